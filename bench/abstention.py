@@ -54,7 +54,7 @@ def ask(folder: Path) -> list[Asked]:
             other = banks[(banks.index(question.bank) + 1) % len(banks)]
             for bank in (question.bank, other):
                 own = bank == question.bank
-                abstained = memory.rank(question.text, bank, Plan()).abstains
+                abstained = memory.search.rank(question.text, bank, Plan()).abstains
                 found.append(Asked(own, own and not question.unanswerable, abstained))
     return found
 

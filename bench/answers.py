@@ -64,8 +64,8 @@ class Lab:
         self.places.pid.write_text(f"{os.getpid()}\n{start_of(os.getpid())}\n")
         prepare_briefs(self.settings)
         with Holdfast(self.settings) as memory:
-            memory.embed()
-            bank = memory.bank_id()
+            memory.ingestion.embed()
+            bank = memory.context.bank_id()
         named = self.places.briefs / "folders.json"
         folders = json.loads(named.read_text())
         folders["folders"]["/home/dev/proj"] = bank

@@ -21,12 +21,12 @@ from bench.corpus import unpacked
 from holdfast.app.evaluation.engine import prepare
 from holdfast.app.evaluation.sets import Question, read_set
 from holdfast.app.memory import Holdfast
-from holdfast.refine.git.commit_matching import CLEARLY, COVERED, Spoken, spoken_of
+from holdfast.refine.git.commit_matching import MIN_LEAD, MIN_COVERAGE, DiscussingSession, find_discussing_session
 from holdfast.settings import Settings
 
 ARCHIVE = "eval/archaeology.tar.xz"
 PRECISION, RECALL = 0.9, 0.7
-LEADS = (1.0, 1.03, CLEARLY, 1.1, 1.15, 1.2)
+LEADS = (1.0, 1.03, MIN_LEAD, 1.1, 1.15, 1.2)
 _ALL = 1_000_000
 
 
@@ -34,10 +34,10 @@ class Asked(NamedTuple):
     """A subject put to one project: what came of it, and whether it is right."""
 
     bank: str
-    spoken: Spoken | None
+    spoken: DiscussingSession | None
     is_right: bool
 
-    def links(self, lead: float, covered: float = COVERED) -> bool:
+    def links(self, lead: float, covered: float = MIN_COVERAGE) -> bool:
         """Whether it is linked at all, by these floors."""
         said = self.spoken
         return said is not None and said.lead >= lead and said.covered >= covered
@@ -45,13 +45,13 @@ class Asked(NamedTuple):
 
 def ask(memory: Holdfast, question: Question, bank: str, hosts: dict[str, str]) -> Asked:
     """Put a subject to a project."""
-    id = memory.bank_id(bank)
-    said = spoken_of(memory.reader, id or "", question.text, hosts)
+    id = memory.context.bank_id(bank)
+    said = find_discussing_session(memory.reader, id or "", question.text, hosts)
     right = said is not None and bank == question.bank and said.host in question.gold_sessions
     return Asked(bank, said, right)
 
 
-def figures(own: Sequence[Asked], lead: float, covered: float = COVERED) -> tuple[float, float]:
+def figures(own: Sequence[Asked], lead: float, covered: float = MIN_COVERAGE) -> tuple[float, float]:
     """Precision and recall."""
     linked = [one for one in own if one.links(lead, covered)]
     right = sum(one.is_right for one in linked)
@@ -78,9 +78,9 @@ def crossed(own: Sequence[Asked]) -> tuple[float, float]:
 
 def report(own: Sequence[Asked], foreign: Sequence[Asked]) -> Iterable[str]:
     """The lines."""
-    precision, recall = figures(own, CLEARLY)
-    linked = [one for one in own if one.links(CLEARLY)]
-    wrong = sum(one.links(CLEARLY) for one in foreign)
+    precision, recall = figures(own, MIN_LEAD)
+    linked = [one for one in own if one.links(MIN_LEAD)]
+    wrong = sum(one.links(MIN_LEAD) for one in foreign)
     yield (
         f"archaeology: {len(own)} commits, {len(linked)} linked by words alone: precision "
         f"{precision:.3f} (wanted {PRECISION}), recall {recall:.3f} (wanted {RECALL}); of "

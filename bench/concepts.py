@@ -69,7 +69,7 @@ def run() -> Iterator[str]:
         added = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
         refresh_bank(store, BANK)
         with store.transaction():
-            store.note_change(BANK, "")
+            store.mark_changed(BANK, "")
         again = refresh_bank(store, BANK)
         largest = max(len(one.concept.members) for one in concepts)
         store.close()

@@ -20,10 +20,10 @@ from holdfast.model.graph import Entity, EntityKind, Mention, Node, Part, Sort
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.ranking.causes import Way, follow
-from holdfast.recall.retrievers.graph import Walk, graph
+from holdfast.recall.ranking.causes import CauseDirection, follow_causes
+from holdfast.recall.retrievers.graph import Walk, graph_retriever
 from holdfast.store.protocol import Match
-from holdfast.store.protocol.graph import Resolved
+from holdfast.store.protocol.graph import ResolvedEntity
 from holdfast.store.sqlite.store import SqliteStore
 
 NOW = "2026-11-15T00:00:00.000Z"
@@ -69,7 +69,7 @@ def fill(store: SqliteStore) -> None:
         store.put_entities(
             BANK,
             [
-                Resolved(Entity(BANK, s.id, EntityKind.COMPONENT, s.text), (s.number,))
+                ResolvedEntity(Entity(BANK, s.id, EntityKind.COMPONENT, s.text), (s.number,))
                 for s in spellings
             ],
         )
@@ -96,12 +96,12 @@ def run() -> list[str]:
 
         def chain(question: str) -> object:
             ranked = [Candidate(match.passage) for match in control(question)[:10]]
-            return follow(store, ranked, question, Way.BACK, 3)
+            return follow_causes(store, ranked, question, CauseDirection.BACK, 3)
 
         cases: dict[str, Callable[[str], object]] = {
             "control": control,
-            "1 hop": lambda q: graph(BANK, q, Walk((), 1, 300)).run(store),
-            "2 hops": lambda q: graph(BANK, q, Walk((), 2, 300)).run(store),
+            "1 hop": lambda q: graph_retriever(BANK, q, Walk((), 1, 300)).run(store),
+            "2 hops": lambda q: graph_retriever(BANK, q, Walk((), 2, 300)).run(store),
             "causes, 3 links": chain,
         }
         taken: dict[str, list[float]] = {label: [] for label in cases}

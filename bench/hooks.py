@@ -29,7 +29,7 @@ from holdfast.capture.places import Places
 from holdfast.hosts import claude_code
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.refine.hooks.drain import drain
-from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.settings import Settings
 
 ROUNDS = 101
@@ -142,7 +142,7 @@ def storm(places: Places) -> list[str]:
     settings = Settings(home=places.home, claude_dir=places.home / "claude")
     started = time.perf_counter()
     banks = BankMaker(settings, lambda: _NOW)
-    done = drain(places, banks, Rules(), lambda: _NOW)
+    done = drain(places, banks, PrivacyRules(), lambda: _NOW)
     draining = time.perf_counter() - started
     lost, twice = count(places, names)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000

@@ -26,7 +26,6 @@ from tests.support.transcripts import Script
 
 from bench.scale import ONE, QUESTIONS, fill, words
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.old_recall import Reading
 from holdfast.recall.core.plan import Plan
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.settings import Settings
@@ -49,8 +48,10 @@ def run() -> list[str]:
         fill(store, "one", ONE, home / "vectors")
         store.close()
         with Holdfast(settings) as memory:
-            memory.ingest([Input(_long(Path(folder)), "claude-code", "long")], then_know=False)
-        with serving(home) as (ask, pid), Reading(settings) as reading:
+            memory.ingestion.ingest(
+                [Input(_long(Path(folder)), "claude-code", "long")], then_know=False
+            )
+        with serving(home) as (ask, pid), Holdfast(settings, create=False) as reading:
             return [
                 *_pages(ask),
                 _memory_of(pid, "before any search"),
@@ -119,17 +120,17 @@ def _pages(ask: Ask) -> list[str]:
     return lines
 
 
-def _searches(ask: Ask, reading: Reading) -> list[str]:
+def _searches(ask: Ask, reading: Holdfast) -> list[str]:
     chance = random.Random(7)
     questions = [words(chance, 6, 100) for _ in range(QUESTIONS)]
     plan = Plan(limit=20, tokens=12_000)
-    reading.recall_by(questions[0], "all", plan)
+    reading.search.recall_with_plan(questions[0], "all", plan)
     ask(f"/search?q={urllib.parse.quote(questions[0])}")
     page: list[float] = []
     alone: list[float] = []
     for question in questions[1:]:
         path = f"/search?q={urllib.parse.quote(question)}"
-        alone.append(_timed(lambda q=question: reading.recall_by(q, "all", plan)))
+        alone.append(_timed(lambda q=question: reading.search.recall_with_plan(q, "all", plan)))
         page.append(_timed(lambda path=path: ask(path)))
     base, whole = statistics.median(alone), statistics.median(page)
     return [

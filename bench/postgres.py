@@ -56,7 +56,7 @@ _PLAIN = (
     "ORDER BY ts_rank(words, %s::tsquery) DESC LIMIT 50"
 )
 _NEAR = (
-    "SELECT number FROM near WHERE bank = %s AND model = %s "
+    "SELECT number FROM half_vector WHERE bank = %s AND model = %s "
     "ORDER BY direction OPERATOR(public.<#>) %s::public.halfvec LIMIT 50"
 )
 
@@ -101,8 +101,10 @@ def copy_in(raw: psycopg.Connection[Any], banks: Sequence[str], each: int) -> No
         first = (number + 1) * 10_000_000
         _copy_vectors(raw, bank, some_vectors(np.random.default_rng(number), each), made, first)
     raw.execute("CREATE INDEX passage_words ON passage USING gin (words)")
-    raw.execute("DELETE FROM tally")
-    raw.execute("INSERT INTO tally SELECT bank, count(*), sum(length) FROM passage GROUP BY bank")
+    raw.execute("DELETE FROM passage_statistics")
+    raw.execute(
+        "INSERT INTO passage_statistics SELECT bank, count(*), sum(length) FROM passage GROUP BY bank"
+    )
     for table in ("passage", "vector"):
         raw.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER".encode())
     raw.execute("VACUUM ANALYZE")
@@ -159,7 +161,7 @@ def run() -> list[str]:
         names = [f"b{n}" for n in range(BANKS)]
         with _plain(url) as raw:
             copy_in(raw, names, RECORDS // BANKS)
-        store.place_vectors(EMBEDDER_NAME)
+        store.index_vectors(EMBEDDER_NAME)
         report = [f"postgres: {rate:,.0f} records a second written, each with its vector"]
         report.append(f"postgres: {RECORDS:,} records in {BANKS} banks:")
         return report + _measured(store, url, names, Path(home))

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.inference.embedder import Embedder
 from holdfast.inference.reranker import Reranker
 from holdfast.language import STOPWORDS, words
 from holdfast.model.records import Role, Turn
 from holdfast.refine.core.passages import tool_text
-from holdfast.refine.sessions.embedding import parts_of
+from holdfast.refine.sessions.embedding import split_text
 
 Floats = npt.NDArray[np.float32]
 
@@ -106,16 +106,16 @@ def in_order(score: Floats) -> list[int]:
     return [int(number) for number in np.argsort(-score, kind="stable")]
 
 
-def units_of(memory: Reading, bank: str) -> list[Unit]:
+def units_of(memory: Holdfast, bank: str) -> list[Unit]:
     """Every turn of a bank in units, session by session."""
-    reader, id = memory.reader, memory.bank_id(bank) or ""
+    reader, id = memory.reader, memory.context.bank_id(bank) or ""
     found: list[Unit] = []
     for session in sorted(reader.sessions(id, _EVERY), key=lambda s: (s.started, s.id)):
         before = ""
         for turn in reader.turns_from(session.bank, session.id):
             said = _said(turn)
             day = f"[{_day(turn.time)}] " if turn.time else ""
-            for part in parts_of(said):
+            for part in split_text(said):
                 kept = before if len(part) <= _SHORT and len(before) <= _BEFORE else ""
                 placed = f"{day}{f'{kept} ' if kept else ''}{part}"
                 found.append(Unit(turn.origin.ref or turn.id, session.host, part, placed))

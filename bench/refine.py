@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 
 from bench.corpus import real_transcripts
-from holdfast.refine.ingest.turns import RefinedTurn, Rules, refine
+from holdfast.refine.ingest.turns import RefinedTurn, PrivacyRules, refine_lines
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.sources.draft import FileInfo
 from holdfast.sources.lines import read_lines, segments
@@ -39,7 +39,7 @@ def subject(path: Path) -> tuple[float, int]:
     spent = 0.0
     for segment in segments(path, 0, path.stat().st_size):
         started = time.process_time()
-        refined = refine(read_lines(path, segment), segment.start, info, Rules())
+        refined = refine_lines(read_lines(path, segment), segment.start, info, PrivacyRules())
         spent += time.process_time() - started
         for event in refined.events:
             if isinstance(event, RefinedTurn):

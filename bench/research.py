@@ -93,7 +93,7 @@ def make_bank(folder: Path, known: Sequence[Fact]) -> Holdfast:
         script.assistant(told)
         script.write(folder / "p")
     memory = Holdfast(Settings(home=folder / "home", claude_dir=folder, embed_model="none"))
-    memory.ingest(memory.find([folder / "p"]))
+    memory.ingest(memory.ingestion.find([folder / "p"]))
     return memory
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.corpus import real_transcripts
 from holdfast.app.memory import Holdfast
-from holdfast.refine.memories.memory_stage import know_retained
+from holdfast.refine.memories.memory_stage import update_memories
 from holdfast.settings import Settings
 
 LEAST = 300
@@ -37,12 +37,12 @@ def run() -> list[str]:
             return ["retain: skipped, eval/archaeology.tar.xz is not here"]
         home = Path(place)
         with Holdfast(Settings(home=home, claude_dir=home, embed_model="none")) as memory:
-            memory.ingest(memory.find(files), then_know=False)
+            memory.ingestion.ingest(memory.ingestion.find(files), then_know=False)
             reading, count = control(memory)
             started = time.process_time()
-            know_retained(memory.store)
+            update_memories(memory.store)
             spent = time.process_time() - started
-            kept = memory.counts().retained
+            kept = memory.inventory.counts().retained
     return [
         f"retain: {count} exchanges, {kept} memories in {spent:.2f} s: {count / spent:.0f}/s "
         f"(limit {LEAST}); reading the turns alone {reading:.2f} s; load {os.getloadavg()[0]:.1f}"

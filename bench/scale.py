@@ -28,7 +28,7 @@ from holdfast.model.records import Session
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import rank
-from holdfast.recall.retrievers.vector_matrix import Matrix
+from holdfast.recall.retrievers.vector_matrix import VectorMatrix
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -76,7 +76,7 @@ def fill(store: SqliteStore, bank: str, count: int, folder: Path) -> None:
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
             rows = [(p.hash, 0, v.tobytes()) for p, v in zip(some, vectors, strict=True)]
             store.put_vectors(bank, EMBEDDER_NAME, rows)
-    Matrix(folder, bank, EMBEDDER_NAME, EMBEDDER_DIMENSION).refresh(store)
+    VectorMatrix(folder, bank, EMBEDDER_NAME, EMBEDDER_DIMENSION).refresh(store)
 
 
 def median(ask: Callable[[str], object], questions: list[str]) -> list[float]:

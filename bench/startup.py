@@ -31,7 +31,7 @@ def make_home(folder: Path) -> None:
         script.assistant(f"Renamed tide_{number}; the harbour table and its tests are changed.")
         script.write(folder / "p")
     with Holdfast(Settings(home=folder, claude_dir=folder, bank="bench")) as memory:
-        memory.ingest(memory.find([folder / "p"]))
+        memory.ingest(memory.ingestion.find([folder / "p"]))
 
 
 def run() -> list[str]:

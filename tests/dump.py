@@ -9,10 +9,10 @@ from pathlib import Path
 _QUERIES = {
     # A bank that nothing is in any more may stay.
     "bank": "SELECT id, name FROM bank WHERE id IN (SELECT bank FROM source)",
-    "alias": "SELECT alias, bank FROM alias WHERE bank IN (SELECT bank FROM source)",
+    "bank_alias": "SELECT alias, bank FROM bank_alias WHERE bank IN (SELECT bank FROM source)",
     "source": "SELECT path, agent, bank, offset, lines, prefix, l1_bytes, state FROM source",
     "ledger": "SELECT path, fate, reason, ledger.lines FROM ledger JOIN source ON id = source",
-    "failure": "SELECT path, line, failure.offset, reason, excerpt FROM failure "
+    "failed_line": "SELECT path, line, failed_line.offset, reason, excerpt FROM failed_line "
     "JOIN source ON id = source",
     "redaction": "SELECT path, kind, count FROM redaction JOIN source ON id = source",
     "session": "SELECT * FROM session",
@@ -20,22 +20,23 @@ _QUERIES = {
     "exchange": "SELECT * FROM exchange",
     "digest": "SELECT * FROM digest",
     "passage": "SELECT bank, kind, id, session, time, scope, body, context FROM passage",
-    "labelled": "SELECT bank, sort, text, name, kind, labelled.id, time FROM labelled "
-    "JOIN label ON label.id = labelled.label",
-    "bearer": "SELECT bank, kind, id, time, json_array_length(labels) FROM bearer",
+    "labelled_record": "SELECT bank, l.kind, text, file_name, r.kind, r.id, time "
+    "FROM labelled_record AS r "
+    "JOIN label AS l ON l.id = r.label",
+    "record_labels": "SELECT bank, kind, id, time, json_array_length(labels) FROM record_labels",
     "claim": "SELECT * FROM claim",
     "fact": "SELECT * FROM fact",
-    "life": "SELECT * FROM life",
-    "bearing": "SELECT * FROM bearing",
+    "status_period": "SELECT * FROM status_period",
+    "fact_evidence": "SELECT * FROM fact_evidence",
     "review": "SELECT * FROM review",
-    "dropped": "SELECT * FROM dropped",
-    "retained": "SELECT * FROM retained",
-    "node": "SELECT bank, kind, id, session, time, hash FROM node",
+    "dropped_claim_count": "SELECT * FROM dropped_claim_count",
+    "retained_memory": "SELECT * FROM retained_memory",
+    "graph_node": "SELECT bank, kind, id, session, time, hash FROM graph_node",
     "entity": "SELECT bank, id, kind, name, aliases, mentions FROM entity",
-    "label": "SELECT bank, sort, text FROM label",
+    "label": "SELECT bank, kind, text FROM label",
     "concept": "SELECT * FROM concept",
     "concept_member": "SELECT * FROM concept_member",
-    "stale": "SELECT * FROM stale",
+    "stale_session": "SELECT * FROM stale_session",
 }
 
 

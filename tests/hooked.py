@@ -12,9 +12,9 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.refine.core.bank_making import BankMaker
-from holdfast.refine.hooks.drain import Drained, Injected, drain
-from holdfast.refine.hooks.reconcile import Reconciled, reconcile
-from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.hooks.drain import DrainReport, InjectionNote, drain
+from holdfast.refine.hooks.reconcile import ReconcileReport, reconcile
+from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -40,11 +40,11 @@ class Home:
         self.places.hooks.mkdir(parents=True, exist_ok=True)
         self.places.inbox_line.write_text(f"{self.inbox}\n")
         self.settings = Settings(home=self.places.home, claude_dir=folder / "claude", **settings)
-        self.rules = Rules(
+        self.rules = PrivacyRules(
             self.settings.redact_patterns, self.settings.exclude_tools, self.settings.exclude_paths
         )
         self.now = NOW
-        self.notes: list[Injected] = []
+        self.notes: list[InjectionNote] = []
         self._count = 0
 
     def put(self, event: str, payload: bytes | dict[str, Any], session: str = SESSION) -> Path:
@@ -77,15 +77,15 @@ class Home:
     def end(self) -> Path:
         return self.put("SessionEnd", {"reason": "other"})
 
-    def keep(self, notes: Sequence[Injected]) -> bool:
+    def keep(self, notes: Sequence[InjectionNote]) -> bool:
         self.notes += notes
         return True
 
-    def drain(self) -> Drained:
+    def drain(self) -> DrainReport:
         banks = BankMaker(self.settings, lambda: self.now)
         return drain(self.places, banks, self.rules, lambda: self.now, self.keep)
 
-    def reconcile(self) -> Reconciled:
+    def reconcile(self) -> ReconcileReport:
         store = SqliteStore(self.settings.database, create=True)
         try:
             banks = BankMaker(self.settings, lambda: self.now)
@@ -98,7 +98,7 @@ class Home:
 
     def ingest(self, *paths: Path) -> None:
         with self.open() as memory:
-            memory.ingest(memory.find(list(paths)))
+            memory.ingest(memory.ingestion.find(list(paths)))
 
     def journal(self, session: str = SESSION) -> list[dict[str, Any]]:
         return list(journal.read(self.places.journal(session)))
@@ -106,6 +106,6 @@ class Home:
     def said(self, session: str = SESSION) -> list[str]:
         """The turns of a session in order, tools by their action."""
         with self.open() as memory:
-            bank = memory.reader.bank_of_host(session.partition(":")[0])
+            bank = memory.reader.bank_by_host_session(session.partition(":")[0])
             turns = memory.reader.turns(bank, session) if bank else []
         return [turn.tool.action if turn.tool else turn.text for turn in turns]

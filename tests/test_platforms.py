@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from holdfast.capture import inbox
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code.hook_commands import home_of, without_shell
+from holdfast.hosts.claude_code.hook_commands import home_of_hook, lacks_shell
 from holdfast.locks import FAR, ByteLocking, Locking, hold, is_locked
 from holdfast.paths import normal, same
 from holdfast.quoting import for_cmd, line, word, words
@@ -217,6 +217,6 @@ def test_a_hook_without_a_shell_starts_a_worker(home: Path) -> None:
 
 def test_entries_of_either_kind_are_known_again(tmp_path: Path) -> None:
     plain = for_cmd([sys.executable, "-I", "-S", str(tmp_path / "a b" / "hooks" / "capture.py")])
-    assert home_of({"command": f"{plain} Stop"}) == tmp_path / "a b"
-    assert home_of({"command": "python /elsewhere/capture.py Stop"}) is None
-    assert without_shell("nt", str(tmp_path)) and not without_shell("posix", str(tmp_path))
+    assert home_of_hook({"command": f"{plain} Stop"}) == tmp_path / "a b"
+    assert home_of_hook({"command": "python /elsewhere/capture.py Stop"}) is None
+    assert lacks_shell("nt", str(tmp_path)) and not lacks_shell("posix", str(tmp_path))

@@ -15,11 +15,11 @@ from typing import Any
 from holdfast.app.transfer.export_format import DERIVED, FORMAT, VERSION
 from holdfast.app.transfer.exporting import SCHEMA
 from holdfast.store.export_tables import TABLES
-from holdfast.store.protocol.export import Table
+from holdfast.store.protocol.export import ExportTable
 from holdfast.store.sqlite.store import SqliteStore
 
 _TYPES = {"TEXT": "string", "INTEGER": "integer", "REAL": "number"}
-_LIES_IN = {"withheld": "hidden"}
+_LIES_IN = {"withheld_turn": "hidden_record"}
 _STRING = {"type": "string"}
 
 
@@ -43,7 +43,7 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _columns(store: SqliteStore, table: Table) -> dict[str, dict[str, Any]]:
+def _columns(store: SqliteStore, table: ExportTable) -> dict[str, dict[str, Any]]:
     name = _LIES_IN.get(table.name, table.name)
     found: dict[str, dict[str, Any]] = {"session": _STRING}
     for _, column, type, required, _, key in store.connection.execute(
@@ -54,7 +54,7 @@ def _columns(store: SqliteStore, table: Table) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _row(table: Table, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _row(table: ExportTable, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
     fields = {name: known[name] for name in table.fields}
     fields |= {name: {"type": ["array", "object"]} for name in table.json}
     return {

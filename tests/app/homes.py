@@ -11,11 +11,10 @@ from time import monotonic, sleep, time
 
 import psutil
 
-import holdfast
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code.detect import WANTED
+from holdfast.hosts.claude_code.detect import EVENT_NAMES
+from holdfast.hosts.claude_code.install import scripts
 
-SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
 MAIN = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
 
 
@@ -25,8 +24,8 @@ def make_home(folder: Path) -> Path:
     places = Places(home)
     places.hooks.mkdir(mode=0o700, parents=True)
     home.chmod(0o700)
-    for script in SCRIPTS.iterdir():
-        (places.hooks / script.name).write_bytes(script.read_bytes())
+    for name, content in scripts().items():
+        (places.hooks / name).write_bytes(content)
     # Not -I: the tests may run from a source tree.
     places.interpreter.write_text(f"{sys.executable}\n-B\n")
     inbox = folder / "inbox"
@@ -36,7 +35,7 @@ def make_home(folder: Path) -> Path:
     script = places.hooks / "capture.sh"
     hooks = {
         event: [{"hooks": [{"type": "command", "command": f"sh '{script}' {event} || exit 0"}]}]
-        for event in WANTED
+        for event in EVENT_NAMES
     }
     (claude / "settings.json").write_text(json.dumps({"hooks": hooks}))
     return home

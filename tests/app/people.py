@@ -66,29 +66,29 @@ class Person:
 
     def share(self, *names: str, push: bool = True) -> None:
         memory = self.at_home()
-        memory.share(memory.plan_share(names))
+        memory.sharing.share(memory.sharing.plan_share(names))
         if push:
-            memory.push_shared()
+            memory.sharing.push()
 
     def unshare(self, *names: str, push: bool = True) -> None:
         memory = self.at_home()
-        memory.share(memory.plan_unshare(names))
+        memory.sharing.share(memory.sharing.plan_unshare(names))
         if push:
-            memory.push_shared()
+            memory.sharing.push()
 
     def pull(self, place: str = "origin") -> str:
         memory = self.at_home()
-        return memory.pull(memory.plan_pull(place))
+        return memory.sharing.pull(memory.sharing.plan_pull(place))
 
     def texts(self) -> set[str]:
         """What others share, as it is shown here."""
         memory = self.at_home()
-        bank = memory.bank_id()
+        bank = memory.context.bank_id()
         return {shared.text for shared in memory.reader.shared(bank or "")}
 
     def shelf(self) -> dict[str, str]:
         """What lies on the branch, by key."""
-        return {shared.id: shared.text for shared in self.at_home().on_shelf().held}
+        return {shared.id: shared.text for shared in self.at_home().sharing.list_shared().held}
 
 
 def meet(folder: Path, patch: pytest.MonkeyPatch, *names: str) -> list[Person]:

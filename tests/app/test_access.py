@@ -35,7 +35,7 @@ def settings(tmp_path: Path) -> Settings:
     (tmp_path / "proj").mkdir()
     made = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
     with open_memory(made) as memory:
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
     return made
 
 
@@ -97,7 +97,7 @@ def test_without_vectors_a_search_by_meaning_says_so(access: Access) -> None:
 
 def test_vectors_are_searched_where_there_are_any(settings: Settings) -> None:
     with open_memory(settings) as memory:
-        memory.embed()
+        memory.ingestion.embed()
     with open_access(settings, "all") as access:
         near = access.call("memory_search_vector", {"query": "database change order problem"})
         assert near["results"] and "notes" not in near
@@ -177,7 +177,7 @@ def test_results_stay_under_what_a_host_takes(tmp_path: Path) -> None:
     places = {"HOLDFAST_HOME": str(tmp_path / "home")}
     settings = load_settings({**places, "CLAUDE_CONFIG_DIR": str(tmp_path / "home" / "c")})
     with open_memory(settings) as memory:
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
     with open_access(settings, "all") as access:
         told = access.call("memory_search_fts", {"query": "importer fails", "limit": 50})
         assert told["results"] and told["leftOut"] > 0 and len(str(told)) < 50_000
@@ -194,7 +194,7 @@ def test_it_is_given_nothing_that_writes(settings: Settings) -> None:
 
 def test_its_connection_refuses_to_write(settings: Settings) -> None:
     store = SqliteReadStore(settings.database)
-    other = store.another()
+    other = store.borrow_reader()
     assert isinstance(other, SqliteReadStore)
     for one in (store, other):
         connection = cast(sqlite3.Connection, one.__dict__["_connection"])
@@ -204,7 +204,7 @@ def test_its_connection_refuses_to_write(settings: Settings) -> None:
         connection.execute("PRAGMA query_only = OFF")
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             connection.execute("DELETE FROM turn")
-    store.give_back(other)
+    store.return_reader(other)
     store.close()
 
 

@@ -55,7 +55,7 @@ def read_in(settings: Settings, *scripts: Script) -> None:
     for script in scripts:
         script.write(settings.claude_dir / "projects")
     with open_memory(settings) as memory:
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_backup_put_back_is_the_memory_of_then(settings: Settings, tmp_path: P
     assert restore(settings, made.path, with_settings=True).files == ("config.toml",)
     assert "work" in (settings.home / "config.toml").read_text()
     with open_memory(settings) as memory:
-        faults = memory.store.faults()
+        faults = memory.store.check_integrity()
         assert not faults.damaged and not faults.derived
     assert not list(settings.home.glob(".restoring-*"))
 
@@ -124,8 +124,8 @@ def test_a_backup_taken_while_others_write_is_of_one_moment(
                 number += 1
                 with other:
                     # Two rows that are always there together.
-                    other.execute("INSERT INTO alias VALUES (?, 'x')", (f"a{number}",))
-                    other.execute("INSERT INTO alias VALUES (?, 'x')", (f"b{number}",))
+                    other.execute("INSERT INTO bank_alias VALUES (?, 'x')", (f"a{number}",))
+                    other.execute("INSERT INTO bank_alias VALUES (?, 'x')", (f"b{number}",))
 
     with closing(sqlite3.connect(settings.database)) as other, other:
         other.execute("INSERT INTO bank VALUES ('x', 'x', '', '', 3, 3, 3, 0)")
@@ -136,7 +136,9 @@ def test_a_backup_taken_while_others_write_is_of_one_moment(
             made = back_up(settings, tmp_path / f"{number}.db")
             with closing(sqlite3.connect(made.path)) as copy:
                 told = {
-                    copy.execute(f"SELECT count(*) FROM alias WHERE alias LIKE '{a}%'").fetchone()
+                    copy.execute(
+                        f"SELECT count(*) FROM bank_alias WHERE alias LIKE '{a}%'"
+                    ).fetchone()
                     for a in "ab"
                 }
             assert len(told) == 1
@@ -244,11 +246,11 @@ def test_who_has_the_memory_open_goes_on_with_the_one_put_back(
     made = back_up(settings, tmp_path / "kept.db")
     grow(settings)
     with open_memory(settings) as memory:
-        assert memory.counts("all").sessions == 2
+        assert memory.inventory.counts("all").sessions == 2
         restore(settings, made.path)
-        assert memory.counts("all").sessions == 1
-        memory.ingest(memory.find([]))
-        assert memory.counts("all").sessions == 2
+        assert memory.inventory.counts("all").sessions == 1
+        memory.ingest(memory.ingestion.find([]))
+        assert memory.inventory.counts("all").sessions == 2
 
 
 def test_a_damaged_memory_is_kept_aside_and_replaced(settings: Settings, tmp_path: Path) -> None:
@@ -292,7 +294,7 @@ def test_a_kill_anywhere_leaves_the_old_or_the_new_memory(
         process.stdout.close()
         assert dump(settings.database) in (then, now)
         with open_memory(settings) as memory:
-            assert not memory.store.faults().damaged
+            assert not memory.store.check_integrity().damaged
     restore(settings, first)
     assert dump(settings.database) == then
     assert not list(settings.home.glob(".restoring-*"))
@@ -329,7 +331,7 @@ def test_a_program_that_was_running_never_writes_into_a_newer_schema(settings: S
         with pytest.raises(NewerSchemaError):
             memory.remember("The tide tables are in the blue folder.", bank="proj")
     with closing(sqlite3.connect(settings.database)) as other:
-        assert other.execute("SELECT count(*) FROM remembered").fetchone()[0] == 0
+        assert other.execute("SELECT count(*) FROM remembered_memory").fetchone()[0] == 0
         other.execute(f"PRAGMA user_version = {VERSION}")
     with open_memory(settings) as memory:
         move_schema_back(settings.database)
@@ -384,7 +386,7 @@ def test_a_scrubbed_word_is_found_in_the_journals_of_a_backup(settings: Settings
     journal.write_text('{"v":1,"id":"a","text":"swordfish-7731"}\n')
     made = back_up(settings)
     with open_memory(settings) as memory:
-        held = memory.store.copies_holding(lambda text: text.replace("swordfish-7731", ""))
+        held = memory.store.backups_holding(lambda text: text.replace("swordfish-7731", ""))
     assert held == [made.path]
 
 

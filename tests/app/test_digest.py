@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.old_recall import utc_now
 from holdfast.app.status.period_digest import as_markdown, as_told, digest
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Injection, InjectionKind, Use
@@ -24,7 +24,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Holdfast:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     made = Holdfast(settings)
-    made.ingest(made.find([SAMPLES]))
+    made.ingest(made.ingestion.find([SAMPLES]))
     return made
 
 
@@ -67,7 +67,7 @@ def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
     with memory.store.transaction():
         for one in (known, ignored):
             memory.store.add_injection(one)
-            memory.store.settle_injection(one)
+            memory.store.record_injection_outcome(one)
     wrong = texts(memory, "wrong", *ALWAYS)
     assert "The limit at Skerry is 4.1. (corrected)" in wrong
     assert "a record was forgotten (forgotten)" in wrong

@@ -172,7 +172,7 @@ def test_derived_rows_that_do_not_match_are_made_again_if_one_may(settings: Sett
 
 def test_an_index_that_lost_words_is_noticed(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.database)) as connection:
-        connection.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
+        connection.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
         connection.commit()
     assert "index of words" in ill(settings)["derived"].sentence
     assert fixed(settings) == {"derived": True} and ill(settings) == {}
@@ -181,7 +181,7 @@ def test_an_index_that_lost_words_is_noticed(settings: Settings) -> None:
 def test_half_written_vectors_are_told_and_made_again(settings: Settings) -> None:
     settings = replace(settings, embed_model="")
     with Holdfast(settings) as memory:
-        memory.embed()
+        memory.ingestion.embed()
     assert "vectors" not in ill(settings)
     with closing(sqlite3.connect(settings.database)) as damaging, damaging:
         damaging.execute("UPDATE vector SET data = substr(data, 1, 700) WHERE rowid % 3 = 0")

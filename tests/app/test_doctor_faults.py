@@ -70,10 +70,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     settings = load_settings(env)
     bug_hunt().write(folder / "claude" / "projects" / "p")
     places, python = Places(settings.home), install.find_interpreter()
-    where = host.locate(settings, host.Scope.USER, folder)
+    where = host.settings_files(settings, host.Scope.USER, folder)
     install.prepare_home(places, python)
     plan = install.plan_install(settings.home, where, python, host.default_home())
-    install.carry_out(settings.home, plan.changes, host.default_home())
+    install.apply_install(settings.home, plan.changes, host.default_home())
     work(settings, Manner(settle_s=0, linger_s=0))
     (places.journals).mkdir(mode=0o700, exist_ok=True)
     back_up(settings)
@@ -125,7 +125,7 @@ def no_memory_no_backup(lab: Lab) -> None:
 def chore(lab: Lab) -> None:
     with Holdfast(lab.settings) as memory, memory.store.transaction():
         moment = "2026-11-01T10:00:00.000Z"
-        memory.store.put_chore(Chore("derive", 3, "no room on the disk", moment, moment))
+        memory.store.put_failed_task(Chore("derive", 3, "no room on the disk", moment, moment))
 
 
 def without(name: str) -> Callable[[Any], Any]:
@@ -227,7 +227,7 @@ MENDED: dict[str, tuple[str, Callable[[Lab], object]]] = {
     ),
     "the index of words lost some": (
         "derived",
-        lambda lab: lab.sql("INSERT INTO fts (fts) VALUES ('delete-all')"),
+        lambda lab: lab.sql("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')"),
     ),
     "the memory is damaged in its middle": ("memory", overwrite_middle),
     "the memory is no database, and there is no backup": ("memory", no_memory_no_backup),

@@ -39,7 +39,7 @@ def remember(home: Path, *scripts: Script) -> Holdfast:
     memory = Holdfast(Settings(home=home / "home", claude_dir=home / "claude"))
     for script in scripts:
         script.write(home / "claude" / "projects")
-    memory.ingest(memory.find([]))
+    memory.ingest(memory.ingestion.find([]))
     return memory
 
 

@@ -20,7 +20,7 @@ from holdfast.app.transfer.export_obsidian import write_vault
 from holdfast.app.transfer.exporting import Wanted
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
-from holdfast.store.protocol.export import Chosen
+from holdfast.store.protocol.export import ExportSelection
 
 HOSTILE = "[[Private note]] %%hidden%% <% tp.file %> `$= dv.pages()` \n```dataviewjs\nx\n```"
 
@@ -37,13 +37,13 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
             script.user("From now on always lock the tide table before loading.")
             script.assistant("Understood: the tide table is locked before loading.")
             script.write(tmp_path / "claude" / "projects")
-        opened.ingest(opened.find([]))
+        opened.ingest(opened.ingestion.find([]))
         yield opened
 
 
-def write(memory: Holdfast, path: Path, kind: str, chosen: Chosen | None = None) -> Filed:
+def write(memory: Holdfast, path: Path, kind: str, chosen: ExportSelection | None = None) -> Filed:
     folder = Folder(path, kind)
-    wanted = Wanted(tuple(memory.reader.banks()), chosen or Chosen())
+    wanted = Wanted(tuple(memory.reader.banks()), chosen or ExportSelection())
     (write_vault if kind == "obsidian" else write_keeper)(
         memory.reader, folder, wanted, lambda text: text.replace("SECRET", "[out]")
     )
@@ -127,7 +127,7 @@ def test_memory_keeper_gets_its_four_layers(memory: Holdfast, tmp_path: Path) ->
     known = {x["id"] for p in folder.glob("sessions/*.l2.json") for x in json.loads(p.read_text())}
     known |= {concept["id"] for concept in concepts}
     assert {id for ids in facts["keywords"].values() for id in ids} <= known
-    none = write(memory, tmp_path / "none", "memory-keeper", Chosen(until="2000-01-01"))
+    none = write(memory, tmp_path / "none", "memory-keeper", ExportSelection(until="2000-01-01"))
     assert none.written == 2 and not (tmp_path / "none" / "sessions").exists()
 
 

@@ -20,7 +20,7 @@ from holdfast.app.transfer.exporting import Wanted, write_export
 from holdfast.errors import HoldfastError, InputError
 from holdfast.settings import Settings
 from holdfast.store.export_tables import MADE_AGAIN, OF_A_MACHINE, TABLES
-from holdfast.store.protocol.export import Chosen
+from holdfast.store.protocol.export import ExportSelection
 from holdfast.store.sqlite.store import SqliteStore
 
 QUESTIONS = ("hemp cloth for the sails", "what leaks?", "why is the mast red?", "latest work")
@@ -31,9 +31,9 @@ def opened(folder: Path) -> Holdfast:
 
 
 def export(
-    memory: Holdfast, path: Path, chosen: Chosen | None = None, derived: bool = True
+    memory: Holdfast, path: Path, chosen: ExportSelection | None = None, derived: bool = True
 ) -> bytes:
-    wanted = Wanted(tuple(memory.reader.banks()), chosen or Chosen(), derived)
+    wanted = Wanted(tuple(memory.reader.banks()), chosen or ExportSelection(), derived)
     write_export(memory.reader, path, wanted, memory.settings.redact_patterns)
     return path.read_bytes()
 
@@ -56,15 +56,15 @@ def filled(folder: Path) -> Holdfast:
     script.user("Then paint the boom red too. My key is AKIAIOSFODNN7EXAMPLE.")
     script.assistant("The boom is red now.")
     script.write(folder / "claude" / "projects")
-    memory.ingest(memory.find([]))
-    memory.import_records("claude-mem", claude_mem(folder / "c.db"), bank="fleet")
+    memory.ingest(memory.ingestion.find([]))
+    memory.imports.import_records("claude-mem", claude_mem(folder / "c.db"), bank="fleet")
     memory.retain("Oars are of ash.", bank="fleet")
     memory.retain("A secret that is forgotten: xylophone.", bank="fleet")
     memory.forget(memory.recall("xylophone", bank="fleet").hits[0].uri)
     memory.forget(memory.recall("ketch leaks rudder", bank="fleet").hits[0].uri)
     turn = memory.recall("boom is red now", bank="all").hits[0]
     memory.correct(turn.uri, "The boom is crimson now.")
-    memory.know()
+    memory.ingestion.update()
     return memory
 
 
@@ -73,13 +73,13 @@ def test_it_comes_back_byte_by_byte_and_answers_the_same(tmp_path: Path) -> None
         first = export(memory, tmp_path / "one.jsonl")
         told = [memory.recall(question, bank="all").hits for question in QUESTIONS]
     with opened(tmp_path / "other") as other:
-        done = other.import_export(tmp_path / "one.jsonl")
+        done = other.imports.import_export(tmp_path / "one.jsonl")
         assert sum(done.added.values()) + done.made_again == sum(types(first).values())
         assert export(other, tmp_path / "two.jsonl") == first
         again = [other.recall(question, bank="all").hits for question in QUESTIONS]
         assert again == told and any(again)
         assert "crimson" in other.recall("boom crimson", bank="all").hits[0].text
-        once_more = other.import_export(tmp_path / "one.jsonl")
+        once_more = other.imports.import_export(tmp_path / "one.jsonl")
         assert sum(once_more.added.values()) == 0 and Path(once_more.backup).is_file()
         assert export(other, tmp_path / "three.jsonl") == first
     assert stat.S_IMODE((tmp_path / "one.jsonl").stat().st_mode) == 0o600
@@ -95,13 +95,13 @@ def test_opinions_come_back_as_they_were_weighed_however_late(tmp_path: Path) ->
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     with Holdfast(settings, lambda: "2026-03-01T00:00:00.000Z", create=True) as memory:
-        memory.import_conversation(path, "fleet")
-        memory.know()
+        memory.imports.import_conversation(path, "fleet")
+        memory.ingestion.update()
         first = export(memory, tmp_path / "one.jsonl", derived=False)
     assert len(rows(first, "opinion")) == 2
     other = replace(settings, home=tmp_path / "other")
     with Holdfast(other, lambda: "2026-11-01T00:00:00.000Z", create=True) as memory:
-        memory.import_export(tmp_path / "one.jsonl")
+        memory.imports.import_export(tmp_path / "one.jsonl")
         assert export(memory, tmp_path / "two.jsonl", derived=False) == first
 
 
@@ -115,7 +115,7 @@ def test_what_is_forgotten_and_what_is_secret_stays_behind(tmp_path: Path) -> No
         assert word not in data, word
     assert "[redacted:colour]" in data and "forget" in data
     with opened(tmp_path / "other") as other:
-        other.import_export(tmp_path / "one.jsonl")
+        other.imports.import_export(tmp_path / "one.jsonl")
         assert other.recall("harbour office red masts", bank="all").hits == ()
         assert export(other, tmp_path / "two.jsonl", derived=False)
 
@@ -132,14 +132,16 @@ def test_a_part_is_chosen_by_bank_kind_and_time(tmp_path: Path) -> None:
         write_export(memory.reader, tmp_path / "a", Wanted(fleet))
         told = types((tmp_path / "a").read_bytes())
         assert "turn" not in told and told["imported"] == 3 and told["bank"] == 1
-        only = types(export(memory, tmp_path / "b", Chosen(("sessions",)), derived=False))
+        only = types(export(memory, tmp_path / "b", ExportSelection(("sessions",)), derived=False))
         assert "curation" not in only and only["turn"] == 4
-        none = types(export(memory, tmp_path / "c", Chosen(until="2000-01-01"), derived=False))
+        none = types(
+            export(memory, tmp_path / "c", ExportSelection(until="2000-01-01"), derived=False)
+        )
         assert "turn" not in none and "session" not in none and "imported" not in none
-        late = types(export(memory, tmp_path / "d", Chosen(("sessions",), "2020-01-01")))
+        late = types(export(memory, tmp_path / "d", ExportSelection(("sessions",), "2020-01-01")))
         assert late["turn"] == 4
     with opened(tmp_path / "other") as other:
-        other.import_export(tmp_path / "b")
+        other.imports.import_export(tmp_path / "b")
         assert other.store.counts().turns == 4
 
 
@@ -165,10 +167,10 @@ def test_bad_input_is_told_and_nothing_is_half_imported(tmp_path: Path) -> None:
         for name, wrong in bad.items():
             (tmp_path / name).write_bytes(wrong)
             with pytest.raises(InputError):
-                other.import_export(tmp_path / name)
+                other.imports.import_export(tmp_path / name)
         for path in (tmp_path, tmp_path / "not there"):
             with pytest.raises(HoldfastError):
-                other.import_export(path)
+                other.imports.import_export(path)
         assert other.store.banks() == [] and other.store.counts().turns == 0
 
 
@@ -189,11 +191,11 @@ def test_every_table_is_carried_or_known_not_to_be(tmp_path: Path) -> None:
             name: {row[1] for row in store.connection.execute(f'PRAGMA table_info("{name}")')}
             for (name,) in store.connection.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table' "
-                "AND name NOT LIKE 'fts%' AND name NOT LIKE 'sqlite%'"
+                "AND name NOT LIKE 'passage_fts%' AND name NOT LIKE 'sqlite%'"
             )
         }
     carried = {table.name: set(table.columns.split()) for table in TABLES}
-    assert carried.pop("withheld")
+    assert carried.pop("withheld_turn")
     carried["curation"].discard("session")
     assert set(carried) | set(MADE_AGAIN) | set(OF_A_MACHINE) == set(there)
     assert {name: there[name] for name in carried} == carried
@@ -221,13 +223,13 @@ def test_any_memory_comes_back_as_it_was(
             for at, said in enumerate(talk):
                 (script.assistant if at % 2 else script.user)(said)
             script.write(folder / "claude" / "projects")
-        memory.ingest(memory.find([])) if talks else None
+        memory.ingest(memory.ingestion.find([])) if talks else None
         for number, deed in enumerate(deeds):
             do(memory, folder, deed, number)
         first = export(memory, folder / "one.jsonl", derived="forget" not in deeds)
         told = [memory.recall(question, bank="all").hits for question in QUESTIONS]
     with opened(folder / "other") as other:
-        other.import_export(folder / "one.jsonl")
+        other.imports.import_export(folder / "one.jsonl")
         assert export(other, folder / "two.jsonl", derived="forget" not in deeds) == first
         if "forget" not in deeds:
             assert [other.recall(question, bank="all").hits for question in QUESTIONS] == told
@@ -246,6 +248,6 @@ def do(memory: Holdfast, folder: Path, deed: str, number: int) -> None:
             memory.undo()
         case "import":
             path = folder / f"c{number}.db"
-            memory.import_records("claude-mem", claude_mem(path), bank="fleet")
+            memory.imports.import_records("claude-mem", claude_mem(path), bank="fleet")
         case _:
             pass

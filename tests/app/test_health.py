@@ -15,7 +15,7 @@ from holdfast.app.core.lease import lease
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import Verdict, ago, examine, judge
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code.detect import KEPT_DAYS, WANTED, see
+from holdfast.hosts.claude_code.detect import DEFAULT_TRANSCRIPT_DAYS, EVENT_NAMES, detect_hooks
 from holdfast.settings import Settings
 
 DAY = 86400.0
@@ -28,12 +28,12 @@ def settings(tmp_path: Path) -> Settings:
 
 def verdict_of(settings: Settings) -> Verdict:
     with Holdfast(settings, create=False) as memory:
-        return judge(examine(memory, None), memory.balance().pending)
+        return judge(examine(memory, None), memory.inventory.balance().pending)
 
 
 def read_all(settings: Settings) -> None:
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
 
 
 def drop_event(settings: Settings, age: float) -> Path:
@@ -168,12 +168,12 @@ def test_settings_of_any_shape_are_looked_at_without_harm(tmp_path: Path) -> Non
     path = tmp_path / "settings.json"
     for text in ("", "[]", "{", '{"hooks": [1]}', '{"hooks": {"Stop": [{"hooks": 3}, 4]}}', "\0"):
         path.write_text(text)
-        found = see(tmp_path)
-        assert not found.any and found.kept_days == KEPT_DAYS and found.missing == WANTED
-    assert see(tmp_path).problems
+        found = detect_hooks(tmp_path)
+        assert not found.is_installed and found.kept_days == DEFAULT_TRANSCRIPT_DAYS and found.missing == EVENT_NAMES
+    assert detect_hooks(tmp_path).problems
     path.write_text('\ufeff{"enabledPlugins": {"holdfast@market": true}, "cleanupPeriodDays": 7}')
-    assert see(tmp_path).plugins == ("holdfast@market",) and see(tmp_path).missing == []
-    assert see(tmp_path).kept_days == 7
+    assert detect_hooks(tmp_path).plugins == ("holdfast@market",) and detect_hooks(tmp_path).missing == []
+    assert detect_hooks(tmp_path).kept_days == 7
 
 
 def test_the_settings_of_a_project_count_as_well(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_the_settings_of_a_project_count_as_well(tmp_path: Path) -> None:
     hook = {"type": "command", "command": "sh '/h/hooks/capture.sh' Stop || exit 0"}
     settings = json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}})
     (own / "settings.local.json").write_text(settings)
-    found = see(tmp_path / "claude", tmp_path / "project" / "src")
+    found = detect_hooks(tmp_path / "claude", tmp_path / "project" / "src")
     assert found.scripts == {"Stop": (Path("/h/hooks/capture.sh"),)}
 
 

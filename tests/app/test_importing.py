@@ -13,7 +13,7 @@ import pytest
 from tests.app.foreign import claude_mem, insert
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.old_importing import Took
+from holdfast.app.transfer.imports import Took
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.model.imports import Imported
 from holdfast.model.query import Layer
@@ -37,7 +37,7 @@ ALL = {"yawl": {"observation": 1, "summary": 1, "prompt": 1}, "ketch": {"observa
 def test_claude_mem_comes_in_by_project_and_is_recalled_with_its_origin(
     memory: Holdfast, tmp_path: Path
 ) -> None:
-    took = memory.import_records("claude-mem", claude_mem(tmp_path / "c.db"))
+    took = memory.imports.import_records("claude-mem", claude_mem(tmp_path / "c.db"))
     assert counts(took) == ALL and took.read == 4
     found = memory.recall("what cloth are the sails of the yawl cut from?", bank="yawl")
     hit = found.hits[0]
@@ -63,7 +63,7 @@ def test_claude_mem_comes_in_by_project_and_is_recalled_with_its_origin(
 def test_a_dry_run_counts_the_same_and_changes_nothing(tmp_path: Path) -> None:
     path = claude_mem(tmp_path / "c.db")
     with open_memory(Settings(tmp_path / "home", tmp_path / "claude"), create=False) as looking:
-        took = looking.import_records("claude-mem", path, dry_run=True)
+        took = looking.imports.import_records("claude-mem", path, dry_run=True)
     assert counts(took) == ALL and took.uri == ""
     assert not (tmp_path / "home").exists()
 
@@ -72,56 +72,56 @@ def test_importing_again_changes_nothing_and_a_grown_source_adds_only_the_new(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     path = claude_mem(tmp_path / "c.db")
-    memory.import_records("claude-mem", path)
-    again = memory.import_records("claude-mem", path)
+    memory.imports.import_records("claude-mem", path)
+    again = memory.imports.import_records("claude-mem", path)
     assert again.nothing and again.uri == "" and counts(again, "known") == ALL
     with closing(sqlite3.connect(path)) as database:
         new = {"memory_session_id": "m-1", "project": "yawl", "title": "Tar", "type": "change"}
         insert(database, "observations", [new])
         database.execute("UPDATE observations SET narrative = 'Of flax.' WHERE id = 1")
         database.commit()
-    grown = memory.import_records("claude-mem", path)
+    grown = memory.imports.import_records("claude-mem", path)
     assert counts(grown) == {"yawl": {"observation": 1}}
     assert counts(grown, "changed") == {"yawl": {"observation": 1}}
     shown = memory.show("claude-mem://observation/1").record
     assert isinstance(shown, Imported) and "Of flax." in shown.text
-    memory.undo_import(grown.uri)
+    memory.imports.undo_import(grown.uri)
     shown = memory.show("claude-mem://observation/1").record
     assert isinstance(shown, Imported) and "hemp cloth" in shown.text
-    assert [stands for _, stands in memory.importings("all")] == [True, True, False]
+    assert [stands for _, stands in memory.imports.imports("all")] == [True, True, False]
 
 
 def test_an_import_is_undone_as_one_and_can_be_made_again(memory: Holdfast, tmp_path: Path) -> None:
     path = claude_mem(tmp_path / "c.db")
-    took = memory.import_records("claude-mem", path)
-    undone = memory.undo_import(took.uri)
+    took = memory.imports.import_records("claude-mem", path)
+    undone = memory.imports.undo_import(took.uri)
     assert len(undone) == 2, "one entry a bank"
     assert memory.store.counts().imported == 0
     assert memory.recall("sails of hemp cloth", bank="all").hits == ()
     with pytest.raises(NotFoundError):
-        memory.undo_import(took.uri)
+        memory.imports.undo_import(took.uri)
     with pytest.raises(NotFoundError):
-        memory.undo_import("")
-    assert counts(memory.import_records("claude-mem", path)) == ALL
+        memory.imports.undo_import("")
+    assert counts(memory.imports.import_records("claude-mem", path)) == ALL
     assert memory.store.counts().imported == 4
 
 
 def test_all_goes_into_one_bank_if_one_is_named(memory: Holdfast, tmp_path: Path) -> None:
-    took = memory.import_records("claude-mem", claude_mem(tmp_path / "c.db"), bank="fleet")
+    took = memory.imports.import_records("claude-mem", claude_mem(tmp_path / "c.db"), bank="fleet")
     assert counts(took) == {"fleet": {"observation": 2, "summary": 1, "prompt": 1}}
 
 
 def test_what_is_forgotten_or_erased_does_not_come_back(memory: Holdfast, tmp_path: Path) -> None:
     path = claude_mem(tmp_path / "c.db")
-    memory.import_records("claude-mem", path)
+    memory.imports.import_records("claude-mem", path)
     leak = memory.show("claude-mem://observation/2").record
     sails = memory.show("claude-mem://observation/1").record
     memory.forget(f"imported/{leak.id}")
-    memory.purge(f"imported/{sails.id}")
+    memory.erasure.purge(f"imported/{sails.id}")
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE observations SET narrative = narrative || ' Indeed.'")
         database.commit()
-    again = memory.import_records("claude-mem", path)
+    again = memory.imports.import_records("claude-mem", path)
     assert counts(again, "skipped") == {"yawl": {"erased": 1}}
     assert memory.recall("ketch leaks rudder post", bank="all").hits == ()
     assert "hemp" not in str([*memory.store.imported(sails.bank)])
@@ -130,7 +130,7 @@ def test_what_is_forgotten_or_erased_does_not_come_back(memory: Holdfast, tmp_pa
 
 
 def test_an_older_schema_is_read(memory: Holdfast, tmp_path: Path) -> None:
-    took = memory.import_records("claude-mem", claude_mem(tmp_path / "c.db", first=True))
+    took = memory.imports.import_records("claude-mem", claude_mem(tmp_path / "c.db", first=True))
     assert counts(took) == {"yawl": {"observation": 1, "summary": 1}, "ketch": {"observation": 1}}
     assert memory.recall("sails hemp cloth", bank="yawl").hits[0].imported.endswith("observation/1")
 
@@ -140,7 +140,7 @@ def test_a_database_in_use_is_read_and_left_as_it_is(memory: Holdfast, tmp_path:
     before = sorted(
         (p.name, hashlib.sha256(p.read_bytes()).digest()) for p in tmp_path.glob("c.db*")
     )
-    memory.import_records("claude-mem", path, dry_run=True)
+    memory.imports.import_records("claude-mem", path, dry_run=True)
     after = sorted(
         (p.name, hashlib.sha256(p.read_bytes()).digest()) for p in tmp_path.glob("c.db*")
     )
@@ -150,7 +150,7 @@ def test_a_database_in_use_is_read_and_left_as_it_is(memory: Holdfast, tmp_path:
         insert(working, "observations", [new])
         working.commit()
         insert(working, "observations", [{**new, "title": "not committed"}])
-        took = memory.import_records("claude-mem", path)
+        took = memory.imports.import_records("claude-mem", path)
     assert counts(took)["yawl"] == {"observation": 2, "summary": 1, "prompt": 1}
 
 
@@ -178,12 +178,12 @@ def test_bad_input_is_told_in_words_and_nothing_is_half_imported(
         (tmp_path / "none", "There is no"),
     ):
         with pytest.raises(HoldfastError, match=why):
-            memory.import_records("claude-mem", path)
+            memory.imports.import_records("claude-mem", path)
     locked = claude_mem(tmp_path / "locked.db")
     with closing(sqlite3.connect(locked)) as database:
         database.execute("BEGIN EXCLUSIVE")
         with pytest.raises(InputError, match="in use"):
-            memory.import_records("claude-mem", locked)
+            memory.imports.import_records("claude-mem", locked)
     assert memory.store.counts().imported == 0 and memory.store.banks() == []
 
 
@@ -195,21 +195,21 @@ def test_a_dialogue_is_counted_taken_back_and_brought_back_as_one(
         {"session": f"s{n % 2}", "speaker": "Ann", "text": f"Tar the yawl, {n}."} for n in range(4)
     ]
     path.write_text("".join(json.dumps(one) + "\n" for one in said) + "no json\n")
-    looked = memory.import_conversation(path, "fleet", dry_run=True)
+    looked = memory.imports.import_conversation(path, "fleet", dry_run=True)
     assert (looked.captured, looked.failed) == (4, 1) and memory.store.banks() == []
-    read = memory.import_conversation(path, "fleet")
+    read = memory.imports.import_conversation(path, "fleet")
     assert (read.captured, read.failed) == (4, 1)
-    ((made, stands),) = memory.importings("fleet")
+    ((made, stands),) = memory.imports.imports("fleet")
     assert stands and (made.kinds, made.failed) == ({"turn": 4}, {"line": 1})
     assert memory.recall("tar the yawl", bank="fleet").hits
     with path.open("a") as file:
         file.write(json.dumps({"session": "s0", "text": "Paint it."}) + "\n")
-    assert memory.import_conversation(path, "fleet", dry_run=True).captured == 1
-    memory.undo_import(made.id)
+    assert memory.imports.import_conversation(path, "fleet", dry_run=True).captured == 1
+    memory.imports.undo_import(made.id)
     assert memory.recall("tar the yawl", bank="fleet").hits == ()
     assert memory.store.counts().turns == 0
-    assert memory.import_conversation(path, "fleet").captured == 1
+    assert memory.imports.import_conversation(path, "fleet").captured == 1
     assert memory.store.counts().turns == 5 and memory.recall("tar the yawl", bank="fleet").hits
-    assert [stands for _, stands in memory.importings("fleet")] == [False, True, True]
-    assert memory.import_conversation(path, "fleet").captured == 0
-    assert len(memory.importings("fleet")) == 3
+    assert [stands for _, stands in memory.imports.imports("fleet")] == [False, True, True]
+    assert memory.imports.import_conversation(path, "fleet").captured == 0
+    assert len(memory.imports.imports("fleet")) == 3

@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.old_importing import FORMATS
+from holdfast.app.transfer.imports import FORMATS
 from holdfast.errors import HoldfastError, InputError
 from holdfast.model.imports import Imported
 from holdfast.settings import Settings
 from holdfast.sources.imports import basic_memory, hindsight, mem0
-from holdfast.sources.imports.draft import DraftRecord, LeftOut
+from holdfast.sources.imports.draft import DraftRecord, SkippedRecord
 
 NOTE = """\
 ---
@@ -77,7 +77,7 @@ def test_basic_memory_gives_notes_observations_and_relations(
     (notes / "other.txt").write_text("not a note")
     (notes / ".hidden.md").write_text("not a note")
     (notes / "away.md").symlink_to("/etc/passwd")
-    took = memory.import_records("basic-memory", notes)
+    took = memory.imports.import_records("basic-memory", notes)
     assert took.uri and dict(took.tallies[0][1].added) == {
         "note": 2, "observation": 2, "relation": 2,
     }  # fmt: skip
@@ -94,9 +94,11 @@ def test_basic_memory_gives_notes_observations_and_relations(
     assert isinstance(shown, Imported) and shown.labels == ("component", "rigging", "core")
     assert shown.time == "2024-12-21T14:00:00.000Z"
     assert memory.recall("from where are ropes numbered?").hits[0].imported.startswith("memory://")
-    assert memory.import_records("basic-memory", notes).nothing
+    assert memory.imports.import_records("basic-memory", notes).nothing
     (notes / "bare.md").write_text("Said anew.")
-    assert dict(memory.import_records("basic-memory", notes).tallies[0][1].changed) == {"note": 1}
+    assert dict(memory.imports.import_records("basic-memory", notes).tallies[0][1].changed) == {
+        "note": 1
+    }
 
 
 def test_claude_code_gives_its_notes_and_instructions(memory: Holdfast, tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ def test_claude_code_gives_its_notes_and_instructions(memory: Holdfast, tmp_path
         "Ropes hang in the loft, never on the floor.\n"
     )
     (tmp_path / "claude" / "CLAUDE.md").write_text("# Style\nShort words.\n\n# Style\nAgain.\n")
-    took = memory.import_records("claude-memory", tmp_path / "claude")
+    took = memory.imports.import_records("claude-memory", tmp_path / "claude")
     ((bank, tally),) = took.tallies
     assert bank == "harbour"
     assert dict(tally.added) == {"note": 1, "index": 1, "instruction": 2}
@@ -120,16 +122,16 @@ def test_claude_code_gives_its_notes_and_instructions(memory: Holdfast, tmp_path
     other = tmp_path / "quay"
     other.mkdir()
     (other / "CLAUDE.md").write_text("Always splice, never knot.")
-    took = memory.import_records("claude-memory", other, dry_run=True)
+    took = memory.imports.import_records("claude-memory", other, dry_run=True)
     assert [bank for bank, _ in took.tallies] == ["quay"]
-    took = memory.import_records("claude-memory", other / "CLAUDE.md")
+    took = memory.imports.import_records("claude-memory", other / "CLAUDE.md")
     assert [(bank, dict(tally.added)) for bank, tally in took.tallies] == [
         ("harbour", {"instruction": 1})
     ]
     hit = memory.recall("splice or knot?").hits[0]
     assert hit.imported == f"claude-memory://{other.as_posix()}/CLAUDE.md"
     with pytest.raises(InputError, match="neither notes nor instructions"):
-        memory.import_records("claude-memory", tmp_path / "home")
+        memory.imports.import_records("claude-memory", tmp_path / "home")
 
 
 MEMORIES: list[dict[str, Any]] = [
@@ -155,7 +157,7 @@ def test_mem0_gives_its_memories_in_every_shape(
 ) -> None:
     path = tmp_path / "mem0.json"
     path.write_text(json.dumps(shape))
-    took = memory.import_records("mem0", path)
+    took = memory.imports.import_records("mem0", path)
     tallies = dict(took.tallies)
     assert tallies["harbour"].added["memory"] == 1
     assert dict(tallies[""].skipped) == {"superseded": 1, "empty": 1}
@@ -164,7 +166,7 @@ def test_mem0_gives_its_memories_in_every_shape(
     assert isinstance(shown, Imported) and shown.labels == ("preference", "taste")
     lines = tmp_path / "mem0.jsonl"
     lines.write_text("\n".join(json.dumps(one) for one in MEMORIES))
-    assert memory.import_records("mem0", lines).nothing
+    assert memory.imports.import_records("mem0", lines).nothing
 
 
 def test_mem0s_plugin_exports_blocks(tmp_path: Path) -> None:
@@ -176,7 +178,7 @@ def test_mem0s_plugin_exports_blocks(tmp_path: Path) -> None:
     one, two = mem0.read(path)
     assert isinstance(one, DraftRecord) and one.text.strip() == "Hemp: always."
     assert one.files == ("a.py", "b.py") and one.labels == ("rule", "x", "y")
-    assert two == LeftOut("memory", "empty")
+    assert two == SkippedRecord("memory", "empty")
 
 
 def an_archive(path: Path, version: int = 1) -> Path:
@@ -199,19 +201,19 @@ def an_archive(path: Path, version: int = 1) -> Path:
 def test_hindsight_gives_an_archive_and_what_its_api_lists(
     memory: Holdfast, tmp_path: Path
 ) -> None:
-    took = memory.import_records("hindsight", an_archive(tmp_path / "bank.zip"))
+    took = memory.imports.import_records("hindsight", an_archive(tmp_path / "bank.zip"))
     added = dict(dict(took.tallies)["harbour"].added)
     assert added == {"document": 1, "world": 1, "observation": 1, "mental-model": 1}
     assert dict(dict(took.tallies)[""].failed) == {"wrong-shape": 1}
     assert memory.recall("who mends nets?", bank="harbour").hits
-    assert memory.import_records("hindsight", tmp_path / "bank.zip").nothing
+    assert memory.imports.import_records("hindsight", tmp_path / "bank.zip").nothing
     listed = {"items": [{"id": "u1", "text": "Bo sails.", "fact_type": "experience",
                          "entities": "Bo, sail", "date": "2024-05-01"}], "total": 1}  # fmt: skip
     (tmp_path / "list.json").write_text(json.dumps(listed))
     (one,) = hindsight.read(tmp_path / "list.json")
     assert isinstance(one, DraftRecord) and one.labels == ("experience", "Bo", "sail")
     with pytest.raises(InputError, match="version 9"):
-        memory.import_records("hindsight", an_archive(tmp_path / "new.zip", 9))
+        memory.imports.import_records("hindsight", an_archive(tmp_path / "new.zip", 9))
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "holdfast"])
@@ -228,10 +230,10 @@ def test_what_is_none_of_it_is_refused_in_words(
         path = folder / "file.json"
         path.write_bytes(data)
         if format == "basic-memory" or format == "claude-memory":
-            memory.import_records(format, path, dry_run=True)  # any text may be a note
+            memory.imports.import_records(format, path, dry_run=True)  # any text may be a note
             continue
         with pytest.raises(HoldfastError):
-            memory.import_records(format, path)
+            memory.imports.import_records(format, path)
     assert memory.store.counts().imported == 0
 
 
@@ -254,12 +256,12 @@ def test_any_markdown_is_read_and_every_observation_once(
     path = tmp_path_factory.getbasetemp() / "any.md"
     path.write_bytes("\n".join(lines).encode("utf-8", "replace"))
     found = list(basic_memory.read(path))
-    assert found and all(isinstance(one, DraftRecord | LeftOut) for one in found)
+    assert found and all(isinstance(one, DraftRecord | SkippedRecord) for one in found)
 
 
 def test_a_file_that_is_too_large_is_told(memory: Holdfast, tmp_path: Path) -> None:
     (tmp_path / "large.md").write_text("x" * 1_100_000)
-    took = memory.import_records("basic-memory", tmp_path / "large.md")
+    took = memory.imports.import_records("basic-memory", tmp_path / "large.md")
     assert dict(took.tallies[0][1].failed) == {"too-large": 1} and took.uri == ""
 
 
@@ -278,12 +280,12 @@ def test_halves_of_characters_come_in_as_marks(
 ) -> None:
     path = tmp_path / "odd.json"
     path.write_text(json.dumps(ODD[format]))
-    took = memory.import_records(format, path)
+    took = memory.imports.import_records(format, path)
     assert sum(tally.added.total() for _, tally in took.tallies) == 1
     (found,) = memory.recall("half of a character", "all").hits
     assert "half \ufffd of a character" in found.text
     assert not any("\x1b" in bank.name for bank in memory.reader.banks())
-    assert memory.import_records(format, path).nothing
+    assert memory.imports.import_records(format, path).nothing
 
 
 def test_files_with_names_that_are_no_text_come_in(memory: Holdfast, tmp_path: Path) -> None:
@@ -295,8 +297,8 @@ def test_files_with_names_that_are_no_text_come_in(memory: Holdfast, tmp_path: P
     except OSError:
         pytest.skip("this file system has no such names")
     for format in ("claude-memory", "basic-memory"):
-        assert not memory.import_records(format, folder, "harbour").nothing
-        assert memory.import_records(format, folder, "harbour").nothing
+        assert not memory.imports.import_records(format, folder, "harbour").nothing
+        assert memory.imports.import_records(format, folder, "harbour").nothing
     names = {hit.text for hit in memory.recall("bow front", "harbour").hits}
     assert any("The bow is at the front" in text for text in names)
     assert memory.show("claude-memory://-p/b%FF.md").record is not None
@@ -305,7 +307,9 @@ def test_files_with_names_that_are_no_text_come_in(memory: Holdfast, tmp_path: P
 def test_a_list_in_utf_16_is_read(memory: Holdfast, tmp_path: Path) -> None:
     path = tmp_path / "list.json"
     path.write_bytes(json.dumps([{"id": "u", "memory": "Möwen"}]).encode("utf-16"))
-    assert [tally.added.total() for _, tally in memory.import_records("mem0", path).tallies] == [1]
+    assert [
+        tally.added.total() for _, tally in memory.imports.import_records("mem0", path).tallies
+    ] == [1]
 
 
 def test_a_damaged_archive_is_told_in_words(memory: Holdfast, tmp_path: Path) -> None:
@@ -321,10 +325,10 @@ def test_a_damaged_archive_is_told_in_words(memory: Holdfast, tmp_path: Path) ->
             data[chance.randrange(len(data))] = chance.randrange(256)
         path.write_bytes(data)
         with suppress(HoldfastError):
-            memory.import_records("hindsight", path, dry_run=True)
+            memory.imports.import_records("hindsight", path, dry_run=True)
     path.write_bytes(locked)
     with pytest.raises(InputError, match="damaged"):
-        memory.import_records("hindsight", path)
+        memory.imports.import_records("hindsight", path)
 
 
 def test_a_project_gives_a_bank_a_name_that_a_bank_can_have(
@@ -334,11 +338,11 @@ def test_a_project_gives_a_bank_a_name_that_a_bank_can_have(
     path.write_text(json.dumps([{"id": "1", "memory": "Oars.", "app_id": "all"}]))
     for dry_run in (True, False):
         with pytest.raises(InputError, match="called 'all'") as error:
-            memory.import_records("mem0", path, dry_run=dry_run)
+            memory.imports.import_records("mem0", path, dry_run=dry_run)
         assert "--bank" in error.value.remedy
-    memory.import_records("mem0", path, "fleet")
+    memory.imports.import_records("mem0", path, "fleet")
     key = "AKIAIOSFODNN7EXAMPLE"
     path.write_text(json.dumps([{"id": "2", "memory": "Oars.", "app_id": f"{key} {'x' * 5000}"}]))
-    memory.import_records("mem0", path)
+    memory.imports.import_records("mem0", path)
     names = [bank.name for bank in memory.reader.banks()]
     assert len(names) == 2 and not any(key in name or len(name) > 400 for name in names)

@@ -16,7 +16,6 @@ import pytest
 from tests.refine.test_rules import git, open_at, project, put
 from tests.support.transcripts import Script
 
-from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.knowledge import Network
@@ -69,13 +68,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
             put(root, f".claude/rules/{thing.lower()}.md", f"# {thing}\n\n- Polish the {thing}.\n")
             git(root, "add", ".")
             git(root, "commit", "-qm", f"Add {thing}", "-m", f"Because {thing}Cache was stale.")
-            memory.ingest(memory.find(list(told(root, name))))
-            memory.ingest_git(root)
+            memory.ingest(memory.ingestion.find(list(told(root, name))))
+            memory.ingestion.ingest_git(root)
             memory.remember(f"{thing} needs {thing}Cache in {file}.")
             memory.retain(f"{thing} is worth it.", Network.OPINION, 0.9)
-            memory.learn("care", f"Store every {thing} dry.", by="agent")
-        memory.follow()
-        own, other = (memory.bank_id(name) or "" for name in WORDS)
+            memory.teaching.learn("care", f"Store every {thing} dry.", by="agent")
+        memory.rules.sync_all()
+        own, other = (memory.context.bank_id(name) or "" for name in WORDS)
         os.chdir(home)
         yield Filled(
             memory, own, other, _ids(home, own), f"0001keel-{'0000-4000-8000'}-000000000001"
@@ -118,9 +117,9 @@ def questions(face: type, left_out: set[str]) -> list[str]:
 def given(filled: Filled) -> dict[str, list[Any]]:
     """What a store may be asked with: all of it belongs to the first bank."""
     reader, own = filled.memory.reader, filled.own
-    entities = [known.number for _, known in reader.spelled(own, ["quillon", "quilloncache"])]
-    nodes = [bond.node for entity in entities for bond in reader.bonds_of(own, entity, 50)]
-    places = reader.places(own, nodes)
+    entities = [known.number for _, known in reader.entities_by_spelling(own, ["quillon", "quilloncache"])]
+    nodes = [bond.node for entity in entities for bond in reader.mentions_of(own, entity, 50)]
+    places = reader.graph_records(own, nodes)
     commits = [place.id for place in places if place.kind == "commit"]
     assert entities and nodes and commits
     ids = sorted(filled.ids)
@@ -165,7 +164,7 @@ def test_a_store_tells_nothing_of_another_bank(filled: Filled, name: str) -> Non
     for values in asked_with(ask, given(filled)):
         answer = ask(bank=filled.other, **values)
         assert not leaks(filled, _without(answer, values)), (name, values)
-        if "bonds" in name or name in ("places", "together"):
+        if name in ("mentions_of", "mentions_in", "graph_records", "cooccurring_entities"):
             assert list(answer) == [], (name, values)
 
 
@@ -189,18 +188,18 @@ def asking(filled: Filled) -> dict[str, list[Any]]:
 
 
 def _faces() -> list[tuple[type, str]]:
-    faces = (Holdfast, Briefing)
+    faces = (Holdfast, Holdfast)
     return [(face, name) for face in faces for name in questions(face, _CHANGES)]
 
 
 @pytest.mark.parametrize(("face", "name"), _faces())
 def test_a_face_tells_nothing_of_another_bank(filled: Filled, face: type, name: str) -> None:
-    memory = filled.memory if face is Holdfast else Briefing(filled.memory.settings)
+    memory = filled.memory if face is Holdfast else Holdfast(filled.memory.settings, create=False)
     ask = getattr(memory, name)
     try:
         for values in asked_with(ask, asking(filled)):
             if name == "candidates_told":
-                values["candidates"] = filled.memory.candidates("reef")
+                values["candidates"] = filled.memory.rules.candidates("reef")
             try:
                 answer = ask(bank=filled.other, **values)
                 answer = answer.candidates if name == "rank" else answer  # not the question
@@ -228,11 +227,15 @@ def test_the_other_bank_has_as_much_to_tell(filled: Filled) -> None:
     """So that the silence above is not for want of anything."""
     memory = filled.memory
     for bank, word in (("keel", "Quillon"), ("reef", "Bramble")):
-        assert memory.candidates(bank) and memory.opinions(bank) and memory.facts(bank)
+        assert (
+            memory.rules.candidates(bank)
+            and memory.opinions.opinions(bank)
+            and memory.browse.facts(bank)
+        )
         assert word in repr(memory.recall(f"Why is the {word} slow?", bank).hits)
-        assert memory.entity(word, bank).mentions > 2
+        assert memory.browse.entity(word, bank).mentions > 2
         assert word in repr(memory.reflect(f"is the {word} slow", bank, store=False))
         asked = f"Why does pytest fail with KeyError in {word}, is {word}Cache stale again?"
-        with Briefing(memory.settings) as briefing:
-            assert word.lower() in briefing.session_brief(bank).text.lower()
+        with Holdfast(memory.settings, create=False) as briefing:
+            assert word.lower() in briefing.briefs.session_brief(bank).text.lower()
             assert word.lower() in briefing.goal_brief(asked, bank).text.lower()

@@ -15,7 +15,7 @@ from holdfast.app.background.worker import Manner, work
 from holdfast.app.ingest import stages as knowing
 from holdfast.app.memory import Holdfast
 from holdfast.learn import opinion_stage
-from holdfast.learn.bank_settings import Wish
+from holdfast.learn.bank_settings import BankChanges
 from holdfast.refine.concepts import concept_stage
 from holdfast.refine.entities import entity_stage
 from holdfast.refine.facts import fact_stage
@@ -51,7 +51,7 @@ def test_a_worker_reflects_at_the_end_of_sessions(
         talk(number, "The CI is flaky.").write(folder)
     work(settings, QUICK, steps.STEPS, lambda: at(3))
     with Holdfast(settings, lambda: at(3)) as memory:
-        (believed,) = memory.opinions()
+        (believed,) = memory.opinions.opinions()
         assert believed.what == "CI is flaky" and believed.sessions == 2
     broken = tuple(stage._replace(run=fail) for stage in knowing.STAGES)
     monkeypatch.setattr(knowing, "STAGES", broken)
@@ -66,7 +66,7 @@ def test_a_reflection_that_fails_holds_nothing_up(
     outcome = work(settings, QUICK, steps.STEPS, lambda: at(2))
     assert outcome.failed == ("know",)
     with Holdfast(settings, lambda: at(2)) as memory:
-        assert memory.counts().turns == 2 and memory.recall("flaky").hits
+        assert memory.inventory.counts().turns == 2 and memory.recall("flaky").hits
 
 
 def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
@@ -74,8 +74,8 @@ def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
         talk(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
     work(settings, QUICK, steps.STEPS, lambda: at(301))
     with Holdfast(settings, lambda: at(301)) as memory:
-        memory.set_bank(Wish(retention=12))
-        assert memory.counts().sessions == 2
+        memory.context.banks.change(BankChanges(retention=12))
+        assert memory.inventory.counts().sessions == 2
     work(settings, QUICK, steps.STEPS, lambda: at(400))
     with Holdfast(settings, lambda: at(400)) as memory:
         assert [s.host[:8] for s in memory.reader.sessions(None)] == ["00000300"]
@@ -89,16 +89,16 @@ def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Sett
             ("The CI is flaky.", "I prefer small commits of Dana Meyer.", "Never sail on Fridays."),
             1,
         ):
-            memory.ingest(memory.find([talk(number, words).write(folder)]))
+            memory.ingest(memory.ingestion.find([talk(number, words).write(folder)]))
         memory.remember("The walrus bucket is encrypted.")
         whole = dump(database)
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert dump(database) == whole
         for session in memory.reader.sessions(None):
             memory.forget(f"holdfast://session/{session.id}")
             assert not knowing.stages_behind(memory.store)
             left = dump(database)
-            memory.rebuild()
+            memory.ingestion.rebuild()
             assert dump(database) == left
             memory.undo()
             assert dump(database) == whole

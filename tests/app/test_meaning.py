@@ -16,15 +16,14 @@ from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background.steps import waits_for_vectors
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.old_recall import Reading
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors
 from holdfast.model.query import Recalled, Strategy
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import recall
-from holdfast.recall.retrievers.semantics import SemanticModels, ModelSemanticSearch
-from holdfast.recall.retrievers.vector_matrix import Matrix
+from holdfast.recall.retrievers.semantics import ModelSemanticSearch, SemanticModels
+from holdfast.recall.retrievers.vector_matrix import VectorMatrix
 from holdfast.settings import NO_MODEL, Settings
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -48,7 +47,7 @@ def write_sessions(tmp_path: Path) -> None:
 def ingested(settings: Settings) -> Holdfast:
     write_sessions(settings.claude_dir)
     memory = Holdfast(settings, now=lambda: NOW)
-    memory.ingest(memory.find([settings.claude_dir / "p"]))
+    memory.ingest(memory.ingestion.find([settings.claude_dir / "p"]))
     return memory
 
 
@@ -76,28 +75,32 @@ def test_what_is_embedded_is_found_by_other_words(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         before = memory.recall(QUESTION, bank="kitchen")
         assert semantic(before) is None
-        assert memory.embed(progress=lambda done, total: told.append((done, total))) == 0
+        assert memory.ingestion.embed(progress=lambda done, total: told.append((done, total))) == 0
         ((model, vectors),) = memory.reader.vector_models()
         assert (model, memory.reader.count_unembedded(model)) == (MODEL, 0)
         assert vectors == told[-1][0] == told[-1][1] > 5
-        ranking = memory.rank(QUESTION, "all")
+        ranking = memory.search.rank(QUESTION, "all")
         assert "guests" in ranking.candidates[0].passage.body
         arm = semantic(memory.recall(QUESTION, bank="kitchen"))
         assert arm is not None and arm.found > 0 and not arm.problem
-        kitchen = memory.rank(QUESTION, "kitchen").candidates
-        assert {c.passage.bank for c in kitchen} == {memory.bank_id("kitchen")}
+        kitchen = memory.search.rank(QUESTION, "kitchen").candidates
+        assert {c.passage.bank for c in kitchen} == {memory.context.bank_id("kitchen")}
         assert semantic(memory.recall("risotto", "kitchen", budget=Budget.LOW)) is None
-        assert memory.embed() == 0
+        assert memory.ingestion.embed() == 0
 
 
 def test_who_asks_once_loads_no_model_unless_words_fail_or_a_reason_is_wanted(
     tmp_path: Path,
 ) -> None:
     with ingested(settings_of(tmp_path)) as memory:
-        memory.embed()
-        plain = memory.recall_quickly("mushroom risotto for the guests", "kitchen", Plan())
-        reason = memory.recall_quickly("why the mushroom risotto for the guests", "kitchen", Plan())
-        other = memory.recall_quickly(QUESTION, "kitchen", Plan())
+        memory.ingestion.embed()
+        plain = memory.search.recall_by_words_first(
+            "mushroom risotto for the guests", "kitchen", Plan()
+        )
+        reason = memory.search.recall_by_words_first(
+            "why the mushroom risotto for the guests", "kitchen", Plan()
+        )
+        other = memory.search.recall_by_words_first(QUESTION, "kitchen", Plan())
     assert semantic(plain) is None
     assert semantic(reason) and semantic(other)
 
@@ -108,10 +111,10 @@ def test_a_damaged_vector_is_passed_over_with_a_word_and_made_again(
 ) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
-        memory.embed()
-        whole = [c.passage.id for c in memory.rank(QUESTION, "kitchen").candidates]
+        memory.ingestion.embed()
+        whole = [c.passage.id for c in memory.search.rank(QUESTION, "kitchen").candidates]
         ((_, vectors),) = memory.reader.vector_models()
-        bank = memory.bank_id("kitchen") or ""
+        bank = memory.context.bank_id("kitchen") or ""
         first = memory.reader.vectors_after(bank, MODEL, 0, 1)[0].number
     no_number = "x'" + "0000c07f" * 384 + "'"
     with closing(sqlite3.connect(settings.database)) as damaging, damaging:
@@ -121,20 +124,20 @@ def test_a_damaged_vector_is_passed_over_with_a_word_and_made_again(
         arm = semantic(memory.recall(QUESTION, bank="kitchen"))
         assert arm is not None and arm.found > 0 and "damaged vectors" in arm.problem
         assert waits_for_vectors(memory.reader, settings) == (how != "NAN")
-        assert memory.embed() == 0
+        assert memory.ingestion.embed() == 0
         arm = semantic(memory.recall(QUESTION, bank="kitchen"))
         assert arm is not None and not arm.problem
         assert memory.reader.vector_models() == [(MODEL, vectors)]
-        assert [c.passage.id for c in memory.rank(QUESTION, "kitchen").candidates] == whole
+        assert [c.passage.id for c in memory.search.rank(QUESTION, "kitchen").candidates] == whole
 
 
 def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
-    with ingested(settings) as memory, Reading(settings, now=lambda: NOW) as asking:
+    with ingested(settings) as memory, Holdfast(settings, now=lambda: NOW, create=False) as asking:
         assert semantic(asking.recall(QUESTION, bank="kitchen")) is None
-        memory.embed(turns_for=-1)
+        memory.ingestion.embed(turns_for=-1)
         first = semantic(asking.recall(QUESTION, bank="kitchen"))
-        memory.embed()
+        memory.ingestion.embed()
         second = semantic(asking.recall(QUESTION, bank="kitchen"))
         assert first is not None and second is not None
         assert 0 < first.found < second.found
@@ -142,17 +145,17 @@ def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> N
 
 def test_turns_wait_when_there_is_no_time_for_them(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
-        left = memory.embed(turns_for=-1)
+        left = memory.ingestion.embed(turns_for=-1)
         assert left == memory.reader.count_unembedded(MODEL, ["turn"]) > 0
         assert memory.reader.count_unembedded(MODEL, ["digest", "exchange", "commit"]) == 0
-        assert memory.embed() == 0
+        assert memory.ingestion.embed() == 0
 
 
 def test_a_rebuilt_memory_keeps_its_vectors(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
-        memory.embed()
+        memory.ingestion.embed()
         before = memory.reader.vector_models()
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert memory.reader.count_unembedded(MODEL) == 0
         assert memory.reader.vector_models() == before
 
@@ -160,7 +163,7 @@ def test_a_rebuilt_memory_keeps_its_vectors(tmp_path: Path) -> None:
 def test_without_a_model_words_answer(tmp_path: Path) -> None:
     settings = replace(settings_of(tmp_path), embed_model=NO_MODEL)
     with ingested(settings) as memory:
-        assert memory.embed() == 0
+        assert memory.ingestion.embed() == 0
         assert memory.reader.vector_models() == []
         found = memory.recall("retry wrapper", bank="proj", budget=Budget.MID)
         assert not found.abstained and "retry wrapper" in found.hits[0].text
@@ -181,15 +184,17 @@ def test_a_reranker_that_cannot_be_used_is_named_and_the_rest_goes_on(tmp_path: 
     model = tmp_path / "pairs.onnx"
     settings = replace(settings_of(tmp_path), rerank_model=str(model))
     with ingested(settings_of(tmp_path)) as memory:
-        memory.embed()
+        memory.ingestion.embed()
         plain = memory.recall("retry wrapper", bank="proj")
-    with Reading(settings, now=lambda: NOW) as asking:
+    with Holdfast(settings, now=lambda: NOW, create=False) as asking:
         found = asking.recall("retry wrapper", bank="proj")
         (arm,) = [arm for arm in found.strategies if arm.problem]
         assert arm.name == "rerank" and "There is no" in arm.problem and "Correct" in arm.problem
         assert found.hits == plain.hits
     count_of_second(model)
-    with Reading(settings, now=lambda: NOW) as asking:  # put right, in a program that runs on
+    with Holdfast(
+        settings, now=lambda: NOW, create=False
+    ) as asking:  # put right, in a program that runs on
         found = asking.recall("retry wrapper", bank="proj")
         assert not any(arm.problem for arm in found.strategies) and "rerank" in found.hits[0].why
 
@@ -197,8 +202,8 @@ def test_a_reranker_that_cannot_be_used_is_named_and_the_rest_goes_on(tmp_path: 
 def test_a_memory_with_vectors_can_be_asked_without_a_model(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
-        memory.embed()
-    with Reading(replace(settings, embed_model=NO_MODEL), now=lambda: NOW) as asking:
+        memory.ingestion.embed()
+    with Holdfast(replace(settings, embed_model=NO_MODEL), now=lambda: NOW, create=False) as asking:
         found = asking.recall("retry wrapper", bank="proj")
         assert any("retry wrapper" in hit.text for hit in found.hits[:3])
         assert all(not arm.problem for arm in found.strategies)
@@ -206,9 +211,9 @@ def test_a_memory_with_vectors_can_be_asked_without_a_model(tmp_path: Path) -> N
 
 def test_a_model_that_cannot_be_used_is_named_and_words_answer(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
-        memory.embed(turns_for=-1)
+        memory.ingestion.embed(turns_for=-1)
     for words, settings in broken_settings(tmp_path).items():
-        with Reading(settings, now=lambda: NOW) as asking:
+        with Holdfast(settings, now=lambda: NOW, create=False) as asking:
             found = asking.recall("retry wrapper", bank="proj")
             arm = semantic(found)
             assert any("retry wrapper" in hit.text for hit in found.hits[:3])
@@ -216,7 +221,7 @@ def test_a_model_that_cannot_be_used_is_named_and_words_answer(tmp_path: Path) -
             missed = semantic(asking.recall("zymurgy", bank="proj"))
             assert missed is not None and missed.problem == arm.problem
             assert semantic(asking.recall("retry wrapper", "proj", budget=Budget.LOW)) is None
-            assert arm in asking.rank("retry wrapper", "proj").strategies
+            assert arm in asking.search.rank("retry wrapper", "proj").strategies
             answer = asking.ask("why did the rows double", bank="proj")
             assert answer.citations and any(arm.problem in caveat for caveat in answer.caveats)
 
@@ -224,28 +229,28 @@ def test_a_model_that_cannot_be_used_is_named_and_words_answer(tmp_path: Path) -
 def test_a_model_that_cannot_be_used_embeds_nothing(tmp_path: Path) -> None:
     with ingested(replace(settings_of(tmp_path), embed_model="/nonexistent")) as memory:
         with pytest.raises(ModelError):
-            memory.embed()
+            memory.ingestion.embed()
         assert memory.recall("retry wrapper", bank="proj").hits
 
 
 def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
-        memory.embed()
+        memory.ingestion.embed()
         old = dict(memory.reader.vector_models())
     shutil.copytree(packaged.EMBEDDER.parent, tmp_path / "copy")
     with Holdfast(replace(settings, embed_model=str(tmp_path / "copy")), lambda: NOW) as memory:
         assert memory.recall("retry wrapper", bank="proj").hits
         assert waits_for_vectors(memory.reader, memory.settings)
-        assert memory.embed(turns_for=-1) > 0
+        assert memory.ingestion.embed(turns_for=-1) > 0
         both = dict(memory.reader.vector_models())
         assert len(both) == 2 and both[MODEL] == old[MODEL]
         assert memory.recall("retry wrapper", bank="proj").hits
-        assert memory.embed() == 0
+        assert memory.ingestion.embed() == 0
         ((new, count),) = memory.reader.vector_models()
         assert (new != MODEL, count) == (True, old[MODEL])
         assert not waits_for_vectors(memory.reader, memory.settings)
-        assert "guests" in memory.rank(QUESTION, "all").candidates[0].passage.body
+        assert "guests" in memory.search.rank(QUESTION, "all").candidates[0].passage.body
 
 
 def test_the_file_of_a_model_that_was_given_up_goes_with_its_vectors(tmp_path: Path) -> None:
@@ -253,20 +258,20 @@ def test_the_file_of_a_model_that_was_given_up_goes_with_its_vectors(tmp_path: P
     with ingested(settings) as memory:
         folder = settings.home / "vectors"
         folder.mkdir()
-        old = Matrix(folder, memory.reader.banks()[0].id, "older", 8)
+        old = VectorMatrix(folder, memory.reader.banks()[0].id, "older", 8)
         old.path.write_bytes(b"as it was")
-        assert memory.embed(turns_for=-1) > 0 and old.path.exists()
-        assert memory.embed() == 0 and not old.path.exists()
+        assert memory.ingestion.embed(turns_for=-1) > 0 and old.path.exists()
+        assert memory.ingestion.embed() == 0 and not old.path.exists()
 
 
 def test_what_an_interrupted_change_of_models_left_is_removed_later(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
-        memory.embed()
+        memory.ingestion.embed()
         store = SqliteStore(tmp_path / "home" / "memory.db")
         with store.transaction():
             store.put_vectors("any bank", "older", [("hash", 0, b"data")])
         store.close()
-        assert memory.embed() == 0
+        assert memory.ingestion.embed() == 0
         assert [model for model, _ in memory.reader.vector_models()] == [MODEL]
 
 
@@ -281,9 +286,9 @@ class OutOfOrder(BagOfWords):
 def test_a_service_that_does_not_answer_is_the_failure_of_one_arm(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
-        memory.embed()
+        memory.ingestion.embed()
     away = replace(settings, embed_endpoint="http://127.0.0.1:9/v1", embed_endpoint_model="small")
-    with Reading(away, now=lambda: NOW) as memory:
+    with Holdfast(away, now=lambda: NOW, create=False) as memory:
         found = memory.recall("retry wrapper", "all")
     arms = [arm for arm in found.strategies if arm.name == "semantic"]
     assert len(arms) == 1 and "127.0.0.1:9" in arms[0].problem

@@ -28,9 +28,9 @@ def test_a_long_history_does_not_keep_anybody_waiting_for_its_vectors(tmp_path: 
         made.commit(ANN, f"2026-03-0{number}", f"Paint hull {number}", "hull.py", number)
     settings = load_settings({"HOLDFAST_HOME": str(tmp_path / "mine"), "HOME": str(tmp_path)})
     with Holdfast(replace(settings, bank="harbour")) as memory:
-        memory.ingest_git(made.top)
-        assert memory.embed(-1.0) == 3  # words find them until there is time
+        memory.ingestion.ingest_git(made.top)
+        assert memory.ingestion.embed(-1.0) == 3  # words find them until there is time
         first = memory.reader.unembedded("none", ("commit",), 1)
         assert first[0].time.startswith("2026-03-03"), "the latest come first"
-        assert memory.embed(None) == 0
+        assert memory.ingestion.embed(None) == 0
     made.memory.close()

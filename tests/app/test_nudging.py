@@ -7,7 +7,7 @@ from pathlib import Path
 
 from holdfast.app.background.worker_start import nudge
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code.install_record import OTHERS, Record
+from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.settings import Settings
 
 
@@ -25,7 +25,7 @@ def prepare(home: Path) -> tuple[Settings, Path]:
 
 def test_a_worker_is_started_where_another_agent_was_set_up(tmp_path: Path) -> None:
     settings, said = prepare(tmp_path)
-    Record(settings.home, OTHERS).remember(tmp_path / "config.toml", b"", b"x")
+    InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")
 
     assert nudge(settings)
     until = time.monotonic() + 20
@@ -37,7 +37,7 @@ def test_a_worker_is_started_where_another_agent_was_set_up(tmp_path: Path) -> N
 def test_none_is_started_for_claude_code_alone_or_when_all_was_looked_at(tmp_path: Path) -> None:
     settings, said = prepare(tmp_path)
     assert not nudge(settings)
-    Record(settings.home, OTHERS).remember(tmp_path / "config.toml", b"", b"x")
+    InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")
     Places(settings.home).looked.touch()
 
     assert not nudge(settings)

@@ -51,7 +51,11 @@ def better() -> tuple[int, Json]:
 def age(user: User, rules: bool = False) -> None:
     """Let what was made be the work of older prompts, or of older rules."""
     with closing(sqlite3.connect(user.database)) as raw, raw:
-        raw.execute("UPDATE made SET rules = 0" if rules else "UPDATE summary SET version = 0")
+        raw.execute(
+            "UPDATE session_derivation SET rules_version = 0"
+            if rules
+            else "UPDATE model_summary SET version = 0"
+        )
 
 
 def summed_up(folder: Path, service: Service, count: int = 1) -> User:
@@ -247,7 +251,12 @@ def test_killed_while_rules_are_at_it_it_goes_on_and_gives_the_same(tmp_path: Pa
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
     give_up = monotonic() + 60
     with closing(sqlite3.connect(user.database)) as raw:
-        while raw.execute("SELECT count(*) FROM made WHERE rules > 0").fetchone()[0] < 3:
+        while (
+            raw.execute(
+                "SELECT count(*) FROM session_derivation WHERE rules_version > 0"
+            ).fetchone()[0]
+            < 3
+        ):
             assert monotonic() < give_up and refine.poll() is None
             sleep(0.002)
     refine.send_signal(signal.SIGKILL)
@@ -273,15 +282,15 @@ def test_stages_above_the_session_are_named_and_brought_up_to_date(
     def run(store: Store, tick: object, now: str) -> int:
         for bank in store.banks_behind("echo", 2):
             with store.transaction():
-                last = store.changes(bank, "echo", 2)[-1]
-                store.reach(bank, "echo", 2, last.number)
+                last = store.unseen_changes(bank, "echo", 2)[-1]
+                store.mark_seen(bank, "echo", 2, last.number)
         return 1
 
     monkeypatch.setattr(knowing, "STAGES", (knowing.Stage("echo", 2, run),))
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     with Holdfast(settings) as memory:
-        found = memory.find([bug_hunt().write(tmp_path / "claude" / "projects")])
-        memory.ingest(found, then_know=False)
+        found = memory.ingestion.find([bug_hunt().write(tmp_path / "claude" / "projects")])
+        memory.ingestion.ingest(found, then_know=False)
         assert look(memory).stages == ("echo",)
         assert rebuild.finish(memory) == 0 and look(memory).stages == ()
         assert knowing.know(memory.store, memory.now) == {}

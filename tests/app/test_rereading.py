@@ -30,7 +30,7 @@ def settings(tmp_path: Path) -> Settings:
 def read(settings: Settings, *folders: Path, with_diff: bool = True) -> None:
     with Holdfast(settings, create=True) as memory:
         for folder in folders:
-            memory.ingest_git(folder, with_diff=with_diff)
+            memory.ingestion.ingest_git(folder, with_diff=with_diff)
 
 
 def follow(settings: Settings) -> None:
@@ -43,7 +43,7 @@ def look(settings: Settings, at: Callable[[Holdfast], T]) -> T:
 
 
 def commits(memory: Holdfast) -> int:
-    return memory.counts().commits
+    return memory.inventory.counts().commits
 
 
 def repositories(memory: Holdfast) -> list[Repository]:
@@ -87,7 +87,7 @@ def test_a_force_push_is_followed_from_the_worktree_it_was_read_from(
     follow(settings)
     (after,) = look(settings, repositories)
     assert after.head == kept and after.folder == str(tree)
-    reader_says = look(settings, lambda m: m.reader.astray(after.bank, [first, lost, kept]))
+    reader_says = look(settings, lambda m: m.reader.unmerged_commits(after.bank, [first, lost, kept]))
     assert reader_says == {lost}
 
 
@@ -109,7 +109,7 @@ def test_one_that_cannot_be_read_is_noted_and_the_others_go_on(
     # Back again, it is followed again, and the note goes.
     (broken / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     with Holdfast(settings) as memory, memory.store.transaction():
-        memory.store.clear_chore(f"history of {broken / '.git'}")
+        memory.store.clear_failed_task(f"history of {broken / '.git'}")
     follow(settings)
     assert [chore.name for chore in chores_of(settings)] == [f"history of {gone / '.git'}"]
 

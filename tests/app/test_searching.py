@@ -35,7 +35,7 @@ def settings(tmp_path: Path) -> Settings:
     script.write(home / "c" / "projects")
     made = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
     with open_memory(made) as memory:
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
     return made
 
 

@@ -30,20 +30,20 @@ def test_that_a_fact_still_holds_bears_it_out_once_for_each_person(tmp_path: Pat
     with filled(
         tmp_path, said("2026-09-01", 1, "From now on use npm in this repository.")
     ) as memory:
-        (fact,) = memory.facts()
+        (fact,) = memory.browse.facts()
         name = f"holdfast://fact/{fact.id}"
-        memory.confirm(name, who="ada")
-        (once,) = memory.facts()
-        memory.confirm(name, who="ada")
-        assert memory.facts() == [once] and once.confidence > fact.confidence
+        memory.curation.confirm(name, who="ada")
+        (once,) = memory.browse.facts()
+        memory.curation.confirm(name, who="ada")
+        assert memory.browse.facts() == [once] and once.confidence > fact.confidence
         assert once.last_validated == NOW > fact.last_validated
         opened = open_record(memory, memory.show(name))
         assert opened and opened.held and (opened.held.who, opened.held.time) == ("ada", NOW)
         assert all(ref.uri != name for ref in opened.speaks_for)
-        memory.confirm(name, who="ben")
-        assert memory.facts()[0].confidence > once.confidence
+        memory.curation.confirm(name, who="ben")
+        assert memory.browse.facts()[0].confidence > once.confidence
         memory.undo(3)
-        assert memory.facts() == [fact]
+        assert memory.browse.facts() == [fact]
 
 
 def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -
         said("2026-09-09", 2, "From now on use pnpm instead of npm in this repository."),
     ]
     with filled(tmp_path, *scripts) as memory:
-        old, new = sorted(memory.facts(all=True), key=lambda fact: fact.validity.learned)
+        old, new = sorted(memory.browse.facts(all=True), key=lambda fact: fact.validity.learned)
         assert old.superseded_by == f"holdfast://fact/{new.id}"
         for fact in (old, new):
             opened = open_record(memory, memory.show(f"holdfast://fact/{fact.id}"))
@@ -70,7 +70,7 @@ def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
         for n in range(PAGE + 3):
             memory.remember(f"Note number {n} of many.")
         memory.remember("One of another kind.")
-        bank = memory.known_banks()[0].name
+        bank = memory.context.banks.all()[0].name
         wanted = Wanted("memories", bank, words="number")
         first, second = shelf(memory, wanted), shelf(memory, wanted._replace(page=2))
         assert (len(first.items), first.more) == (PAGE, True)
@@ -83,7 +83,7 @@ def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
     with filled(tmp_path, said("2026-09-01", 1, "Never push to the main branch.")) as memory:
         one = memory.remember("The winch is blue.")
         other = memory.remember("The winch is painted blue.")
-        memory.merge(one.id, other.id)
+        memory.curation.merge(one.id, other.id)
         memory.forget(other.id)
         memory.restore(other.id)
         away, more = put_away(memory, memory.store, Wanted("forgotten"))

@@ -13,7 +13,7 @@ from holdfast.app.background.worker_log import MOST_BYTES, WorkLog, last_lines
 from holdfast.app.status.sizes import measure
 from holdfast.app.transfer.backup import back_up
 from holdfast.capture.places import Places
-from holdfast.learn.bank_settings import Wish
+from holdfast.learn.bank_settings import BankChanges
 
 
 @pytest.fixture
@@ -21,18 +21,18 @@ def home(tmp_path: Path) -> Path:
     script = harbour()
     script.write(tmp_path / "claude" / "projects")
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
     return tmp_path
 
 
 def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
     with open_at(home) as memory:
-        memory.embed()
+        memory.ingestion.embed()
         back_up(memory.settings)
         sizes = measure(memory)
     size = (home / "memory.db").stat().st_size
     assert 0 < sum(sizes.tables.values()) <= size + sizes.disk.database
-    assert sizes.tables["turn"] and sizes.tables["fts"]
+    assert sizes.tables["turn"] and sizes.tables["passage_fts"]
     (bank,) = [b for b in sizes.banks if b.sessions]
     assert bank.words > 100 and bank.vectors > 0 and bank.put_away == 0
     assert {one.what for one in sizes.freeable} >= {"backups", "vectors"}
@@ -48,15 +48,15 @@ def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
     with open_at(home) as memory:
         settings = memory.settings
         with memory.store.transaction():
-            memory.store.set_bank(replace(memory.bank("proj"), retention=1))
+            memory.store.update_bank(replace(memory.context.banks.get("proj"), retention=1))
     work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
     assert "put away by its retention" in Places(home).log.read_text()
     assert "1 session put away" in " ".join(holdfast(home, "status").stdout.split())
     with open_at(home) as memory:
         assert measure(memory).banks[0].put_away == 1
-        memory.set_bank(Wish(retention=0), "proj")
+        memory.context.banks.change(BankChanges(retention=0), "proj")
         assert measure(memory).banks[0].put_away == 0
-        assert memory.counts("proj").sessions == 1
+        assert memory.inventory.counts("proj").sessions == 1
 
 
 def test_a_log_never_outgrows_its_bound(tmp_path: Path) -> None:

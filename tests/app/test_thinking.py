@@ -46,8 +46,8 @@ def test_a_model_reasons_and_what_it_believes_is_kept(
         assert told.author == "scripted/played" and "Put together by rules" not in told.answer
         assert told.claims[0].confidence < 0.99, "no more than the sources allow"
         (name,) = told.stored
-        assert name in {f"holdfast://memory/{o.id}" for o in memory.opinions()}
-        assert memory.accounts.spent().calls == 1 and len(chat.asked) == 1
+        assert name in {f"holdfast://memory/{o.id}" for o in memory.opinions.opinions()}
+        assert memory.store.total_spent().calls == 1 and len(chat.asked) == 1
         assert OSLO in chat.asked[0].text and OSLO not in chat.asked[0].system
 
 
@@ -77,9 +77,11 @@ def test_memories_of_sessions_that_are_over_are_extracted(
         places = Places(memory.settings.home)
         done = model_reflection.extract(memory, places, clock, lambda: None)
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
-        memory.know()
-        (bank,) = memory.known_banks()
-        assert "retry wrapper" in {e.name for e in memory.entities(limit=500)}, "the model named it"
+        memory.ingestion.update()
+        (bank,) = memory.context.banks.all()
+        assert "retry wrapper" in {e.name for e in memory.browse.entities(limit=500)}, (
+            "the model named it"
+        )
         (kept,) = memory.reader.retained(bank.id)
         assert kept.what.startswith("Gave load()") and kept.where == "src/importer.py"
         assert "retry wrapper" in kept.why

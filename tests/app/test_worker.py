@@ -58,12 +58,12 @@ def drop_event(settings: Settings, name: str, content: str = "{}") -> Path:
 
 def chores_of(settings: Settings) -> list[Chore]:
     with Holdfast(settings) as memory:
-        return memory.chores()
+        return memory.inventory.failed_tasks()
 
 
 def turns_of(settings: Settings) -> int:
     with Holdfast(settings) as memory:
-        return memory.counts().turns
+        return memory.inventory.counts().turns
 
 
 def failing(times: list[int]) -> Callable[[Work], str]:
@@ -306,7 +306,7 @@ def test_the_model_is_wanted_only_when_something_waits(settings: Settings) -> No
         assert not waits_for_vectors(memory.reader, shipped)
         assert not waits_for_vectors(memory.reader, own)
         bug_hunt().write(settings.claude_dir / "projects")
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
         assert waits_for_vectors(memory.reader, shipped) and waits_for_vectors(memory.reader, own)
         assert not waits_for_vectors(memory.reader, settings)
         waiting = memory.reader.unembedded(packaged.EMBEDDER_NAME)

@@ -35,7 +35,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Holdfast:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     bug_hunt().write(tmp_path / "claude" / "projects" / "p")
     memory = Holdfast(Settings(home, tmp_path / "claude", bank="proj", embed_model="none"))
-    memory.ingest(memory.find([]))
+    memory.ingest(memory.ingestion.find([]))
     return memory
 
 
@@ -44,7 +44,7 @@ def put(memory: Holdfast, *known: Injection) -> None:
     with store.transaction():
         for one in known:
             store.add_injection(one)
-            store.settle_injection(one)
+            store.record_injection_outcome(one)
 
 
 def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
@@ -105,7 +105,7 @@ def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfa
                 *(900, 100, 0, usd),
                 outcome=CallOutcome.DONE,
             )
-            memory.store.add_call(made)
+            memory.store.reserve_call(made)
     WorkLog(memory.settings.home / "worker.log", lambda: "2026-11-15T06:00:00.000Z").say(
         "embed failed (1): no room; next try from 2026-11-15T06:01:00.000Z"
     )

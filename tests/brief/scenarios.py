@@ -357,10 +357,10 @@ def make_shop(folder: Path, embed: bool = False) -> Holdfast:
     _script(90, farm, "/home/dev/farm").write(folder / "p")
     settings = Settings(home=folder / "home", claude_dir=folder)
     memory = Holdfast(settings, now=lambda: NOW)
-    memory.ingest(memory.find([folder / "p"]))
-    memory.ingest_git(_repository(folder / "repo"), "shop")
+    memory.ingest(memory.ingestion.find([folder / "p"]))
+    memory.ingestion.ingest_git(_repository(folder / "repo"), "shop")
     if embed:
-        memory.embed()
+        memory.ingestion.embed()
     return memory
 
 

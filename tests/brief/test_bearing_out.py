@@ -47,7 +47,7 @@ def told(memory: Holdfast, script: Script, *records: str) -> None:
 def settled(memory: Holdfast) -> Fact:
     """The rule, after every verdict."""
     settle_injections(memory.store, OVER)
-    memory.know()
+    memory.ingestion.update()
     return by_words(memory, "walrus archives")
 
 
@@ -60,10 +60,10 @@ def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
         assert after.last_validated.startswith("2026-10-05")
         assert after.confidence > before.confidence
         assert after.evidence == before.evidence and after.status is before.status
-        hows = [b.how for b in memory.reader.bearings(after.bank, after.id)]
+        hows = [b.how for b in memory.reader.fact_evidence(after.bank, after.id)]
         assert hows == [How.STATED, How.USED], "once a session"
         kept = dump(tmp_path / "memory.db")
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert dump(tmp_path / "memory.db") == kept
         memory.forget("holdfast://session/00000002-0000-4000-8000-000000000001")
         assert by_words(memory, "walrus archives") == before

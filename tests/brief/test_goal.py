@@ -8,19 +8,18 @@ from tests.brief import scenarios
 from tests.brief.scenarios import Case
 from tests.support.transcripts import Script
 
-from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
-from holdfast.brief.goal_brief import MOST_CHARACTERS
+from holdfast.brief.goal_brief import MAX_CHARACTERS
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, find_decision_sentences
 from holdfast.settings import Settings
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Briefing]:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
     folder = tmp_path_factory.mktemp("shop")
     scenarios.make_shop(folder, embed=True).close()
     settings = Settings(home=folder / "home", claude_dir=folder)
-    with Briefing(settings, now=lambda: scenarios.NOW) as memory:
+    with Holdfast(settings, now=lambda: scenarios.NOW, create=False) as memory:
         yield memory
 
 
@@ -33,15 +32,15 @@ def is_told(case: Case, text: str) -> bool:
 
 @pytest.mark.parametrize("case", scenarios.BUILT_WITH, ids=lambda case: case.wanted[0])
 def test_the_rule_that_the_obvious_fix_would_break_is_in_the_brief(
-    shop: Briefing, case: Case
+    shop: Holdfast, case: Case
 ) -> None:
     brief = shop.goal_brief(case.prompt, "shop")
     assert is_told(case, brief.text), brief.text
-    assert len(brief.text) <= MOST_CHARACTERS + 200
+    assert len(brief.text) <= MAX_CHARACTERS + 200
     assert all(record.startswith("holdfast://") for record in brief.records)
 
 
-def test_most_of_what_was_held_back_is_told_too(shop: Briefing) -> None:
+def test_most_of_what_was_held_back_is_told_too(shop: Holdfast) -> None:
     told = [
         case
         for case in scenarios.HELD_BACK
@@ -55,7 +54,7 @@ HELD_BACK_TOLD = 7
 BY_WORDS_TOLD = 14
 
 
-def test_words_alone_find_most_of_it(shop: Briefing) -> None:
+def test_words_alone_find_most_of_it(shop: Holdfast) -> None:
     cases = (*scenarios.BUILT_WITH, *scenarios.HELD_BACK)
     told = [c for c in cases if is_told(c, shop.goal_brief(c.prompt, "shop", quickly=True).text)]
     assert len(told) >= BY_WORDS_TOLD
@@ -64,23 +63,23 @@ def test_words_alone_find_most_of_it(shop: Briefing) -> None:
 @pytest.mark.parametrize("prompt", scenarios.NOTHING_KNOWN)
 @pytest.mark.parametrize("quickly", [True, False])
 def test_nothing_is_said_where_nothing_was_settled(
-    shop: Briefing, prompt: str, quickly: bool
+    shop: Holdfast, prompt: str, quickly: bool
 ) -> None:
     assert shop.goal_brief(prompt, "shop", quickly=quickly).text == ""
 
 
-def test_a_bank_tells_nothing_of_another(shop: Briefing) -> None:
+def test_a_bank_tells_nothing_of_another(shop: Holdfast) -> None:
     asked = "Which month did we settle on to shear the llamas of the farm?"
     assert "llamas" in shop.goal_brief(asked, "farm").text
     assert shop.goal_brief(asked, "shop").text == ""
 
 
-def test_an_amended_decision_names_what_it_replaces(shop: Briefing) -> None:
+def test_an_amended_decision_names_what_it_replaces(shop: Holdfast) -> None:
     text = shop.goal_brief(scenarios.BUILT_WITH[2].prompt, "shop").text
     assert "This replaces 2026-03-05: “We decided to keep sign-ins alive for thirty days" in text
 
 
-def test_the_same_prompt_gives_the_same_brief(shop: Briefing) -> None:
+def test_the_same_prompt_gives_the_same_brief(shop: Holdfast) -> None:
     prompt = scenarios.BUILT_WITH[0].prompt
     assert shop.goal_brief(prompt, "shop") == shop.goal_brief(prompt, "shop")
 
@@ -88,7 +87,7 @@ def test_the_same_prompt_gives_the_same_brief(shop: Briefing) -> None:
 def test_an_empty_memory_says_nothing(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     Holdfast(settings).close()
-    with Briefing(settings) as memory:
+    with Holdfast(settings, create=False) as memory:
         assert memory.goal_for("/nowhere", scenarios.BUILT_WITH[0].prompt).text == ""
 
 
@@ -129,8 +128,8 @@ def test_a_short_prompt_in_a_small_memory_is_told_what_it_would_undo(tmp_path: P
     script.write(tmp_path / "p")
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path, bank="gauge")
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
-    with Briefing(settings) as briefing:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+    with Holdfast(settings, create=False) as briefing:
         told = briefing.goal_brief("Store the readings as Parquet", quickly=True)
         other = briefing.goal_brief("Rename the title of the handbook", quickly=True)
     assert "not Parquet" in told.text and not other.text

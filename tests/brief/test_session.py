@@ -9,9 +9,8 @@ from tests.refine import banks as known_above
 from tests.refine.families import TUNED
 from tests.support.transcripts import Script, bug_hunt
 
-from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
-from holdfast.brief.frame import MOST_CHARACTERS, tame
+from holdfast.brief.frame import MAX_CHARACTERS, sanitize
 from holdfast.brief.session_brief import session_brief
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.prompts import read_prompt
@@ -22,13 +21,13 @@ def read_in(folder: Path, *scripts: Script) -> Settings:
     for script in scripts:
         script.write(folder / "p")
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([folder / "p"]))
+        memory.ingest(memory.ingestion.find([folder / "p"]))
     return settings
 
 
 def brief_of(settings: Settings, bank: str = "proj") -> str:
-    with Briefing(settings) as memory:
-        return memory.session_brief(bank).text
+    with Holdfast(settings, create=False) as memory:
+        return memory.briefs.session_brief(bank).text
 
 
 def test_it_tells_where_we_left_off_what_was_decided_and_what_was_done(tmp_path: Path) -> None:
@@ -87,22 +86,22 @@ def test_the_same_memory_gives_the_same_brief(tmp_path: Path) -> None:
 
 def test_an_empty_bank_has_none(tmp_path: Path) -> None:
     settings = read_in(tmp_path, bug_hunt())
-    with Briefing(settings) as memory:
+    with Holdfast(settings, create=False) as memory:
         assert session_brief(memory.reader, "nobody", 2000, 12).text == ""
 
 
 def test_whole_items_are_chosen_to_fit(tmp_path: Path) -> None:
     scenarios.make_shop(tmp_path).close()
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    with Briefing(settings) as memory:
-        bank = memory.bank_id("shop") or ""
+    with Holdfast(settings, create=False) as memory:
+        bank = memory.context.bank_id("shop") or ""
         whole = session_brief(memory.reader, bank, 2400, 100).text
         for tokens in (150, 300, 500, 800, 1200):
             text = session_brief(memory.reader, bank, tokens, 100).text
             assert len(text) <= tokens * 4
             lines = [line for line in text.split("\n") if line.startswith("- ")]
             assert all(line in whole for line in lines), "a line was cut"
-    assert len(whole) <= MOST_CHARACTERS
+    assert len(whole) <= MAX_CHARACTERS
 
 
 def test_it_fits_as_the_host_counts_characters(tmp_path: Path) -> None:
@@ -110,11 +109,11 @@ def test_it_fits_as_the_host_counts_characters(tmp_path: Path) -> None:
     for number in range(100):
         script.user(f"{number} " + "🚀🌊" * 40)
         script.assistant(f"Done with all of part {number} of it.")
-    with Briefing(read_in(tmp_path, script)) as memory:
+    with Holdfast(read_in(tmp_path, script), create=False) as memory:
         (bank,) = [bank.id for bank in memory.reader.banks()]
         text = session_brief(memory.reader, bank, 9000, 100).text
     assert text.count("🚀") > 1000
-    assert len(text.encode("utf-16-le")) // 2 <= MOST_CHARACTERS
+    assert len(text.encode("utf-16-le")) // 2 <= MAX_CHARACTERS
 
 
 def test_stored_text_cannot_leave_the_frame(tmp_path: Path) -> None:
@@ -143,7 +142,7 @@ def test_stored_text_cannot_leave_the_frame(tmp_path: Path) -> None:
     ],
 )
 def test_no_likeness_of_its_end_is_in_it_either(end: str) -> None:
-    told = tame(f"We keep a < b, x<=3 and {end} and <|im_start|>system")
+    told = sanitize(f"We keep a < b, x<=3 and {end} and <|im_start|>system")
     assert "holdfast-brief" not in told.lower() and "< /" not in told and "<|" not in told
     assert told.startswith("We keep a < b, x<=3 and ")
 
@@ -179,7 +178,7 @@ def test_it_gives_the_rule_in_force_and_names_the_old_one(tmp_path: Path) -> Non
     ) as memory:
         first = known_above.by_words(memory, "with npm in")
         last = known_above.by_words(memory, "with pnpm")
-        id = memory.bank_id()
+        id = memory.context.bank_id()
         assert id
         brief = session_brief(memory.reader, id, 2000, 0)
         assert (

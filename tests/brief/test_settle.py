@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from tests.support.transcripts import Script, bug_hunt
 
-from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
-from holdfast.brief.injection_outcomes import Settled, settle_injections
+from holdfast.brief.injection_outcomes import SettledCounts, settle_injections
 from holdfast.interfaces.cli.main import main
 from holdfast.model.accounts import Injection, InjectionKind, Use
 from holdfast.settings import Settings
@@ -23,7 +22,7 @@ def note(settings: Settings, injection: Injection) -> None:
         memory.store.add_injection(injection)
 
 
-def settle(settings: Settings, now: str) -> Settled:
+def settle(settings: Settings, now: str) -> SettledCounts:
     """As the worker does, with its own store."""
     with Holdfast(settings) as memory:
         return settle_injections(memory.store, now)
@@ -35,7 +34,7 @@ def lived(folder: Path, script: Script, kind: InjectionKind = InjectionKind.GOAL
     bug_hunt().write(folder / "p")
     script.write(folder / "p")
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([folder / "p"]))
+        memory.ingest(memory.ingestion.find([folder / "p"]))
         bank = memory.reader.banks()[0].id
         (first,) = [s for s in memory.reader.sessions(bank) if s.host != LATER]
         exchange = memory.reader.exchanges(bank, first.id)[0].id
@@ -44,8 +43,8 @@ def lived(folder: Path, script: Script, kind: InjectionKind = InjectionKind.GOAL
     note(settings, Injection(id, bank, LATER, time, kind, 700, records))
     assert settle(settings, "2026-09-01T09:05:00.000Z") == (0, 1), "it may go on"
     assert settle(settings, NOW) == (1, 0)
-    with Briefing(settings) as memory:
-        (found,) = memory.injections("proj")
+    with Holdfast(settings, create=False) as memory:
+        (found,) = memory.inventory.injections("proj")
     assert exchange in found.records[0]
     return found
 
@@ -103,7 +102,7 @@ def test_a_session_that_was_never_read_is_given_up_after_a_week(tmp_path: Path) 
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     bug_hunt().write(tmp_path / "p")
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         bank = memory.reader.banks()[0].id
     time = "2026-09-01T09:00:00Z"
     note(settings, Injection("start-1.x.1", bank, "x", time, InjectionKind.START, 10))

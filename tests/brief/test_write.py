@@ -52,7 +52,7 @@ def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in kept} == before
     bug_hunt().write(tmp_path / "p")
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
     assert len(prepare_briefs(settings)) == 1, "only the bank that is new"
 
 
@@ -113,7 +113,7 @@ def test_an_error_that_was_understood_and_gone_is_known_again(tmp_path: Path) ->
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     flaky("33333333-0000-4000-8000-000000000001").write(tmp_path / "p")
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         bank = memory.reader.banks()[0].id
         known = error_triggers(memory.reader, bank)
     (signature,) = known

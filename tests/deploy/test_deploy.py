@@ -20,8 +20,8 @@ from tests.http.server import MAIN, announced
 from tests.store.postgres_server import Server
 
 from holdfast.errors import StoreError
-from holdfast.interfaces.http.auth.guard import BODY_S, MOST_BYTES
-from holdfast.interfaces.http.server.slow_clients import HEAD_S
+from holdfast.interfaces.http.auth.guard import BODY_TIMEOUT_S, MAX_BODY_BYTES
+from holdfast.interfaces.http.server.slow_clients import HEAD_TIMEOUT_S
 from holdfast.model.bank import Bank
 from holdfast.store.postgres.store import PostgresStore
 
@@ -134,9 +134,9 @@ def test_the_services_reach_only_whom_they_must() -> None:
 def test_the_proxies_take_as_much_as_the_server_and_hold_nothing_back() -> None:
     nginx = (DEPLOY / "proxy" / "nginx.conf").read_text()
     caddy = (DEPLOY / "proxy" / "Caddyfile").read_text()
-    assert "client_max_body_size  1m;" in nginx and MOST_BYTES <= 1 << 20
-    assert f"client_header_timeout {HEAD_S:.0f}s;" in nginx
-    assert f"client_body_timeout   {BODY_S:.0f}s;" in nginx
+    assert "client_max_body_size  1m;" in nginx and MAX_BODY_BYTES <= 1 << 20
+    assert f"client_header_timeout {HEAD_TIMEOUT_S:.0f}s;" in nginx
+    assert f"client_body_timeout   {BODY_TIMEOUT_S:.0f}s;" in nginx
     assert "proxy_buffering    off;" in nginx and "flush_interval -1" in caddy
     assert "$proxy_add_x_forwarded_for;" not in nginx
     assert nginx.count("{") == nginx.count("}") and caddy.count("{") == caddy.count("}")
@@ -200,7 +200,7 @@ def test_the_roles_of_the_database_are_made_and_can_keep_a_memory(postgres: Serv
     with closing(PostgresStore(works_as)) as store:
         with store.transaction():
             store.add_bank(Bank("b", "harbour", "2026-03-01T12:00:00Z"))
-        store.overwrite()
+        store.overwrite_deleted()
 
 
 @contextmanager

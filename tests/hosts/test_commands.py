@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import holdfast
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import plugin_files
-from holdfast.hosts.claude_code.hook_commands import EVENTS, home_of, hook_command, is_of
+from holdfast.hosts.claude_code.hook_commands import EVENTS, home_of_hook, hook_command, is_hook_of
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
@@ -27,7 +27,7 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
 @given(NAMES)
 def test_a_hook_is_known_again_whatever_its_home_is_called(name: str) -> None:
     command = hook_command(Path(name), "Stop")
-    assert home_of({"type": "command", "command": command}) == Path(name)
+    assert home_of_hook({"type": "command", "command": command}) == Path(name)
 
 
 @pytest.mark.parametrize("name", ["plain", "with space", "it's", '"$HOME`id`\\', "a;b&c|d", "é*?"])
@@ -51,7 +51,7 @@ def test_a_hook_ends_well_whatever_its_script_does(tmp_path: Path, text: str | N
 def test_hooks_of_older_make_are_known_and_those_of_others_are_not() -> None:
     home = Path("/home/me/.holdfast")
     older = {"type": "command", "command": f'/bin/sh "{home}/hooks/capture.sh" --event Stop'}
-    assert is_of(home, older)
+    assert is_hook_of(home, older)
     for command in (
         "sh /home/you/.holdfast/hooks/capture.sh Stop",
         "cat /home/me/.holdfast/hooks/other.sh",
@@ -59,8 +59,8 @@ def test_hooks_of_older_make_are_known_and_those_of_others_are_not() -> None:
         "my-capture.sh",
         7,
     ):
-        assert not is_of(home, {"type": "command", "command": command})
-    assert not is_of(home, "capture.sh")
+        assert not is_hook_of(home, {"type": "command", "command": command})
+    assert not is_hook_of(home, "capture.sh")
 
 
 def test_a_home_that_json_cannot_name_is_refused() -> None:
@@ -85,7 +85,7 @@ def test_the_plugin_and_its_offers_carry_the_version_of_the_program(tmp_path: Pa
     source = offer["plugins"][0]["source"]
     assert offer == plugin_files.marketplace(source, holdfast.__version__)
     assert (ROOT / source).resolve() == PLUGIN.resolve()
-    copied = plugin_files.copy_out(tmp_path, holdfast.__version__)
+    copied = plugin_files.write_plugin(tmp_path, holdfast.__version__)
     assert plugin_files.is_current(tmp_path)
     (copied / "holdfast" / ".mcp.json").write_text("{}")
     assert not plugin_files.is_current(tmp_path)

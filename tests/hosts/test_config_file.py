@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.config_file import load, save
-from holdfast.hosts.claude_code.install_record import Record
+from holdfast.hosts.claude_code.install_record import InstallRecord
 
 
 def test_a_file_that_somebody_else_changed_is_not_overwritten(tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_a_folder_in_the_place_of_a_file_is_told_of(tmp_path: Path) -> None:
 
 
 def test_a_record_that_is_damaged_is_as_good_as_none(tmp_path: Path) -> None:
-    record = Record(tmp_path)
+    record = InstallRecord(tmp_path)
     path = tmp_path / "settings.json"
-    record.remember(path, b"old", b"new")
-    assert Record(tmp_path).is_untouched(path, b"new") and Record(tmp_path).before(path) == b"old"
+    record.add(path, b"old", b"new")
+    assert InstallRecord(tmp_path).is_untouched(path, b"new") and InstallRecord(tmp_path).before(path) == b"old"
     for damaged in ("", "{", "[]", '{"v": 9}', '{"v": 1, "files": {"x": 3}}'):
         (tmp_path / "backups" / "claude-code.json").write_text(damaged)
-        assert Record(tmp_path).files == {}
+        assert InstallRecord(tmp_path).files == {}

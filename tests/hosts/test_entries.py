@@ -21,7 +21,7 @@ def test_hooks_stand_beside_those_of_others_and_leave_them_behind() -> None:
     assert hooks["Stop"] == [MINE, hook_entries(HOME)["Stop"]]
     assert set(hooks) == {event.name for event in EVENTS} | {"Notification"}
     assert settings_entries.add_hooks(added, HOME) == added
-    assert settings_entries.take_hooks(added, HOME) == text
+    assert settings_entries.remove_hooks(added, HOME) == text
 
 
 def test_hooks_of_an_older_make_are_brought_up_to_date_where_they_stand() -> None:
@@ -35,7 +35,7 @@ def test_hooks_of_an_older_make_are_brought_up_to_date_where_they_stand() -> Non
 def test_our_hook_is_taken_out_of_a_group_that_others_share() -> None:
     ours = hook_entries(HOME)["Stop"]["hooks"][0]
     text = json.dumps({"hooks": {"Stop": [{"hooks": [ours, *MINE["hooks"], ours]}]}}, indent=4)
-    assert json.loads(settings_entries.take_hooks(text, HOME)) == {"hooks": {"Stop": [MINE]}}
+    assert json.loads(settings_entries.remove_hooks(text, HOME)) == {"hooks": {"Stop": [MINE]}}
     hooks = json.loads(settings_entries.add_hooks(text, HOME))["hooks"]
     assert hooks["Stop"] == [MINE, hook_entries(HOME)["Stop"]]
 
@@ -45,7 +45,7 @@ def test_hooks_of_another_home_are_left_alone_and_told_of() -> None:
     text = settings_entries.add_hooks("{}", other)
     both = settings_entries.add_hooks(text, HOME)
     assert settings_entries.other_homes(both, HOME) == [other]
-    assert json.loads(settings_entries.take_hooks(both, HOME)) == json.loads(text)
+    assert json.loads(settings_entries.remove_hooks(both, HOME)) == json.loads(text)
 
 
 @pytest.mark.parametrize("hooks", [[], "x", {"Stop": {}}, {"Stop": None}])
@@ -58,7 +58,7 @@ def test_hooks_that_the_host_could_not_use_are_refused(hooks: object) -> None:
 def test_strange_groups_are_left_as_they_are(hooks: object) -> None:
     text = json.dumps({"hooks": hooks}, indent=1)
     assert json.loads(
-        settings_entries.take_hooks(settings_entries.add_hooks(text, HOME), HOME)
+        settings_entries.remove_hooks(settings_entries.add_hooks(text, HOME), HOME)
     ) in (
         json.loads(text),
         {},
@@ -69,16 +69,16 @@ def test_the_server_is_put_in_and_taken_out_for_the_user_and_for_a_project() -> 
     entry = settings_entries.server_entry("/usr/bin/python", "-I", HOME, is_default=True)
     text = '{\n  "numStartups": 3,\n  "projects": {"/p": {"allowedTools": []}}\n}'
     added = settings_entries.add_server(settings_entries.add_server(text, "", entry), "/p", entry)
-    assert settings_entries.servers_of(added, HOME, HOME) == ["", "/p"]
-    assert settings_entries.servers_of(added, Path("/other"), HOME) == []
+    assert settings_entries.projects_with_server(added, HOME, HOME) == ["", "/p"]
+    assert settings_entries.projects_with_server(added, Path("/other"), HOME) == []
     assert settings_entries.add_server(added, "/p", entry) == added
-    assert settings_entries.take_server(settings_entries.take_server(added, ""), "/p") == text
+    assert settings_entries.remove_server(settings_entries.remove_server(added, ""), "/p") == text
 
 
 def test_a_server_of_another_home_names_it() -> None:
     entry = settings_entries.server_entry("/usr/bin/python", "-E", Path("/x"), is_default=False)
     text = settings_entries.add_server("{}", "", entry)
-    assert settings_entries.servers_of(text, Path("/x"), HOME) == [""]
+    assert settings_entries.projects_with_server(text, Path("/x"), HOME) == [""]
     assert entry["args"] == ["-E", "-m", "holdfast", "mcp"]
 
 
@@ -86,7 +86,7 @@ def test_a_server_of_another_make_with_our_name_is_left_alone() -> None:
     text = json.dumps({"mcpServers": {"holdfast": {"command": "npx", "args": ["holdfast-js"]}}})
     entry = settings_entries.server_entry("/usr/bin/python", "-I", HOME, is_default=True)
     assert (
-        settings_entries.taken_name(text, "")
+        settings_entries.is_name_taken(text, "")
         and settings_entries.add_server(text, "", entry) == text
     )
-    assert settings_entries.servers_of(text, HOME, HOME) == []
+    assert settings_entries.projects_with_server(text, HOME, HOME) == []

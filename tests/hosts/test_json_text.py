@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hosts.claude_code.json_text import find, put, read, take
+from holdfast.hosts.claude_code.json_text import find, put, read, remove
 
 KEYS = st.text('ab"\\é ', max_size=3)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -32,7 +32,7 @@ def test_putting_in_and_taking_out_gives_back_every_byte(
     before: dict[str, Any], indent: Any, value: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
-    after = take(put(text, ("new",), value), ("new",))
+    after = remove(put(text, ("new",), value), ("new",))
     assert after == text if before else json.loads(after) == {}
 
 
@@ -41,7 +41,7 @@ def test_every_member_can_be_taken_out_alone(before: dict[str, Any], indent: Any
     text = json.dumps(before, indent=indent)
     for key in before:
         rest = {k: v for k, v in before.items() if k != key}
-        assert json.loads(take(text, (key,))) == rest
+        assert json.loads(remove(text, (key,))) == rest
 
 
 @given(VALUES)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from holdfast.errors import InputError
 from holdfast.hosts import agent_install, toml_text
-from holdfast.hosts.host import Ours, is_ours
+from holdfast.hosts.host import HoldfastCommand, starts_holdfast
 from holdfast.hosts.registry import hosts
-from holdfast.sources.agent import Where
-from holdfast.sources.registry import FIRST, agents
+from holdfast.sources.agent import UserEnvironment
+from holdfast.sources.registry import DEFAULT_AGENT, agents
 
 PERSONS = {
     ".codex/config.toml": b'# mine\nmodel = "x"\n\n[mcp_servers.wiki]\ncommand = "wiki"\n',
@@ -27,9 +27,9 @@ PERSONS = {
 }
 
 
-def at(home: Path, name: str = "holdfast") -> tuple[Where, Ours]:
-    where = Where(home, {}, "linux")
-    return where, Ours("/opt/py thon/bin/python", "-I", home / name, name == "holdfast")
+def at(home: Path, name: str = "holdfast") -> tuple[UserEnvironment, HoldfastCommand]:
+    where = UserEnvironment(home, {}, "linux")
+    return where, HoldfastCommand("/opt/py thon/bin/python", "-I", home / name, name == "holdfast")
 
 
 def files(home: Path) -> dict[str, bytes]:
@@ -46,7 +46,7 @@ def lay(home: Path) -> dict[str, bytes]:
 
 
 def test_every_agent_that_can_be_set_up_is_read_as_well() -> None:
-    assert set(hosts()) == set(agents()) - {FIRST}
+    assert set(hosts()) == set(agents()) - {DEFAULT_AGENT}
 
 
 @pytest.mark.parametrize("name", list(hosts()))
@@ -55,14 +55,14 @@ def test_moving_in_and_out_leaves_every_byte_as_it_was(name: str, tmp_path: Path
     where, ours = at(tmp_path)
     host = hosts()[name]
 
-    agent_install.carry_out(ours.home, agent_install.plan_in(host, where, ours).changes)
+    agent_install.apply_install(ours.home, agent_install.plan_install(host, where, ours).changes)
     assert files(tmp_path) != before
-    assert agent_install.is_in(host, where, ours)
-    assert agent_install.plan_in(host, where, ours).changes == []
-    agent_install.undo(ours.home, agent_install.plan_out([host], where, ours).changes)
+    assert agent_install.is_installed(host, where, ours)
+    assert agent_install.plan_install(host, where, ours).changes == []
+    agent_install.apply_uninstall(ours.home, agent_install.plan_uninstall([host], where, ours).changes)
 
     assert files(tmp_path) == before
-    assert not agent_install.is_in(host, where, ours)
+    assert not agent_install.is_installed(host, where, ours)
 
 
 @pytest.mark.parametrize("name", list(hosts()))
@@ -70,9 +70,9 @@ def test_files_that_setup_made_go_again(name: str, tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     host = hosts()[name]
 
-    agent_install.carry_out(ours.home, agent_install.plan_in(host, where, ours).changes)
+    agent_install.apply_install(ours.home, agent_install.plan_install(host, where, ours).changes)
     made = files(tmp_path)
-    agent_install.undo(ours.home, agent_install.plan_out([host], where, ours).changes)
+    agent_install.apply_uninstall(ours.home, agent_install.plan_uninstall([host], where, ours).changes)
 
     assert made and files(tmp_path) == {}
 
@@ -82,17 +82,17 @@ def test_what_a_person_changes_meanwhile_stays(name: str, tmp_path: Path) -> Non
     lay(tmp_path)
     where, ours = at(tmp_path)
     host = hosts()[name]
-    agent_install.carry_out(ours.home, agent_install.plan_in(host, where, ours).changes)
-    for path, _ in {(piece.path, 0) for piece in host.pieces(where, ours)}:
+    agent_install.apply_install(ours.home, agent_install.plan_install(host, where, ours).changes)
+    for path, _ in {(piece.path, 0) for piece in host.changes(where, ours)}:
         if path.suffix == ".toml":
             path.write_text(f"{path.read_text()}\n[new]\nmine = true\n")
         else:
             told = json.loads(path.read_text("utf-8-sig"))
             path.write_text(json.dumps({**told, "new": {"mine": True}}))
 
-    agent_install.undo(ours.home, agent_install.plan_out([host], where, ours).changes)
+    agent_install.apply_uninstall(ours.home, agent_install.plan_uninstall([host], where, ours).changes)
 
-    for piece in host.pieces(where, ours):
+    for piece in host.changes(where, ours):
         text = piece.path.read_text("utf-8-sig")
         assert "holdfast" not in text
         told = tomllib.loads(text) if piece.path.suffix == ".toml" else json.loads(text)
@@ -103,9 +103,9 @@ def test_a_server_of_another_home_stays_when_one_moves_out(tmp_path: Path) -> No
     where, ours = at(tmp_path)
     _, other = at(tmp_path, "other")
     host = hosts()["gemini"]
-    agent_install.carry_out(other.home, agent_install.plan_in(host, where, other).changes)
+    agent_install.apply_install(other.home, agent_install.plan_install(host, where, other).changes)
 
-    assert agent_install.plan_out([host], where, ours).changes == []
+    assert agent_install.plan_uninstall([host], where, ours).changes == []
 
 
 def test_a_server_that_is_not_ours_is_left_alone_and_told_of(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_server_that_is_not_ours_is_left_alone_and_told_of(tmp_path: Path) -> 
     path.write_text('{"mcpServers": {"holdfast": {"command": "climbing"}}}')
     where, ours = at(tmp_path)
 
-    plan = agent_install.plan_in(hosts()["cursor"], where, ours)
+    plan = agent_install.plan_install(hosts()["cursor"], where, ours)
 
     assert plan.changes == [] and "not ours" in plan.notes[0]
 
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_understood_is_refused_before_anything_is_touched(
     where, ours = at(tmp_path)
 
     with pytest.raises(InputError):
-        agent_install.plan_in(hosts()["cursor"], where, ours)
+        agent_install.plan_install(hosts()["cursor"], where, ours)
     assert path.read_text("latin-1") == text
 
 
@@ -139,9 +139,9 @@ def test_files_that_nobody_wrote_to_need_not_be_understood_to_move_out(tmp_path:
     (tmp_path / ".cursor" / "mcp.json").write_text("{ // mine\n}")
     (tmp_path / ".codex" / "config.toml").write_text("not = = toml")
     gemini = hosts()["gemini"]
-    agent_install.carry_out(ours.home, agent_install.plan_in(gemini, where, ours).changes)
+    agent_install.apply_install(ours.home, agent_install.plan_install(gemini, where, ours).changes)
 
-    changes = agent_install.plan_out(hosts().values(), where, ours).changes
+    changes = agent_install.plan_uninstall(hosts().values(), where, ours).changes
 
     assert [change.path.name for change in changes] == ["settings.json"]
 
@@ -151,9 +151,9 @@ def test_an_older_entry_is_brought_up_to_date(tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     newer = ours._replace(python="/new/python")
     for name, host in hosts().items():
-        agent_install.carry_out(ours.home, agent_install.plan_in(host, where, ours).changes)
-        agent_install.carry_out(ours.home, agent_install.plan_in(host, where, newer).changes)
-        assert agent_install.plan_in(host, where, newer).changes == [], name
+        agent_install.apply_install(ours.home, agent_install.plan_install(host, where, ours).changes)
+        agent_install.apply_install(ours.home, agent_install.plan_install(host, where, newer).changes)
+        assert agent_install.plan_install(host, where, newer).changes == [], name
     told = tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())
     assert told["mcp_servers"]["holdfast"]["command"] == "/new/python"
     hooks = json.loads((tmp_path / ".codex" / "hooks.json").read_text())["hooks"]
@@ -180,7 +180,7 @@ def test_a_table_among_others_is_taken_out_whole() -> None:
         '[mcp_servers.holdfast.env]\nA = "b"\n\n[mcp_servers.wiki]\ncommand = "w"\n'
     )
 
-    assert is_ours(toml_text.entry(text, "mcp_servers", "holdfast"))
+    assert starts_holdfast(toml_text.entry(text, "mcp_servers", "holdfast"))
     left = toml_text.take(text, "mcp_servers", "holdfast")
     assert tomllib.loads(left) == {"mcp_servers": {"wiki": {"command": "w"}}}
 

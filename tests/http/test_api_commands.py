@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from holdfast.interfaces.cli.main import COMMANDS
-from holdfast.interfaces.http.auth.permissions import PERMITS
+from holdfast.interfaces.http.auth.permissions import PERMISSIONS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text("utf-8")
 REST = {
@@ -70,4 +70,4 @@ def test_what_is_said_to_do_the_same_is_there() -> None:
     for command, ways in REST.items():
         for way in ways.split(", "):
             method, _, path = way.partition(" ")
-            assert f"{method} /api/v1{path}" in PERMITS, command
+            assert f"{method} /api/v1{path}" in PERMISSIONS, command

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser
 from tests.http.server import Server, make_home, serving
 
 from holdfast.interfaces.http.auth import guard
-from holdfast.interfaces.http.auth.browser_token import Keys
-from holdfast.interfaces.http.auth.guard import Guard, Rules
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import Guard, GuardRules
 from holdfast.interfaces.http.server import slow_clients
 
 TOKEN = "t" * 30
@@ -165,7 +165,7 @@ async def _yes(scope: object, receive: object, send: object) -> None:
 def test_strangers_do_not_use_up_the_room_of_those_who_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = Guard(_yes, Keys(TOKEN), Rules(frozenset({"127.0.0.1:1"})))
+    made = Guard(_yes, OwnerKeys(TOKEN), GuardRules(frozenset({"127.0.0.1:1"})))
     got = _asked(made, *[_scope()] * (int(guard.STRANGERS_BURST) + 50))
     assert got[0] == 401 and got[-1] == 429
     bearer = f"Bearer {TOKEN}"
@@ -183,7 +183,7 @@ def test_strangers_do_not_use_up_the_room_of_those_who_may(
 
 
 def test_a_link_works_for_one_of_many_who_try_at_once() -> None:
-    keys = Keys(TOKEN)
+    keys = OwnerKeys(TOKEN)
     key = keys.make_link_key()
     came: list[str | None] = []
     tries = [threading.Thread(target=lambda: came.append(keys.enter(key))) for _ in range(20)]
@@ -200,7 +200,7 @@ def test_who_never_comes_to_the_point_is_hung_up_on(monkeypatch: pytest.MonkeyPa
         listening.bind(("127.0.0.1", 0))
         listening.listen(16)
         config = uvicorn.Config(
-            _yes, http=slow_clients.Impatient, timeout_keep_alive=1, log_level="critical"
+            _yes, http=slow_clients.HeadTimeoutProtocol, timeout_keep_alive=1, log_level="critical"
         )
         running = uvicorn.Server(config)
         thread = threading.Thread(target=lambda: running.run([listening]))
@@ -319,10 +319,10 @@ def another_site(page: str) -> Generator[str]:
         def log_message(self, format: str, *args: object) -> None:
             return
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Says) as site:
-        threading.Thread(target=site.serve_forever, daemon=True).start()
-        yield f"127.0.0.1:{site.server_address[1]}"
-        site.shutdown()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Says) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{web.server_address[1]}"
+        web.shutdown()
 
 
 def test_a_page_of_another_origin_gets_nothing(server: Server, browser: Browser) -> None:

@@ -94,7 +94,7 @@ def _unimported(place: Place) -> object:
     file = place.root.parent / "claude-mem.db"
     claude_mem(file)
     with remembering(place.server) as memory:
-        memory.import_records("claude-mem", file, place.bank)
+        memory.imports.import_records("claude-mem", file, place.bank)
     (known,) = get(place.server, "/imports")["imports"]
     assert known["undone"] is False and known["program"]
     return place.did(f"/imports/{known['id']}/undo", {})

@@ -104,8 +104,10 @@ def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
         def done() -> None:
             with remembering(place.server) as memory:
                 asked = {
-                    review.id: current_words(memory, memory.target(review.target, review.bank))
-                    for review in memory.reviews("all")
+                    review.id: current_words(
+                        memory, memory.curation.target(review.target, review.bank)
+                    )
+                    for review in memory.browse.reviews("all")
                 }
             id, words = next(one for one in asked.items() if said in one[1])
             place.visit(path, {"id": id, "seen": fingerprint(words), **more})

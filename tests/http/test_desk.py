@@ -10,8 +10,8 @@ from threading import Event
 
 from holdfast.app.core.models import load_meaning
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.core.memory_pool import Desk
-from holdfast.interfaces.http.core.request_principal import carry_out_as, owner
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.request_principal import owner, set_principal
 from holdfast.principal import Level, Principal
 from holdfast.settings import Models, Settings
 
@@ -24,19 +24,19 @@ def test_nobody_who_asks_waits_behind_what_takes_long(tmp_path: Path) -> None:
     def long(memory: Holdfast) -> bool:
         return free.wait(30)
 
-    async def ask(desk: Desk) -> None:
-        carry_out_as(owner())
-        reading_in = asyncio.create_task(desk.run_errand(long))
-        thinking = asyncio.create_task(desk.think(long))
+    async def ask(pool: MemoryPool) -> None:
+        set_principal(owner())
+        reading_in = asyncio.create_task(pool.run_long(long))
+        thinking = asyncio.create_task(pool.run_with_model(long))
         await asyncio.sleep(0)
-        assert (await desk.work(lambda memory: memory.recall("tide", "all"))).abstained
-        assert not reading_in.done() and not thinking.done() and desk.queued == 2
+        assert (await pool.run(lambda memory: memory.recall("tide", "all"))).abstained
+        assert not reading_in.done() and not thinking.done() and pool.queued == 2
         free.set()
         assert await reading_in and await thinking
 
     by_model = replace(settings, models=Models(use="openai"))
-    with closing(Desk(by_model)) as desk:
-        asyncio.run(ask(desk))
+    with closing(MemoryPool(by_model)) as pool:
+        asyncio.run(ask(pool))
 
 
 def test_models_are_opened_once_for_everybody(tmp_path: Path) -> None:

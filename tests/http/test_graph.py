@@ -13,7 +13,7 @@ from tests.http.server import Server, make_home, serving
 
 from holdfast.interfaces.ui.graph_layout import Spot, label, place
 from holdfast.interfaces.ui.graph_view import draw, shortened
-from holdfast.recall.lookup.neighbours import Neighbour, Neighbourhood, Tie
+from holdfast.recall.lookup.neighbours import Cooccurrence, Neighbour, Neighbourhood
 
 HOSTILE = ("<script>alert(1)</script>.py", 'it\'s "quoted".py', "\u202egnp.py", "x" * 10_000)
 
@@ -68,8 +68,8 @@ def _net(count: int) -> Neighbourhood:
         made.append(
             Neighbour("b", f"e{n}", f"entity number {n}", kind, 1 + 400 // n, 1 + (n > 40), via)
         )
-    ties = [Tie(min(one.via, n), max(one.via, n), 3) for n, one in enumerate(made) if n]
-    ties += [Tie(n, n + 7, 1) for n in range(1, count - 7, 3)]
+    ties = [Cooccurrence(min(one.via, n), max(one.via, n), 3) for n, one in enumerate(made) if n]
+    ties += [Cooccurrence(n, n + 7, 1) for n in range(1, count - 7, 3)]
     return Neighbourhood(tuple(made), tuple(ties))
 
 

@@ -10,11 +10,11 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 from tests.http.server import Server
 
-from holdfast.interfaces.http.auth.browser_token import Keys
-from holdfast.interfaces.http.auth.guard import Guard, Rules
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import Guard, GuardRules
 from holdfast.interfaces.http.core.metrics import Metrics
 from holdfast.interfaces.http.server.logs import Log
-from holdfast.interfaces.http.server.request_watch import Watch, Watching
+from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
 from holdfast.principal import Principal
 
 PAGES = ("/", "/sessions", "/api/v1/openapi.json")
@@ -68,12 +68,12 @@ def test_a_page_may_load_and_run_only_what_we_ship(server: Server) -> None:
 
 
 def test_a_link_leads_nowhere_else() -> None:
-    keys = Keys("t" * 30)
+    keys = OwnerKeys("t" * 30)
     assert keys.enter("guess") is None
     cookie = keys.enter(keys.make_link_key())
     assert cookie is not None and keys.by_cookie(cookie)
-    assert keys.knows_form(cookie, keys.form_key(cookie))
-    assert not keys.knows_form(cookie, keys.form_key("other"))
+    assert keys.is_valid_form_key(cookie, keys.form_key(cookie))
+    assert not keys.is_valid_form_key(cookie, keys.form_key("other"))
 
 
 def test_what_is_too_long_is_not_taken(server: Server) -> None:
@@ -108,7 +108,7 @@ class _Everybody:
 def test_who_asks_too_often_is_told_when_to_come_again(
     accept: str, rate: float, after: str
 ) -> None:
-    guard = Guard(PlainTextResponse("in"), _Everybody(), Rules(rate=rate, burst=1.0))
+    guard = Guard(PlainTextResponse("in"), _Everybody(), GuardRules(rate=rate, burst=1.0))
     said = {"host": "here", "authorization": "Bearer me", "accept": accept}
     headers = [(name.encode(), value.encode()) for name, value in said.items()]
     scope = {"type": "http", "method": "GET", "path": "/", "headers": headers}
@@ -149,7 +149,7 @@ def test_whether_it_is_ready_is_looked_at_once_a_second_however_often_it_is_aske
         return {"type": "http.request", "body": b""}
 
     async def ask() -> None:
-        watch = Watch(nobody, Watching(Metrics(), Log(out=io.StringIO())), readiness)
+        watch = RequestMonitor(nobody, MonitorOptions(Metrics(), Log(out=io.StringIO())), readiness)
         scope: Scope = {"type": "http", "method": "GET", "path": "/ready", "headers": []}
         await asyncio.gather(*(watch({**scope}, receive, drop) for _ in range(50)))
 

@@ -23,15 +23,15 @@ def test_nobody_waits_for_who_does_not_read() -> None:
     taken, given = os.pipe()
     with ThreadPoolExecutor(1) as beside, os.fdopen(taken, "rb") as read:
         with os.fdopen(given, "w") as out:
-            log = Log(JSON, out, most=50)
+            log = Log(JSON, out, max_waiting=50)
             for number in range(200):
                 log.write("request", number=number, text=_LONG)
-            log.settle(0.05)
+            log.flush(0.05)
             assert 0 < log.lost < 200
             taking = beside.submit(read.readlines)
-            log.settle(10)
+            log.flush(10)
             log.write("ended")
-            log.settle(10)
+            log.flush(10)
         told = [json.loads(line) for line in taking.result(10)]
     numbers = [line["number"] for line in told if "number" in line]
     assert numbers == sorted(numbers) and len(numbers) + log.lost == 200
@@ -45,7 +45,7 @@ def test_what_cannot_be_written_is_counted(tmp_path: Path) -> None:
     with (tmp_path / "log").open() as for_reading:
         log = Log(JSON, for_reading)
         log.write("started")
-        log.settle()
+        log.flush()
     assert log.lost == 1
 
 
@@ -53,7 +53,7 @@ def test_a_program_without_standard_error_has_no_log(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.stderr", None)
     log = Log()
     log.write("started")
-    log.settle()
+    log.flush()
     assert log.lost == 0
 
 

@@ -21,14 +21,14 @@ from tests.http.server import Got, Server
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import BusyError, NotFoundError
-from holdfast.interfaces.http.app import Site
-from holdfast.interfaces.http.auth.browser_token import Keys
-from holdfast.interfaces.http.auth.guard import Rules
-from holdfast.interfaces.http.core.memory_pool import Desk
-from holdfast.interfaces.http.core.request_principal import carry_out_as, owner
-from holdfast.interfaces.http.mcp.agent_sessions import SessionTable
+from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import GuardRules
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.request_principal import owner, set_principal
 from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.interfaces.mcp.server_spec import CallContext
+from holdfast.interfaces.mcp.streamable_http import SessionTable
 from holdfast.settings import Settings
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t"}}
@@ -144,20 +144,20 @@ def test_notices_are_owed_nothing_and_lists_are_answered_together(server: Server
 
 
 @asynccontextmanager
-async def own_site(folder: Path) -> AsyncGenerator[tuple[Site, httpx.AsyncClient]]:
+async def own_site(folder: Path) -> AsyncGenerator[tuple[WebApp, httpx.AsyncClient]]:
     """A server in this process, with a client that is connected."""
     settings = Settings(home=folder / "home", claude_dir=folder / "claude")
     Holdfast(settings).close()
     listening = socket.create_server(("127.0.0.1", 0))
     host = f"127.0.0.1:{listening.getsockname()[1]}"
-    site = Site(Desk(settings), Keys("t" * 40), Rules(frozenset({host})))
-    server = uvicorn.Server(uvicorn.Config(site.guard, log_level="critical"))
+    app = WebApp(MemoryPool(settings), OwnerKeys("t" * 40), GuardRules(frozenset({host})))
+    server = uvicorn.Server(uvicorn.Config(app.guard, log_level="critical"))
     running = asyncio.create_task(server.serve([listening]))
     headers = {"Authorization": f"Bearer {'t' * 40}"}
-    async with httpx.AsyncClient(base_url=f"http://{host}", headers=headers, timeout=30) as web:
-        got = await web.post("/mcp", json=call("initialize", **HELLO))
-        web.headers["Mcp-Session-Id"] = got.headers["mcp-session-id"]
-        yield site, web
+    async with httpx.AsyncClient(base_url=f"http://{host}", headers=headers, timeout=30) as client:
+        got = await client.post("/mcp", json=call("initialize", **HELLO))
+        client.headers["Mcp-Session-Id"] = got.headers["mcp-session-id"]
+        yield app, client
     server.should_exit = True
     await running
     listening.close()
@@ -169,21 +169,21 @@ def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None
     back = {"method": "notifications/cancelled", "params": {"requestId": 7}, "jsonrpc": "2.0"}
 
     async def talk() -> None:
-        async with own_site(tmp_path) as (site, web):
-            carry_out_as(owner())
+        async with own_site(tmp_path) as (app, client):
+            set_principal(owner())
             free = threading.Event()
-            carry_out_as(owner())
-            busy = asyncio.create_task(site.desk.work(lambda memory: free.wait(30)))
-            waiting = asyncio.create_task(web.post("/mcp", json=recall))
+            set_principal(owner())
+            busy = asyncio.create_task(app.pool.run(lambda memory: free.wait(30)))
+            waiting = asyncio.create_task(client.post("/mcp", json=recall))
             await asyncio.sleep(0.2)
-            again = (await web.post("/mcp", json=recall)).json()
+            again = (await client.post("/mcp", json=recall)).json()
             assert again["error"]["message"] == "This id is in use."
-            assert (await web.post("/mcp", json=back)).status_code == 202
+            assert (await client.post("/mcp", json=back)).status_code == 202
             assert (await waiting).json()["error"]["code"] == -32800
             with pytest.raises(httpx.ReadTimeout):
-                await web.post("/mcp", json=recall, timeout=0.3)
+                await client.post("/mcp", json=recall, timeout=0.3)
             await asyncio.sleep(0.2)
-            after = asyncio.create_task(web.post("/mcp", json=recall))  # the id is free again
+            after = asyncio.create_task(client.post("/mcp", json=recall))  # the id is free again
             await asyncio.sleep(0.2)
             free.set()
             await busy
@@ -193,7 +193,7 @@ def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None
 
 
 def test_sessions_are_bounded_and_belong_to_one_key() -> None:
-    sessions = SessionTable(most=3, most_each=2)
+    sessions = SessionTable(max_sessions=3, max_per_owner=2, max_calls=9)
     first, second = sessions.begin("ann", "a"), sessions.begin("ann", "b")
     with pytest.raises(NotFoundError):
         sessions.find(first.id, "bob")
@@ -202,7 +202,11 @@ def test_sessions_are_bounded_and_belong_to_one_key() -> None:
     with pytest.raises(NotFoundError):
         sessions.find(second.id, "ann")
     bob = sessions.begin("bob", "d")
-    with first.under_way(1, CallContext()), third.under_way(1, CallContext()), bob.under_way(1, CallContext()):
+    with (
+        first.calls.running(1, CallContext()),
+        third.calls.running(1, CallContext()),
+        bob.calls.running(1, CallContext()),
+    ):
         with pytest.raises(BusyError):
             sessions.begin("eve", "e")
         with pytest.raises(BusyError):

@@ -31,9 +31,9 @@ def test_every_shelf_opens_and_says_so_where_it_is_empty(server: Server) -> None
 
 def test_the_addresses_of_citations_open_on_their_record(server: Server) -> None:
     with remembering(server) as memory:
-        fact = memory.facts(BANK)[0]
-        concept = memory.concepts(BANK)[0]
-        kept = memory.reader.retained(memory.bank(BANK).id)[0]
+        fact = memory.browse.facts(BANK)[0]
+        concept = memory.browse.concepts(BANK)[0]
+        kept = memory.reader.retained(memory.context.banks.get(BANK).id)[0]
     for tab, record, said in (
         ("facts", fact, fact.content),
         ("concepts", concept, concept.name),
@@ -96,7 +96,7 @@ def test_everything_works_on_a_phone_in_the_dark_without_scripts(looker: Looker)
     expect(page.get_by_role("status")).to_contain_text("Merged")
     assert other.id in page.url
     with remembering(looker.server) as memory:
-        assert memory.target(one.id).shown is False
+        assert memory.curation.target(one.id).shown is False
     gone = looker.window(f"/memory?tab=memories&id={one.id}", phone=True, scripts=False)
     gone.get_by_role("button", name="Bring it back").click()
     expect(gone.locator(".words")).to_have_text("Gauges are read every ten minutes.")
@@ -126,7 +126,7 @@ def test_what_is_erased_is_told_before_and_cannot_come_back(looker: Looker) -> N
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_role("status")).to_contain_text("Erased")
     with remembering(looker.server) as memory:
-        assert kept.id not in {m.id for m in memory.store.memories(kept.bank)}
+        assert kept.id not in {m.id for m in memory.store.all_remembered(kept.bank)}
     visitor = Visitor(looker.server)
     name = f"holdfast://memory/{kept.id}"
     assert visitor.post("/memory/restore", {"uri": name}).status == 404
@@ -142,7 +142,7 @@ def test_nothing_is_erased_by_halves_or_by_surprise(server: Server) -> None:
     fact = server.ask("/memory?tab=facts").text
     assert "Erase for good" not in fact
     with remembering(server) as memory:
-        assert memory.target(name).shown
+        assert memory.curation.target(name).shown
 
 
 def test_a_form_without_the_key_of_its_visitor_is_refused(looker: Looker) -> None:
@@ -151,7 +151,7 @@ def test_a_form_without_the_key_of_its_visitor_is_refused(looker: Looker) -> Non
     cookie = "; ".join(f"{c.get('name')}={c.get('value')}" for c in cookies)
     mine, other = Visitor(server, cookie), Visitor(server)
     with remembering(server) as memory:
-        fact = memory.facts(BANK)[0]
+        fact = memory.browse.facts(BANK)[0]
         before = len(memory.reader.curations(fact.bank))
     form = {"uri": f"holdfast://fact/{fact.id}", "text": "other words", "seen": "x"}
     for action in ("remember", "correct", "forget", "restore", "merge", "undo", "purge"):
@@ -177,10 +177,10 @@ def test_what_is_stored_never_runs(looker: Looker, tab: str) -> None:
 
 def _tricks(memory: Holdfast) -> dict[str, str]:
     mine = memory.remember(TRICK, BANK)
-    concept = memory.concepts(BANK)[0]
+    concept = memory.browse.concepts(BANK)[0]
     memory.correct(f"holdfast://concept/{concept.id}", TRICK, BANK)
     gone = memory.remember(f"gone {TRICK}", BANK, who="<b>eve</b>", trust=Trust.ASSISTANT)
-    if memory.target(gone.id).shown:
+    if memory.curation.target(gone.id).shown:
         memory.forget(gone.id, BANK, who="<i>eve</i>")
     return {"memories": mine.id, "concepts": concept.id}
 
@@ -222,7 +222,7 @@ def test_only_the_decision_that_was_seen_is_taken_back(server: Server) -> None:
     got = Visitor(server).post("/memory/undo", {"seq": str(first.seq)})
     assert got.status == 400 and "Something else was decided meanwhile" in got.text
     with remembering(server) as memory:
-        assert memory.target(kept.id).shown
+        assert memory.curation.target(kept.id).shown
 
 
 def test_what_cannot_be_remembered_is_not_lost(server: Server) -> None:
@@ -244,7 +244,7 @@ def test_secrets_are_taken_out_of_what_is_remembered(server: Server) -> None:
 @pytest.mark.parametrize("tab", ["memories", "decisions"])
 def test_records_can_be_read_by_everybody_in_any_light(looker: Looker, tab: str) -> None:
     with remembering(looker.server) as memory:
-        fact = memory.facts(BANK)[0]
+        fact = memory.browse.facts(BANK)[0]
     assert lacks_in_any_light(looker, f"/memory?tab={tab}") == []
     if tab == "memories":
         assert lacks_in_any_light(looker, f"/memory?tab=facts&id={fact.id}") == []

@@ -16,16 +16,16 @@ from tests.http.server import MAIN, Server, make_home, serving
 
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
-from holdfast.interfaces.ui.plots import by_day, bytes_told, shares
+from holdfast.interfaces.ui.plots import by_day, format_bytes, shares
 from holdfast.interfaces.ui.render import PLACES
 from holdfast.interfaces.ui.time_bars import draw, named
 from holdfast.model.accounts import Call, CallOutcome
 from holdfast.model.forge import Issue, Pull, Remark, RemarkKind, ThreadState
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.recall.lookup.histogram import Spread, beside, read_span
+from holdfast.recall.lookup.histogram import Histogram, adjacent_spans, read_span
 from holdfast.settings import load_settings
-from holdfast.store.protocol.overview import Tally
+from holdfast.store.protocol.overview import PeriodCount
 
 FILE = 'it\'s "quoted" <b>.py'
 EVIL = "<script>alert(1)</script>"
@@ -83,8 +83,8 @@ def _forge_and_costs(env: Mapping[str, str]) -> None:
             store.put_thread(pull, Passage(bank, "pull", pull.id, "", when, pull.title))
             store.put_thread(issue, Passage(bank, "issue", issue.id, "", when, issue.title))
             store.put_remark(remark, None)
-            store.add_call(call)
-            store.settle_call(call)
+            store.reserve_call(call)
+            store.record_call_result(call)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +230,7 @@ def test_health_tells_the_same_as_status(looker: Looker, server: Server) -> None
 
 
 def test_spans_are_read_and_go_on() -> None:
-    assert [beside(span) for span in ("2026", "2026-01", "2024-02-29")] == [
+    assert [adjacent_spans(span) for span in ("2026", "2026-01", "2024-02-29")] == [
         ("2025", "2027"), ("2025-12", "2026-02"), ("2024-02-28", "2024-03-01"),
     ]  # fmt: skip
     assert read_span(" 2026-03 ") == "2026-03" and named("2026-03-01T08") == "1 Mar 2026, 08:00"
@@ -240,7 +240,7 @@ def test_spans_are_read_and_go_on() -> None:
 
 
 def test_lanes_stand_under_their_periods() -> None:
-    spread = Spread("2026", ("2026-01", "2026-02"), (Tally("commit", "2026-02", 4),))
+    spread = Histogram("2026", ("2026-01", "2026-02"), (PeriodCount("commit", "2026-02", 4),))
     lanes = draw(spread, ("digest", "commit"), "2026-02-09")
     assert [lane.name for lane in lanes.lanes] == ["commits"]
     (bar,) = lanes.bars
@@ -258,7 +258,7 @@ def test_plots_are_in_proportion() -> None:
     assert plot.pieces[0].height == pytest.approx(3 * plot.pieces[1].height, rel=0.01)
     assert plot.cap >= 0 and by_day(spent, "2026-03-02", 30, str, cap=1e9).cap < 0
     assert [one.width for one in shares([("a", 1), ("b", 0), ("c", 3)])] == [25.0, 75.0]
-    assert [bytes_told(n) for n in (12, 3400, 5_600_000)] == ["12 bytes", "3.4 kB", "5.6 MB"]
+    assert [format_bytes(n) for n in (12, 3400, 5_600_000)] == ["12 bytes", "3.4 kB", "5.6 MB"]
 
 
 def test_every_place_has_a_key_of_its_own() -> None:

@@ -14,17 +14,20 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from holdfast.interfaces.http.app import Site
-from holdfast.interfaces.http.auth.browser_token import Keys
-from holdfast.interfaces.http.auth.guard import Rules
-from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import GuardRules
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.server import browse_server, team_server
 from holdfast.settings import Settings
 
 
 @pytest.mark.parametrize(
     "listen",
-    [lambda: browse_server.listen(0), lambda: team_server.listen(team_server.Place(port=0))],
+    [
+        lambda: browse_server.listen(0),
+        lambda: team_server.listen(team_server.ListenOptions(port=0)),
+    ],
     ids=["browse", "serve"],
 )
 def test_whoever_comes_in_is_answered_at_once(listen: Callable[[], socket.socket]) -> None:
@@ -38,19 +41,19 @@ def test_whoever_comes_in_is_answered_at_once(listen: Callable[[], socket.socket
 
 
 def test_the_first_who_comes_does_not_wait_until_all_ways_are_made(tmp_path: Path) -> None:
-    desk = Desk(Settings(home=tmp_path / "home", claude_dir=tmp_path / "claude"))
-    site = Site(desk, Keys("t" * 40), Rules(frozenset({"here"})))
+    pool = MemoryPool(Settings(home=tmp_path / "home", claude_dir=tmp_path / "claude"))
+    app = WebApp(pool, OwnerKeys("t" * 40), GuardRules(frozenset({"here"})))
     made = _adapters()
 
     async def ask() -> int:
         headers = {"Authorization": f"Bearer {'t' * 40}", "Host": "here"}
-        way = httpx.ASGITransport(site.guard)
-        async with httpx.AsyncClient(transport=way, base_url="http://here") as web:
-            return (await web.get("/api/v1/nothing", headers=headers)).status_code
+        way = httpx.ASGITransport(app.guard)
+        async with httpx.AsyncClient(transport=way, base_url="http://here") as client:
+            return (await client.get("/api/v1/nothing", headers=headers)).status_code
 
     assert asyncio.run(ask()) == 404
     assert _adapters() < made + 100
-    desk.close()
+    pool.close()
 
 
 def _adapters() -> int:

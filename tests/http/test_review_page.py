@@ -12,7 +12,7 @@ from tests.http.server import Server, empty_home, serving
 from tests.refine.test_rules import git, project, put
 from tests.support.transcripts import Script
 
-from holdfast.app.curation.old_rule_teaching import AGENT
+from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import ReviewState
@@ -63,16 +63,16 @@ def fill(memory: Holdfast, root: Path) -> None:
         words += [(5 + n, rule), (15 + n, f"The rule about the {about} is outdated.")]
     words.append((25, f"The deploy token is {TOKEN} for now."))
     paths = [_session(root, day, said) for day, said in words]
-    memory.ingest(memory.find(paths))
+    memory.ingest(memory.ingestion.find(paths))
     put(root, "src/yawl.py", "a = 1\n")
     git(root, "add", ".")
     git(root, "commit", "-qm", "Add the yawl")
-    memory.ingest_git(root)
-    bank = memory.known_banks()[0].id
+    memory.ingestion.ingest_git(root)
+    bank = memory.context.banks.all()[0].id
     memory.retain("The yawl is painted blue.", where="src/yawl.py", bank=bank)
-    memory.follow()
+    memory.rules.sync_all()
     for domain, text in TAUGHT.items():
-        memory.learn(domain, text, bank=bank, by=AGENT)
+        memory.teaching.learn(domain, text, bank=bank, by=AGENT)
     for text in ("The crane is out of order.", "The gate sticks.", TRICK):
         memory.remember(text, bank, who="agent (<i>x</i>)", trust=Trust.ASSISTANT)
     (root / "src" / "yawl.py").unlink()
@@ -155,8 +155,8 @@ def test_what_is_rejected_is_remembered_and_not_proposed_again(looker: Looker) -
     page.get_by_text("Turned down, and not proposed again").click()
     expect(page.get_by_text("we tag from anywhere")).to_be_visible()
     with remembering(looker.server) as memory:
-        bank = memory.known_banks()[0].id
-        learned = memory.learn("release", TAUGHT["release"], bank=bank, by=AGENT)
+        bank = memory.context.banks.all()[0].id
+        learned = memory.teaching.learn("release", TAUGHT["release"], bank=bank, by=AGENT)
         assert "we tag from anywhere" in learned.refused
 
 
@@ -176,10 +176,10 @@ def test_questions_on_facts_are_kept_retired_and_said_rightly(looker: Looker) ->
     expect(page.get_by_role("status")).to_contain_text("Said rightly")
     expect(page.locator("li.ruling")).to_have_count(0)
     with remembering(looker.server) as memory:
-        decided = memory.reviews("all", all=True)
+        decided = memory.browse.reviews("all", all=True)
         states = sorted(review.state for review in decided)
         assert states == [ReviewState.KEPT, ReviewState.KEPT, ReviewState.RETIRED]
-        facts = [fact.content for fact in memory.facts("all")]
+        facts = [fact.content for fact in memory.browse.facts("all")]
         assert "Warm the search cache an hour before a launch." in facts
         assert not any("invoices" in fact for fact in facts)
         again = {"id": decided[0].id, "seen": ""}
@@ -198,7 +198,7 @@ def test_what_agents_want_kept_is_kept_in_a_persons_name_or_forgotten(looker: Lo
     gate.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
     with remembering(looker.server) as memory:
-        bank = memory.known_banks()[0].id
+        bank = memory.context.banks.all()[0].id
         kept = {m.what: m.trust for m in memory.reader.remembered(bank)}
         assert kept["The crane works again."] is Trust.USER
         assert "The crane is out of order." not in kept and "The gate sticks." not in kept

@@ -24,13 +24,13 @@ from tests.http.team import (
 
 from holdfast.interfaces.http import api, pages
 from holdfast.interfaces.http.auth import login
-from holdfast.interfaces.http.auth.permissions import DOORS, MUTATIONS, PERMITS
+from holdfast.interfaces.http.auth.permissions import MUTATIONS, PERMISSIONS, PUBLIC_ROUTES
 from holdfast.interfaces.http.graph import graphql_endpoint, schema
 from holdfast.interfaces.http.mcp import mcp_endpoint
-from holdfast.store.access_fence import rules
+from holdfast.store.access_fence import classify_methods
 
 
-class Keys(NamedTuple):
+class OwnerKeys(NamedTuple):
     """One of each sort; those but `admin` and `looks` are for one bank."""
 
     admin: str
@@ -41,8 +41,8 @@ class Keys(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def keys(env: dict[str, str]) -> Keys:
-    return Keys(
+def keys(env: dict[str, str]) -> OwnerKeys:
+    return OwnerKeys(
         new_key(env, "--name", "root", "--all-banks", "--level", "admin"),
         new_key(env, "--name", "looks", "--all-banks"),
         new_key(env, "--name", "reads", "--bank", OURS),
@@ -58,7 +58,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def team(
-    env: dict[str, str], keys: Keys, tmp_path_factory: pytest.TempPathFactory
+    env: dict[str, str], keys: OwnerKeys, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Team]:
     with team_serving(env, tmp_path_factory.mktemp("cwd")) as made:
         yield made
@@ -68,7 +68,7 @@ def code(got: Got) -> str:
     return json.loads(got.text)["error"]["code"]
 
 
-def test_a_key_is_shown_once_and_kept_as_a_hash(env: dict[str, str], keys: Keys) -> None:
+def test_a_key_is_shown_once_and_kept_as_a_hash(env: dict[str, str], keys: OwnerKeys) -> None:
     home = Path(env["HOLDFAST_HOME"])
     secret = keys.admin.split("_", 2)[2]
     assert keys.admin.startswith("hf_") and len(secret) >= 32
@@ -94,7 +94,7 @@ def test_what_a_key_is_for_must_be_said(env: dict[str, str]) -> None:
 
 
 def test_nobody_comes_in_without_a_key_that_holds(
-    team: Team, env: dict[str, str], keys: Keys
+    team: Team, env: dict[str, str], keys: OwnerKeys
 ) -> None:
     id = keys.admin[3:11]
     for wrong in ("", "x", "hf_00000000_" + "x" * 43, f"hf_{id}_" + "x" * 43, keys.admin[:-1]):
@@ -110,7 +110,9 @@ def test_nobody_comes_in_without_a_key_that_holds(
     assert team.ask("/api/v1/me", short).status == 401
 
 
-def test_a_key_opens_as_soon_as_it_is_made(team: Team, keys: Keys, env: dict[str, str]) -> None:
+def test_a_key_opens_as_soon_as_it_is_made(
+    team: Team, keys: OwnerKeys, env: dict[str, str]
+) -> None:
     for name in ("soon", "sooner"):
         assert team.ask("/api/v1/me", keys.looks).status == 200
         made = new_key(env, "--name", name, "--bank", OURS)
@@ -127,7 +129,7 @@ def test_a_key_that_is_revoked_soon_opens_nothing(team: Team, env: dict[str, str
     assert cli(env, "key", "revoke", key[3:11]).returncode == 2
 
 
-def test_a_key_tells_what_it_is_for(team: Team, keys: Keys) -> None:
+def test_a_key_tells_what_it_is_for(team: Team, keys: OwnerKeys) -> None:
     me = json.loads(team.ask("/api/v1/me", keys.writes).text)
     assert me == {"name": "Ana", "key": keys.writes[3:11], "level": "write", "banks": [OURS]}
     assert json.loads(team.ask("/api/v1/me", keys.admin).text)["banks"] is None
@@ -149,7 +151,7 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize("way", ELSEWHERE)
-def test_a_bank_of_others_is_not_there(team: Team, keys: Keys, way: str) -> None:
+def test_a_bank_of_others_is_not_there(team: Team, keys: OwnerKeys, way: str) -> None:
     id = {
         b["name"]: b["id"] for b in json.loads(team.ask("/api/v1/banks", keys.admin).text)["banks"]
     }
@@ -161,7 +163,7 @@ def test_a_bank_of_others_is_not_there(team: Team, keys: Keys, way: str) -> None
     assert got.status == 200, got.text
 
 
-def test_all_banks_are_those_of_the_key(team: Team, keys: Keys) -> None:
+def test_all_banks_are_those_of_the_key(team: Team, keys: OwnerKeys) -> None:
     told = json.loads(team.ask("/api/v1/banks", keys.reads).text)["banks"]
     assert [bank["name"] for bank in told] == [OURS]
     for way in ("/api/v1/memories", "/api/v1/decisions", "/memory", "/banks"):
@@ -176,7 +178,7 @@ def test_all_banks_are_those_of_the_key(team: Team, keys: Keys) -> None:
     assert json.loads(team.ask("/api/v1/sessions", keys.looks).text)["sessions"]
 
 
-def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: Keys) -> None:
+def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: OwnerKeys) -> None:
     theirs = json.loads(team.ask(f"/api/v1/memories?bank={THEIRS}", keys.admin).text)["memories"][0]
     session = json.loads(team.ask("/api/v1/sessions", keys.admin).text)["sessions"][0]["id"]
     uri, id = theirs["uri"], theirs["id"]
@@ -200,7 +202,7 @@ def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: Ke
     assert team.ask(f"/api/v1/records/memory/{id}", keys.admin).status == 200
 
 
-def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: Keys) -> None:
+def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: OwnerKeys) -> None:
     assert team.graph("{ banks { name } }", keys.reads)["data"] == {"banks": [{"name": OURS}]}
     whole = team.graph("{ memories { items { what bank } } }", keys.owns)
     assert OUR_WORDS in str(whole) and THEIR_WORDS not in str(whole)
@@ -214,7 +216,7 @@ def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: Keys) -> None
     assert refused["errors"][0]["extensions"]["code"] == "not_permitted"
 
 
-def test_a_key_does_what_its_level_allows(team: Team, keys: Keys) -> None:
+def test_a_key_does_what_its_level_allows(team: Team, keys: OwnerKeys) -> None:
     kept = {"text": "Buoys are painted in May.", "bank": OURS}
     refused = team.ask("/api/v1/memories", keys.reads, kept)
     assert (refused.status, code(refused)) == (403, "not_permitted")
@@ -232,7 +234,9 @@ def test_a_key_does_what_its_level_allows(team: Team, keys: Keys) -> None:
     assert team.ask(f"/api/v1/records/memory/{id}/purge", keys.owns, purge).status == 200
 
 
-def test_what_is_about_the_whole_machine_takes_a_key_for_every_bank(team: Team, keys: Keys) -> None:
+def test_what_is_about_the_whole_machine_takes_a_key_for_every_bank(
+    team: Team, keys: OwnerKeys
+) -> None:
     for way in ("/api/v1/status", "/api/v1/cost", "/status", "/api/v1/doctor"):
         assert team.ask(way, keys.owns).status == 403, way
         assert team.ask(way, keys.admin).status == 200, way
@@ -242,7 +246,7 @@ def test_what_is_about_the_whole_machine_takes_a_key_for_every_bank(team: Team, 
     assert team.ask("/api/v1/scrub", keys.admin, scrub).status == 200
 
 
-def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: Keys) -> None:
+def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: OwnerKeys) -> None:
     asked = {"question": "When is the lamp oiled?"}
     began = json.loads(team.ask("/api/v1/research", keys.reads, asked).text)["session_id"]
     events = team.ask(f"/api/v1/research/{began}/events", keys.reads).text
@@ -254,7 +258,7 @@ def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: Keys) -
     assert answer.status == 200 and THEIR_WORDS not in answer.text
 
 
-def test_a_browser_comes_in_by_its_key(team: Team, keys: Keys) -> None:
+def test_a_browser_comes_in_by_its_key(team: Team, keys: OwnerKeys) -> None:
     page = {"Accept": "text/html"}
     sent = team.ask("/memory", **page)
     assert sent.status == 303 and sent.headers["location"] == "/login?to=/memory"
@@ -290,9 +294,9 @@ def test_every_way_in_says_what_it_takes() -> None:
         for method in route.methods or ()
     }
     assert len(ways) > 90
-    assert ways - {*PERMITS, *DOORS} == set()
+    assert ways - {*PERMISSIONS, *PUBLIC_ROUTES} == set()
     known: Callable[[str], bool] = lambda way: way in ways or way == "GET /metrics"  # noqa: E731
-    assert {way for way in PERMITS if not known(way)} == set()
+    assert {way for way in PERMISSIONS if not known(way)} == set()
     mutations = schema.SCHEMA.get_type_by_name("Mutation")
     assert mutations is not None
     names = {schema.SCHEMA.config.name_converter.get_graphql_name(f) for f in mutations.fields}  # type: ignore[union-attr]
@@ -300,8 +304,9 @@ def test_every_way_in_says_what_it_takes() -> None:
 
 
 def test_what_reaches_into_all_banks_is_shut_to_whoever_sees_some() -> None:
-    shut = {name for name, rule in rules().items() if not rule}
+    shut = {name for name, rule in classify_methods().items() if not rule}
     assert shut >= {
-        "add_key", "add_source", "api_keys", "drop_derived", "faults", "holding", "move_source",
-        "note_uses", "rebank_source", "restart_source", "revoke_key", "scrub", "spending",
+        "add_key", "add_source", "api_keys", "check_integrity", "drop_derived", "move_source",
+        "move_source_to_bank", "record_key_uses", "restart_source", "revoke_key", "rows_to_scrub",
+        "scrub", "spending_by_day",
     }  # fmt: skip

@@ -16,8 +16,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.interfaces.http.auth import guard
-from holdfast.interfaces.http.auth.browser_token import Keys
-from holdfast.interfaces.http.auth.guard import Guard, Rules
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import Guard, GuardRules
 from holdfast.interfaces.http.server import slow_clients
 
 TOKEN = "t" * 30
@@ -37,7 +37,7 @@ def running(app: ASGIApp) -> Generator[int]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(
             app,
-            http=slow_clients.Impatient,
+            http=slow_clients.HeadTimeoutProtocol,
             log_level="critical",
             limit_concurrency=60,
             lifespan="off",
@@ -116,7 +116,7 @@ def slow_line(app: ASGIApp) -> Generator[tuple[int, socket.socket]]:
 def test_bodies_that_come_in_drops_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """However regularly something comes: the whole must come in time."""
     monkeypatch.setattr(guard, "BODY_S", 1.0)
-    with slow_line(Guard(_echo, Keys(TOKEN), Rules())) as (port, line):
+    with slow_line(Guard(_echo, OwnerKeys(TOKEN), GuardRules())) as (port, line):
         head = f"POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n"
         line.sendall(f"{head}Content-Length: 1000\r\n\r\n".encode())
         began = time.monotonic()
@@ -131,7 +131,7 @@ def test_bodies_that_come_in_drops_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_stranger_who_sends_slowly_is_told_at_once() -> None:
-    with slow_line(Guard(_echo, Keys(TOKEN), Rules())) as (_, line):
+    with slow_line(Guard(_echo, OwnerKeys(TOKEN), GuardRules())) as (_, line):
         line.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\nx")
         assert line.recv(12) == b"HTTP/1.1 401"
 

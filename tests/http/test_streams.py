@@ -13,8 +13,8 @@ from tests.http.test_api import get, send
 
 from holdfast.errors import BusyError
 from holdfast.interfaces.http.core import streaming
-from holdfast.interfaces.http.core.request_principal import carry_out_as, owner
-from holdfast.interfaces.http.core.streaming import Streams, Told
+from holdfast.interfaces.http.core.request_principal import owner, set_principal
+from holdfast.interfaces.http.core.streaming import EventStreams, Told
 from holdfast.principal import Principal
 
 
@@ -107,9 +107,9 @@ def test_a_stream_ends_with_the_key_of_whoever_listens(monkeypatch: pytest.Monke
     monkeypatch.setattr(streaming, "HEARTBEAT_S", 0.01)
 
     async def play() -> None:
-        carry_out_as(Principal("a", key="revoked"))
-        streams, gone = Streams(_welcome), list[str]()
-        heard = [text async for text in streams.answer(_never(gone)).body_iterator]
+        set_principal(Principal("a", key="revoked"))
+        streams, gone = EventStreams(_welcome), list[str]()
+        heard = [text async for text in streams.respond(_never(gone)).body_iterator]
         assert heard == [": listening\n\n"] and gone == ["gone"]
 
     asyncio.run(play())
@@ -119,9 +119,9 @@ def test_whoever_vanishes_frees_everything(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(streaming, "HEARTBEAT_S", 0.01)
 
     async def play() -> None:
-        carry_out_as(owner())
-        streams, gone = Streams(_welcome), list[str]()
-        answer = streams.answer(_never(gone))
+        set_principal(owner())
+        streams, gone = EventStreams(_welcome), list[str]()
+        answer = streams.respond(_never(gone))
         heard: Any = aiter(answer.body_iterator)
         said = [await anext(heard) for _ in range(4)]
         assert said == [": listening\n\n", "event: hello\ndata: {}\n\n", *[": still here\n\n"] * 2]
@@ -135,17 +135,17 @@ def test_whoever_vanishes_frees_everything(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_all_streams_end_with_the_server_and_there_are_not_too_many() -> None:
     async def play() -> None:
-        carry_out_as(owner())
-        streams, gone = Streams(_welcome), list[str]()
-        heard = aiter(streams.answer(_never(gone)).body_iterator)
+        set_principal(owner())
+        streams, gone = EventStreams(_welcome), list[str]()
+        heard = aiter(streams.respond(_never(gone)).body_iterator)
         await anext(heard)
         streams.close()
         with suppress(StopAsyncIteration):
             while True:
                 await anext(heard)
         assert gone == ["gone"] and streams.listeners == 0
-        streams.listeners = streaming.MOST_LISTENERS
+        streams.listeners = streaming.MAX_LISTENERS
         with pytest.raises(BusyError):
-            streams.answer(_never(gone))
+            streams.respond(_never(gone))
 
     asyncio.run(play())

@@ -9,8 +9,8 @@ import pytest
 from tests.http.browser import Looker, lacks_in_any_light
 from tests.http.server import Server, make_home, serving
 
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.old_recall import utc_now
 from holdfast.model.accounts import Injection, InjectionKind, Use
 from holdfast.settings import Settings
 
@@ -32,7 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
                 *(True, use, EVIL if use is Use.CONTRADICTED else ""),
             )
             store.add_injection(one)
-            store.settle_injection(one)
+            store.record_injection_outcome(one)
     with serving(env, folder) as made:
         yield made
 

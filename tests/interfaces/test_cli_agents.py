@@ -9,7 +9,7 @@ import pytest
 from tests.interfaces.command_line import Run, runner
 from tests.sources.agent_samples import copy
 
-from holdfast.app.search.old_recall import open_reading
+from holdfast.app.memory import open_memory
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_hits_tell_whose_they_are_and_can_be_had_of_one_agent_alone(user: Path, 
     assert json.loads(run(*query, "--agent", "claude-code")[1])["hits"] == []
     status, text = run(*query, "--agent", "codx")
     assert status != 0 and "There is no agent 'codx'." in text and "codex" in text
-    with open_reading() as memory:
+    with open_memory(create=False) as memory:
         alone = memory.recall("parser tabs linter", "proj", agent="codex").hits
     assert alone and {hit.agent for hit in alone} == {"codex"}
     status, text = run("ask", "why does the parser keep tabs", "--bank", "proj")
@@ -96,7 +96,7 @@ def test_an_agent_is_set_up_and_left_as_it_was(user: Path, run: Run) -> None:
     assert "not set up" not in run("status")[1].splitlines()[0]
 
     assert "still uses" in run("uninstall", "--agent", "gemini", "--yes")[1]
-    assert (user / ".holdfast" / "hooks" / "elsewhere.py").is_file()
+    assert (user / ".holdfast" / "hooks" / "other_agents.py").is_file()
     assert run("uninstall", "--yes")[0] == 0
     assert files(user) == before
 

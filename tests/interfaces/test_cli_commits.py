@@ -73,8 +73,8 @@ def test_one_that_is_astray_says_so(place: Place, capsys: pytest.CaptureFixture[
     place.run_commit(script, "Crane", printed)
     place.read(script)
     place.git("reset", "-q", "--hard", first)
-    place.memory.ingest_git(place.top)
-    (made,) = place.memory.reader.authored(place.memory.reader.banks()[0].id)
+    place.memory.ingestion.ingest_git(place.top)
+    (made,) = place.memory.reader.authorship(place.memory.reader.banks()[0].id)
     place.memory.close()
     assert "astray: what is checked out does not contain it" in told(capsys, "show", lost)
     assert ", astray)" in told(capsys, "show", f"session/{made.session}")
@@ -92,7 +92,7 @@ def test_what_became_of_the_code_is_told(
     head = place.git("rev-parse", "HEAD").strip()
     place.git("checkout", "-q", "-b", "side")
     place.commit("Paint the crane", START + timedelta(days=1), **{"crane.py": "1\n2\n3\n4\n6\n"})
-    place.memory.ingest_git(place.top)
+    place.memory.ingestion.ingest_git(place.top)
     place.memory.close()
 
     query = ("recall", "harbour crane does not lift", "--layer", "observations")
@@ -132,7 +132,7 @@ def test_an_audit_lists_what_no_longer_holds(
     later = {"much.py": "new\n" * 20, "little.py": "1\n2\n4\n"}
     place.git("rm", "-q", "gone.py")
     place.commit("Later", START + timedelta(days=1), **later)
-    place.memory.ingest_git(place.top)
+    place.memory.ingestion.ingest_git(place.top)
     place.memory.close()
 
     found = json.loads(told(capsys, "audit", "--json"))
@@ -153,6 +153,6 @@ def test_an_audit_lists_what_no_longer_holds(
     assert left["fresh"] == found["fresh"] + len(held)
     place.commit("Much later", START.replace(year=START.year + 50), **{"much.py": "other\n"})
     with open_memory() as memory:
-        memory.ingest_git(place.top)
+        memory.ingestion.ingest_git(place.top)
     again = [one["uri"] for one in json.loads(told(capsys, "audit", "--json"))["stale"]]
     assert sum(name in again for name in held) == 1

@@ -124,7 +124,7 @@ def test_a_digest_names_opinions_that_can_be_opened_and_those_alone_that_are_hel
     for year, held in (("2026", True), ("2031", False)):
         settings = Settings(home / year, tmp_path / "claude", embed_model="none")
         with Holdfast(settings, lambda year=year: f"{year}-11-20T10:00:00.000Z") as memory:
-            memory.ingest(memory.find([tmp_path / "claude"]))
+            memory.ingest(memory.ingestion.find([tmp_path / "claude"]))
             found = digest(memory, "all", "2026-08-31", "2026-09-07").sections
             names = [i.uri for s in found for i in s.items if i.note == "opinion"]
             assert bool(names) is held

@@ -88,12 +88,14 @@ def learn(home: Path, folder: Path, *said: str) -> None:
     script.write(home / "c" / "projects")
     settings = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
     with open_memory(settings) as memory:
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
 
 
 def test_it_says_who_it_is_and_what_it_offers(client: Client) -> None:
     told = client.ask("initialize", **HELLO)["result"]
-    assert told["protocolVersion"] == PROTOCOL_VERSIONS[0] and told["serverInfo"]["name"] == "holdfast"
+    assert (
+        told["protocolVersion"] == PROTOCOL_VERSIONS[0] and told["serverInfo"]["name"] == "holdfast"
+    )
     assert "evidence" in told["instructions"] and "Not known" in told["instructions"]
     client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
     tools = client.ask("tools/list")["result"]["tools"]
@@ -112,7 +114,7 @@ def test_a_version_is_agreed_on(client: Client, asked: object) -> None:
 def test_it_starts_on_the_standard_library() -> None:
     loaded = imported_by("holdfast.interfaces.cli.commands.servers.mcp")
     outside = {"numpy", "orjson", "rich", "onnxruntime", "sqlite3", "mcp"}
-    assert not loaded & outside and "holdfast.app.search.old_recall" not in loaded
+    assert not loaded & outside and "holdfast.app.search.recall" not in loaded
 
 
 def test_what_is_wrong_is_an_error_and_the_next_is_answered(client: Client) -> None:
@@ -216,15 +218,15 @@ def test_what_runs_beside_it_is_closed_with_it() -> None:
         assert started.wait(20)
         yield "\n"
 
-    Server(out.write, SPEC, begin, calm_s=0).serve(lines())
+    Server(out.write, SPEC, begin, load_delay_s=0).serve(lines())
     assert beside.closed and json.loads(out.getvalue())["id"] == 1
 
 
 def test_a_client_that_only_looks_in_loads_nothing() -> None:
     out = io.StringIO()
-    server = Server(out.write, SPEC, lambda: [Beside()], calm_s=60)
+    server = Server(out.write, SPEC, lambda: [Beside()], load_delay_s=60)
     server.serve(['{"id": 1, "method": "ping"}\n'])
-    assert server.lanes[0].engine is None
+    assert server.engines.fast.engine is None
 
 
 def test_a_question_that_was_taken_back_is_not_answered(
@@ -241,7 +243,7 @@ def test_a_question_that_was_taken_back_is_not_answered(
 
     def lines() -> Iterator[str]:
         # The thread that answers waits here until all has been said.
-        server.lanes[1].thread.submit(go.wait)
+        server.engines.slow.thread.submit(go.wait)
         yield call(1)
         yield call(2)
         yield '{"method": "notifications/cancelled", "params": {"requestId": 1}}'

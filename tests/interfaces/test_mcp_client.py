@@ -38,7 +38,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     script.assistant("Renamed the uploader to courier in src/courier.py.")
     script.write(root / "home" / "c" / "projects")
     with open_memory(load_settings(environment(root))) as memory:
-        memory.ingest(memory.find([]))
+        memory.ingest(memory.ingestion.find([]))
     return root
 
 

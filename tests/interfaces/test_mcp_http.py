@@ -30,7 +30,7 @@ from holdfast.app.core.token import read_or_make_token, token_file
 from holdfast.errors import InputError
 from holdfast.interfaces.mcp.http_server import HttpServer
 from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.server import Server
+from holdfast.interfaces.mcp.server import EngineThreads
 
 TOKEN = "t" * 43
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t"}}
@@ -67,18 +67,17 @@ def running(home: Path, folder: Path) -> Generator[Running]:
 
 
 @contextmanager
-def listening(patience_s: float = 30.0) -> Generator[HttpServer]:
+def listening(call_timeout_s: float = 30.0) -> Generator[HttpServer]:
     """A server in this process."""
-    hub = Server(lambda line: None, SPEC)
-    server = HttpServer(hub, SPEC, TOKEN, patience_s=patience_s)
+    engines = EngineThreads(SPEC)
+    server = HttpServer(engines, SPEC, TOKEN, call_timeout_s=call_timeout_s)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server
     finally:
         server.shutdown()
         server.server_close()
-        for lane in hub.lanes:
-            lane.thread.shutdown(wait=False, cancel_futures=True)
+        engines.close()
 
 
 def send(
@@ -225,22 +224,23 @@ def test_sessions_make_room_for_new_ones_and_keep_their_ids_apart() -> None:
 SLOW = {"jsonrpc": "2.0", "id": "slow", "method": "resources/list"}
 
 
-def hold_up(held: Any, free: threading.Event) -> None:
-    """Keep the engine of a session busy until it is set free."""
-    held._server.lanes[0].thread.submit(free.wait, 60)
+def hold_up(server: HttpServer, free: threading.Event) -> None:
+    """Keep the engine busy until it is set free."""
+    engines = server._engines  # pyright: ignore[reportPrivateUsage]
+    engines.fast.thread.submit(free.wait, 60)
 
 
 def test_a_call_that_is_cancelled_ends() -> None:
     free = threading.Event()
-    with listening(patience_s=60) as server:
+    with listening(call_timeout_s=60) as server:
         id = begin(server)
-        held = server.sessions.find(id)
-        hold_up(held, free)
+        calls = server.sessions.find(id, "").calls
+        hold_up(server, free)
         try:
             with ThreadPoolExecutor(1) as pool:
                 waiting = pool.submit(send, server, SLOW, Mcp_Session_Id=id)
                 until = time.monotonic() + 20
-                while held.is_idle and time.monotonic() < until:
+                while not calls and time.monotonic() < until:
                     time.sleep(0.005)
                 _, told = send(server, SLOW, Mcp_Session_Id=id)
                 assert "in use" in told.decode()
@@ -254,9 +254,9 @@ def test_a_call_that_is_cancelled_ends() -> None:
 
 def test_a_call_that_is_late_ends() -> None:
     free = threading.Event()
-    with listening(patience_s=0.2) as server:
+    with listening(call_timeout_s=0.2) as server:
         id = begin(server)
-        hold_up(server.sessions.find(id), free)
+        hold_up(server, free)
         try:
             _, told = send(server, SLOW, Mcp_Session_Id=id)
             assert "took too long" in told.decode()
@@ -267,10 +267,10 @@ def test_a_call_that_is_late_ends() -> None:
 @pytest.mark.parametrize("meta", [{}, {"_meta": {"progressToken": 1}}])
 def test_a_call_of_a_client_that_hangs_up_is_taken_back(meta: Json) -> None:
     free = threading.Event()
-    with listening(patience_s=60) as server:
+    with listening(call_timeout_s=60) as server:
         id = begin(server)
-        held = server.sessions.find(id)
-        hold_up(held, free)
+        calls = server.sessions.find(id, "").calls
+        hold_up(server, free)
         try:
             body = json.dumps({**SLOW, "params": meta})
             headers = {
@@ -280,15 +280,14 @@ def test_a_call_of_a_client_that_hangs_up_is_taken_back(meta: Json) -> None:
             }
             connection = HTTPConnection("127.0.0.1", server.server_port)
             connection.request("POST", "/mcp", body, headers)
-            asked = held._server._asked  # pyright: ignore[reportPrivateUsage]
             until = time.monotonic() + 20
-            while not asked and time.monotonic() < until:
+            while not calls and time.monotonic() < until:
                 time.sleep(0.005)
-            assert len(asked) == 1
+            assert len(calls) == 1
             connection.close()
-            while not (held.is_idle and not asked) and time.monotonic() < until:
+            while calls and time.monotonic() < until:
                 time.sleep(0.005)
-            assert not asked and held.is_idle
+            assert not calls
         finally:
             free.set()
 

@@ -57,7 +57,7 @@ def opened() -> Holdfast:
 
 
 def dump(memory: Holdfast) -> object:
-    return memory.counts(), memory.store.curations(memory.bank_id() or "")
+    return memory.inventory.counts(), memory.store.curations(memory.context.bank_id() or "")
 
 
 def test_all_that_a_model_reads_of_it_is_short() -> None:
@@ -119,18 +119,18 @@ def test_what_an_agent_remembers_is_kept_as_its_own_words(engine: Engine, projec
     told = call(engine, "remember", text=said)["structuredContent"]
     assert told["trust"] == "assistant" and KEY not in json.dumps(told)
     with opened() as memory:
-        bank = memory.bank_id()
+        bank = memory.context.bank_id()
         assert bank
-        kept = memory.store.memories(bank)[0]
+        kept = memory.store.all_remembered(bank)[0]
         assert (kept.who, kept.trust, kept.status) == (
             "agent (a client)", Trust.ASSISTANT, Status.OBSERVED,
         )  # fmt: skip
         assert memory.recall("courier Tuesdays").hits[0].trust is Trust.ASSISTANT
-        assert not memory.facts() and not memory.store.patterns(bank)
+        assert not memory.browse.facts() and not memory.store.patterns(bank)
         mine = memory.remember(said)
         assert mine.id != kept.id and mine.trust is Trust.USER
         assert memory.remember(said) == mine
-        assert len(memory.store.memories(bank)) == 2
+        assert len(memory.store.all_remembered(bank)) == 2
     again = call(engine, "remember", text=said)["structuredContent"]
     assert again["uri"] == told["uri"]
 
@@ -164,7 +164,7 @@ def test_a_rule_that_an_agent_teaches_waits_for_a_person(engine: Engine, project
     assert tried["written"] == [] and not (project / ".claude").exists()
     assert "1 wait" in call(engine, "auto_learn", action="status")["content"][0]["text"]
     with opened() as memory:
-        bank = memory.bank_id()
+        bank = memory.context.bank_id()
         assert bank
         assert [e.who for e in memory.store.curations(bank) if e.action is Action.TEACH]
 
@@ -191,7 +191,7 @@ def test_the_teams_history_tells_what_changed_and_who_knows(engine: Engine, proj
     ):
         subprocess.run(["git", *command], cwd=project, check=True)
     with opened() as memory:
-        memory.ingest_git(project)
+        memory.ingestion.ingest_git(project)
     told = call(engine, "team_query", question="Who made the courier retry three times?", limit=3)
     data = told["structuredContent"]
     assert not data["abstained"] and data["citations"][0]["uri"].startswith("holdfast://commit/")

@@ -14,16 +14,16 @@ began = threading.Event()
 class WaitingEngine:
     """`slow` waits to be let go or taken back; all else answers at once."""
 
-    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
-        ask.progress("begun")
+    def call(self, name: str, arguments: Object, context: CallContext) -> Object:
+        context.progress("begun")
         if name == "slow":
             let_go = threading.Event()
-            ask.on_cancel(let_go.set)
+            context.on_cancel(let_go.set)
             began.set()
             while not go.wait(0.01) and not let_go.is_set():
                 pass
-        ask.progress("done")
-        return {"content": [{"type": "text", "text": f"{name} for {ask.client}"}]}
+        context.progress("done")
+        return {"content": [{"type": "text", "text": f"{name} for {context.client}"}]}
 
     def list_resources(self) -> list[Object]:
         return []

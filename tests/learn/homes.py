@@ -48,13 +48,13 @@ def filled(home: Path, script: Script | None = None) -> Holdfast:
     """A memory that has read one session."""
     memory = open_at(home)
     path = (script or harbour()).write(home / "claude" / "projects")
-    memory.ingest(memory.find([path]))
+    memory.ingest(memory.ingestion.find([path]))
     return memory
 
 
 def exchange_about(memory: Holdfast, word: str) -> Exchange:
     """The exchange whose title or summary holds a word."""
-    found = memory.reader.sift(None, Filter(since="0"), 100)
+    found = memory.reader.filter_records(None, Filter(since="0"), 100)
     told = [x for x in found if isinstance(x, Exchange) and word in f"{x.title} {x.summary}"]
     assert len(told) == 1, [x.title for x in told]
     return told[0]
@@ -78,7 +78,7 @@ def findable(memory: Holdfast, word: str) -> list[str]:
         met.append("ask")
     if any(word in event.title for event in memory.timeline(before=50, after=50).events):
         met.append("timeline")
-    found = memory.reader.sift(None, Filter(since="0"), 100)
+    found = memory.reader.filter_records(None, Filter(since="0"), 100)
     if any(word in repr(record) for record in found):
         met.append("find")
     for session in memory.reader.sessions(None):

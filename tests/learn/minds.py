@@ -47,12 +47,12 @@ def talk(number: int, *said: str, cwd: str = "/home/dev/proj") -> Script:
 def hear(memory: Holdfast, *scripts: Script) -> None:
     """Read sessions, and think about them."""
     folder = memory.settings.home / "claude" / "projects"
-    memory.ingest(memory.find([script.write(folder) for script in scripts]))
-    memory.know()
+    memory.ingest(memory.ingestion.find([script.write(folder) for script in scripts]))
+    memory.ingestion.update()
 
 
 def opinion_on(memory: Holdfast, target: str) -> Opinion:
     """The opinion on a target, faded or not."""
     key = target_key(target)
-    (found,) = (o for o in memory.opinions(all=True) if o.target == key)
+    (found,) = (o for o in memory.opinions.opinions(all=True) if o.target == key)
     return found

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ForbiddenError, InputError, NotFoundError
-from holdfast.learn.bank_settings import Wish
+from holdfast.learn.bank_settings import BankChanges
 from holdfast.principal import Level, Principal
 from holdfast.settings import Settings
 
@@ -19,7 +19,9 @@ def settings(tmp_path: Path) -> Settings:
     with Holdfast(made) as memory:
         memory.remember("The winch is oiled.", bank="slipway")
         memory.remember("The safe is blue.", bank="strongroom")
-        memory.set_bank(Wish(dropped=("strongroom",)), "strongroom")  # as a folder makes it
+        memory.context.banks.change(
+            BankChanges(dropped_aliases=("strongroom",)), "strongroom"
+        )  # as a folder makes it
     return made
 
 
@@ -27,20 +29,23 @@ def test_no_bank_is_given_the_name_of_another(settings: Settings) -> None:
     with Holdfast(settings) as memory:
         for name in ("strongroom", " strongroom "):
             with pytest.raises(InputError, match="is a name of the bank strongroom"):
-                memory.set_bank(Wish(aliases=(name,)), "slipway")
-        memory.set_bank(Wish(aliases=("quay",)), "slipway")
-        assert memory.bank("quay").name == "slipway"
+                memory.context.banks.change(BankChanges(aliases=(name,)), "slipway")
+        memory.context.banks.change(BankChanges(aliases=("quay",)), "slipway")
+        assert memory.context.banks.get("quay").name == "slipway"
 
 
 def test_who_sees_one_bank_neither_names_it_nor_makes_another(settings: Settings) -> None:
     with Holdfast(settings) as memory:
-        own = memory.bank("slipway")
-        with memory.kept_to(Principal("ann", (own.id,), Level.ADMIN, "0a1b2c3d")):
+        own = memory.context.banks.get("slipway")
+        with memory.scoped_to(Principal("ann", (own.id,), Level.ADMIN, "0a1b2c3d")):
             with pytest.raises(ForbiddenError, match="who see every bank"):
-                memory.set_bank(Wish(aliases=("strongroom",)), "slipway")
+                memory.context.banks.change(BankChanges(aliases=("strongroom",)), "slipway")
             for name in ("strongroom", "elsewhere"):
                 with pytest.raises(NotFoundError, match=f"no bank '{name}'"):
                     memory.remember("Here it is.", bank=name)
-            assert memory.set_bank(Wish(background="Boats."), "slipway").background == "Boats."
-        assert [bank.name for bank in memory.known_banks()] == ["slipway", "strongroom"]
-        assert memory.bank("strongroom").id != own.id
+            assert (
+                memory.context.banks.change(BankChanges(background="Boats."), "slipway").background
+                == "Boats."
+            )
+        assert [bank.name for bank in memory.context.banks.all()] == ["slipway", "strongroom"]
+        assert memory.context.banks.get("strongroom").id != own.id

@@ -7,7 +7,7 @@ from tests.learn.minds import Clock, hear, open_mind, talk
 from tests.support.transcripts import Script
 
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn.bank_settings import PRESETS, Wish
+from holdfast.learn.bank_settings import PRESETS, BankChanges
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import Network
@@ -16,44 +16,48 @@ from holdfast.model.knowledge import Network
 def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         hear(memory, talk(1, "Say hello."))
-        assert memory.bank().disposition == Disposition(3, 3, 3)
-        assert memory.set_bank(Wish("bug-investigation")).disposition == Disposition(4, 4, 2)
-        changed = memory.set_bank(Wish(empathy=5, background="  A yard.  "))
+        assert memory.context.banks.get().disposition == Disposition(3, 3, 3)
+        assert memory.context.banks.change(
+            BankChanges("bug-investigation")
+        ).disposition == Disposition(4, 4, 2)
+        changed = memory.context.banks.change(BankChanges(empathy=5, background="  A yard.  "))
         assert (changed.disposition, changed.background) == (Disposition(4, 4, 5), "A yard.")
-        assert memory.set_bank(Wish(background="")).background == ""
+        assert memory.context.banks.change(BankChanges(background="")).background == ""
         assert PRESETS["support"] == Disposition(2, 2, 5)
 
 
 @pytest.mark.parametrize(
     "wish",
     [
-        Wish("nonsense"), Wish(skepticism=0), Wish(literalism=6), Wish(retention=-1),
-        Wish(background="x" * 4001), Wish(aliases=("all",)), Wish(aliases=(" ",)),
-        Wish(dropped=("unheard of",)),
+        BankChanges("nonsense"), BankChanges(skepticism=0), BankChanges(literalism=6), BankChanges(retention=-1),
+        BankChanges(background="x" * 4001), BankChanges(aliases=("all",)), BankChanges(aliases=(" ",)),
+        BankChanges(dropped_aliases=("unheard of",)),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused_and_changes_nothing(wish: Wish, tmp_path: Path) -> None:
+def test_what_makes_no_sense_is_refused_and_changes_nothing(
+    wish: BankChanges, tmp_path: Path
+) -> None:
     with open_mind(tmp_path) as memory:
         hear(memory, talk(1, "Say hello."))
-        before = memory.bank()
+        before = memory.context.banks.get()
         with pytest.raises(InputError):
-            memory.set_bank(wish)
-        assert memory.bank() == before
+            memory.context.banks.change(wish)
+        assert memory.context.banks.get() == before
 
 
 def test_an_alias_belongs_to_one_bank(tmp_path: Path) -> None:
     with open_mind(tmp_path, bank="") as memory:
         hear(memory, talk(1, "Hi there.", cwd="/d/one"), talk(2, "Hi there.", cwd="/d/two"))
-        memory.set_bank(Wish(aliases=("yard",)), "one")
-        assert memory.bank("yard").name == "one"
+        memory.context.banks.change(BankChanges(aliases=("yard",)), "one")
+        assert memory.context.banks.get("yard").name == "one"
         with pytest.raises(InputError, match="name of the bank one"):
-            memory.set_bank(Wish(aliases=("yard",)), "two")
-        memory.set_bank(Wish(dropped=("yard",)), "one")
+            memory.context.banks.change(BankChanges(aliases=("yard",)), "two")
+        memory.context.banks.change(BankChanges(dropped_aliases=("yard",)), "one")
         with pytest.raises(NotFoundError):
-            memory.bank("yard")
-        own = next(a for a in memory.bank("one").aliases if not a.startswith("name:"))
+            memory.context.banks.get("yard")
+        own = next(a for a in memory.context.banks.get("one").aliases if not a.startswith("name:"))
         with pytest.raises(InputError, match="project itself"):
-            memory.set_bank(Wish(dropped=(own,)), "one")
+            memory.context.banks.change(BankChanges(dropped_aliases=(own,)), "one")
 
 
 def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -> None:
@@ -74,11 +78,11 @@ def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -
         )
         memory.correct(galleon.id, "We never sail the galleon on a Sunday.")
         before = [s.id for s in memory.reader.sessions(None)]
-        memory.set_bank(Wish(retention=6))
+        memory.context.banks.change(BankChanges(retention=6))
         assert not memory.recall("xebec").hits
         assert memory.recall("galleon").hits and memory.recall("yawl").hits
-        assert [o.target for o in memory.opinions()] == ["yawl"]
-        memory.set_bank(Wish(retention=0))
+        assert [o.target for o in memory.opinions.opinions()] == ["yawl"]
+        memory.context.banks.change(BankChanges(retention=0))
         assert [s.id for s in memory.reader.sessions(None)] == before
         assert memory.recall("xebec").hits
 
@@ -88,18 +92,20 @@ def test_a_change_of_a_bank_is_taken_back_with_all_that_came_of_it(tmp_path: Pat
     with open_mind(tmp_path, clock) as memory:
         clock.day = 400
         hear(memory, talk(1, "The xebec is flaky."), talk(390, "The yawl is stable."))
-        before = memory.bank()
-        memory.set_bank(Wish("support", background="For sailors.", aliases=("boats",)), who="ada")
-        memory.set_bank(Wish(retention=6))
+        before = memory.context.banks.get()
+        memory.context.banks.change(
+            BankChanges("support", background="For sailors.", aliases=("boats",)), who="ada"
+        )
+        memory.context.banks.change(BankChanges(retention=6))
         assert not memory.recall("xebec").hits
         (undone,) = memory.undo()
         assert (undone.action, undone.target) == (Action.SET, f"holdfast://bank/{before.id}")
-        assert memory.recall("xebec").hits and memory.bank().retention == 0
-        memory.set_bank(Wish(aliases=("ships",)))
-        memory.set_bank(Wish(dropped=("ships",)))
+        assert memory.recall("xebec").hits and memory.context.banks.get().retention == 0
+        memory.context.banks.change(BankChanges(aliases=("ships",)))
+        memory.context.banks.change(BankChanges(dropped_aliases=("ships",)))
         assert [entry.action for entry in memory.undo(3)] == [Action.SET] * 3
-        assert memory.bank() == before
-        memory.set_bank(Wish(background=before.background))
+        assert memory.context.banks.get() == before
+        memory.context.banks.change(BankChanges(background=before.background))
         assert memory.undo() == [], "what changes nothing is no decision"
 
 
@@ -109,8 +115,8 @@ def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:
         clock.day = 400
         hear(memory, talk(1, "The xebec is flaky."))
         memory.forget(memory.reader.sessions(None)[0].id)
-        memory.set_bank(Wish(retention=6))
-        memory.set_bank(Wish(retention=0))
+        memory.context.banks.change(BankChanges(retention=6))
+        memory.context.banks.change(BankChanges(retention=0))
         assert not memory.reader.sessions(None)
 
 
@@ -140,12 +146,12 @@ def test_nothing_that_is_known_of_one_bank_is_told_in_another(
         hear(memory, *(_worked_on(n, "xebec", "/home/dev/a") for n in range(3)))
         hear(memory, *(_worked_on(n, "ketch", "/home/dev/b") for n in range(10, 13)))
         memory.retain("The ketch tool is fast.", "opinion", 0.7, bank="b")
-        memory.know()
+        memory.ingestion.update()
         asked = "why was the parser slow"
         told = (
-            memory.opinions(bank, all=True), memory.facts(bank, all=True), memory.entities(bank),
-            memory.concepts(bank), memory.keywords(bank), memory.reviews(bank),
-            memory.store.patterns(memory.bank(bank).id), memory.candidates(bank),
+            memory.opinions.opinions(bank, all=True), memory.browse.facts(bank, all=True), memory.browse.entities(bank),
+            memory.browse.concepts(bank), memory.browse.keywords(bank), memory.browse.reviews(bank),
+            memory.store.patterns(memory.context.banks.get(bank).id), memory.rules.candidates(bank),
             memory.recall(asked, bank), memory.ask(asked, bank), memory.reflect(asked, bank),
             *(memory.recall(asked, bank, networks=[one]) for one in Network),
         )  # fmt: skip

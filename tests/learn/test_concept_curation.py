@@ -45,17 +45,17 @@ def sessions(home: Path) -> list[Path]:
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
     with open_at(tmp_path) as opened:
-        opened.ingest(opened.find(sessions(tmp_path)))
+        opened.ingest(opened.ingestion.find(sessions(tmp_path)))
         yield opened
 
 
 def concept(memory: Holdfast, word: str) -> Concept:
-    (found,) = [c for c in memory.concepts(limit=100) if word in c.name.lower()]
+    (found,) = [c for c in memory.browse.concepts(limit=100) if word in c.name.lower()]
     return found
 
 
 def test_reading_sessions_makes_concepts_that_are_found(memory: Holdfast) -> None:
-    names = sorted(c.name for c in memory.concepts())
+    names = sorted(c.name for c in memory.browse.concepts())
     assert names == ["Crane winch brake", "Tide gauge readings"]
     gauge = concept(memory, "gauge")
     assert len(gauge.members) == 3 and gauge.files == ("src/gauge.py",)
@@ -71,14 +71,14 @@ def test_a_persons_name_stays_through_growth_rebuild_and_the_loss_of_the_founder
 ) -> None:
     gauge = concept(memory, "gauge")
     memory.correct(uri("concept", gauge.id), "Gauges in the fog")
-    renamed = memory.concept("gauges in the fog")
+    renamed = memory.browse.concept("gauges in the fog")
     assert (renamed.id, renamed.members) == (gauge.id, gauge.members)
     assert memory.show(uri("concept", gauge.id)).superseded == "Tide gauge readings"
     assert findable(memory, "Gauges in the fog") or memory.recall("fog").hits
-    memory.rebuild()
-    assert memory.concept("Gauges in the fog") == renamed
+    memory.ingestion.rebuild()
+    assert memory.browse.concept("Gauges in the fog") == renamed
     memory.forget(gauge.members[0])
-    left = memory.concept("Gauges in the fog")
+    left = memory.browse.concept("Gauges in the fog")
     assert (left.id, left.members) == (gauge.id, gauge.members[1:])
     memory.undo(2)
     assert concept(memory, "gauge") == gauge
@@ -90,9 +90,9 @@ def test_a_forgotten_concept_is_hidden_and_its_exchanges_stay(memory: Holdfast) 
     memory.forget(uri("concept", gauge.id))
     for again in (False, True):
         if again:
-            memory.rebuild()
-        assert [c.name for c in memory.concepts()] == ["Crane winch brake"]
-        assert memory.keyword("gauge").counts == {"exchange": 3}
+            memory.ingestion.rebuild()
+        assert [c.name for c in memory.browse.concepts()] == ["Crane winch brake"]
+        assert memory.browse.keyword("gauge").counts == {"exchange": 3}
         with pytest.raises(NotFoundError, match="was forgotten"):
             memory.show(uri("concept", gauge.id))
         assert exchange_about(memory, "zircon")
@@ -103,11 +103,11 @@ def test_a_forgotten_concept_is_hidden_and_its_exchanges_stay(memory: Holdfast) 
 def test_two_concepts_can_be_merged_and_the_old_name_leads_to_the_new(memory: Holdfast) -> None:
     gauge, crane = concept(memory, "gauge"), concept(memory, "crane")
     before = dump(memory.settings.database)
-    memory.merge(uri("concept", crane.id), uri("concept", gauge.id))
+    memory.curation.merge(uri("concept", crane.id), uri("concept", gauge.id))
     for again in (False, True):
         if again:
-            memory.rebuild()
-        (one,) = memory.concepts()
+            memory.ingestion.rebuild()
+        (one,) = memory.browse.concepts()
         assert one.id == gauge.id and set(one.members) == {*gauge.members, *crane.members}
         assert any(told.why == "a person merged them" for told in one.history)
         shown = memory.show(uri("concept", crane.id))
@@ -123,7 +123,7 @@ def test_a_forgotten_exchange_leaves_its_concept_without_a_word(memory: Holdfast
     memory.forget(last)
     for again in (False, True):
         if again:
-            memory.rebuild()
+            memory.ingestion.rebuild()
         left = concept(memory, "gauge")
         assert left.id == gauge.id and last not in left.members
         assert "feldspar" not in repr(left)
@@ -134,9 +134,9 @@ def test_a_forgotten_exchange_leaves_its_concept_without_a_word(memory: Holdfast
 def test_what_is_erased_is_in_no_byte_of_the_memory(memory: Holdfast, how: str) -> None:
     gauge = concept(memory, "gauge")
     if how == "purge":
-        memory.purge(gauge.members[-1])
+        memory.erasure.purge(gauge.members[-1])
     else:
-        memory.scrub("feldspar")
+        memory.erasure.scrub("feldspar")
     assert concept(memory, "gauge").id == gauge.id
     memory.close()
     for path in memory.settings.home.glob("memory.db*"):
@@ -145,7 +145,7 @@ def test_what_is_erased_is_in_no_byte_of_the_memory(memory: Holdfast, how: str) 
 
 def test_a_concept_cannot_be_purged_but_what_is_in_it_can(memory: Holdfast) -> None:
     with pytest.raises(InputError, match="holds only what its exchanges"):
-        memory.purge(uri("concept", concept(memory, "gauge").id))
+        memory.erasure.purge(uri("concept", concept(memory, "gauge").id))
 
 
 def test_a_remembered_text_joins_what_it_speaks_of(memory: Holdfast) -> None:
@@ -157,13 +157,13 @@ def test_a_remembered_text_joins_what_it_speaks_of(memory: Holdfast) -> None:
 
 def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Holdfast) -> None:
     gauge = concept(memory, "gauge")
-    down = memory.path(uri("concept", gauge.id))
+    down = memory.browse.path(uri("concept", gauge.id))
     assert [r.uri for r in down.down if r.kind == "exchange"] == list(gauge.members)
     turns = [r for r in down.down if r.kind == "turn"]
     assert len(turns) == 9 and {r.under for r in turns} == set(gauge.members)
     lines = [r for r in down.down if r.kind == "line"]
     assert len(lines) == 9 and all(r.state == "present" and r.line for r in lines)
-    up = memory.path(turns[0].uri)
+    up = memory.browse.path(turns[0].uri)
     assert [r.uri for r in up.up] == [uri("concept", gauge.id), gauge.members[0]]
     assert [r.kind for r in up.down] == ["line"]
     assert [r.level for r in (*up.up, up.here, *up.down)] == ["L3", "L2", "L1", "raw"]
@@ -171,11 +171,11 @@ def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Hold
 
 def test_killed_before_the_concepts_are_written_the_work_is_still_there(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find(sessions(tmp_path)), then_know=False)
-        assert memory.concepts() == [] and memory.store.banks_behind("concepts", 1)
+        memory.ingestion.ingest(memory.ingestion.find(sessions(tmp_path)), then_know=False)
+        assert memory.browse.concepts() == [] and memory.store.banks_behind("concepts", 1)
     with open_at(tmp_path) as memory:
         memory.remember("Nothing about that.")
-        assert len(memory.concepts()) == 2 and not memory.store.banks_behind("concepts", 1)
+        assert len(memory.browse.concepts()) == 2 and not memory.store.banks_behind("concepts", 1)
 
 
 def test_what_did_not_change_is_not_written(memory: Holdfast) -> None:
@@ -199,7 +199,7 @@ _steps = st.lists(
 
 def play(memory: Holdfast, step: _Step) -> None:
     op, n = step
-    concepts = sorted(memory.concepts(limit=100), key=lambda c: c.id)
+    concepts = sorted(memory.browse.concepts(limit=100), key=lambda c: c.id)
     if op == "undo":
         memory.undo()
     elif op == "exchange":
@@ -213,7 +213,7 @@ def play(memory: Holdfast, step: _Step) -> None:
         elif op == "forget":
             memory.forget(target)
         elif len(concepts) > 1:
-            memory.merge(target, uri("concept", concepts[(n + 1) % len(concepts)].id))
+            memory.curation.merge(target, uri("concept", concepts[(n + 1) % len(concepts)].id))
 
 
 @settings(max_examples=15, deadline=None)
@@ -226,18 +226,18 @@ def test_decisions_survive_a_rebuild_and_any_order_of_reading(
         paths = sessions(home)
         with open_at(home) as memory:
             for place in order:
-                memory.ingest(memory.find([paths[place]]))
+                memory.ingest(memory.ingestion.find([paths[place]]))
             before = dump(memory.settings.database)
             for step in steps:
                 play(memory, step)
             decided = dump(memory.settings.database)
-            memory.rebuild()
+            memory.ingestion.rebuild()
             assert dump(memory.settings.database) == decided
             memory.undo(1000)
             assert dump(memory.settings.database)["concept"] == before["concept"]
             assert dump(memory.settings.database)["passage"] == before["passage"]
         with open_at(home / "other") as memory:
-            memory.ingest(memory.find(paths))
+            memory.ingest(memory.ingestion.find(paths))
             again = dump(memory.settings.database)
             assert again["concept"] == before["concept"]
             assert again["concept_member"] == before["concept_member"]

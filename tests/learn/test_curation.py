@@ -9,19 +9,18 @@ from tests.learn.homes import SESSION, exchange_about, filled, findable, harbour
 from tests.support.embedders import BagOfWords
 from tests.support.transcripts import Script
 
-from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action
 from holdfast.model.query import Filter, Layer
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.trust import Status, Trust
-from holdfast.refine.sessions.embedding import embed_waiting
+from holdfast.refine.sessions.embedding import embed_pending
 
 
 def brief_of(memory: Holdfast) -> str:
-    with Briefing(memory.settings) as briefing:
-        return briefing.session_brief().text
+    with Holdfast(memory.settings, create=False) as briefing:
+        return briefing.briefs.session_brief().text
 
 
 def test_what_is_remembered_is_found_cited_and_told_at_once(tmp_path: Path) -> None:
@@ -43,7 +42,7 @@ def test_what_is_remembered_is_found_cited_and_told_at_once(tmp_path: Path) -> N
 def test_a_goal_brief_tells_what_is_remembered_about_it(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         memory.remember("The mooring service must never retry a payment, the bank charges twice.")
-        with Briefing(memory.settings) as briefing:
+        with Holdfast(memory.settings, create=False) as briefing:
             told = briefing.goal_brief("Make the mooring service retry a failed payment.")
     assert "never retry a payment" in told.text
     assert told.text.count("never retry a payment") == 1
@@ -60,14 +59,14 @@ def test_the_same_words_are_remembered_once_and_again_after_an_undo(tmp_path: Pa
     with filled(tmp_path) as memory:
         first = memory.remember("Tea is at four.")
         assert memory.remember("  Tea is at four. ") == first
-        assert memory.counts().memories == 1
+        assert memory.inventory.counts().memories == 1
         memory.undo()
-        assert memory.counts().memories == 0
+        assert memory.inventory.counts().memories == 0
         assert memory.remember("Tea is at four.").id == first.id
-        assert memory.counts().memories == 1
+        assert memory.inventory.counts().memories == 1
         memory.forget(first.id)
         assert memory.remember("Tea is at four.").id == first.id
-        assert memory.counts().memories == 1
+        assert memory.inventory.counts().memories == 1
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * 20_001])
@@ -156,25 +155,25 @@ def test_a_digest_and_a_memory_can_be_corrected(tmp_path: Path) -> None:
 def test_a_commit_can_be_corrected_forgotten_and_purged(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         repository = make_repository(tmp_path / "repo")
-        memory.ingest_git(repository)
+        memory.ingestion.ingest_git(repository)
         before = dump(memory.settings.database)
         commit = memory.recall("rudder").hits[0].uri
         memory.correct(commit, "Replace the rudder\n\nIt was cracked, not bent.")
         assert memory.recall("rudder").hits[0].text == (
             "Replace the rudder\n\nIt was cracked, not bent."
         )
-        found = memory.sift(file="rudder.py").findings
+        found = memory.browse.find(file="rudder.py").findings
         assert [finding.title for finding in found] == ["Replace the rudder"]
         memory.forget(commit)
         assert findable(memory, "rudder") == []
-        assert not memory.sift(file="rudder.py").findings
-        memory.ingest_git(repository)
-        memory.rebuild()
+        assert not memory.browse.find(file="rudder.py").findings
+        memory.ingestion.ingest_git(repository)
+        memory.ingestion.rebuild()
         assert findable(memory, "rudder") == []
         memory.undo(2)
         assert dump(memory.settings.database) == before
-        memory.purge(commit)
-        memory.ingest_git(repository)
+        memory.erasure.purge(commit)
+        memory.ingestion.ingest_git(repository)
         assert findable(memory, "rudder") == []
 
 
@@ -195,13 +194,13 @@ def run(command: list[str]) -> None:
 def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         (tmp_path / "briefs").mkdir()
-        embed_waiting(memory.store, BagOfWords())
+        embed_pending(memory.store, BagOfWords())
         before = dump(memory.settings.database)
         memory.forget(exchange_about(memory, "yawl").id)
         assert findable(memory, "yawl") == []
         assert memory.recall("which colour did we paint the yawl?").hits == ()
-        assert not memory.sift(file="yawl.py").findings
-        assert len(memory.reader.sift(None, Filter(since="0"))) == 2
+        assert not memory.browse.find(file="yawl.py").findings
+        assert len(memory.reader.filter_records(None, Filter(since="0"))) == 2
         digest = memory.reader.digest_of(memory.reader.banks()[0].id, SESSION)
         assert digest is not None
         assert digest.exchanges == 2
@@ -242,12 +241,12 @@ def test_a_forgotten_session_takes_its_subagents_whenever_they_are_read(tmp_path
         folder.mkdir(parents=True)
         path = folder / "agent-a1.jsonl"
         path.write_bytes(agent.dumps())
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         assert findable(memory, "spinnaker") == []
-        assert memory.counts().sessions == 0
+        assert memory.inventory.counts().sessions == 0
         memory.restore(f"session/{SESSION}")
         assert findable(memory, "spinnaker")
-        assert memory.counts().sessions == 2
+        assert memory.inventory.counts().sessions == 2
 
 
 def test_what_is_forgotten_says_so_and_how_to_bring_it_back(tmp_path: Path) -> None:
@@ -275,7 +274,7 @@ def test_a_merged_record_is_told_by_the_one_it_went_into(tmp_path: Path) -> None
         one = memory.remember("Tea is at four o'clock.")
         other = memory.remember("Tea is at four.")
         before = dump(memory.settings.database)
-        memory.merge(one.id, other.id)
+        memory.curation.merge(one.id, other.id)
         assert [h.uri for h in memory.recall("when is tea").hits] == [
             f"holdfast://memory/{other.id}"
         ]
@@ -286,7 +285,7 @@ def test_a_merged_record_is_told_by_the_one_it_went_into(tmp_path: Path) -> None
         assert dump(memory.settings.database) == before
         for wrong in (one.id, exchange_about(memory, "yawl").id):
             with pytest.raises(InputError):
-                memory.merge(one.id, wrong)
+                memory.curation.merge(one.id, wrong)
 
 
 def test_a_session_is_corrected_by_its_parts(tmp_path: Path) -> None:
@@ -307,10 +306,10 @@ def test_decisions_move_with_their_session_to_another_bank(tmp_path: Path) -> No
         memory.forget(exchange_about(memory, "yawl").id)
         memory.correct(exchange_about(memory, "mizzen").id, "The ketch became a felucca.")
         with memory.store.transaction():
-            bank = memory.banks.named(memory.store, "elsewhere")
+            bank = memory.context.banks.named(memory.store, "elsewhere")
             for source in memory.reader.sources():
-                memory.store.rebank_source(source.id, bank)
-        memory.rebuild()
+                memory.store.move_source_to_bank(source.id, bank)
+        memory.ingestion.rebuild()
         assert findable(memory, "yawl") == []
         told = memory.recall("felucca", bank="elsewhere").hits
         assert told

@@ -49,7 +49,7 @@ def play(memory: Holdfast, step: Step, words: str = "said anew: it was the windl
     if op == "merge":
         listed = names(memory, "exchange")
         if len(listed) > 1:
-            memory.merge(listed[n % len(listed)], listed[(n + 1) % len(listed)])
+            memory.curation.merge(listed[n % len(listed)], listed[(n + 1) % len(listed)])
         return []
     verb, _, kind = op.partition("_")
     if verb == "forget":
@@ -81,13 +81,13 @@ def test_undoing_everything_restores_exactly(decisions: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         with open_at(home) as memory:
-            memory.ingest(memory.find(two_sessions(home)))
+            memory.ingest(memory.ingestion.find(two_sessions(home)))
             before = dump(memory.settings.database)
             for step in decisions:
                 play(memory, step)
             memory.undo(1000)
             assert dump(memory.settings.database) == before
-            memory.rebuild()
+            memory.ingestion.rebuild()
             assert dump(memory.settings.database) == before
 
 
@@ -97,7 +97,7 @@ def test_each_undo_gives_what_was_before_the_decision(decisions: list[Step]) -> 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         with open_at(home) as memory:
-            memory.ingest(memory.find(two_sessions(home)))
+            memory.ingest(memory.ingestion.find(two_sessions(home)))
             seen: list[tuple[int, dict[str, list[str]]]] = []
             for step in decisions:
                 before = dump(memory.settings.database)
@@ -121,15 +121,15 @@ def test_decisions_survive_a_rebuild_and_reading_everything_again(decisions: lis
         home = Path(folder)
         with open_at(home) as memory:
             paths = two_sessions(home)
-            memory.ingest(memory.find(paths))
+            memory.ingest(memory.ingestion.find(paths))
             for step in decisions:
                 play(memory, step)
             decided = dump(memory.settings.database)
-            memory.rebuild()
+            memory.ingestion.rebuild()
             assert dump(memory.settings.database) == decided
             for path in paths:  # a rewritten file is read from its start
                 path.write_bytes(b'{"type":"mode","mode":"x"}\n' + path.read_bytes())
-            memory.ingest(memory.find(paths))
+            memory.ingest(memory.ingestion.find(paths))
             again = dump(memory.settings.database)
             for table in ("exchange", "digest", "passage", "labelled", "bearer"):
                 assert again[table] == decided[table], table
@@ -148,12 +148,12 @@ def test_the_order_of_ingest_and_curation_does_not_matter(cut: int, op: str, n: 
             with open_at(Path(folder) / f"home{late}") as memory:
                 if late:
                     path.write_bytes(b"".join(whole[:cut]))
-                    memory.ingest(memory.find([path]))
+                    memory.ingest(memory.ingestion.find([path]))
                     targets = play(memory, (op, n))
                     path.write_bytes(b"".join(whole))
-                    memory.ingest(memory.find([path]))
+                    memory.ingest(memory.ingestion.find([path]))
                 else:
-                    memory.ingest(memory.find([path]))
+                    memory.ingest(memory.ingestion.find([path]))
                     for name in targets:
                         decide(memory, op, name)
                 dumps.append(dump(memory.settings.database))
@@ -181,7 +181,7 @@ def test_of_what_is_forgotten_nothing_is_findable_after_a_rebuild(kind: str, n: 
         path = script.write(home / "claude" / "projects")
         with open_at(home) as memory:
             (home / "briefs").mkdir(parents=True)
-            memory.ingest(memory.find([path]))
+            memory.ingest(memory.ingestion.find([path]))
             listed = names(memory, kind)
             target = listed[n % len(listed)]
             held = memory.show(target)
@@ -197,7 +197,7 @@ def test_of_what_is_forgotten_nothing_is_findable_after_a_rebuild(kind: str, n: 
             assert gone or kind == "turn"
             for again in (False, True):
                 if again:
-                    memory.rebuild()
+                    memory.ingestion.rebuild()
                 for word in gone:
                     assert findable(memory, word) == []
             memory.restore(target)

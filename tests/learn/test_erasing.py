@@ -21,7 +21,8 @@ from tests.support.embedders import BagOfWords
 
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import Manner, work
-from holdfast.app.memory import Holdfast, rules_of
+from holdfast.app.ingest.ingestion import exclusion_rules
+from holdfast.app.memory import Holdfast
 from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
@@ -29,7 +30,7 @@ from holdfast.learn.erasure import is_unfinished
 from holdfast.model.accounts import Chore
 from holdfast.model.query import Filter
 from holdfast.refine.hooks.reconcile import reconcile
-from holdfast.refine.sessions.embedding import embed_waiting
+from holdfast.refine.sessions.embedding import embed_pending
 from holdfast.store.sqlite.migrate import back_up
 
 SECRET = "swordfish-7731-zanzibar"
@@ -66,14 +67,14 @@ def leaky(home: Path) -> Holdfast:
     (home / "vectors").mkdir()
     (home / "vectors" / "0000.vectors").write_bytes(SECRET.encode())
     with memory.store.transaction():
-        memory.store.put_chore(Chore("drain", 1, f"cannot: {SECRET}", "", ""))
-    embed_waiting(memory.store, BagOfWords())
+        memory.store.put_failed_task(Chore("drain", 1, f"cannot: {SECRET}", "", ""))
+    embed_pending(memory.store, BagOfWords())
     memory.remember("The lamp is lit at dusk.")  # has the briefs prepared
     return memory
 
 
 def accounted(memory: Holdfast) -> bool:
-    balance = memory.balance()
+    balance = memory.inventory.balance()
     return balance.accounted == balance.lines - balance.pending
 
 
@@ -83,8 +84,8 @@ def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
         assert held & {"memory.db", "memory.db-wal"}
         assert held >= {"worker.log", f"{SESSION}.jsonl", "0000.vectors"}
         assert any(path.startswith("briefs") for path in anywhere(tmp_path, SECRET))
-        found = memory.find_pattern(SECRET)
-        told = memory.scrub(SECRET)
+        found = memory.erasure.plan_scrub(SECRET)
+        told = memory.erasure.scrub(SECRET)
         assert told == found
         assert told.records == {
             "turn": 3, "session": 1, "memory": 1, "decision": 1, "chore": 1
@@ -97,25 +98,25 @@ def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
         said = turn_saying(memory, "password of the harbour office")
         assert said.text == "The password of the harbour office is [erased], keep it to yourself."
         assert memory.recall("when does the office open").hits
-        assert memory.store.faults() == ((), ())
+        assert memory.store.check_integrity() == ((), ())
     assert anywhere(tmp_path, SECRET) == []
 
 
 def test_what_was_scrubbed_does_not_come_back_when_the_file_is_read_again(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
-        memory.scrub(SECRET)
+        memory.erasure.scrub(SECRET)
         path = next((tmp_path / "claude").rglob("*.jsonl"))
         path.write_bytes(b'{"type":"mode","mode":"x"}\n' + path.read_bytes())
-        memory.ingest(memory.find([path]))
-        memory.rebuild()
+        memory.ingest(memory.ingestion.find([path]))
+        memory.ingestion.rebuild()
         assert anywhere(tmp_path, SECRET) == []
         assert accounted(memory)
-        assert memory.balance().skipped is not None
+        assert memory.inventory.balance().skipped is not None
 
 
 def test_the_raw_line_of_what_was_scrubbed_is_not_opened(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
-        memory.scrub(SECRET)
+        memory.erasure.scrub(SECRET)
         turn = turn_saying(memory, "password of the harbour office")
         raw = memory.show(f"turn/{turn.id}").raw
         assert raw is not None
@@ -126,21 +127,21 @@ def test_the_raw_line_of_what_was_scrubbed_is_not_opened(tmp_path: Path) -> None
 
 def test_a_regular_expression_scrubs_all_that_it_matches(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
-        memory.scrub(r"/swordfish-\d+-\w+/")
+        memory.erasure.scrub(r"/swordfish-\d+-\w+/")
         assert anywhere(tmp_path, "swordfish") == []
 
 
 @pytest.mark.parametrize("pattern", ["abc", "", "/x*/", "/(/"])
 def test_a_pattern_that_would_hit_everything_is_refused(pattern: str, tmp_path: Path) -> None:
     with filled(tmp_path) as memory, pytest.raises(InputError):
-        memory.scrub(pattern)
+        memory.erasure.scrub(pattern)
 
 
 def test_scrubbing_twice_finds_nothing_the_second_time(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
-        memory.scrub(SECRET)
+        memory.erasure.scrub(SECRET)
         before = dump(memory.settings.database)
-        assert memory.scrub(SECRET).nothing
+        assert memory.erasure.scrub(SECRET).nothing
         assert dump(memory.settings.database) == before
 
 
@@ -148,13 +149,13 @@ def test_backups_that_hold_it_are_named(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
         with closing(sqlite3.connect(memory.settings.database)) as raw:
             held = back_up(raw, memory.settings.database, 9)
-        assert memory.scrub(SECRET).copies == (held,)
+        assert memory.erasure.scrub(SECRET).copies == (held,)
         with closing(sqlite3.connect(memory.settings.database)) as raw:
             clean = back_up(raw, memory.settings.database, 9)
-        assert memory.find_pattern(SECRET).copies == (held,)
+        assert memory.erasure.plan_scrub(SECRET).copies == (held,)
         assert clean != held
         (tmp_path / "backups" / "broken.db").write_bytes(b"not a database at all" * 99)
-        assert memory.find_pattern(SECRET).copies[0].name == "broken.db"
+        assert memory.erasure.plan_scrub(SECRET).copies[0].name == "broken.db"
 
 
 @pytest.mark.parametrize("kind", ["turn", "exchange", "session"])
@@ -177,7 +178,7 @@ def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) ->
         }[kind]  # fmt: skip
         if kind == "session":
             memory.forget(target)  # what is forgotten can still be purged
-        told = memory.purge(target)
+        told = memory.erasure.purge(target)
         gone = "unheard-of lock" if kind == "turn" else "unheard-of"
         assert anywhere(tmp_path, gone) == []
         assert anywhere(tmp_path, "because the tide table is locked") == []
@@ -188,23 +189,23 @@ def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) ->
         assert accounted(memory)
         assert memory.undo(99) is not None
         assert anywhere(tmp_path, "because the tide table is locked") == []
-        assert memory.store.faults() == ((), ())
+        assert memory.store.check_integrity() == ((), ())
 
 
 @pytest.mark.parametrize("kind", ["exchange", "session"])
 def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         exchange = exchange_about(memory, "xebec")
-        memory.purge(exchange.id if kind == "exchange" else f"session/{SESSION}")
+        memory.erasure.purge(exchange.id if kind == "exchange" else f"session/{SESSION}")
         path = next((tmp_path / "claude").rglob("*.jsonl"))
         lines = path.read_bytes().splitlines(keepends=True)
         path.write_bytes(b'{"type":"mode","mode":"x"}\n' + b"".join(lines))
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         assert anywhere(tmp_path, "xebec") == []
         assert accounted(memory)
-        skipped = memory.balance().skipped or {}
+        skipped = memory.inventory.balance().skipped or {}
         assert skipped["erased"] == {"exchange": 5, "session": 13}[kind]
-        left = memory.reader.sift(None, Filter(since="0"))
+        left = memory.reader.filter_records(None, Filter(since="0"))
         assert len(left) == (2 if kind == "exchange" else 0)
 
 
@@ -212,12 +213,12 @@ def test_a_purged_memory_leaves_not_even_its_name(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         kept = memory.remember(f"open with {SECRET}")
         memory.correct(kept.id, f"open with {SECRET} and a smile")
-        memory.purge(kept.id)
+        memory.erasure.purge(kept.id)
         assert anywhere(tmp_path, SECRET) == []
         assert anywhere(tmp_path, kept.id) == []
-        assert memory.counts().memories == 0
+        assert memory.inventory.counts().memories == 0
         assert memory.remember(f"open with {SECRET}").id
-        assert memory.counts().memories == 1
+        assert memory.inventory.counts().memories == 1
 
 
 def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
@@ -225,7 +226,7 @@ def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
         digest = memory.reader.digest_of(exchange_about(memory, "yawl").bank, SESSION)
         assert digest is not None
         with pytest.raises(InputError, match="only what its exchanges say"):
-            memory.purge(digest.id)
+            memory.erasure.purge(digest.id)
 
 
 def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
@@ -238,7 +239,7 @@ def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
         }  # fmt: skip
         other = {**event, "id": "e2", "text": "Something else was asked."}
         journal.append(path, [event, other])
-        assert memory.purge(turn.id).events == 1
+        assert memory.erasure.purge(turn.id).events == 1
         first, second = [json.loads(line) for line in path.read_text().splitlines()]
         assert first == {"v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION,
                          "time": "", "skip": "erased"}  # fmt: skip
@@ -260,7 +261,7 @@ def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
     with leaky(tmp_path) as memory:
         monkeypatch.setattr(memory.store, "overwrite", break_off)
         with pytest.raises(BrokenOffError):
-            memory.scrub(SECRET)
+            memory.erasure.scrub(SECRET)
         assert is_unfinished(memory.store)
         assert anywhere(tmp_path, SECRET)
     settings = replace(memory.settings, embed_model="none")
@@ -290,18 +291,20 @@ def test_what_was_erased_does_not_come_back_by_way_of_hooks(erase: str, tmp_path
                 "time": "2026-09-01T10:00:01.000Z"}  # fmt: skip
         journal.append(Places(tmp_path).journal(SESSION), [event, over])
         read_journals(memory)
-        before = memory.counts().turns
-        memory.purge(turn.id) if erase == "purge" else memory.scrub(SECRET)
+        before = memory.inventory.counts().turns
+        memory.erasure.purge(turn.id) if erase == "purge" else memory.erasure.scrub(SECRET)
         read_journals(memory)
         assert anywhere(tmp_path, SECRET) == []
-        assert memory.counts().turns == before - (erase == "purge")
+        assert memory.inventory.counts().turns == before - (erase == "purge")
         assert accounted(memory)
 
 
 def read_journals(memory: Holdfast) -> None:
     places = Places(memory.settings.home)
     now = "2026-11-01T00:00:00.000Z"
-    reconcile(memory.store, memory.banks, places, rules_of(memory.settings), lambda: now)
+    reconcile(
+        memory.store, memory.context.banks, places, exclusion_rules(memory.settings), lambda: now
+    )
 
 
 def test_free_pages_of_earlier_days_are_overwritten_too(tmp_path: Path) -> None:
@@ -315,10 +318,10 @@ def test_free_pages_of_earlier_days_are_overwritten_too(tmp_path: Path) -> None:
             raw.execute("DROP TABLE earlier")
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         assert anywhere(tmp_path, SECRET) == ["memory.db"]
-        memory.purge(turn_saying(memory, "rename the ketch").id)
+        memory.erasure.purge(turn_saying(memory, "rename the ketch").id)
         assert anywhere(tmp_path, SECRET) == []
 
 
 def test_a_home_that_was_never_used_has_nothing_to_scrub(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
-        assert memory.scrub(SECRET).nothing
+        assert memory.erasure.scrub(SECRET).nothing

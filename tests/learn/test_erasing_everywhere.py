@@ -11,9 +11,9 @@ from tests.refine.test_rules import git, open_at, put
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
-from holdfast.learn.bank_settings import Wish
+from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind
-from holdfast.refine.git.threads import passage_of_remark, passage_of_thread
+from holdfast.refine.git.threads import curated_remark_passage, curated_thread_passage
 
 WORD = "quaywall"
 NOON = "2026-03-01T12:00:00.000Z"
@@ -43,7 +43,7 @@ def rows_with(home: Path) -> set[str]:
             for row in raw.execute(f'SELECT * FROM "{table}"'):
                 if any(WORD.encode() in v.lower() for v in row if isinstance(v, bytes)):
                     found.add(table)
-    return {table for table in found if not table.startswith("fts")}
+    return {table for table in found if not table.startswith("passage_fts")}
 
 
 def files_with(home: Path, root: Path) -> list[str]:
@@ -97,33 +97,33 @@ def discussed(memory: Holdfast) -> None:
     said = Remark(bank.id, "r1", thread, RemarkKind.COMMENT, NOON, "ann", "Mend the quaywall.")
     with memory.store.transaction():
         for one in (pull, issue):
-            memory.store.put_thread(one, passage_of_thread(memory.store, one))
-        memory.store.put_remark(said, passage_of_remark(memory.store, said))
+            memory.store.put_thread(one, curated_thread_passage(memory.store, one))
+        memory.store.put_remark(said, curated_remark_passage(memory.store, said))
         memory.store.put_logins(bank.id, [Login("quaywall-fan", "Quaywall Fan", "q@x.org")])
-    memory.know()
+    memory.ingestion.update()
 
 
 def soaked(root: Path) -> Holdfast:
     """A memory that is full of the word."""
     history(root)
     memory = open_at(root.parent)
-    memory.ingest(memory.find([talk(root, n) for n in range(3)]))
-    memory.ingest_git(root, with_diff=True)
+    memory.ingest(memory.ingestion.find([talk(root, n) for n in range(3)]))
+    memory.ingestion.ingest_git(root, with_diff=True)
     discussed(memory)
     memory.remember("Always keep the quaywall log short.")
     memory.retain(
         "The quaywall tool is fast.", "opinion", 0.7, "src/quaywall.py", "quaywall was measured"
     )
-    memory.follow()
-    memory.reject(memory.candidates()[0].proposal.id, why="quaywall is one thing only")
+    memory.rules.sync_all()
+    memory.rules.reject(memory.rules.candidates()[0].proposal.id, why="quaywall is one thing only")
     memory.reflect("Is the quaywall parser slow?")
     corrections = (
-        ("memory", memory.opinions(all=True)[0].id),
-        ("entity", next(e.id for e in memory.entities() if WORD in e.name.lower())),
-        ("concept", memory.concepts()[0].id),
+        ("memory", memory.opinions.opinions(all=True)[0].id),
+        ("entity", next(e.id for e in memory.browse.entities() if WORD in e.name.lower())),
+        ("concept", memory.browse.concepts()[0].id),
         ("pull", "1@a.b"),
         ("remark", "r1"),
-        *(("fact", fact.id) for fact in memory.facts(all=True)),
+        *(("fact", fact.id) for fact in memory.browse.facts(all=True)),
     )
     for kind, id in corrections:
         memory.correct(f"{kind}/{id}", f"The {kind} of the quaywall, put rightly")
@@ -137,16 +137,16 @@ def test_what_is_scrubbed_is_in_no_table_and_in_no_file(root: Path) -> None:
     put(root, ".claude/memory.md", "# Decisions\n\n- The quaywall store is SQLite.\n")
     home = root.parent
     with soaked(root) as memory:
-        memory.set_bank(Wish(background="A quaywall backend."))
+        memory.context.banks.change(BankChanges(background="A quaywall backend."))
         assert rows_with(home) >= {*_EVERYWHERE, "rule", "bank"}
-        memory.scrub(f"/(?i){WORD}/")
+        memory.erasure.scrub(f"/(?i){WORD}/")
         assert rows_with(home) == set() and files_with(home, root) == []
         git(root, "commit", "-q", "--allow-empty", "-m", "Go on")
-        memory.ingest_git(root, with_diff=True)
-        memory.rebuild()
-        memory.know()
+        memory.ingestion.ingest_git(root, with_diff=True)
+        memory.ingestion.rebuild()
+        memory.ingestion.update()
         assert rows_with(home) == set() and files_with(home, root) == []
-        assert memory.store.faults() == ((), ())
+        assert memory.store.check_integrity() == ((), ())
 
 
 def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
@@ -156,30 +156,30 @@ def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
         assert rows_with(home) >= _EVERYWHERE
         (bank,) = memory.reader.banks()
         for session in memory.reader.sessions(None):
-            memory.purge(f"session/{session.id}")
+            memory.erasure.purge(f"session/{session.id}")
         assert not rows_with(home) & {"turn", "exchange", "digest", "claim", "retained"}
-        for commit in list(memory.store.commits(bank.id)):
-            memory.purge(f"commit/{commit.id}")
+        for commit in list(memory.store.all_commits(bank.id)):
+            memory.erasure.purge(f"commit/{commit.id}")
         for name in ("issue/2", "pull/1@a.b"):
-            memory.purge(name)
-        for kept in memory.store.memories(bank.id):
+            memory.erasure.purge(name)
+        for kept in memory.store.all_remembered(bank.id):
             if WORD in kept.what:
-                memory.purge(f"memory/{kept.id}")
+                memory.erasure.purge(f"memory/{kept.id}")
         assert rows_with(home) == set() and files_with(home, root) == []
-        memory.rebuild()
-        memory.know()
+        memory.ingestion.rebuild()
+        memory.ingestion.update()
         assert rows_with(home) == set() and files_with(home, root) == []
-        assert [m.what for m in memory.store.memories(bank.id)] == ["The lamp is lit at dusk."]
+        assert [m.what for m in memory.store.all_remembered(bank.id)] == ["The lamp is lit at dusk."]
 
 
 def test_a_purge_leaves_the_corrections_of_what_stays(root: Path) -> None:
     with soaked(root) as memory:
         (bank,) = memory.reader.banks()
-        kept = [f for f in memory.facts(all=True) if "put rightly" in f.content]
+        kept = [f for f in memory.browse.facts(all=True) if "put rightly" in f.content]
         assert kept
         first = min(memory.reader.sessions(None), key=lambda s: s.started)
-        memory.purge(f"session/{first.id}")
-        left = {f.id: f.content for f in memory.facts(all=True)}
+        memory.erasure.purge(f"session/{first.id}")
+        left = {f.id: f.content for f in memory.browse.facts(all=True)}
         assert {f.id for f in kept} & set(left)
         assert all("put rightly" in left[f.id] for f in kept if f.id in left)
         texts = [e.text for e in memory.store.curations(bank.id)]

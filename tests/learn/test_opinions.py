@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
 
-from holdfast.app.briefs.briefing import Briefing
+from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.learn.bank_settings import Wish
+from holdfast.learn.bank_settings import BankChanges
 from holdfast.learn.opinions import confidence_of, fade, sources_needed
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Opinion, Trend
@@ -61,12 +61,12 @@ def test_what_nobody_says_any_more_grows_stale_and_fades(tmp_path: Path) -> None
         hear(memory, talk(1, "The staging cluster is sluggish."))
         firm = opinion_on(memory, "staging cluster")
         clock.day = 200
-        assert memory.opinions()[0].trend is Trend.STALE
+        assert memory.opinions.opinions()[0].trend is Trend.STALE
         clock.day = 900
         hear(memory, talk(900, "Say hello."))
         gone = opinion_on(memory, "staging cluster")
         assert gone.confidence < firm.confidence
-        assert gone.status is Status.RETRACTED and memory.opinions() == []
+        assert gone.status is Status.RETRACTED and memory.opinions.opinions() == []
         assert not [h for h in memory.recall("staging cluster").hits if h.kind == "memory"]
         assert memory.show(gone.id).beliefs[-1].note == "faded"
 
@@ -79,7 +79,7 @@ def test_forgotten_evidence_weakens_and_then_removes_an_opinion(tmp_path: Path) 
         weaker = opinion_on(memory, "gaffer tool")
         assert weaker.confidence < before.confidence and len(weaker.evidence_for) == 1
         memory.forget(weaker.evidence_for[0])
-        assert memory.opinions(all=True) == []
+        assert memory.opinions.opinions(all=True) == []
         memory.undo(2)
         assert opinion_on(memory, "gaffer tool").evidence_for == before.evidence_for
 
@@ -87,8 +87,8 @@ def test_forgotten_evidence_weakens_and_then_removes_an_opinion(tmp_path: Path) 
 def test_a_purge_and_a_scrub_leave_no_word_of_an_opinion(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         hear(memory, talk(1, "The xebec42 service is flaky."), talk(2, "The ketch77 is slow."))
-        memory.purge(opinion_on(memory, "xebec42 service").evidence_for[0])
-        memory.scrub("ketch77")
+        memory.erasure.purge(opinion_on(memory, "xebec42 service").evidence_for[0])
+        memory.erasure.scrub("ketch77")
         data = b"".join(
             path.read_bytes() for path in memory.settings.home.glob("memory.db*") if path.is_file()
         )
@@ -101,7 +101,7 @@ def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
         before = opinion_on(memory, "xebec")
         with memory.store.transaction():
             memory.store.drop_derived()
-        memory.set_bank(Wish(skepticism=5))
+        memory.context.banks.change(BankChanges(skepticism=5))
         after = opinion_on(memory, "xebec")
         assert after.confidence < before.confidence and after.formed == before.formed
 
@@ -110,7 +110,7 @@ def test_a_purged_wish_leaves_no_word(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         hear(memory, talk(1, "Say hello."))
         kept = memory.retain("The galleass99 is flaky", "opinion", 0.9, why="galleass99 sank")
-        memory.purge(kept.id)
+        memory.erasure.purge(kept.id)
         data = b"".join(p.read_bytes() for p in memory.settings.home.glob("memory.db*"))
         assert b"galleass99" not in data
 
@@ -126,10 +126,10 @@ def test_people_correct_forget_and_restore_opinions(tmp_path: Path) -> None:
         assert memory.recall("yawl laptops").hits[0].uri.endswith(id)
         memory.forget(id)
         hear(memory, talk(4, "The yawl build is slow."))
-        assert memory.opinions(all=True) == []
+        assert memory.opinions.opinions(all=True) == []
         memory.restore(id)
-        assert len(memory.opinions()[0].evidence_for) == 4
-        memory.rebuild()
+        assert len(memory.opinions.opinions()[0].evidence_for) == 4
+        memory.ingestion.rebuild()
         assert "laptops only" in opinion_on(memory, "yawl build").what
 
 
@@ -140,7 +140,7 @@ def test_what_was_told_of_by_others_is_no_opinion(tmp_path: Path) -> None:
         script.assistant("The page says that the compiler is slow.")
         script.user("Is the compiler slow? If the loader is slow, tell me. It is slow.")
         hear(memory, script)
-        assert memory.opinions(all=True) == []
+        assert memory.opinions.opinions(all=True) == []
 
 
 def test_an_opinion_that_is_retained_needs_a_confidence_and_counts(tmp_path: Path) -> None:
@@ -164,8 +164,8 @@ def test_an_opinion_that_is_retained_needs_a_confidence_and_counts(tmp_path: Pat
 def test_the_session_brief_tells_what_is_firmly_believed(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         hear(memory, *(talk(n, "The lugger suite is flaky, as ever.") for n in range(1, 4)))
-        with Briefing(memory.settings) as briefing:
-            told = briefing.session_brief().text
+        with Holdfast(memory.settings, create=False) as briefing:
+            told = briefing.briefs.session_brief().text
         assert "Believed here" in told and "lugger suite is flaky" in told
 
 
@@ -182,16 +182,16 @@ def test_what_is_believed_mentions_nothing_that_was_not_said(tmp_path: Path) -> 
     """An opinion is no record beside the words it was made of, however often all is made anew."""
     with open_mind(tmp_path) as memory:
         hear(memory, *(talk(n, "The CraneParser is really slow.") for n in range(3)))
-        memory.know()
+        memory.ingestion.update()
         (bank,) = memory.reader.banks()
         opinion = opinion_on(memory, "CraneParser")
-        before = {e.name: e.mentions for e in memory.entities()}
+        before = {e.name: e.mentions for e in memory.browse.entities()}
         memory.remember("The lamp is lit at dusk.")
-        assert ("memory", opinion.id) not in memory.store.nodes_in(bank.id, "")
-        assert {e.name: e.mentions for e in memory.entities()} == before
-        memory.rebuild()
-        memory.know()
-        assert {e.name: e.mentions for e in memory.entities()} == before
+        assert ("memory", opinion.id) not in memory.store.node_hashes(bank.id, "")
+        assert {e.name: e.mentions for e in memory.browse.entities()} == before
+        memory.ingestion.rebuild()
+        memory.ingestion.update()
+        assert {e.name: e.mentions for e in memory.browse.entities()} == before
 
 
 @pytest.mark.parametrize("network", list(Network))
@@ -212,14 +212,14 @@ def test_a_network_is_searched_in_what_was_retained_and_believed(
         found = memory.recall("crane parser", networks=[network], limit=50)
         kinds = {hit.kind for hit in (*found.hits, *found.misses)}
         assert kinds == {"memory"}
-        assert memory.no_network(None, [network]) == ""
-        assert memory.no_network(None, []) == ""
+        assert memory.search.missing_networks_hint(None, [network]) == ""
+        assert memory.search.missing_networks_hint(None, []) == ""
 
 
 def test_a_network_that_a_bank_lacks_is_told_beside_those_it_has(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         hear(memory, *(talk(n, "The crane parser is really slow.") for n in range(3)))
-        told = memory.no_network(None, [Network.EXPERIENCE])
+        told = memory.search.missing_networks_hint(None, [Network.EXPERIENCE])
         assert told.endswith("no memories of network experience; of those it has: opinion.")
         assert memory.recall("crane parser", networks=[Network.EXPERIENCE]).hits == ()
 

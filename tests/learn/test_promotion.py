@@ -11,7 +11,7 @@ import pytest
 from tests.refine.test_rules import git, open_at, project, put
 from tests.support.transcripts import Script
 
-from holdfast.app.curation.old_rule_proposals import Candidate, ChangedError
+from holdfast.app.curation.rule_proposals import Candidate, ChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import ProposalKind
@@ -43,13 +43,13 @@ def session(root: Path, number: int, *words: str, file: str = "", page: str = ""
 
 
 def read(memory: Holdfast, *paths: Path) -> None:
-    memory.ingest(memory.find(paths))
-    memory.follow()
+    memory.ingest(memory.ingestion.find(paths))
+    memory.rules.sync_all()
 
 
 def told_thrice(memory: Holdfast, root: Path, file: str = "") -> Candidate:
     read(memory, *(session(root, n, said, file=file) for n, said in enumerate(SAID)))
-    (found,) = memory.candidates()
+    (found,) = memory.rules.candidates()
     return found
 
 
@@ -65,10 +65,10 @@ def test_a_convention_of_three_sessions_by_two_authors_becomes_a_proposed_rule(r
     git(root, "commit", "-qm", message)
     with open_at(root.parent) as memory:
         read(memory, *(session(root, n, SAID[n]) for n in (0, 1)))
-        assert memory.candidates() == [] and memory.learning().patterns >= 1
-        memory.ingest_git(root)
-        memory.follow()
-        (found,) = memory.candidates()
+        assert memory.rules.candidates() == [] and memory.rules.state().patterns >= 1
+        memory.ingestion.ingest_git(root)
+        memory.rules.sync_all()
+        (found,) = memory.rules.candidates()
         assert found.pattern is not None
         assert (found.pattern.occurrences, found.pattern.confidence) == (3, 1.0)
         assert found.pattern.authors == ("user", "Ann")
@@ -81,22 +81,22 @@ def test_approving_writes_exactly_what_was_shown(root: Path) -> None:
     put(root, RULES, "# Testing\r\n\r\n* Be quick.\r\n")
     with open_at(root.parent) as memory:
         found = told_thrice(memory, root)
-        change = memory.approve(found.proposal.id)
+        change = memory.rules.approve(found.proposal.id)
         assert change is not None and change.diff == found.diff
         links = " ".join(found.proposal.evidence)
         assert (root / RULES).read_bytes().decode() == (
             f"# Testing\r\n\r\n* Be quick.\r\n* {found.proposal.text} <!-- {links} -->\r\n"
         )
         assert all(link.startswith("holdfast://turn/") for link in found.proposal.evidence)
-        memory.follow()
-        assert memory.candidates() == [] and memory.learning().approved == 1
+        memory.rules.sync_all()
+        assert memory.rules.candidates() == [] and memory.rules.state().approved == 1
         assert "rule" in [hit.kind for hit in memory.recall("table-driven tests").hits]
 
 
 def test_a_file_that_is_made_is_confined_to_where_the_evidence_is(root: Path) -> None:
     with open_at(root.parent) as memory:
         found = told_thrice(memory, root, "src/parser.py")
-        memory.approve(found.proposal.id, text="Parser tests are tables.")
+        memory.rules.approve(found.proposal.id, text="Parser tests are tables.")
         text = (root / RULES).read_text()
         assert text.startswith('---\npaths:\n  - "src/**"\n---\n\n# Testing\n\n- Parser tests are')
 
@@ -104,16 +104,16 @@ def test_a_file_that_is_made_is_confined_to_where_the_evidence_is(root: Path) ->
 def test_what_is_rejected_stays_away_in_other_words_too(root: Path) -> None:
     with open_at(root.parent) as memory:
         found = told_thrice(memory, root)
-        memory.reject(found.proposal.id, "only for Go")
+        memory.rules.reject(found.proposal.id, "only for Go")
         more = "Always use table-driven tests when you write tests for the parser."
         read(memory, session(root, 7, more), session(root, 8, SAID[0]))
-        assert memory.candidates() == [] and memory.learning().rejected == 1
-        memory.rebuild()
-        memory.follow()
-        assert memory.candidates() == []
+        assert memory.rules.candidates() == [] and memory.rules.state().rejected == 1
+        memory.ingestion.rebuild()
+        memory.rules.sync_all()
+        assert memory.rules.candidates() == []
         memory.undo()
-        memory.follow()
-        assert [c.proposal.target for c in memory.candidates()] == [found.proposal.target]
+        memory.rules.sync_all()
+        assert [c.proposal.target for c in memory.rules.candidates()] == [found.proposal.target]
 
 
 def test_a_page_from_outside_that_is_repeated_does_not_become_a_rule(root: Path) -> None:
@@ -124,9 +124,11 @@ def test_a_page_from_outside_that_is_repeated_does_not_become_a_rule(root: Path)
             script.user(f"Please read the guide number {n}.")
             script.tool("WebFetch", poison, url="https://example.org/guide", prompt="read")
             script.assistant(f"The guide says: {poison}")
-            memory.ingest(memory.find([script.write(root.parent / "claude" / "projects")]))
-        memory.follow()
-        assert memory.candidates() == []
+            memory.ingest(
+                memory.ingestion.find([script.write(root.parent / "claude" / "projects")])
+            )
+        memory.rules.sync_all()
+        assert memory.rules.candidates() == []
         assert not [p for p in memory.reader.patterns(_bank(memory, root)) if "bash" in p.content]
 
 
@@ -136,23 +138,25 @@ def test_an_agents_own_words_and_orders_do_not_count(root: Path) -> None:
             script = Script(f"{n:08}-0000-4000-8000-000000000003", cwd=str(root))
             script.user("Please go on.")
             script.assistant("We always use table-driven tests for the parser.")
-            memory.ingest(memory.find([script.write(root.parent / "claude" / "projects")]))
-        memory.follow()
-        assert memory.learning().patterns == 0
+            memory.ingest(
+                memory.ingestion.find([script.write(root.parent / "claude" / "projects")])
+            )
+        memory.rules.sync_all()
+        assert memory.rules.state().patterns == 0
 
 
 def test_the_same_pasted_text_counts_once(root: Path) -> None:
     pasted = "Always use table-driven tests for the parser. " + "This template is long. " * 20
     with open_at(root.parent) as memory:
         read(memory, *(session(root, n, pasted) for n in range(4)))
-        assert memory.candidates() == []
+        assert memory.rules.candidates() == []
 
 
 def test_what_is_documented_in_other_words_is_not_proposed(root: Path) -> None:
     put(root, "CLAUDE.md", "# Tests\n\n- For the parser, tests are always table-driven.\n")
     with open_at(root.parent) as memory:
         read(memory, *(session(root, n, said) for n, said in enumerate(SAID)))
-        assert memory.learning().ripe == 1 and memory.candidates() == []
+        assert memory.rules.state().ripe == 1 and memory.rules.candidates() == []
 
 
 def test_a_file_edited_between_proposal_and_approval_is_shown_anew(root: Path) -> None:
@@ -160,11 +164,11 @@ def test_a_file_edited_between_proposal_and_approval_is_shown_anew(root: Path) -
     with open_at(root.parent) as memory:
         found = told_thrice(memory, root)
         path.write_text("- Be quick.\n- Be kind.\n")
-        assert memory.candidates()[0].changed
+        assert memory.rules.candidates()[0].changed
         with pytest.raises(ChangedError, match="changed since"):
-            memory.approve(found.proposal.id)
+            memory.rules.approve(found.proposal.id)
         assert path.read_text() == "- Be quick.\n- Be kind.\n"
-        memory.approve(found.proposal.id)
+        memory.rules.approve(found.proposal.id)
         assert path.read_text().startswith("- Be quick.\n- Be kind.\n- ")
 
 
@@ -173,10 +177,10 @@ def test_what_a_person_wrote_meanwhile_is_not_written_again(root: Path) -> None:
         found = told_thrice(memory, root)
         put(root, RULES, "- Use table-driven tests for the parser.\n")
         with pytest.raises(InputError, match="says so already"):
-            memory.approve(found.proposal.id)
+            memory.rules.approve(found.proposal.id)
         assert (root / RULES).read_text() == "- Use table-driven tests for the parser.\n"
         with pytest.raises(NotFoundError):
-            memory.approve(found.proposal.id)
+            memory.rules.approve(found.proposal.id)
 
 
 def test_a_file_in_conflict_is_refused(root: Path) -> None:
@@ -186,7 +190,7 @@ def test_a_file_in_conflict_is_refused(root: Path) -> None:
         found = told_thrice(memory, root)
         assert "conflict" in found.problem
         with pytest.raises(InputError, match="conflict"):
-            memory.approve(found.proposal.id)
+            memory.rules.approve(found.proposal.id)
         assert (root / RULES).read_text() == conflict
 
 
@@ -195,8 +199,8 @@ def test_a_setting_lets_rules_be_written_without_asking(root: Path) -> None:
     settings = Settings(home=home, claude_dir=home / "claude", promote=Promote(automatic=True))
     with Holdfast(settings) as memory:
         read(memory, *(session(root, n, said) for n, said in enumerate(SAID)))
-        assert memory.candidates() == [] and "table-driven" in (root / RULES).read_text()
-        memory.follow()
+        assert memory.rules.candidates() == [] and "table-driven" in (root / RULES).read_text()
+        memory.rules.sync_all()
         assert (root / RULES).read_text().count("table-driven") == 1
 
 
@@ -213,8 +217,8 @@ def test_words_from_outside_wait_for_a_person_even_so(root: Path) -> None:
             memory.store.put_statements(bank, "elsewhere", [outside])
             assert [entry.who for entry in memory.reader.curations(bank)] == ["holdfast"]
         memory.undo()
-        memory.follow()
-        (found,) = memory.candidates()
+        memory.rules.sync_all()
+        (found,) = memory.rules.candidates()
         assert found.proposal.trust is Trust.EXTERNAL and not (root / RULES).exists()
 
 
@@ -227,10 +231,10 @@ def test_what_was_decided_goes_into_the_memory_and_only_on_approval(root: Path) 
     )
     with open_at(root.parent) as memory:
         read(memory, *(session(root, n, one) for n, one in enumerate(said)))
-        (found,) = memory.candidates()
+        (found,) = memory.rules.candidates()
         assert found.proposal.path == ".claude/memory.md"
         assert path.read_text() == "## Key decisions\n\n- Magic links for login.\n"
-        memory.approve(found.proposal.id)
+        memory.rules.approve(found.proposal.id)
         assert path.read_text().startswith("## Key decisions\n\n- Magic links for login.\n- ")
 
 
@@ -246,14 +250,14 @@ def test_a_rule_that_is_contradicted_or_never_applies_is_looked_at_by_a_person(r
     )
     with open_at(root.parent) as memory:
         read(memory, *(session(root, n, one) for n, one in enumerate(said)))
-        found = {c.proposal.path: c.proposal for c in memory.candidates()}
+        found = {c.proposal.path: c.proposal for c in memory.rules.candidates()}
         assert set(found) == {RULES, ".claude/rules/old.md"}
         assert {p.kind for p in found.values()} == {ProposalKind.DEMOTE}
         assert "contradicted" in found[RULES].reason
-        assert memory.approve(found[RULES].id) is None and path.read_text() == text
-        memory.reject(found[".claude/rules/old.md"].id, "it will come back")
-        memory.follow()
-        assert memory.candidates() == []
+        assert memory.rules.approve(found[RULES].id) is None and path.read_text() == text
+        memory.rules.reject(found[".claude/rules/old.md"].id, "it will come back")
+        memory.rules.sync_all()
+        assert memory.rules.candidates() == []
 
 
 def test_one_banks_habits_are_nothing_to_another(root: Path) -> None:
@@ -262,28 +266,28 @@ def test_one_banks_habits_are_nothing_to_another(root: Path) -> None:
         told_thrice(memory, root)
         read(memory, session(other, 20, SAID[0]))
         os.chdir(other)
-        assert memory.candidates() == [] and memory.learning().ripe == 0
+        assert memory.rules.candidates() == [] and memory.rules.state().ripe == 0
 
 
 def test_forgetting_and_purging_the_evidence_takes_the_candidate(root: Path) -> None:
     with open_at(root.parent) as memory:
         found = told_thrice(memory, root)
         memory.forget(found.proposal.evidence[0])
-        memory.follow()
-        assert memory.candidates() == []
+        memory.rules.sync_all()
+        assert memory.rules.candidates() == []
         memory.undo()
-        memory.follow()
-        again = memory.candidates()[0].proposal
-        memory.reject(again.id)
+        memory.rules.sync_all()
+        again = memory.rules.candidates()[0].proposal
+        memory.rules.reject(again.id)
         for link in again.evidence:
-            memory.purge(link)
-        memory.follow()
+            memory.erasure.purge(link)
+        memory.rules.sync_all()
         held = (root.parent / "memory.db").read_bytes()
         assert b"table-driven" not in held
 
 
 def _bank(memory: Holdfast, root: Path) -> str:
-    bank = memory.banks.find(memory.reader, str(root))
+    bank = memory.context.banks.find(memory.reader, str(root))
     assert bank
     return bank
 
@@ -291,40 +295,42 @@ def _bank(memory: Holdfast, root: Path) -> str:
 def test_what_an_agent_teaches_waits_for_a_person(root: Path) -> None:
     put(root, RULES, "- Be quick.\n")
     with open_at(root.parent) as memory:
-        taught = memory.learn("testing", "Run the tests with\nmake check.", by="agent")
+        taught = memory.teaching.learn("testing", "Run the tests with\nmake check.", by="agent")
         assert taught.waits and (root / RULES).read_text() == "- Be quick.\n"
-        assert memory.learn("testing", "Run the tests with make check.", by="agent") == taught
-        memory.rebuild()
-        memory.follow()
-        (found,) = memory.candidates()
+        assert (
+            memory.teaching.learn("testing", "Run the tests with make check.", by="agent") == taught
+        )
+        memory.ingestion.rebuild()
+        memory.rules.sync_all()
+        (found,) = memory.rules.candidates()
         assert found.proposal.id == taught.waits and "make check" in found.diff
         assert found.proposal.trust is Trust.ASSISTANT and not found.changed
-        memory.approve(taught.waits)
+        memory.rules.approve(taught.waits)
         assert (root / RULES).read_text() == "- Be quick.\n- Run the tests with make check.\n"
-        assert memory.candidates() == []
-        again = memory.learn("testing", "Run the tests with make check.", by="agent")
+        assert memory.rules.candidates() == []
+        again = memory.teaching.learn("testing", "Run the tests with make check.", by="agent")
         assert again.documented == f"{RULES}:1" and not again.waits
 
 
 def test_what_an_agent_teaches_is_taken_back_or_turned_down_for_good(root: Path) -> None:
     text = "Name branches after their ticket."
     with open_at(root.parent) as memory:
-        memory.learn("git", text, paths=["src/**"], by="agent")
+        memory.teaching.learn("git", text, paths=["src/**"], by="agent")
         memory.undo()
-        assert memory.candidates() == []
-        taught = memory.learn("git", text, paths=["src/**"], by="agent")
-        memory.reject(taught.waits, "we have no tickets")
-        again = memory.learn("git", text, by="agent")
+        assert memory.rules.candidates() == []
+        taught = memory.teaching.learn("git", text, paths=["src/**"], by="agent")
+        memory.rules.reject(taught.waits, "we have no tickets")
+        again = memory.teaching.learn("git", text, by="agent")
         assert "we have no tickets" in again.refused and not again.waits
-        assert memory.candidates() == [] and not (root / ".claude").exists()
+        assert memory.rules.candidates() == [] and not (root / ".claude").exists()
 
 
 def test_what_an_agent_teaches_of_the_user_goes_into_the_users_file(root: Path) -> None:
     with open_at(root.parent) as memory:
-        taught = memory.learn("style", "Answer in plain English.", "user", by="agent")
-        (found,) = memory.candidates()
+        taught = memory.teaching.learn("style", "Answer in plain English.", "user", by="agent")
+        (found,) = memory.rules.candidates()
         assert found.proposal.path == "~/rules/style.md" and not found.changed
-        memory.approve(taught.waits)
+        memory.rules.approve(taught.waits)
         written = root.parent / "claude" / "rules" / "style.md"
         assert "plain English" in written.read_text() and not (root / ".claude").exists()
 
@@ -332,21 +338,21 @@ def test_what_an_agent_teaches_of_the_user_goes_into_the_users_file(root: Path) 
 def test_an_agent_promotes_only_where_the_settings_stand_in_for_a_person(root: Path) -> None:
     with open_at(root.parent) as memory:
         found = told_thrice(memory, root)
-        told = memory.auto_learn("promote", found.proposal.id)
+        told = memory.teaching.auto_learn("promote", found.proposal.id)
         assert told["written"] == [] and found.proposal.id in told["remedy"]
         assert json.loads(json.dumps(told))["candidates"][0]["diff"] == found.diff
         assert not (root / RULES).exists()
-        assert memory.auto_learn("status")["promotions"] == 1
-        assert len(memory.auto_learn("candidates")["candidates"]) == 1
+        assert memory.teaching.auto_learn("status")["promotions"] == 1
+        assert len(memory.teaching.auto_learn("candidates")["candidates"]) == 1
         with pytest.raises(InputError):
-            memory.auto_learn("approve", found.proposal.id)
+            memory.teaching.auto_learn("approve", found.proposal.id)
     automatic = Settings(
         home=root.parent, claude_dir=root.parent / "claude", promote=Promote(automatic=True)
     )
     with Holdfast(automatic) as memory:
-        told = memory.auto_learn("promote")
+        told = memory.teaching.auto_learn("promote")
         assert told["written"] == [RULES] and (root / RULES).exists()
-        memory.learn("git", "Name branches after their ticket.", by="agent")
-        (left,) = memory.auto_learn("promote")["candidates"]
+        memory.teaching.learn("git", "Name branches after their ticket.", by="agent")
+        (left,) = memory.teaching.auto_learn("promote")["candidates"]
         assert left["trust"] == "assistant", "an agent's words wait even so"
-        assert memory.auto_learn("promote", left["id"])["written"] == []
+        assert memory.teaching.auto_learn("promote", left["id"])["written"] == []

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import InputError
-from holdfast.learn.rule_text import Addition, add_rule
-from holdfast.learn.rule_writing import plan, write
+from holdfast.learn.rule_text import RuleAddition, add_rule
+from holdfast.learn.rule_writing import plan_addition, write
 
-RULE = Addition("Use the okapi fixture.", ("holdfast://turn/1",), "testing")
+RULE = RuleAddition("Use the okapi fixture.", ("holdfast://turn/1",), "testing")
 ADDED = "Use the okapi fixture. <!-- holdfast://turn/1 -->"
 
 
-def added(text: str, addition: Addition = RULE) -> str:
+def added(text: str, addition: RuleAddition = RULE) -> str:
     return add_rule(text.encode(), addition).decode()
 
 
@@ -131,7 +131,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("- one\n")
     file.chmod(0o640)
-    change = plan(tmp_path, ".claude/rules/testing.md", RULE)
+    change = plan_addition(tmp_path, ".claude/rules/testing.md", RULE)
     assert f"+- {ADDED}" in change.diff and "-- one" not in change.diff
     write(change)
     assert file.read_text() == f"- one\n- {ADDED}\n" and file.stat().st_mode & 0o777 == 0o640
@@ -139,7 +139,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
-    change = plan(tmp_path, ".claude/rules/testing.md", RULE)
+    change = plan_addition(tmp_path, ".claude/rules/testing.md", RULE)
     file = tmp_path / ".claude/rules/testing.md"
     file.parent.mkdir(parents=True)
     file.write_text("- mine\n")
@@ -155,10 +155,10 @@ def test_a_file_that_is_read_only_or_elsewhere_is_left_alone(tmp_path: Path) -> 
     (rules / "testing.md").write_text("- one\n")
     (rules / "testing.md").chmod(0o444)
     with pytest.raises(InputError, match="read-only"):
-        write(plan(root, ".claude/rules/testing.md", RULE))
+        write(plan_addition(root, ".claude/rules/testing.md", RULE))
     assert (rules / "testing.md").read_text() == "- one\n"
     (tmp_path / "outside.md").write_text("- theirs\n")
     (rules / "api.md").symlink_to(tmp_path / "outside.md")
     with pytest.raises(InputError, match="leads out of the project"):
-        plan(root, ".claude/rules/api.md", RULE)
+        plan_addition(root, ".claude/rules/api.md", RULE)
     assert (tmp_path / "outside.md").read_text() == "- theirs\n"

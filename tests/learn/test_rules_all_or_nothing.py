@@ -26,14 +26,14 @@ def _log_takes_nothing(root: Path) -> None:
 
 
 def _decided(memory: Holdfast) -> list[str]:
-    (bank,) = memory.known_banks()
+    (bank,) = memory.context.banks.all()
     return [entry.action.value for entry in memory.reader.curations(bank.id)]
 
 
 def test_where_one_of_two_rules_cannot_be_taken_out_both_stay(root: Path) -> None:
     with open_at(root.parent) as memory:
-        memory.learn("testing", "Run the tests with make check.")
-        memory.learn("naming", "Name every fixture after what it stands for.")
+        memory.teaching.learn("testing", "Run the tests with make check.")
+        memory.teaching.learn("naming", "Name every fixture after what it stands for.")
         testing, naming = (root / RULES / f"{name}.md" for name in ("testing", "naming"))
         testing.write_text(testing.read_text() + "- Be quick.\n")
         before = naming.read_bytes()
@@ -47,14 +47,14 @@ def test_where_one_of_two_rules_cannot_be_taken_out_both_stay(root: Path) -> Non
 
 def test_a_rule_that_cannot_be_logged_is_not_left_in_its_file(root: Path) -> None:
     with open_at(root.parent) as memory:
-        memory.learn("naming", "Name every fixture after what it stands for.")
+        memory.teaching.learn("naming", "Name every fixture after what it stands for.")
         naming, before = root / RULES / "naming.md", (root / RULES / "naming.md").read_bytes()
         found = told_thrice(memory, root)
         _log_takes_nothing(root)
         for act in (
-            lambda: memory.learn("testing", "Run the tests with make check."),
-            lambda: memory.learn("naming", "No name is shorter than three letters."),
-            lambda: memory.approve(found.proposal.id, seen=found.diff),
+            lambda: memory.teaching.learn("testing", "Run the tests with make check."),
+            lambda: memory.teaching.learn("naming", "No name is shorter than three letters."),
+            lambda: memory.rules.approve(found.proposal.id, seen=found.diff),
             memory.undo,
         ):
             with pytest.raises((StoreError, sqlite3.Error)):

@@ -10,11 +10,11 @@ from tests.learn.homes import filled, harbour
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.learn.share_drafts import Sharer, Words, after, draft, same_words
+from holdfast.learn.share_drafts import Sharer, TextCleaner, dated_after, draft_shares, same_content
 from holdfast.model.trust import Trust
 
 ANN = Sharer("Ann", "ann@x.org", "2026-11-01T00:00:00.000Z", "mind this")
-WORDS = Words(Redactor(), "/srv/proj")
+WORDS = TextCleaner(Redactor(), "/srv/proj")
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_every_kind_that_says_something_can_be_shared(tmp_path: Path) -> None:
     )
     script.assistant("The page on moorings says that they cost 5.")
     with filled(tmp_path, script) as memory:
-        bank = memory.bank().id
+        bank = memory.context.banks.get().id
         opinion = memory.retain("The crane is slow.", "opinion", 0.8, why="it squeaks")
-        facts = memory.facts()
+        facts = memory.browse.facts()
         names = [f"holdfast://fact/{fact.id}" for fact in facts]
         names += [f"holdfast://memory/{opinion.id}", f"holdfast://session/{script.session}"]
-        drafts = draft(memory.reader, bank, names, WORDS, ANN)
+        drafts = draft_shares(memory.reader, bank, names, WORDS, ANN)
         kinds = {one.shared.kind for one in drafts}
         assert facts and kinds == {"fact", "memory", "exchange", "digest"}
         told = {one.shared.origin: one.shared for one in drafts}
@@ -63,9 +63,9 @@ def test_every_kind_that_says_something_can_be_shared(tmp_path: Path) -> None:
         for name in ("turn", "entity"):
             record = next(iter(_some(memory.reader, bank, name)))
             with pytest.raises(InputError, match="cannot be shared"):
-                draft(memory.reader, bank, [f"holdfast://{name}/{record}"], WORDS, ANN)
+                draft_shares(memory.reader, bank, [f"holdfast://{name}/{record}"], WORDS, ANN)
         with pytest.raises(InputError, match="no record"):
-            draft(memory.reader, "another bank", names, WORDS, ANN)
+            draft_shares(memory.reader, "another bank", names, WORDS, ANN)
 
 
 def _some(reader: object, bank: str, word: str) -> list[str]:
@@ -77,9 +77,9 @@ def test_what_is_said_anew_is_later_whatever_the_clock_says(tmp_path: Path) -> N
     with filled(tmp_path) as memory:
         kept = memory.remember("The yawl is blue.")
         name = f"holdfast://memory/{kept.id}"
-        (one,) = draft(memory.reader, memory.bank().id, [name], WORDS, ANN)
+        (one,) = draft_shares(memory.reader, memory.context.banks.get().id, [name], WORDS, ANN)
         known = replace(one.shared, shared="2027-01-01T00:00:00.000Z")
-        assert after(one.shared, known).shared == "2027-01-01T00:00:00.001Z"
-        assert after(one.shared, None) == one.shared
-        assert same_words(one.shared, known)
-        assert not same_words(one.shared, replace(known, text="The yawl is red."))
+        assert dated_after(one.shared, known).shared == "2027-01-01T00:00:00.001Z"
+        assert dated_after(one.shared, None) == one.shared
+        assert same_content(one.shared, known)
+        assert not same_content(one.shared, replace(known, text="The yawl is red."))

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ProviderError
-from holdfast.sources.providers.client import Client
-from holdfast.sources.providers.result_texts import MOST_CHARACTERS, MOST_TEXTS, texts_of
+from holdfast.sources.providers.client import ProviderClient
+from holdfast.sources.providers.result_texts import MAX_TEXT_CHARS, MAX_TEXTS, result_texts
 from holdfast.sources.providers.rpc import Deadline, Object, is_answer_to, parse_messages, reply_to
-from holdfast.sources.providers.tool_choice import choose
+from holdfast.sources.providers.tool_choice import choose_search_tools
 
 KEYS = st.sampled_from(
     "content text type resource results items title structuredContent tools name description "
@@ -50,18 +50,18 @@ def test_any_result_gives_a_few_short_texts(content: Any, structured: Any) -> No
         {"content": [{"type": "text", "text": json.dumps(content)}, content]},
         {"structuredContent": structured},
     ):
-        texts = texts_of(result)
-        assert len(texts) <= MOST_TEXTS
-        assert all(isinstance(t, str) and 0 < len(t) <= MOST_CHARACTERS for t in texts)
+        texts = result_texts(result)
+        assert len(texts) <= MAX_TEXTS
+        assert all(isinstance(t, str) and 0 < len(t) <= MAX_TEXT_CHARS for t in texts)
 
 
 @given(JSON, JSON)
 @settings(deadline=None)
 def test_any_offer_is_read_or_refused(tools: Any, cursor: Any) -> None:
     told = {"protocolVersion": "2025-06-18", "tools": tools, "nextCursor": cursor}
-    with Client(Parrot({"id": 1, "result": told}), Deadline(60)) as client:
+    with ProviderClient(Parrot({"id": 1, "result": told}), Deadline(60)) as client:
         offered = client.tools()
-    for way in choose(offered.values()):
+    for way in choose_search_tools(offered.values()):
         assert way.tool in offered and isinstance(way.parameter, str)
 
 
@@ -69,7 +69,7 @@ def test_any_offer_is_read_or_refused(tools: Any, cursor: Any) -> None:
 @settings(deadline=None)
 def test_any_answer_is_a_result_or_an_error_of_ours(value: Any) -> None:
     try:
-        with Client(Parrot({"id": 1, "result": value}), Deadline(60)) as client:
+        with ProviderClient(Parrot({"id": 1, "result": value}), Deadline(60)) as client:
             client.call("search", {})
     except ProviderError:
         pass

@@ -18,7 +18,7 @@ from tests.providers.plugins import (
 from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import InputError, NotFoundError
 from holdfast.sources.providers.discover import Plugin, find_plugins
-from holdfast.sources.providers.manifest import Allowed, Provider, read_provider
+from holdfast.sources.providers.manifest import AllowedTool, Provider, read_provider
 
 # Merged, the last of these would have nine to the ninth keys.
 BOMB = "a0: &a0 {x: y}\n" + "".join(
@@ -189,9 +189,9 @@ def test_tools_are_allowed_by_their_full_names(tmp_path: Path) -> None:
     found = read(make_plugin(tmp_path / "wiki", SERVER, names))
     assert found is not None and not found.problem
     assert found.allowed == (
-        Allowed("main", "search"),
-        Allowed("main", "get"),
-        Allowed("main", "find"),
+        AllowedTool("main", "search"),
+        AllowedTool("main", "get"),
+        AllowedTool("main", "find"),
     )
     assert found.prompt == "Search the wiki."
 

@@ -26,12 +26,12 @@ def memory_with(tmp_path: Path, *modes: str, more: str = "", own: bool = True) -
     script = Script(cwd=PROJECT)
     script.user("When do the retries of the importer stop?" if own else "Paint the fence, please.")
     script.assistant(OWN if own else "The fence is green now.")
-    memory.ingest(memory.find([script.write(tmp_path / "projects")]))
+    memory.ingest(memory.ingestion.find([script.write(tmp_path / "projects")]))
     return memory
 
 
 def recall(memory: Holdfast, query: str = "when do retries of the importer stop") -> Recalled:
-    return memory.recall_by(query, None, Plan(providers=True))
+    return memory.search.recall_with_plan(query, None, Plan(providers=True))
 
 
 def ask(memory: Holdfast, providers: bool = True) -> Answer:
@@ -80,9 +80,9 @@ def test_plugins_do_not_raise_the_confidence_in_an_answer(tmp_path: Path) -> Non
 
 def test_instructions_of_a_plugin_are_quoted_and_nothing_else(tmp_path: Path) -> None:
     with memory_with(tmp_path, "orders") as memory:
-        before = memory.counts()
+        before = memory.inventory.counts()
         answer = ask(memory)
-        after = memory.counts()
+        after = memory.inventory.counts()
         passages = memory.reader.search(None, ["rm", "ignore", "previous"], limit=5)
     [line] = [line for line in answer.answer.splitlines() if "(orders/search)" in line]
     assert line.startswith("From outside (orders/search): “") and "[1]" not in line
@@ -123,7 +123,7 @@ def test_plugins_are_asked_only_where_settings_and_question_say_so(tmp_path: Pat
 
 def test_plugins_cannot_look_back_and_have_no_networks(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good") as memory:
-        found = memory.recall_by("retries", None, Plan(providers=True, as_of=NOW))
+        found = memory.search.recall_with_plan("retries", None, Plan(providers=True, as_of=NOW))
         assert ("providers", "plugins cannot look back") in [
             (arm.name, arm.problem) for arm in found.strategies
         ]

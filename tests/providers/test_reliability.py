@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sources.providers.reliability import Book, Standing, went_well, went_wrong
+from holdfast.sources.providers.reliability import ReliabilityFile, Reliability, after_success, after_failure
 
 NOON = "2026-03-01T12:00:00.000Z"
 
 
 def test_success_and_speed_make_the_score() -> None:
-    swift = went_well(Standing(), 100.0, NOON)
-    slow = went_well(Standing(), 4000.0, NOON)
-    torn = went_wrong(swift, "it hangs", NOON)
+    swift = after_success(Reliability(), 100.0, NOON)
+    slow = after_success(Reliability(), 4000.0, NOON)
+    torn = after_failure(swift, "it hangs", NOON)
     assert 1 > swift.score > slow.score > torn.score * 0.8 > 0
-    assert torn.score < swift.score and went_well(torn, 100.0, NOON).score > torn.score
-    assert swift.ms == 100.0 and went_well(swift, 200.0, NOON).ms == 130.0
+    assert torn.score < swift.score and after_success(torn, 100.0, NOON).score > torn.score
+    assert swift.ms == 100.0 and after_success(swift, 200.0, NOON).ms == 130.0
 
 
 def test_one_failure_is_forgiven_and_more_are_rested_ever_longer() -> None:
-    standing, until = Standing(), list[str]()
+    standing, until = Reliability(), list[str]()
     for _ in range(12):
-        standing = went_wrong(standing, "it hangs", NOON)
+        standing = after_failure(standing, "it hangs", NOON)
         until.append(standing.resting_until)
     assert until[:4] == [
         "",
@@ -32,15 +32,15 @@ def test_one_failure_is_forgiven_and_more_are_rested_ever_longer() -> None:
         "2026-03-01T12:40:00.000Z",
     ]
     assert until[-1] == "2026-03-02T12:00:00.000Z"
-    assert standing.rests(NOON) and not standing.rests("2026-03-03T00:00:00.000Z")
-    again = went_well(standing, 50.0, NOON)
+    assert standing.is_paused(NOON) and not standing.is_paused("2026-03-03T00:00:00.000Z")
+    again = after_success(standing, 50.0, NOON)
     assert (again.failures, again.resting_until, again.problem) == (0, "", "")
 
 
 def test_the_book_is_its_owners_alone_and_loses_nothing(tmp_path: Path) -> None:
-    book = Book(tmp_path / "home")
+    book = ReliabilityFile(tmp_path / "home")
     threads = [
-        threading.Thread(target=book.note, args=(f"p{n % 2}", NOON, 10.0)) for n in range(20)
+        threading.Thread(target=book.record, args=(f"p{n % 2}", NOON, 10.0)) for n in range(20)
     ]
     for thread in threads:
         thread.start()
@@ -55,12 +55,12 @@ def test_the_book_is_its_owners_alone_and_loses_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("junk", ["", "{", "[]", '{"providers": {"a": {"no": 1}}}', "[" * 99_999])
 def test_a_book_that_is_not_in_order_knows_nothing(tmp_path: Path, junk: str) -> None:
     (tmp_path / "providers.json").write_text(junk)
-    book = Book(tmp_path)
+    book = ReliabilityFile(tmp_path)
     assert book.read() == {}
-    book.note("wiki@m", NOON, 0.0, "it hangs")
+    book.record("wiki@m", NOON, 0.0, "it hangs")
     assert book.read()["wiki@m"].problem == "it hangs"
 
 
 def test_a_book_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
-    Book(tmp_path / "home").note("wiki@m", NOON, 10.0)
+    ReliabilityFile(tmp_path / "home").record("wiki@m", NOON, 10.0)

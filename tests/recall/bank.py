@@ -95,8 +95,8 @@ def read_in(folder: Path, *scripts: Script) -> Holdfast:
     for script in scripts:
         script.write(folder / "p")
     memory = open_home(folder)
-    memory.ingest(memory.find([folder / "p"]))
-    memory.know()
+    memory.ingest(memory.ingestion.find([folder / "p"]))
+    memory.ingestion.update()
     return memory
 
 
@@ -106,9 +106,9 @@ def make_shop(folder: Path) -> Holdfast:
     fed = talk(90, "2026-09-18", "Feed the llamas.", "The llamas ate.", cwd="/home/dev/farm")
     shorn = talk(91, "2026-09-19", "Shear two llamas.", "Both are shorn.", cwd="/home/dev/farm")
     memory = read_in(folder, *sessions, fed, shorn)
-    memory.ingest_git(_repository(folder / "repo"), "shop")
-    memory.know()
-    assert memory.embed() == 0
+    memory.ingestion.ingest_git(_repository(folder / "repo"), "shop")
+    memory.ingestion.update()
+    assert memory.ingestion.embed() == 0
     return memory
 
 

@@ -39,8 +39,10 @@ def work_on(place: Place, *names: str, commit: str = "") -> None:
 
 
 def found(place: Place, kind: str = "exchange") -> Hit:
-    place.memory.ingest_git(place.top)
-    hits = place.memory.recall_by("work on part 0 of the harbour crane", None, ALL).hits
+    place.memory.ingestion.ingest_git(place.top)
+    hits = place.memory.search.recall_with_plan(
+        "work on part 0 of the harbour crane", None, ALL
+    ).hits
     return next(hit for hit in hits if hit.kind == kind)
 
 
@@ -78,7 +80,7 @@ def test_what_its_own_session_committed_is_no_change_against_it(place: Place) ->
     place.commit("Theirs", LATER, **{"crane.py": BODY})
     assert found(place).since == "crane.py changed in 1 later commit, 1 line"
     # The commit itself is anchored too.
-    hits = place.memory.recall_by("Lift the harbour crane", None, ALL).hits
+    hits = place.memory.search.recall_with_plan("Lift the harbour crane", None, ALL).hits
     commit = next(hit for hit in hits if hit.kind == "commit")
     assert commit.freshness is Freshness.CHANGED
 
@@ -147,8 +149,8 @@ def test_what_is_astray_is_marked_and_ranks_lower(place: Place) -> None:
     work_on(place, "crane.py", commit="Lift the harbour crane by hand")
     place.git("checkout", "-q", "main")
     place.commit("Paint it", LATER, **{"crane.py": BODY + "paint\n"})
-    recall = place.memory.recall_by
-    place.memory.ingest_git(place.top)
+    recall = place.memory.search.recall_with_plan
+    place.memory.ingestion.ingest_git(place.top)
     query = "lift the harbour crane by hand"
 
     def commit(branch: str) -> Hit:
@@ -168,7 +170,7 @@ def test_what_is_astray_is_marked_and_ranks_lower(place: Place) -> None:
         recall(query, None, Plan(branch="nowhere"))
     assert "main, side" in caught.value.remedy
     place.git("merge", "-q", "-m", "Merge", "-X", "ours", "side", at=LATER + timedelta(hours=1))
-    place.memory.ingest_git(place.top)
+    place.memory.ingestion.ingest_git(place.top)
     assert not commit("").astray
 
 
@@ -176,7 +178,7 @@ def test_an_answer_tells_that_its_code_has_changed(place: Place) -> None:
     place.commit("Start", EARLIER, **{"crane.py": BODY})
     work_on(place, "crane.py")
     place.commit("One", LATER, **{"crane.py": "new\n" + BODY})
-    place.memory.ingest_git(place.top)
+    place.memory.ingestion.ingest_git(place.top)
     answer = place.memory.ask("Does the crane lift again?")
     assert "crane.py has changed in 1 commit since [1], [2] (1 line)." in answer.caveats
     before = place.memory.ask("Does the crane lift again?", as_of="2026-09-02T00:00:00Z")

@@ -15,7 +15,7 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import recall
 from holdfast.recall.query.question import read_query
-from holdfast.recall.retrievers.semantics import Floats, SemanticModels, ModelSemanticSearch
+from holdfast.recall.retrievers.semantics import Floats, ModelSemanticSearch, SemanticModels
 from holdfast.recall.retrievers.text import direct, summaries
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
@@ -70,8 +70,8 @@ def test_a_name_finds_the_turn_that_spells_it_so(shop: Holdfast) -> None:
 def test_other_words_for_the_same_are_found_by_expansion_alone(
     shop: Holdfast, query: str, said: str
 ) -> None:
-    widened = shop.rank(query, "shop", Plan(budget=Budget.LOW)).candidates
-    plain = shop.rank(query, "shop", Plan(budget=Budget.LOW, expansion="none")).candidates
+    widened = shop.search.rank(query, "shop", Plan(budget=Budget.LOW)).candidates
+    plain = shop.search.rank(query, "shop", Plan(budget=Budget.LOW, expansion="none")).candidates
     assert said in widened[0].passage.body
     assert "expanded_fts" in widened[0].ranks and "direct_fts" not in widened[0].ranks
     assert plain == []
@@ -93,7 +93,7 @@ _ARMS = ("direct_fts", "expanded_fts", "semantic", "summaries", "temporal", "rec
 
 
 def test_what_sums_up_has_an_arm_of_its_own(shop: Holdfast, store: SqliteStore) -> None:
-    bank = shop.bank_id("shop")
+    bank = shop.context.bank_id("shop")
     terms = read_query(store, bank, "session cookies", lambda: NOW).terms
     found = summaries(bank, terms, (), 30).run(store).passages
     assert found and {find.passage.kind for find in found} == {"concept", "digest", "exchange"}
@@ -130,13 +130,17 @@ def test_a_question_about_a_time_is_answered_from_that_time(
 
 def test_a_word_of_a_commit_is_no_time(shop: Holdfast, store: SqliteStore) -> None:
     for query in ("what came before the colour picker?", "what happened since the library?"):
-        assert read_query(store, shop.bank_id("shop"), query, lambda: NOW).time_range is None, query
+        assert (
+            read_query(store, shop.context.bank_id("shop"), query, lambda: NOW).time_range is None
+        ), query
 
 
 def test_a_version_is_not_one_that_begins_like_it(shop: Holdfast, store: SqliteStore) -> None:
-    query = read_query(store, shop.bank_id("shop"), "what happened since v2?", lambda: NOW)
+    query = read_query(store, shop.context.bank_id("shop"), "what happened since v2?", lambda: NOW)
     assert query.time_range is not None and query.time_range.start == "2026-08-15T12:00:00.000Z"
-    unknown = read_query(store, shop.bank_id("shop"), "what happened since v3?", lambda: NOW)
+    unknown = read_query(
+        store, shop.context.bank_id("shop"), "what happened since v3?", lambda: NOW
+    )
     assert unknown.time_range is None
 
 
@@ -211,7 +215,7 @@ def test_a_layer_is_a_wall_for_every_arm(shop: Holdfast, query: str, layer: Laye
     for budget in BUDGETS:
         found = shop.recall(query, "shop", [layer], budget=budget)
         assert {hit.layer for hit in (*found.hits, *found.misses)} <= {layer}
-        ranked = shop.rank(query, "shop", Plan((layer,), budget=budget)).candidates
+        ranked = shop.search.rank(query, "shop", Plan((layer,), budget=budget)).candidates
         assert {LAYER_OF[c.passage.kind] for c in ranked} <= {layer}
 
 
@@ -224,33 +228,37 @@ def test_every_layer_can_tell_of_a_time(shop: Holdfast, layer: Layer) -> None:
 def test_an_arm_that_fails_is_named_and_the_others_stand(
     shop: Holdfast, store: SqliteStore
 ) -> None:
-    bank = shop.bank_id("shop")
+    bank = shop.context.bank_id("shop")
     query = read_query(store, bank, "session cookies", lambda: NOW)
 
     def fail(reader: Reader) -> RetrieverResult:
         raise ModelError("The model is gone.")
 
-    good, bad = run_retrievers(store, [direct(bank, query.terms, (), 30), Retriever("broken", fail)])
+    good, bad = run_retrievers(
+        store, [direct(bank, query.terms, (), 30), Retriever("broken", fail)]
+    )
     assert good.result.passages and not good.strategy.problem
     assert (bad.strategy.name, bad.strategy.problem) == ("broken", "The model is gone.")
     assert list(bad.result.passages) == []
 
 
 def test_the_first_arm_may_fail_too(shop: Holdfast, store: SqliteStore) -> None:
-    bank = shop.bank_id("shop")
+    bank = shop.context.bank_id("shop")
     query = read_query(store, bank, "session cookies", lambda: NOW)
 
     def fail(reader: Reader) -> RetrieverResult:
         raise ModelError("The model is gone.")
 
-    bad, good = run_retrievers(store, [Retriever("broken", fail), direct(bank, query.terms, (), 30)])
+    bad, good = run_retrievers(
+        store, [Retriever("broken", fail), direct(bank, query.terms, (), 30)]
+    )
     assert bad.strategy.problem and good.result.passages
 
 
 def test_an_arm_that_is_too_slow_is_named_and_the_others_stand(
     shop: Holdfast, store: SqliteStore
 ) -> None:
-    bank = shop.bank_id("shop")
+    bank = shop.context.bank_id("shop")
     query = read_query(store, bank, "session cookies", lambda: NOW)
     released, left = threading.Event(), threading.Event()
 
@@ -259,7 +267,9 @@ def test_an_arm_that_is_too_slow_is_named_and_the_others_stand(
         left.set()
         return RetrieverResult(())
 
-    good, slow = run_retrievers(store, [direct(bank, query.terms, (), 30), Retriever("slow", dawdle)], 0.05)
+    good, slow = run_retrievers(
+        store, [direct(bank, query.terms, (), 30), Retriever("slow", dawdle)], 0.05
+    )
     released.set()
     assert good.result.passages
     assert slow.strategy.name == "slow" and slow.strategy.timed_out
@@ -285,7 +295,9 @@ def test_a_search_that_does_not_end_is_broken_off(store: SqliteStore) -> None:
             ended.set()
         return RetrieverResult(())
 
-    first, slow = run_retrievers(store, [Retriever("quick", quick), Retriever("endless", endless)], 0.1)
+    first, slow = run_retrievers(
+        store, [Retriever("quick", quick), Retriever("endless", endless)], 0.1
+    )
     assert not first.failed and slow.strategy.timed_out
     assert ended.wait(30)
 
@@ -299,7 +311,10 @@ def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
     def quick(reader: Reader) -> RetrieverResult:
         return RetrieverResult(())
 
-    for arms in ([Retriever("endless", endless)], [Retriever("endless", endless), Retriever("quick", quick)]):
+    for arms in (
+        [Retriever("endless", endless)],
+        [Retriever("endless", endless), Retriever("quick", quick)],
+    ):
         slow, *others = run_retrievers(store, arms, 0.2)
         assert slow.strategy.timed_out and not any(other.failed for other in others)
     assert store.banks(), "the store can be asked again"
@@ -318,8 +333,12 @@ class _Forgetful:
 def test_a_recall_whose_model_fails_still_answers_by_words(
     shop: Holdfast, store: SqliteStore, tmp_path: Path
 ) -> None:
-    broken: SemanticSearch = ModelSemanticSearch(tmp_path, SemanticModels(_Forgetful(), None, None, None))
-    found = recall(store, shop.bank_id("shop"), "session cookies", Plan(), lambda: NOW, broken)
+    broken: SemanticSearch = ModelSemanticSearch(
+        tmp_path, SemanticModels(_Forgetful(), None, None, None)
+    )
+    found = recall(
+        store, shop.context.bank_id("shop"), "session cookies", Plan(), lambda: NOW, broken
+    )
     problems = {strategy.name: strategy.problem for strategy in found.strategies}
     assert problems["semantic"] == "The embedder does not answer."
     assert found.hits and "cookies" in found.hits[0].text
@@ -329,5 +348,5 @@ def test_an_empty_memory_has_nothing_and_says_so(tmp_path: Path) -> None:
     with open_home(tmp_path) as memory:
         for budget in BUDGETS:
             assert memory.recall("anything at all", "all", budget=budget).abstained
-        ranking = memory.rank("what was I working on?", "all")
+        ranking = memory.search.rank("what was I working on?", "all")
         assert ranking.candidates == [] and ranking.abstains

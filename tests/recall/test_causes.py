@@ -10,7 +10,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.graph import LinkKind
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.links.links import Links
-from holdfast.recall.ranking.causes import Way, way_of
+from holdfast.recall.ranking.causes import CauseDirection, cause_direction
 
 # Each session speaks of one link of the chain; the last word of it is in no other.
 CHAIN = (
@@ -39,25 +39,25 @@ def chained(folder: Path, *more: tuple[str, str, str]) -> Holdfast:
     for script in scripts:
         script.write(folder / "p")
     memory = open_home(folder)
-    memory.ingest(memory.find([folder / "p"]))
-    memory.know()
+    memory.ingest(memory.ingestion.find([folder / "p"]))
+    memory.ingestion.update()
     return memory
 
 
 @pytest.mark.parametrize(
     ("question", "way"),
     [
-        ("Why was AuthProvider moved?", Way.BACK),
-        ("what caused the outage", Way.BACK),
-        ("What is the root cause of the loop?", Way.BACK),
-        ("what did CronRunner lead to?", Way.FORTH),
-        ("what broke because of TokenCache?", Way.FORTH),
+        ("Why was AuthProvider moved?", CauseDirection.BACK),
+        ("what caused the outage", CauseDirection.BACK),
+        ("What is the root cause of the loop?", CauseDirection.BACK),
+        ("what did CronRunner lead to?", CauseDirection.FORTH),
+        ("what broke because of TokenCache?", CauseDirection.FORTH),
         ("where is AuthProvider?", None),
         ("show the invoices", None),
     ],
 )
-def test_the_way_a_question_looks(question: str, way: Way | None) -> None:
-    assert way_of(question) is way
+def test_the_way_a_question_looks(question: str, way: CauseDirection | None) -> None:
+    assert cause_direction(question) is way
 
 
 def test_a_question_for_a_cause_is_answered_by_records_that_share_no_word_with_it(
@@ -65,13 +65,15 @@ def test_a_question_for_a_cause_is_answered_by_records_that_share_no_word_with_i
 ) -> None:
     with chained(tmp_path) as memory:
         plan = Plan(budget=Budget.HIGH)
-        found = memory.recall_by("Why was AuthProvider moved?", "shop", plan)
+        found = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
         texts = {hit.why["caused_by"]: hit.text for hit in found.hits if "caused_by" in hit.why}
         assert sorted(texts) == [0, 1, 2], found.strategies
         assert "SessionGuard sends everybody back" in texts[1]
         assert "host nine" in texts[2]
         assert any(arm.name == "causal" and arm.found == 2 for arm in found.strategies)
-        low = memory.recall_by("Why was AuthProvider moved?", "shop", Plan(budget=Budget.LOW))
+        low = memory.search.recall_with_plan(
+            "Why was AuthProvider moved?", "shop", Plan(budget=Budget.LOW)
+        )
         assert not any("host nine" in hit.text for hit in low.hits)
 
 
@@ -88,7 +90,9 @@ def test_an_answer_tells_the_chain_with_a_citation_for_every_step(tmp_path: Path
 
 def test_what_came_of_something_is_followed_the_other_way(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
-        found = memory.recall_by("What did CronRunner lead to?", "shop", Plan(budget=Budget.HIGH))
+        found = memory.search.recall_with_plan(
+            "What did CronRunner lead to?", "shop", Plan(budget=Budget.HIGH)
+        )
         texts = [hit.text for hit in found.hits if hit.why.get("causes", 0) > 0]
         assert any("SessionGuard sends" in text for text in texts)
         assert any("AuthProvider was moved" in text for text in texts)
@@ -101,7 +105,7 @@ def test_a_circle_of_causes_ends(tmp_path: Path) -> None:
         "The CronRunner clock was slow because AuthProvider asked for the time too often.",
     )
     with chained(tmp_path, round_about) as memory:
-        found = memory.recall_by(
+        found = memory.search.recall_with_plan(
             "Why was AuthProvider moved?", "shop", Plan(budget=Budget.HIGH, limit=30)
         )
         steps = [hit.uri for hit in found.hits if hit.why.get("caused_by", 0) > 0]
@@ -111,31 +115,31 @@ def test_a_circle_of_causes_ends(tmp_path: Path) -> None:
 def test_a_forgotten_record_is_no_step_of_a_chain(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         plan = Plan(budget=Budget.HIGH)
-        before = memory.recall_by("Why was AuthProvider moved?", "shop", plan)
+        before = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
         middle = next(hit for hit in before.hits if hit.why.get("caused_by") == 1)
         memory.forget(middle.uri)
-        after = memory.recall_by("Why was AuthProvider moved?", "shop", plan)
+        after = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
         assert not any(hit.why.get("caused_by", 0) > 0 for hit in after.hits)
-        bank = memory.bank_id("shop")
-        assert bank is not None and memory.reader.place(bank, "exchange", middle.uri[-16:]) is None
+        bank = memory.context.bank_id("shop")
+        assert bank is not None and memory.reader.graph_record(bank, "exchange", middle.uri[-16:]) is None
         memory.restore(middle.uri)
-        again = memory.recall_by("Why was AuthProvider moved?", "shop", plan)
+        again = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
         assert [h.uri for h in again.hits] == [h.uri for h in before.hits]
 
 
 def test_links_of_a_kind_and_their_turn(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
-        bank = memory.bank_id("shop")
+        bank = memory.context.bank_id("shop")
         assert bank is not None
         reader = memory.reader
         links = Links(reader, bank)
-        known = reader.entity(bank, memory.entity("SessionGuard", "shop").id)
+        known = reader.entity(bank, memory.browse.entity("SessionGuard", "shop").id)
         assert known is not None
-        nodes = [bond.node for bond in reader.bonds_of(bank, known.number, 10)]
+        nodes = [bond.node for bond in reader.mentions_of(bank, known.number, 10)]
         pairs: set[tuple[int, int]] = set()
-        for place in reader.places(bank, nodes):
+        for place in reader.graph_records(bank, nodes):
             pairs |= {(place.node, e.other.node) for e in links.of(place, LinkKind.CAUSED_BY)}
         assert len(pairs) >= 1
         for effect, cause in pairs:
-            (at,) = reader.places(bank, [cause])
+            (at,) = reader.graph_records(bank, [cause])
             assert effect in [e.other.node for e in links.of(at, LinkKind.CAUSES)]

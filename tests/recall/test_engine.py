@@ -13,7 +13,7 @@ from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Budget, Fusion, Plan
 from holdfast.recall.ranking import boosts
-from holdfast.recall.ranking.boosts import settle
+from holdfast.recall.ranking.boosts import break_ties
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -36,8 +36,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
 
 @pytest.mark.parametrize("query", ["parse_http_request", "mailer queue", "canine illness"])
 def test_places_can_be_fused_instead_of_scores(shop: Holdfast, query: str) -> None:
-    by_scores = shop.recall_by(query, "shop", Plan(fusion=Fusion.SCORES))
-    by_places = shop.recall_by(query, "shop", Plan(fusion=Fusion.RRF))
+    by_scores = shop.search.recall_with_plan(query, "shop", Plan(fusion=Fusion.SCORES))
+    by_places = shop.search.recall_with_plan(query, "shop", Plan(fusion=Fusion.RRF))
     assert by_places.hits[0].time[:10] == by_scores.hits[0].time[:10]
     assert [h.score for h in by_places.hits] != [h.score for h in by_scores.hits]
     assert all(0 <= hit.score <= 1 for hit in by_places.hits)
@@ -61,7 +61,9 @@ def test_the_later_of_two_decisions_stands_above_the_one_it_amends(
     shop: Holdfast, budget: Budget
 ) -> None:
     plan = Plan((Layer.TRANSCRIPTS,), budget=budget, include_repeats=True)
-    hits = shop.recall_by("how many days are session cookies kept alive", "shop", plan).hits
+    hits = shop.search.recall_with_plan(
+        "how many days are session cookies kept alive", "shop", plan
+    ).hits
     deciding = [hit.time[:10] for hit in hits if "decided" in hit.text]
     assert deciding == ["2026-09-05", "2026-08-20"]
 
@@ -77,7 +79,7 @@ LATER = "We decided to keep cookies for seven days in the browser."
 
 def test_a_later_decision_rises_to_the_one_it_amends_and_says_so() -> None:
     later, earlier = candidate("2", 0.9, LATER), candidate("1", 1.0, EARLIER)
-    assert settle([earlier, later]) == [later, earlier]
+    assert break_ties([earlier, later]) == [later, earlier]
     assert later.score == earlier.score and later.notes["amends"] == pytest.approx(0.1)
 
 
@@ -94,7 +96,7 @@ def test_a_later_decision_rises_to_the_one_it_amends_and_says_so() -> None:
 )
 def test_what_amends_nothing_stays_where_it_is(other: Candidate) -> None:
     earlier = candidate("1", 1.0, EARLIER)
-    assert settle([earlier, other]) == [earlier, other]
+    assert break_ties([earlier, other]) == [earlier, other]
     assert "amends" not in other.notes
 
 
@@ -104,18 +106,18 @@ def test_authority_breaks_ties_and_no_more() -> None:
         fact = candidate("2", 0.80, "A verified remark.")
         fact.passage = fact.passage._replace(status=Status.VERIFIED)
         rule = candidate("3", rule_score, "A rule.", kind="rule")
-        return [c.passage.id for c in settle([said, fact, rule])]
+        return [c.passage.id for c in break_ties([said, fact, rule])]
 
     assert ranking(0.80) == ["3", "2", "1"]
     assert ranking(0.70) == ["2", "1", "3"]
 
 
 def test_a_question_is_searched_once_and_remembered(shop: Holdfast) -> None:
-    bank, plan = shop.bank_id("shop"), Plan()
+    bank, plan = shop.context.bank_id("shop"), Plan()
     first = remembered(shop, bank, "session cookies", plan)
     assert remembered(shop, bank, "session cookies", plan) is first
     assert remembered(shop, bank, "session cookies", plan._replace(limit=3)) is not first
-    assert remembered(shop, shop.bank_id("farm"), "session cookies", plan) is not first
+    assert remembered(shop, shop.context.bank_id("farm"), "session cookies", plan) is not first
 
 
 def remembered(memory: Holdfast, bank: str | None, query: str, plan: Plan) -> Recalled:
@@ -135,15 +137,15 @@ def test_any_write_makes_it_search_again(tmp_path: Path) -> None:
     with read_in(tmp_path, talk(1, "2026-09-01", "Paint it blue.", "It is blue.")) as memory:
         first = remembered(memory, None, "blue paint", Plan())
         talk(2, "2026-09-02", "Which blue paint?", "Cobalt blue paint.").write(tmp_path / "p")
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         second = remembered(memory, None, "blue paint", Plan())
         assert second is not first and any("Cobalt" in hit.text for hit in second.hits)
         with open_home(tmp_path) as other:
             talk(3, "2026-09-03", "No, navy blue paint.", "Navy it is.").write(tmp_path / "p")
-            other.ingest(other.find([tmp_path / "p"]))
+            other.ingest(other.ingestion.find([tmp_path / "p"]))
         third = remembered(memory, None, "blue paint", Plan())
         assert third is not second and any("navy" in hit.text for hit in third.hits)
-        memory.embed()
+        memory.ingestion.embed()
         assert remembered(memory, None, "blue paint", Plan()) is not third
 
 
@@ -181,10 +183,10 @@ def test_a_megabyte_is_only_a_long_query(shop: Holdfast, piece: str, budget: Bud
 
 
 def test_nothing_was_changed_by_asking(shop: Holdfast) -> None:
-    before = shop.counts("all")
+    before = shop.inventory.counts("all")
     for query in AWKWARD:
         shop.recall(query, "all", budget=Budget.LOW)
-    assert shop.counts("all") == before and before.turns > 20
+    assert shop.inventory.counts("all") == before and before.turns > 20
 
 
 def answers(folder: Path) -> list[tuple[str, float]]:
@@ -195,7 +197,9 @@ def answers(folder: Path) -> list[tuple[str, float]]:
             for query in QUERIES
             for budget in BUDGETS
             for fusion in Fusion
-            for hit in memory.recall_by(query, "shop", Plan(budget=budget, fusion=fusion)).hits
+            for hit in memory.search.recall_with_plan(
+                query, "shop", Plan(budget=budget, fusion=fusion)
+            ).hits
         ]
 
 
@@ -204,7 +208,7 @@ def test_what_is_derived_can_be_made_again_and_recall_is_the_same(tmp_path: Path
     before = answers(tmp_path)
     assert len(before) > 50
     with open_home(tmp_path) as memory:
-        assert memory.rebuild() > 10
+        assert memory.ingestion.rebuild() > 10
     shutil.rmtree(tmp_path / "home" / "vectors", ignore_errors=True)
     assert answers(tmp_path) == before
     store = SqliteStore(tmp_path / "home" / "memory.db")
@@ -214,7 +218,7 @@ def test_what_is_derived_can_be_made_again_and_recall_is_the_same(tmp_path: Path
     store.close()
     assert answers(tmp_path) != before
     with open_home(tmp_path) as memory:
-        assert memory.embed() == 0
+        assert memory.ingestion.embed() == 0
     assert answers(tmp_path) == before
 
 
@@ -227,7 +231,7 @@ def test_a_question_that_names_somebody_is_answered_by_what_that_one_said() -> N
     named = boosts.named_speakers([*talk, pasted], "What did Ana say about the boat?")
     assert named == {"Ana"}
     for one in (*talk, pasted):
-        boosts.weigh_in(one, "What did Ana say about the boat?", None, False, named)
+        boosts.apply_factors(one, "What did Ana say about the boat?", None, False, named)
     assert [one.score for one in talk] == [1.0, 0.9] * 3
     assert boosts.named_speakers(talk, "who has the boat?") == frozenset()
     assert boosts.named_speakers(talk, "what does Berg want?") == {"Bo Berg"}

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from holdfast.language import stem
 from holdfast.recall.query.expansion import (
-    LONGEST_NAME,
-    MOST_ADDED,
-    MOST_NAMES,
+    MAX_ADDED_TERMS,
+    MAX_NAME_LENGTH,
+    MAX_NAMES,
     Expansion,
+    exact_names,
     expand,
     parts_of,
-    whole_names,
 )
 
 
@@ -85,7 +85,7 @@ def test_every_word_gets_its_first_term_before_any_gets_its_second() -> None:
 def test_an_expansion_is_bounded_and_adds_only_what_is_new(said: list[str], how: Expansion) -> None:
     added = expand(said, how)
     stems = [" ".join(map(stem, term.split())) for term in added]
-    assert len(added) <= MOST_ADDED
+    assert len(added) <= MAX_ADDED_TERMS
     assert len(set(stems)) == len(stems)
     assert not set(stems) & {stem(word.lower()) for word in said}
 
@@ -149,23 +149,23 @@ JAVASCRIPT = """TypeError: Cannot read properties of undefined (reading 'map')
     ],
 )  # fmt: skip
 def test_what_should_be_found_whole_is_named(query: str, expected: tuple[str, ...]) -> None:
-    assert whole_names(query) == expected
+    assert exact_names(query) == expected
 
 
 def test_a_long_quotation_is_cut_at_a_word() -> None:
-    (name,) = whole_names(f'"{"word " * 60}"')
+    (name,) = exact_names(f'"{"word " * 60}"')
     assert name == " ".join(["word"] * 24)
 
 
 def test_the_end_of_a_long_paste_is_where_its_exception_is() -> None:
     paste = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n' * 2000
-    assert whole_names(f"{paste}OSError: disk full")[0] == "OSError: disk full"
+    assert exact_names(f"{paste}OSError: disk full")[0] == "OSError: disk full"
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from("\"'`\n ./:_aZError"))))
 def test_names_are_few_and_short_whatever_the_text(query: str) -> None:
-    found = whole_names(query)
-    assert len(found) <= MOST_NAMES
-    assert all(0 < len(name) <= LONGEST_NAME and "\n" not in name for name in found)
+    found = exact_names(query)
+    assert len(found) <= MAX_NAMES
+    assert all(0 < len(name) <= MAX_NAME_LENGTH and "\n" not in name for name in found)
     parts_of(query)

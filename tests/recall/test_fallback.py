@@ -49,7 +49,7 @@ def grep(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def ask(memory: Holdfast, query: str, **plan: object) -> Recalled:
-    return memory.recall_by(query, "shop", Plan()._replace(**plan))  # type: ignore[arg-type]
+    return memory.search.recall_with_plan(query, "shop", Plan()._replace(**plan))  # type: ignore[arg-type]
 
 
 def line_with(path: Path, text: str) -> int:
@@ -207,6 +207,6 @@ def test_what_was_left_out_on_purpose_does_not_come_back(
     build(f"fatal {CODE}").write(tmp_path / "p")
     settings = Settings(tmp_path / "home", tmp_path, **left_out)  # type: ignore[arg-type]
     with Holdfast(settings, now=lambda: NOW) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         found = memory.recall(f"what was {CODE}?", "shop")
         assert found.abstained and found.fallbacks == ("clarification",)

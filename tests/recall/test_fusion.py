@@ -13,11 +13,11 @@ from holdfast.recall.ranking.fusion import (
     HIGHEST,
     LOOSE,
     WORDS_ONLY,
-    admit,
-    by_places,
-    by_scores,
-    smooth,
-    support,
+    add_neighbour_scores,
+    add_results,
+    add_session_support,
+    fuse_by_ranks,
+    fuse_by_scores,
     weights_for,
 )
 
@@ -35,26 +35,27 @@ def passage(number: int) -> Passage:
 def finds_of_arms(draw: st.DrawFn) -> Finds:
     one = st.dictionaries(st.integers(0, 11), st.floats(0.01, 50), max_size=8)
     return {
-        arm: [ScoredPassage(passage(number), score) for number, score in draw(one).items()] for arm in ARMS
+        arm: [ScoredPassage(passage(number), score) for number, score in draw(one).items()]
+        for arm in ARMS
     }
 
 
 def admitted(finds: Finds) -> Pool:
     pool = Pool()
     for arm, found in finds.items():
-        admit(pool, arm, found)
+        add_results(pool, arm, found)
     return pool
 
 
 def scored(finds: Finds) -> Pool:
     pool = admitted(finds)
-    by_scores(pool, LOOSE)
+    fuse_by_scores(pool, LOOSE)
     return pool
 
 
 def placed(finds: Finds) -> Pool:
     pool = admitted(finds)
-    by_places(list(pool))
+    fuse_by_ranks(list(pool))
     return pool
 
 
@@ -108,7 +109,7 @@ def test_the_same_places_are_worth_the_same_whichever_arm_gave_them() -> None:
         equal = [Candidate(passage(0)) for _ in permutations(places)]
         for candidate, order in zip(equal, permutations(places), strict=True):
             candidate.ranks.update(zip(ARMS, order, strict=False))
-        by_places(equal)
+        fuse_by_ranks(equal)
         assert len({candidate.score for candidate in equal}) == 1, places
 
 
@@ -117,11 +118,11 @@ def test_the_same_places_are_worth_the_same_whichever_arm_gave_them() -> None:
 def test_scores_lie_between_nothing_and_all(finds: Finds, lowest: float, highest: float) -> None:
     pool = Pool()
     for arm, found in finds.items():
-        admit(pool, arm, found, lowest, highest)
+        add_results(pool, arm, found, lowest, highest)
     assert all(0 <= value <= 1 for c in pool for value in c.scores.values())
-    by_scores(pool, LOOSE)
+    fuse_by_scores(pool, LOOSE)
     assert all(0 <= c.score <= 1 + 1e-9 for c in pool)
-    by_places(list(pool))
+    fuse_by_ranks(list(pool))
     assert all(0 < c.score <= 1 + 1e-9 for c in pool)
 
 
@@ -131,43 +132,52 @@ def test_neighbours_and_sessions_only_add_and_only_so_much(finds: Finds) -> None
     for fuse in (scored, placed):
         pool = fuse(finds)
         bare = {c.key: c.score for c in pool}
-        smooth(pool)
+        add_neighbour_scores(pool)
         smoothed = {c.key: c.score for c in pool}
-        support(pool)
+        add_session_support(pool)
         for c in pool:
             assert bare[c.key] <= smoothed[c.key] <= c.score <= HIGHEST + 0.07
 
 
 def test_the_best_of_an_arm_is_one_and_the_rest_are_shares_of_it() -> None:
-    pool = admitted({"direct_fts": [ScoredPassage(passage(0), 8.0), ScoredPassage(passage(1), 2.0)]})
+    pool = admitted(
+        {"direct_fts": [ScoredPassage(passage(0), 8.0), ScoredPassage(passage(1), 2.0)]}
+    )
     assert [c.scores["direct_fts"] for c in pool] == [1.0, 0.25]
     assert [c.ranks["direct_fts"] for c in pool] == [1, 2]
 
 
 def test_what_an_arm_gives_to_anything_counts_for_nothing() -> None:
     pool = Pool()
-    admit(pool, "semantic", [ScoredPassage(passage(0), 0.8), ScoredPassage(passage(1), 0.2)], lowest=0.2)
+    add_results(
+        pool,
+        "semantic",
+        [ScoredPassage(passage(0), 0.8), ScoredPassage(passage(1), 0.2)],
+        lowest=0.2,
+    )
     assert [c.scores["semantic"] for c in pool] == [1.0, 0.0]
 
 
 def test_words_found_twice_count_once_and_other_words_for_them_a_little_less() -> None:
     both = Candidate(passage(0), scores={"direct_fts": 1.0, "expanded_fts": 1.0, "summaries": 1.0})
     other = Candidate(passage(1), scores={"expanded_fts": 1.0})
-    by_scores([both, other], WORDS_ONLY)
+    fuse_by_scores([both, other], WORDS_ONLY)
     assert both.score == 1.0
     assert 0.5 < other.score < 1.0
 
 
 def test_a_turn_takes_from_those_beside_it_in_its_session_only() -> None:
     def turn(session: str, seq: int, score: float) -> ScoredPassage:
-        return ScoredPassage(Passage("b", "turn", f"{session}{seq}", session, "", "x", seq=seq), score)
+        return ScoredPassage(
+            Passage("b", "turn", f"{session}{seq}", session, "", "x", seq=seq), score
+        )
 
     pool = scored({"direct_fts": [turn("s", 4, 1.0), turn("s", 5, 0.5), turn("t", 5, 0.5)]})
-    smooth(pool)
+    add_neighbour_scores(pool)
     score = {c.passage.id: c.score for c in pool}
     assert score["s5"] > score["t5"]
     assert score["s4"] == pytest.approx(LOOSE["words"] * (1 + 0.15 * 0.5))
-    support(pool)
+    add_session_support(pool)
     gained = {c.passage.id: c.notes["session"] for c in pool}
     assert gained["s4"] == gained["s5"] > gained["t5"] == 0
 

@@ -2,36 +2,36 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.recall.query.landmarks import Kind, Mark, is_version, read_mark
+from holdfast.recall.query.landmarks import Landmark, LandmarkKind, is_version, read_landmark
 
 
 @pytest.mark.parametrize(
     ("said", "mark"),
     [
-        ("release", Mark(Kind.RELEASE)),
-        ("last release", Mark(Kind.RELEASE)),
-        ("most recent deploy", Mark(Kind.RELEASE)),
-        ("v2", Mark(Kind.RELEASE, "2")),
-        ("V1.4.0", Mark(Kind.RELEASE, "1.4.0")),
-        ("1.4.0-rc1", Mark(Kind.RELEASE, "1.4.0-rc1")),
-        ("version 2", Mark(Kind.RELEASE, "2")),
-        ("v2 release", Mark(Kind.RELEASE, "2")),
-        ("last session", Mark(Kind.SESSION)),
-        ("previous conversation", Mark(Kind.SESSION)),
-        ("last commit", Mark(Kind.COMMIT)),
-        ("commit 3f2a91c", Mark(Kind.COMMIT, "3f2a91c")),
-        ("3f2a91c", Mark(Kind.COMMIT, "3f2a91c")),
+        ("release", Landmark(LandmarkKind.RELEASE)),
+        ("last release", Landmark(LandmarkKind.RELEASE)),
+        ("most recent deploy", Landmark(LandmarkKind.RELEASE)),
+        ("v2", Landmark(LandmarkKind.RELEASE, "2")),
+        ("V1.4.0", Landmark(LandmarkKind.RELEASE, "1.4.0")),
+        ("1.4.0-rc1", Landmark(LandmarkKind.RELEASE, "1.4.0-rc1")),
+        ("version 2", Landmark(LandmarkKind.RELEASE, "2")),
+        ("v2 release", Landmark(LandmarkKind.RELEASE, "2")),
+        ("last session", Landmark(LandmarkKind.SESSION)),
+        ("previous conversation", Landmark(LandmarkKind.SESSION)),
+        ("last commit", Landmark(LandmarkKind.COMMIT)),
+        ("commit 3f2a91c", Landmark(LandmarkKind.COMMIT, "3f2a91c")),
+        ("3f2a91c", Landmark(LandmarkKind.COMMIT, "3f2a91c")),
     ],
 )
-def test_the_name_of_a_landmark_is_read(said: str, mark: Mark) -> None:
-    assert read_mark(said) == mark
+def test_the_name_of_a_landmark_is_read(said: str, mark: Landmark) -> None:
+    assert read_landmark(said) == mark
 
 
 @pytest.mark.parametrize(
     "said", ["", "last", "parser", "5", "defaced", "release parser", "session 2", "v2 of the api"]
 )
 def test_other_words_are_no_landmark(said: str) -> None:
-    assert read_mark(said) is None
+    assert read_landmark(said) is None
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,12 @@ import pytest
 
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
-from holdfast.recall.retrievers.vector_matrix import TAIL, Matrix, Scanned, sweep
+from holdfast.recall.retrievers.vector_matrix import (
+    MAX_UNWRITTEN,
+    ScanResult,
+    VectorMatrix,
+    remove_stale_files,
+)
 from holdfast.store.protocol.vectors import StoredVector, VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -25,7 +30,7 @@ Floats = npt.NDArray[np.float32]
 BANK, OTHER, MODEL, DIMENSION = "b" * 16, "c" * 16, "made-up", 8
 HEADER = struct.calcsize("<8sIQII")
 SUM = DIMENSION * 8
-MANY = TAIL + 1500
+MANY = MAX_UNWRITTEN + 1500
 
 
 @pytest.fixture
@@ -57,8 +62,8 @@ def put_raw(store: SqliteStore, hash: str, data: bytes) -> None:
         store.put_vectors(BANK, MODEL, [(hash, 0, data)])
 
 
-def matrix(folder: Path, bank: str = BANK) -> Matrix:
-    return Matrix(folder, bank, MODEL, DIMENSION)
+def matrix(folder: Path, bank: str = BANK) -> VectorMatrix:
+    return VectorMatrix(folder, bank, MODEL, DIMENSION)
 
 
 def exact(store: SqliteStore, query: Floats, bank: str = BANK) -> dict[int, float]:
@@ -74,7 +79,7 @@ def exact(store: SqliteStore, query: Floats, bank: str = BANK) -> dict[int, floa
     return {v.number: float(product) for v, length, product in pairs if length < 1.01}
 
 
-def agrees(scanned: Scanned, wanted: dict[int, float], limit: int) -> bool:
+def agrees(scanned: ScanResult, wanted: dict[int, float], limit: int) -> bool:
     """The same scores in the same order, each for its own number, and the same span."""
     best = sorted(wanted.values(), reverse=True)[:limit]
     scores = [score for _, score in scanned.best]
@@ -86,7 +91,9 @@ def agrees(scanned: Scanned, wanted: dict[int, float], limit: int) -> bool:
     return True
 
 
-def is_exact(store: SqliteStore, searched: Matrix, bank: str = BANK, queries: int = 3) -> bool:
+def is_exact(
+    store: SqliteStore, searched: VectorMatrix, bank: str = BANK, queries: int = 3
+) -> bool:
     for query in made_up(queries, seed=99):
         wanted = exact(store, query, bank)
         for limit in (1, 20):
@@ -99,17 +106,19 @@ def the_file(folder: Path) -> Path:
     return only
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, TAIL - 1, TAIL, TAIL + 1, 5 * TAIL // 2])
+@pytest.mark.parametrize(
+    "count", [0, 1, 2, MAX_UNWRITTEN - 1, MAX_UNWRITTEN, MAX_UNWRITTEN + 1, 5 * MAX_UNWRITTEN // 2]
+)
 def test_a_scan_is_an_exact_search(store: SqliteStore, folder: Path, count: int) -> None:
     put(store, count)
     searched = matrix(folder)
     assert is_exact(store, searched) and is_exact(store, searched)
-    assert folder.exists() == (count > TAIL)
+    assert folder.exists() == (count > MAX_UNWRITTEN)
 
 
 def test_a_scan_stays_within_its_bank(store: SqliteStore, folder: Path) -> None:
     for bank, seed in ((BANK, 1), (OTHER, 2)):
-        put(store, TAIL + 5, seed, bank)
+        put(store, MAX_UNWRITTEN + 5, seed, bank)
     for bank in (BANK, OTHER):
         assert is_exact(store, matrix(folder, bank), bank)
     assert len(list(folder.iterdir())) == 2
@@ -127,7 +136,7 @@ def test_new_vectors_are_found_without_writing_the_file_again(
     after = the_file(folder).stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert not searched.refresh(store)
-    put(store, TAIL, seed=2)
+    put(store, MAX_UNWRITTEN, seed=2)
     assert is_exact(store, searched)
     assert the_file(folder).stat().st_ino != before.st_ino
 
@@ -139,7 +148,7 @@ def test_what_another_process_adds_is_seen_through_a_fresh_reader(
     searched = matrix(folder)
     query = made_up(1, seed=99)[0]
     for seed in (1, 2):
-        another = store.another()
+        another = store.borrow_reader()
         assert another is not None
         with closing(another):
             agrees(searched.scan(another, query, 20), exact(store, query), 20)
@@ -147,7 +156,7 @@ def test_what_another_process_adds_is_seen_through_a_fresh_reader(
 
 
 def test_refresh_writes_only_what_is_worth_a_file(store: SqliteStore, folder: Path) -> None:
-    put(store, TAIL)
+    put(store, MAX_UNWRITTEN)
     assert not matrix(folder).refresh(store) and not folder.exists()
     put(store, 1, seed=1)
     assert matrix(folder).refresh(store)
@@ -250,9 +259,9 @@ def test_a_vector_that_is_not_whole_is_as_good_as_none(
 
 def test_vectors_of_which_none_is_whole_find_nothing(store: SqliteStore, folder: Path) -> None:
     with store.transaction():
-        store.put_vectors(BANK, MODEL, [(f"h{n}", 0, b"half") for n in range(TAIL + 1)])
+        store.put_vectors(BANK, MODEL, [(f"h{n}", 0, b"half") for n in range(MAX_UNWRITTEN + 1)])
     scanned = matrix(folder).scan(store, made_up(1)[0], 5)
-    assert scanned == Scanned([], 0.0, 0.0, skipped=TAIL + 1)
+    assert scanned == ScanResult([], 0.0, 0.0, skipped=MAX_UNWRITTEN + 1)
 
 
 def test_damaged_vectors_are_counted_and_told_by_their_hashes(
@@ -302,16 +311,16 @@ def test_what_stands_in_the_way_of_the_file_is_done_without(
 
 def test_only_what_nobody_needs_is_swept_away(store: SqliteStore, folder: Path) -> None:
     put(store, MANY)
-    kept, gone = matrix(folder), Matrix(folder, BANK, "an older model", DIMENSION)
+    kept, gone = matrix(folder), VectorMatrix(folder, BANK, "an older model", DIMENSION)
     assert kept.refresh(store)
     gone.path.write_bytes(b"old")
     left, young = folder / ".a.vectors.1-1", folder / ".b.vectors.2-2"
     for path in (left, young, folder / "note.txt"):
         path.write_bytes(b"half")
     os.utime(left, (0, 0))
-    sweep(folder, [kept])
+    remove_stale_files(folder, [kept])
     assert {path.name for path in folder.iterdir()} == {kept.path.name, young.name, "note.txt"}
-    sweep(folder / "not there", [kept])
+    remove_stale_files(folder / "not there", [kept])
 
 
 def test_only_its_owner_may_read_the_file(store: SqliteStore, folder: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.ranking.packing import cost, pack, tokens
+from holdfast.recall.ranking.packing import estimate_tokens, hit_tokens, pack
 
 WORDS = st.sampled_from("red green blue cyan teal navy lime pink gold grey plum rust".split())
 TEXTS = st.lists(WORDS, max_size=60).map(" ".join)
@@ -26,7 +26,7 @@ def test_what_is_packed_fits_is_whole_and_in_order(
     places = [ranked.index(candidate) for candidate in packed]
     assert places == sorted(places) and len(packed) <= limit
     assert [c.passage.body for c in packed] == [bodies[place] for place in places]
-    assert sum(map(cost, packed)) <= budget or len(packed) == 1
+    assert sum(map(hit_tokens, packed)) <= budget or len(packed) == 1
     assert bool(packed) == bool(ranked) and packed[:1] == ranked[:1]
 
 
@@ -42,7 +42,7 @@ def test_what_does_not_fit_makes_room_for_what_does() -> None:
 
 def test_as_many_as_fit_to_the_token() -> None:
     ranked = candidates("red fox", "blue owl", "green elk")
-    exact = sum(map(cost, ranked))
+    exact = sum(map(hit_tokens, ranked))
     assert pack(ranked, exact, 10) == ranked
     assert pack(ranked, exact - 1, 10) == ranked[:2]
     assert pack(ranked, exact, 2) == ranked[:2]
@@ -75,4 +75,4 @@ def test_texts_without_words_do_not_repeat_each_other() -> None:
 
 @given(st.text())
 def test_a_text_costs_about_a_quarter_of_its_letters(text: str) -> None:
-    assert len(text) / 4 <= tokens(text) <= len(text) / 4 + 1
+    assert len(text) / 4 <= estimate_tokens(text) <= len(text) / 4 + 1

@@ -14,7 +14,7 @@ from holdfast.model.query import Layer
 from holdfast.model.records import Exchange, Turn
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.lookup.trace import RawState
-from holdfast.recall.query.terms import MOST_TERMS, read_terms
+from holdfast.recall.query.terms import MAX_TERMS, read_terms
 from holdfast.settings import Settings
 
 NOW = "2026-11-01T00:00:00.000Z"
@@ -34,7 +34,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
     other.write(folder / "p")
     settings = Settings(home=folder / "home", claude_dir=folder)
     with Holdfast(settings, now=lambda: NOW) as opened:
-        opened.ingest(opened.find([folder / "p"]))
+        opened.ingest(opened.ingestion.find([folder / "p"]))
         yield opened
 
 
@@ -112,7 +112,7 @@ def test_awkward_queries_are_safe(memory: Holdfast, query: str) -> None:
 def test_a_pasted_text_is_cut_to_what_it_is_about() -> None:
     text = " ".join(f"filler{n}" for n in range(5000)) + " importer importer importer"
     terms = read_terms(text)
-    assert len(terms.words) == MOST_TERMS and "importer" in terms.words
+    assert len(terms.words) == MAX_TERMS and "importer" in terms.words
 
 
 def test_question_words_and_small_words_do_not_count() -> None:
@@ -143,7 +143,7 @@ def test_show_says_when_the_raw_line_is_gone_or_changed(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "p")
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     with Holdfast(settings, now=lambda: NOW) as opened:
-        opened.ingest(opened.find([tmp_path / "p"]))
+        opened.ingest(opened.ingestion.find([tmp_path / "p"]))
         uri = opened.recall("retry wrapper", bank="all").hits[0].uri
         path.write_bytes(b"x" * path.stat().st_size)
         changed = opened.show(uri).raw

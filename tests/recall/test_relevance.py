@@ -13,11 +13,11 @@ from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import (
-    reaches_threshold,
     combine,
     coverage,
     measure_relevance,
     proximity,
+    reaches_threshold,
     weigh_terms,
     worth_showing,
 )
@@ -65,7 +65,9 @@ def test_more_words_or_more_meaning_is_never_worse(a: float, b: float, c: float,
 
 
 def test_rare_words_weigh_more_and_unknown_ones_most(shop: Holdfast) -> None:
-    weight = weigh_terms(shop.reader, shop.bank_id("shop"), ["cookies", "maria", "zymurgy"]).by_word
+    weight = weigh_terms(
+        shop.reader, shop.context.bank_id("shop"), ["cookies", "maria", "zymurgy"]
+    ).by_word
     assert weight["cookies"] < weight["maria"] < weight["zymurgy"]
 
 
@@ -106,7 +108,7 @@ def test_suggestions_are_words_of_this_bank_alone(shop: Holdfast) -> None:
 
 
 def turns_of(memory: Holdfast, bank: str) -> list[str]:
-    id = memory.bank_id(bank) or ""
+    id = memory.context.bank_id(bank) or ""
     sessions = memory.reader.sessions(id, 100)
     return [t.text for session in sessions for t in memory.reader.turns(id, session.id)]
 

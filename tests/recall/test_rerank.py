@@ -19,14 +19,14 @@ from holdfast.recall.core.candidates import Candidate, Pool
 from holdfast.recall.query.question import Query
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.rerank import (
-    CloseLook,
-    CrossReading,
+    CrossEncoder,
     Reranker,
-    as_evidence,
-    blended,
+    SoftMatcher,
+    add_as_evidence,
+    blend_into_scores,
     rerank,
 )
-from holdfast.recall.retrievers.semantics import SemanticModels, ModelSemanticSearch
+from holdfast.recall.retrievers.semantics import ModelSemanticSearch, SemanticModels
 
 FILLER = "We talked about the weather and about nothing in particular for a long while. " * 12
 
@@ -102,9 +102,11 @@ def judged(reranker: Reranker, question: str, *candidates: Candidate) -> Sequenc
     return values
 
 
-def test_the_close_look_prefers_what_holds_the_words_or_near_ones(shipped: ModelSemanticSearch) -> None:
+def test_the_close_look_prefers_what_holds_the_words_or_near_ones(
+    shipped: ModelSemanticSearch,
+) -> None:
     exact, near, far = judged(
-        CloseLook(shipped),
+        SoftMatcher(shipped),
         "which colour for the boat",
         candidate("a", "The boat gets the colour green."),
         candidate("b", "The ship will be painted in green."),
@@ -113,9 +115,11 @@ def test_the_close_look_prefers_what_holds_the_words_or_near_ones(shipped: Model
     assert exact > near > far
 
 
-def test_the_close_look_discounts_length_and_counts_what_stood_before(shipped: ModelSemanticSearch) -> None:
+def test_the_close_look_discounts_length_and_counts_what_stood_before(
+    shipped: ModelSemanticSearch,
+) -> None:
     long, short, bare, placed = judged(
-        CloseLook(shipped),
+        SoftMatcher(shipped),
         "which colour for the boat",
         candidate("a", f"{FILLER} The boat: colour green."),
         candidate("b", "The boat: colour green."),
@@ -127,7 +131,7 @@ def test_the_close_look_discounts_length_and_counts_what_stood_before(shipped: M
 
 def test_the_close_look_prefers_words_that_stand_together(shipped: ModelSemanticSearch) -> None:
     together, scattered = judged(
-        CloseLook(shipped),
+        SoftMatcher(shipped),
         "the harbour master",
         candidate("a", "We asked the harbour master, and the rest of the town was told."),
         candidate(
@@ -141,14 +145,14 @@ def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path)
     model = Told([1.0, 2.0])
     meaning = ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, model))
     both = candidate("a", "Green.", context="Which colour?"), candidate("b", FILLER, context="x")
-    assert judged(CrossReading(meaning), "colour", *both) == [1.0, 2.0]
+    assert judged(CrossEncoder(meaning), "colour", *both) == [1.0, 2.0]
     assert model.read[0] == "Which colour? Green." and len(model.read[1]) == 800
     assert model.read[1].startswith(f"[8 May 2026] {FILLER[:20]}")
 
 
 def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path: Path) -> None:
     told = Told([1.0])
-    reading = CrossReading(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, told)))
+    reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, told)))
     answer = "The retry limit of the queue is five."
 
     judged(reading, "the retry limit of the queue", candidate("long", FILLER * 2 + answer))
@@ -161,7 +165,7 @@ def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path
 
 def test_a_cross_encoder_may_read_as_much_as_many_short_texts_are(tmp_path: Path) -> None:
     told = Told([1.0])
-    reading = CrossReading(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, told)))
+    reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, told)))
     reading.judge(asked("x"), [candidate("a", "a")] * 3, float("inf"))
     assert told.tokens == 2000  # what few are, cannot be too much
     reading.judge(asked("x"), [candidate("a", "a")] * 50, float("inf"))
@@ -170,7 +174,7 @@ def test_a_cross_encoder_may_read_as_much_as_many_short_texts_are(tmp_path: Path
 
 def test_what_was_not_looked_at_keeps_its_score() -> None:
     pool = pool_of(*(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2))))
-    strategy = rerank(Told([0.0, 9.0]), asked("x"), pool, 3, 1.0, blended)
+    strategy = rerank(Told([0.0, 9.0]), asked("x"), pool, 3, 1.0, blend_into_scores)
     assert (strategy.found, order(pool), pool.ranked()[2].score) == (2, ["b", "a", "c"], 2)
 
 
@@ -178,7 +182,7 @@ def test_only_the_best_are_judged_and_the_rest_keep_their_scores() -> None:
     pool = pool_of(
         *(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2), ("d", 1)))
     )
-    strategy = rerank(Told([0.0, 9.0]), asked("x"), pool, 2, 1.0, blended)
+    strategy = rerank(Told([0.0, 9.0]), asked("x"), pool, 2, 1.0, blend_into_scores)
     assert (strategy.name, strategy.found, strategy.problem) == ("told", 2, "")
     assert order(pool) == ["b", "a", "c", "d"]
     assert [one.score for one in pool.ranked()[2:]] == [2, 1]
@@ -192,21 +196,21 @@ def test_a_reranker_that_is_late_or_fails_leaves_the_order_and_is_named(
     reranker: Reranker, timed_out: bool, problem: str
 ) -> None:
     pool = pool_of(candidate("a", "a", 2), candidate("b", "b", 1))
-    strategy = rerank(reranker, asked("x"), pool, 2, 1.0, blended)
+    strategy = rerank(reranker, asked("x"), pool, 2, 1.0, blend_into_scores)
     assert (strategy.timed_out, strategy.problem, strategy.found) == (timed_out, problem, 0)
     assert [one.score for one in pool.ranked()] == [2, 1]
 
 
 def test_as_evidence_values_wait_for_the_fusion() -> None:
     pool = pool_of(candidate("a", "a", 2), candidate("b", "b", 1))
-    rerank(Told([0.25, 1.0]), asked("x"), pool, 2, 1.0, as_evidence)
+    rerank(Told([0.25, 1.0]), asked("x"), pool, 2, 1.0, add_as_evidence)
     assert [(one.score, one.scores["soft"]) for one in pool.ranked()] == [(2, 0.25), (1, 1.0)]
 
 
 def test_for_the_close_look_the_best_match_is_the_measure(shipped: ModelSemanticSearch) -> None:
     some = [candidate("a", "Lunch is at noon."), candidate("b", "A boat, one boat.")]
-    assert max(judged(CloseLook(shipped), "which boat", *some)) == pytest.approx(1.0)
-    assert judged(CloseLook(shipped), "", *some) == [0.0, 0.0]
+    assert max(judged(SoftMatcher(shipped), "which boat", *some)) == pytest.approx(1.0)
+    assert judged(SoftMatcher(shipped), "", *some) == [0.0, 0.0]
 
 
 @given(st.lists(st.tuples(st.floats(0, 2), st.floats(-9, 9)), min_size=1, max_size=8))
@@ -214,7 +218,7 @@ def test_a_blend_keeps_within_the_span_and_follows_where_both_agree(
     told: list[tuple[float, float]],
 ) -> None:
     some = [candidate(str(n), "x", score) for n, (score, _) in enumerate(told)]
-    blended(some, [value for _, value in told])
+    blend_into_scores(some, [value for _, value in told])
     before = [score for score, _ in told]
     assert all(min(before) - 1e-9 <= one.score <= max(before) + 1e-9 for one in some)
     for one, (score, value) in zip(some, told, strict=True):
@@ -226,7 +230,7 @@ def test_a_blend_keeps_within_the_span_and_follows_where_both_agree(
 def test_who_speaks_still_counts_after_a_blend() -> None:
     some = [candidate("a", "x", 1.0), candidate("b", "x", 0.5), candidate("c", "x", 0.1)]
     some[1].factor = 0.5
-    blended(some, [3.0, 3.0, 0.0])
+    blend_into_scores(some, [3.0, 3.0, 0.0])
     assert some[1].score == pytest.approx(0.5 * some[0].score)
 
 
@@ -238,7 +242,7 @@ def test_a_short_turn_gains_by_what_is_said_of_those_beside_it(length: int, gain
     some[0].score = 1.0
     for one, (_, seq) in zip(some, told, strict=True):
         one.passage = one.passage._replace(seq=seq)
-    blended(some, [9.0, 5.0, 5.0, 0.0])
+    blend_into_scores(some, [9.0, 5.0, 5.0, 0.0])
     assert (some[1].score > some[2].score) is gains
 
 
@@ -246,5 +250,5 @@ def test_a_session_that_speaks_of_the_matter_speaks_for_its_turns() -> None:
     some = [candidate(id, "x" * 900, 0.5) for id in ("a", "b", "c", "alone")]
     some[0].score = 1.0
     some[3].passage = some[3].passage._replace(session="other")
-    blended(some, [9.0, 8.0, 5.0, 5.0])
+    blend_into_scores(some, [9.0, 8.0, 5.0, 5.0])
     assert some[2].score > some[3].score

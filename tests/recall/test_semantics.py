@@ -19,9 +19,9 @@ from holdfast.model.ids import content_id
 from holdfast.model.query import Layer, Passage
 from holdfast.recall.core.candidates import passage_key
 from holdfast.recall.core.parallel import RetrieverResult
-from holdfast.recall.retrievers.semantics import SemanticModels, ModelSemanticSearch
-from holdfast.recall.retrievers.vector_matrix import TAIL
-from holdfast.refine.sessions.embedding import embed_waiting, parts_of
+from holdfast.recall.retrievers.semantics import ModelSemanticSearch, SemanticModels
+from holdfast.recall.retrievers.vector_matrix import MAX_UNWRITTEN
+from holdfast.refine.sessions.embedding import embed_pending, split_text
 from holdfast.store.sqlite.store import SqliteStore
 
 SPOKEN = {
@@ -50,7 +50,9 @@ def passage(id: str, body: str, bank: str = BANK) -> Passage:
 
 
 def semantics(tmp_path: Path, embedder: BagOfWords | None) -> ModelSemanticSearch:
-    return ModelSemanticSearch(tmp_path / "home" / "vectors", SemanticModels(embedder, None, None, None))
+    return ModelSemanticSearch(
+        tmp_path / "home" / "vectors", SemanticModels(embedder, None, None, None)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +69,7 @@ def names(found: RetrieverResult) -> list[str]:
 
 def test_the_nearest_come_first_with_their_cosines(store: SqliteStore, tmp_path: Path) -> None:
     embedder = BagOfWords(dimension=256)
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     query = "paint the buoy"
     found = semantics(tmp_path, embedder).nearest(store, BANK, query, 10)
     rows = embedder.embed([query, *(find.passage.body for find in found.passages)])
@@ -81,12 +83,14 @@ def test_the_nearest_come_first_with_their_cosines(store: SqliteStore, tmp_path:
 
 def test_without_a_bank_all_are_looked_through(store: SqliteStore, tmp_path: Path) -> None:
     embedder = BagOfWords(dimension=256)
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
     everywhere = meaning.nearest(store, None, "paint the buoy red", 10)
     assert {find.passage.bank for find in everywhere.passages[:2]} == {BANK, OTHER}
     assert sorted(names(everywhere)) == ["anchor", "buoy", "lamp", "same", "tide"]
-    lowest = [meaning.nearest(store, b, "paint the buoy red", 10).lowest_score for b in (BANK, OTHER)]
+    lowest = [
+        meaning.nearest(store, b, "paint the buoy red", 10).lowest_score for b in (BANK, OTHER)
+    ]
     assert everywhere.lowest_score == pytest.approx(min(lowest))
     for bank in (BANK, OTHER):
         own = meaning.nearest(store, bank, "paint the buoy red", 10)
@@ -100,11 +104,11 @@ def test_a_long_passage_ranks_by_its_best_part(store: SqliteStore, tmp_path: Pat
     with store.transaction():
         store.put_derived(BANK, SESSION, [passage("long", long), passage("z", "zebra and gnu")])
     embedder = BagOfWords(dimension=256)
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
     found = meaning.nearest(store, BANK, "zebra", 10)
     assert names(found) == ["long", "z"]
-    rows = embedder.embed(["zebra", *parts_of(long)])
+    rows = embedder.embed(["zebra", *split_text(long)])
     best = float((rows[1:] @ rows[0]).max())
     assert found.passages[0].score == pytest.approx(best, abs=1e-5)
     alike = meaning.similarities(store, "zebra", [passage("long", long)])
@@ -113,7 +117,7 @@ def test_a_long_passage_ranks_by_its_best_part(store: SqliteStore, tmp_path: Pat
 
 def test_similarities_are_the_cosines_of_what_is_stored(store: SqliteStore, tmp_path: Path) -> None:
     embedder = BagOfWords(dimension=256)
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     asked = [passage(id, body, bank) for bank, said in SPOKEN.items() for id, body in said.items()]
     unknown = [passage("new", "never embedded"), passage("tool", "none")._replace(hash="")]
     query = "the red lamp"
@@ -134,7 +138,7 @@ def test_a_vector_that_no_model_gives_is_as_good_as_none(
     with store.transaction():
         store.put_vectors(BANK, embedder.name, [(torn.hash, 0, data), (short.hash, 0, data[:-4])])
         store.put_derived(BANK, SESSION, [torn, short, whole])
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
     asked = meaning.similarities(store, "buoy", [torn, short, whole])
     assert list(asked) == [passage_key(whole)]
@@ -149,7 +153,7 @@ def test_many_turns_do_not_crowd_out_the_layer_that_is_asked(
     with store.transaction():
         store.put_derived(BANK, SESSION, [*turns, *wanted])
     embedder = BagOfWords(dimension=256)
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
     everything = meaning.nearest(store, BANK, "buoy red", 20)
     assert {find.passage.kind for find in everything.passages} == {"turn"}
@@ -161,7 +165,7 @@ def test_many_turns_do_not_crowd_out_the_layer_that_is_asked(
 
 
 def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path) -> None:
-    embed_waiting(store, BagOfWords())
+    embed_pending(store, BagOfWords())
     meaning = semantics(tmp_path, None)
     assert meaning.nearest(store, None, "buoy", 10) == RetrieverResult(())
     assert meaning.similarities(store, "buoy", [passage("x", "buoy")]) == {}
@@ -171,7 +175,7 @@ def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path)
 
 def test_the_same_question_is_embedded_once(store: SqliteStore, tmp_path: Path) -> None:
     embedder = BagOfWords()
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     embedder.asked.clear()
     meaning = semantics(tmp_path, embedder)
     for query in ("buoy", "anchor", "buoy"):
@@ -183,15 +187,15 @@ def test_the_same_question_is_embedded_once(store: SqliteStore, tmp_path: Path) 
     assert names(meaning.nearest(store, BANK, "paint the buoy red", 1)) == ["buoy"]
 
 
-@pytest.mark.parametrize("kept", [3, TAIL - 500])
+@pytest.mark.parametrize("kept", [3, MAX_UNWRITTEN - 500])
 def test_what_is_deleted_is_not_found_any_more(
     store: SqliteStore, tmp_path: Path, kept: int
 ) -> None:
-    said = [passage(f"p{n}", f"word{n} buoy") for n in range(TAIL + 100)]
+    said = [passage(f"p{n}", f"word{n} buoy") for n in range(MAX_UNWRITTEN + 100)]
     with store.transaction():
         store.put_derived(BANK, SESSION, said)
     embedder = BagOfWords(dimension=64)
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
     assert len(meaning.nearest(store, BANK, "buoy", 5000).passages) == len(said)
     with store.transaction():
@@ -219,7 +223,9 @@ def test_a_text_in_stretches_is_one_text(words: ModelSemanticSearch) -> None:
 
 
 def test_a_near_word_counts_for_part(words: ModelSemanticSearch) -> None:
-    near, far = words.soft_coverage({"car": 1.0}, [("the automobile vehicle",), ("the oxygen treaty",)])
+    near, far = words.soft_coverage(
+        {"car": 1.0}, [("the automobile vehicle",), ("the oxygen treaty",)]
+    )
     assert 1 > near > far
 
 

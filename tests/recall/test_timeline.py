@@ -19,12 +19,12 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.app.search.old_browse import Browsing
+from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Moment
 from holdfast.model.records import Exchange, Session
 from holdfast.recall.lookup.timeline import Timeline, timeline
-from holdfast.recall.query.times import Span, read_span
+from holdfast.recall.query.times import IsoSpan, read_iso_span
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 from holdfast.store.sqlite.store import SqliteStore
@@ -69,8 +69,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def memory(home: Path) -> Iterator[Browsing]:
-    with Browsing(Settings(home, home)) as opened:
+def memory(home: Path) -> Iterator[Holdfast]:
+    with Holdfast(Settings(home, home), create=False) as opened:
         yield opened
 
 
@@ -80,21 +80,21 @@ def names(told: Timeline) -> list[str]:
     ]
 
 
-def test_the_latest_are_told_without_an_anchor(memory: Browsing) -> None:
+def test_the_latest_are_told_without_an_anchor(memory: Holdfast) -> None:
     told = memory.timeline(bank="harbour")
     assert names(told) == ["d1", "x1", "c1", "x2"]
     assert (told.bank, told.anchor, told.undated) == ("harbour", "", 1)
     assert names(memory.timeline(bank="harbour", before=1, after=1)) == ["c1", "x2"]
 
 
-def test_a_record_is_marked_among_its_neighbours(memory: Browsing) -> None:
+def test_a_record_is_marked_among_its_neighbours(memory: Holdfast) -> None:
     assert names(memory.timeline("x1", bank="harbour")) == ["d1", "*x1", "c1", "x2"]
     assert names(memory.timeline("exchange/x1", bank="harbour", before=0, after=1)) == ["*x1", "c1"]
     told = memory.timeline("c10", bank="harbour", before=1, after=0)
     assert names(told) == ["x1", "*c1"] and told.anchor == "holdfast://commit/c1" + "0" * 38
 
 
-def test_every_kind_has_its_title_and_note(memory: Browsing) -> None:
+def test_every_kind_has_its_title_and_note(memory: Holdfast) -> None:
     digest, work, commit, _ = memory.timeline(bank="harbour").events
     assert (digest.title, digest.note) == ("Fix the tide table", "done")
     assert (work.title, work.note) == ("Fix the tide table", "bugfix")
@@ -104,14 +104,14 @@ def test_every_kind_has_its_title_and_note(memory: Browsing) -> None:
     assert (turn.title, turn.note, turn.anchor) == ("word 3", "user", True)
 
 
-def test_a_turn_lies_among_the_turns_of_its_session(memory: Browsing) -> None:
+def test_a_turn_lies_among_the_turns_of_its_session(memory: Holdfast) -> None:
     told = memory.timeline("t2", bank="harbour", before=3, after=3)
     assert names(told) == ["d1", "x1", "t1", "*t2", "c1", "t3", "x2"]
     late = memory.timeline("t5", bank="harbour", before=1, after=3)
     assert names(late) == ["t4", "*t5", "s6"], "turns of one moment lie as they were spoken"
 
 
-def test_kinds_that_are_asked_for_are_all_there_is_beside_the_anchor(memory: Browsing) -> None:
+def test_kinds_that_are_asked_for_are_all_there_is_beside_the_anchor(memory: Holdfast) -> None:
     turns = memory.timeline("t2", bank="harbour", kinds=["turn"], before=1, after=1)
     assert names(turns) == ["t1", "*t2", "t3"]
     commits = memory.timeline("x2", bank="harbour", kinds=["commit"])
@@ -119,26 +119,26 @@ def test_kinds_that_are_asked_for_are_all_there_is_beside_the_anchor(memory: Bro
     assert "t1" in names(memory.timeline(bank="harbour", kinds=["turn"]))
 
 
-def test_a_date_lies_between_what_came_before_and_after(memory: Browsing) -> None:
+def test_a_date_lies_between_what_came_before_and_after(memory: Holdfast) -> None:
     told = memory.timeline("2026-03-01T12:30", bank="harbour", before=1, after=1)
     assert names(told) == ["x1", "c1"] and told.anchor == at(30)
     assert names(memory.timeline("2026-03-02", bank="harbour", before=1)) == ["x2"]
     assert names(memory.timeline("2026-03-01", bank="harbour", after=2)) == ["d1", "x1"]
 
 
-def test_all_banks_make_one_timeline(memory: Browsing) -> None:
+def test_all_banks_make_one_timeline(memory: Holdfast) -> None:
     assert names(memory.timeline(bank="all")) == ["d1", "x1", "y1", "c1", "x2"]
     assert names(memory.timeline("y1", bank="all", before=1, after=1)) == ["x1", "*y1", "c1"]
 
 
-def test_a_record_of_another_bank_brings_its_bank_along(memory: Browsing) -> None:
+def test_a_record_of_another_bank_brings_its_bank_along(memory: Holdfast) -> None:
     told = memory.timeline("y1")
     assert (told.bank, names(told)) == ("lighthouse", ["*y1"])
     with pytest.raises(NotFoundError):
         memory.timeline("y1", bank="harbour")
 
 
-def test_a_session_stands_where_its_digest_does(memory: Browsing) -> None:
+def test_a_session_stands_where_its_digest_does(memory: Holdfast) -> None:
     told = memory.timeline(f"session/{SESSION}", bank="harbour", before=1, after=1)
     assert names(told) == ["*d1", "x1"]
     started = Session(BANK, "s2", "h2", "claude-code", started=at(30))
@@ -146,25 +146,25 @@ def test_a_session_stands_where_its_digest_does(memory: Browsing) -> None:
     assert names(told) == ["x1", "c1"] and told.anchor == at(30)
 
 
-def test_the_best_hit_of_a_query_is_an_anchor(memory: Browsing) -> None:
+def test_the_best_hit_of_a_query_is_an_anchor(memory: Holdfast) -> None:
     told = memory.timeline(query="raise the mast", bank="harbour", before=1)
     assert names(told) == ["c1", "*x2"] and told.query == "raise the mast"
     turn = memory.timeline(query="the same moment", bank="harbour", before=1)
     assert names(turn)[-1] == "*s6", "where no exchange speaks of it, a turn may"
 
 
-def test_a_query_that_nothing_speaks_of_gives_nothing(memory: Browsing) -> None:
+def test_a_query_that_nothing_speaks_of_gives_nothing(memory: Holdfast) -> None:
     told = memory.timeline(query="zymurgy", bank="harbour")
     assert told.events == () and "Nothing in harbour speaks of 'zymurgy'." in told.notes
 
 
-def test_what_has_no_time_is_no_anchor(memory: Browsing) -> None:
+def test_what_has_no_time_is_no_anchor(memory: Holdfast) -> None:
     for anchor in ("x3", "session/silent"):
         with pytest.raises(InputError, match="has no time"):
             memory.timeline(anchor, bank="all")
 
 
-def test_neighbours_are_neighbours_both_ways(memory: Browsing) -> None:
+def test_neighbours_are_neighbours_both_ways(memory: Holdfast) -> None:
     """Whoever is next after a record has that record next before it."""
     kinds = ("digest", "exchange", "commit", "turn")
     everything = memory.timeline(bank="all", kinds=kinds, before=50).events
@@ -176,7 +176,7 @@ def test_neighbours_are_neighbours_both_ways(memory: Browsing) -> None:
         assert [e.uri for e in before.events] == [one.uri, two.uri]
 
 
-def test_a_record_whose_passage_is_not_there_is_still_an_anchor(memory: Browsing) -> None:
+def test_a_record_whose_passage_is_not_there_is_still_an_anchor(memory: Holdfast) -> None:
     stray = replace(an_exchange("zz"), started=at(30))
     assert isinstance(stray, Exchange)
     told = timeline(memory.reader, BANK, stray, before=1, after=1)
@@ -196,7 +196,7 @@ def test_a_record_whose_passage_is_not_there_is_still_an_anchor(memory: Browsing
     ],
 )
 def test_a_date_covers_what_it_names(text: str, first: str, end: str) -> None:
-    assert read_span(text) == Span(first, end)
+    assert read_iso_span(text) == IsoSpan(first, end)
 
 
 @pytest.mark.parametrize(
@@ -204,4 +204,4 @@ def test_a_date_covers_what_it_names(text: str, first: str, end: str) -> None:
 )
 def test_what_is_no_date_is_said_to_be_none(text: str) -> None:
     with pytest.raises(InputError, match="is not a date"):
-        read_span(text)
+        read_iso_span(text)

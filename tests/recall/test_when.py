@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.recall.query.time_phrases import When, about_recent, read_when
+from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
 
 # A Wednesday.
 NOW = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)
@@ -22,8 +22,8 @@ LANDMARKS = {
 }
 
 
-def read(query: str, now: datetime = NOW) -> When | None:
-    return read_when(query, now, LANDMARKS.get)
+def read(query: str, now: datetime = NOW) -> TimeRange | None:
+    return read_time_range(query, now, LANDMARKS.get)
 
 
 def short(time: str) -> str:
@@ -265,10 +265,10 @@ def test_an_hour_that_the_clock_shows_twice_does_not_turn_a_range_around() -> No
         "v3": datetime(1, 1, 1, tzinfo=UTC),
     }
     now = NOW.astimezone(ZoneInfo("Europe/Berlin"))
-    when = read_when("between v1 and v2", now, marks.get)
+    when = read_time_range("between v1 and v2", now, marks.get)
     assert when
     assert (short(when.start), short(when.end)) == ("2026-10-25T00:45", "2026-10-25T01:15")
-    assert read_when("since v3", now, marks.get) is None
+    assert read_time_range("since v3", now, marks.get) is None
 
 
 def test_a_time_holds_its_start_and_not_its_end() -> None:
@@ -283,10 +283,10 @@ def test_a_time_holds_its_start_and_not_its_end() -> None:
 
 def test_a_landmark_is_asked_for_by_its_own_words_the_longest_first() -> None:
     asked: list[str] = []
-    read_when("since the last release what changed in the parser?", NOW, asked.append)
+    read_time_range("since the last release what changed in the parser?", NOW, asked.append)
     assert asked == ["last release"]
     asked.clear()
-    assert read_when("since Monday", NOW, asked.append)
+    assert read_time_range("since Monday", NOW, asked.append)
     assert asked == []
 
 
@@ -309,7 +309,7 @@ _WORDS = st.sampled_from(
 @given(st.one_of(st.text(), st.lists(_WORDS, max_size=14).map(" ".join)))
 def test_no_text_is_too_strange_and_no_time_ends_before_it_starts(query: str) -> None:
     when = read(query)
-    about_recent(query)
+    asks_for_recent_work(query)
     if when is None:
         return
     assert when.phrase and (when.start or when.end)
@@ -323,8 +323,8 @@ def test_no_text_is_too_strange_and_no_time_ends_before_it_starts(query: str) ->
 )
 def test_a_hundred_kilobytes_are_read_no_further_than_two_lines(word: str) -> None:
     asked: list[str] = []
-    read_when(word * (100_000 // len(word)), NOW, asked.append)
-    about_recent(word * (100_000 // len(word)))
+    read_time_range(word * (100_000 // len(word)), NOW, asked.append)
+    asks_for_recent_work(word * (100_000 // len(word)))
     assert len(asked) < 1000
 
 
@@ -361,7 +361,7 @@ def test_a_hundred_kilobytes_are_read_no_further_than_two_lines(word: str) -> No
     ],
 )
 def test_a_question_about_ones_own_latest_work_is_known(query: str) -> None:
-    assert about_recent(query)
+    assert asks_for_recent_work(query)
 
 
 @pytest.mark.parametrize(
@@ -384,4 +384,4 @@ def test_a_question_about_ones_own_latest_work_is_known(query: str) -> None:
     ],
 )
 def test_other_questions_are_not_about_the_latest_work(query: str) -> None:
-    assert not about_recent(query)
+    assert not asks_for_recent_work(query)

@@ -40,7 +40,7 @@ def read_in(memory: Holdfast, scripts: Sequence[Script]) -> None:
     """Read sessions, one after the other."""
     folder = memory.settings.home / "claude" / "projects"
     for script in scripts:
-        memory.ingest(memory.find([script.write(folder)]))
+        memory.ingest(memory.ingestion.find([script.write(folder)]))
 
 
 def filled(home: Path, *scripts: Script) -> Holdfast:
@@ -52,6 +52,6 @@ def filled(home: Path, *scripts: Script) -> Holdfast:
 
 def by_words(memory: Holdfast, words: str) -> Fact:
     """The one fact whose content holds some words."""
-    found = [fact for fact in memory.facts(all=True) if words in fact.content]
-    assert len(found) == 1, [fact.content for fact in memory.facts(all=True)]
+    found = [fact for fact in memory.browse.facts(all=True) if words in fact.content]
+    assert len(found) == 1, [fact.content for fact in memory.browse.facts(all=True)]
     return found[0]

@@ -20,15 +20,15 @@ def test_a_models_word_is_noted_and_nothing_follows_from_it(tmp_path: Path) -> N
         chat = ScriptedChat("no JSON at all", RETIRE)
         governor = Governor(chat, memory.store, Caps(), lambda: NOW, wait=lambda s: None)
         assert advise(memory.store, governor, lambda: NOW, lambda: None) == 1
-        (review,) = memory.reviews()
+        (review,) = memory.browse.reviews()
         assert review.advice.startswith("retire: Everybody uses npm.")
-        assert memory.facts()[0].status is Status.OBSERVED
+        assert memory.browse.facts()[0].status is Status.OBSERVED
         asked = chat.asked[0]
         border = asked.text.splitlines()[0]
         assert border in asked.system and "npm install" in asked.text
         assert advise(memory.store, governor, lambda: NOW, lambda: None) == 0
-        memory.rebuild()
-        assert memory.reviews()[0].advice == review.advice
+        memory.ingestion.rebuild()
+        assert memory.browse.reviews()[0].advice == review.advice
 
 
 def test_a_service_that_says_later_is_not_asked_for_the_rest(tmp_path: Path) -> None:
@@ -36,4 +36,4 @@ def test_a_service_that_says_later_is_not_asked_for_the_rest(tmp_path: Path) -> 
     with breached(tmp_path) as memory:
         governor = Governor(ScriptedChat(busy), memory.store, Caps(), lambda: NOW)
         assert advise(memory.store, governor, lambda: NOW, lambda: None) == 0
-        assert memory.reviews()[0].advice == ""
+        assert memory.browse.reviews()[0].advice == ""

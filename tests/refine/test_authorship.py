@@ -13,7 +13,7 @@ from tests.support.transcripts import Script
 from holdfast.app.memory import Holdfast
 from holdfast.refine.git.commit_authorship import link_commits
 from holdfast.settings import Settings
-from holdfast.store.protocol.git_history import Authored
+from holdfast.store.protocol.git_history import CommitAuthorship
 
 START = datetime(2026, 9, 1, 9, 0, tzinfo=UTC)
 SESSIONS = [f"{n}{n}{n}{n}{n}{n}{n}{n}-0000-4000-8000-00000000000{n}" for n in range(1, 5)]
@@ -62,15 +62,15 @@ class Place:
     def run_commit(self, script: Script, message: str, printed: str) -> None:
         script.result(script.call("Bash", command=f'git commit -m "{message}"'), printed)
 
-    def read(self, *scripts: Script) -> list[Authored]:
+    def read(self, *scripts: Script) -> list[CommitAuthorship]:
         for script in scripts:
             script.assistant("It is done and the crane lifts again, as the tests show.")
             script.write(self.folder / "claude" / "projects")
-        self.memory.ingest(self.memory.find([]))
-        self.memory.ingest_git(self.top)
+        self.memory.ingest(self.memory.ingestion.find([]))
+        self.memory.ingestion.ingest_git(self.top)
         (bank,) = self.memory.reader.banks()
         link_commits(self.memory.store, bank.id)
-        return self.memory.reader.authored(bank.id)
+        return self.memory.reader.authorship(bank.id)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     made.memory.close()
 
 
-def host(place: Place, made: Authored) -> str:
+def host(place: Place, made: CommitAuthorship) -> str:
     session = place.memory.reader.session(made.bank, made.session)
     assert session is not None
     return session.host

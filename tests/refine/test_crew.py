@@ -23,7 +23,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
 from holdfast.refine.sessions import parallel_derive
-from holdfast.refine.sessions.parallel_derive import Handed, derive_by
+from holdfast.refine.sessions.parallel_derive import SessionSnapshot, derive_in_parallel
 from holdfast.settings import Settings
 
 needs_dask = pytest.mark.skipif(
@@ -48,14 +48,14 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     home = tmp_path_factory.mktemp("alone")
     with open_at(home) as memory:
-        memory.ingest(memory.find([corpus]))
+        memory.ingest(memory.ingestion.find([corpus]))
     return dump(home / "memory.db")
 
 
 def ingest(home: Path, corpus: Path, crew: Executor) -> dict[str, list[str]]:
     with open_at(home) as memory:
         told: list[int] = []
-        memory.ingest(memory.find([corpus]), crew=crew, tick=told.append)
+        memory.ingestion.ingest(memory.ingestion.find([corpus]), crew=crew, tick=told.append)
         assert told == list(range(1, len(told) + 1)) and len(told) >= 10
     return dump(home / "memory.db")
 
@@ -159,19 +159,19 @@ def test_a_session_that_changes_while_it_is_out_is_done_anew(tmp_path: Path) -> 
                     script.assistant("The mizzen is blue.")
                     script.write(tmp_path / "corpus")
                     with open_at(tmp_path / "home") as other:
-                        other.ingest(other.find([path]))
+                        other.ingest(other.ingestion.find([path]))
                     yield item, made
 
-        memory.ingest(memory.find([path]), crew=Late())
+        memory.ingestion.ingest(memory.ingestion.find([path]), crew=Late())
     with open_at(tmp_path / "calm") as calm:
-        calm.ingest(calm.find([path]))
+        calm.ingest(calm.ingestion.find([path]))
     assert dump(tmp_path / "home/memory.db") == dump(tmp_path / "calm/memory.db")
 
 
 def test_what_is_too_long_or_goes_on_is_done_here(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out: list[Handed] = []
+    out: list[SessionSnapshot] = []
 
     class Watching(NoExecutor):
         size = 2
@@ -188,7 +188,7 @@ def test_what_is_too_long_or_goes_on_is_done_here(
     with open_at(tmp_path) as memory:
         with memory.store.transaction():
             memory.store.drop_derived()
-        assert derive_by(Watching(), memory.store) >= 10
+        assert derive_in_parallel(Watching(), memory.store) >= 10
     assert len(out) >= 10
 
 
@@ -200,9 +200,9 @@ def test_vectors_by_processes_are_the_same(tmp_path: Path) -> None:
     path = script.write(tmp_path / "corpus")
     for name in ("one", "two"):
         with open_at(tmp_path / name, model="") as memory:
-            memory.ingest(memory.find([path]))
+            memory.ingest(memory.ingestion.find([path]))
             with ProcessExecutor(2) as crew:
-                assert memory.embed(crew=crew if name == "two" else None) == 0
+                assert memory.ingestion.embed(crew=crew if name == "two" else None) == 0
     told = [_vectors(tmp_path / name) for name in ("one", "two")]
     assert len(told[0]) > 64 and told[0] == told[1]
 
@@ -262,9 +262,9 @@ def test_a_cluster_makes_the_same_memory_also_when_a_worker_dies(
 
         assert ingest(tmp_path / "rough", corpus, Deadly()) == alone
         with open_at(tmp_path / "calm", model="") as memory:
-            assert memory.embed(crew=hired.embed) == 0
+            assert memory.ingestion.embed(crew=hired.embed) == 0
         with open_at(tmp_path / "rough", model="") as memory:
-            assert memory.embed() == 0
+            assert memory.ingestion.embed() == 0
     assert _vectors(tmp_path / "calm") == _vectors(tmp_path / "rough")
 
 
@@ -274,7 +274,7 @@ def test_a_cluster_that_is_not_there_is_told_of() -> None:
     cluster: Any = import_module("holdfast.refine.core.dask_cluster")
     began = time.monotonic()
     with pytest.raises(InputError, match="No Dask scheduler"):
-        cluster.Cluster("dask://127.0.0.1:9", who_are_you, wait_s=0.5)
+        cluster.DaskExecutor("dask://127.0.0.1:9", who_are_you, timeout_s=0.5)
     assert time.monotonic() - began < 20
 
 
@@ -288,4 +288,4 @@ def test_workers_of_another_version_get_nothing(scheduler: Any) -> None:
     cluster: Any = import_module("holdfast.refine.core.dask_cluster")
     address = str(scheduler.scheduler_address).replace("tcp://", "dask://")
     with pytest.raises(InputError, match="does not have Holdfast"):
-        cluster.Cluster(address, somebody_else)
+        cluster.DaskExecutor(address, somebody_else)

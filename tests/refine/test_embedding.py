@@ -19,7 +19,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
 from holdfast.refine.core.passages import EMBEDDED_FIRST
-from holdfast.refine.sessions.embedding import PART, PARTS, embed_waiting, parts_of
+from holdfast.refine.sessions.embedding import MAX_PART_CHARACTERS, MAX_PARTS, embed_pending, split_text
 from holdfast.store.sqlite.store import SqliteStore
 
 
@@ -67,29 +67,29 @@ def test_everything_that_waits_gets_its_vector(store: SqliteStore) -> None:
     embedder = BagOfWords()
     told: list[int] = []
     assert store.count_unembedded(embedder.name) == 151
-    assert embed_waiting(store, embedder, tick=told.append) == 151
+    assert embed_pending(store, embedder, on_progress=told.append) == 151
     assert store.count_unembedded(embedder.name) == 0
     assert told == sorted(told) and told[-1] == 151
     assert store.vector_span(BANK, embedder.name).total == 150
     assert store.vector_span(OTHER, embedder.name).total == 1
     asked = len(embedder.asked)
-    assert embed_waiting(store, embedder) == 0
+    assert embed_pending(store, embedder) == 0
     assert len(embedder.asked) == asked
 
 
 def test_what_has_no_hash_is_not_embedded(store: SqliteStore) -> None:
     derive(store, passage("p", "a tool call")._replace(hash=""))
     embedder = BagOfWords()
-    assert embed_waiting(store, embedder) == 0 and embedder.asked == []
+    assert embed_pending(store, embedder) == 0 and embedder.asked == []
 
 
 def test_it_stops_when_its_time_is_up_and_goes_on_later(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}", "digest") for n in range(200)))
     embedder = BagOfWords()
-    assert embed_waiting(store, embedder, seconds=-1) == 0 and embedder.asked == []
-    done = embed_waiting(store, embedder, seconds=0)
+    assert embed_pending(store, embedder, timeout_s=-1) == 0 and embedder.asked == []
+    done = embed_pending(store, embedder, timeout_s=0)
     assert done < 200 and store.count_unembedded(embedder.name) == 200 - done
-    assert embed_waiting(store, embedder) == 200 - done
+    assert embed_pending(store, embedder) == 200 - done
     assert store.count_unembedded(embedder.name) == 0
     assert max(Counter(embedder.asked).values()) == 1
 
@@ -102,7 +102,7 @@ def test_kinds_come_in_the_order_asked_for(store: SqliteStore) -> None:
     with store.transaction():
         store.put_commits([(commit, said._replace(hash="c"))])
     embedder = BagOfWords()
-    assert embed_waiting(store, embedder, EMBEDDED_FIRST) == 2
+    assert embed_pending(store, embedder, EMBEDDED_FIRST) == 2
     assert embedder.asked == ["digest words", "exchange words"]
     assert (
         store.count_unembedded(embedder.name),
@@ -116,7 +116,7 @@ def test_the_same_words_are_embedded_once_in_a_bank(store: SqliteStore, count: i
     fillers = [passage(f"f{n}", f"filler {n}", "digest", OTHER) for n in range(200)]
     derive(store, *fillers, passage("o", "the same words", "digest", OTHER), bank=OTHER)
     embedder = BagOfWords()
-    assert embed_waiting(store, embedder) == count + 201
+    assert embed_pending(store, embedder) == count + 201
     assert Counter(embedder.asked)["the same words"] == 2
     assert store.vector_span(BANK, embedder.name).total == 1
     number = store.vector_span(BANK, embedder.name).highest
@@ -126,7 +126,7 @@ def test_the_same_words_are_embedded_once_in_a_bank(store: SqliteStore, count: i
 def test_a_short_turn_is_embedded_with_what_stood_before_it(store: SqliteStore) -> None:
     derive(store, passage("p", "yes, do that")._replace(context="shall I paint the buoy"))
     embedder = BagOfWords()
-    embed_waiting(store, embedder)
+    embed_pending(store, embedder)
     assert embedder.asked == ["yes, do that", "shall I paint the buoy yes, do that"]
     (vector,) = vectors_of(store, embedder.name, "yes, do that")
     assert np.allclose(vector, embedder.embed(embedder.asked[:2]).mean(axis=0))
@@ -137,8 +137,8 @@ def test_a_long_text_has_a_vector_for_each_part(store: SqliteStore) -> None:
     body = "\n".join(f"Line {n} speaks of the harbour." for n in range(200))
     derive(store, passage("p", body))
     embedder = BagOfWords()
-    assert embed_waiting(store, embedder) == 1
-    parts = parts_of(body)
+    assert embed_pending(store, embedder) == 1
+    parts = split_text(body)
     assert len(parts) > 3 and embedder.asked == parts
     found = vectors_of(store, embedder.name, body)
     assert len(found) == len(parts)
@@ -146,10 +146,10 @@ def test_a_long_text_has_a_vector_for_each_part(store: SqliteStore) -> None:
 
 
 def test_a_text_without_a_word_is_embedded_too(store: SqliteStore) -> None:
-    bodies = ["", " \n" * PART, "🦜" * 3 * PART, "\x00"]
+    bodies = ["", " \n" * MAX_PART_CHARACTERS, "🦜" * 3 * MAX_PART_CHARACTERS, "\x00"]
     derive(store, *(passage(f"p{n}", body, "digest") for n, body in enumerate(bodies)))
     embedder = BagOfWords()
-    assert embed_waiting(store, embedder) == len(bodies)
+    assert embed_pending(store, embedder) == len(bodies)
     assert store.count_unembedded(embedder.name) == 0
 
 
@@ -157,44 +157,44 @@ def test_a_failing_model_loses_nothing_of_what_was_done(store: SqliteStore) -> N
     derive(store, *(passage(f"p{n}", f"word number {n}", "digest") for n in range(200)))
     first = FailsAfter(calls=2)
     with pytest.raises(ModelError):
-        embed_waiting(store, first)
+        embed_pending(store, first)
     done = store.vector_span(BANK, first.name).total
     assert done == len(first.asked) > 0
     assert store.count_unembedded(first.name) == 200 - done
     second = BagOfWords()
-    assert embed_waiting(store, second) == 200 - done
+    assert embed_pending(store, second) == 200 - done
     assert not set(first.asked) & set(second.asked)
 
 
 def test_a_new_model_finds_everything_undone(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}") for n in range(20)))
-    embed_waiting(store, BagOfWords("old"))
+    embed_pending(store, BagOfWords("old"))
     assert store.count_unembedded("new") == 20
-    assert embed_waiting(store, BagOfWords("new", dimension=8)) == 20
+    assert embed_pending(store, BagOfWords("new", dimension=8)) == 20
     assert store.vector_models() == [("new", 20), ("old", 20)]
 
 
 def test_words_that_change_are_embedded_anew(store: SqliteStore) -> None:
     derive(store, passage("p1", "stays"), passage("p2", "changes"))
-    embed_waiting(store, BagOfWords())
+    embed_pending(store, BagOfWords())
     derive(store, passage("p1", "stays"), passage("p2", "has changed"))
     embedder = BagOfWords()
-    assert embed_waiting(store, embedder) == 1
+    assert embed_pending(store, embedder) == 1
     assert set(embedder.asked) == {"has changed", " has changed"}
 
 
 WORDS = st.one_of(
     st.text(max_size=30),
-    st.sampled_from(["\n", "\n\n", ". ", "? ", " ", "x" * (PART - 1), "x" * PART, "y" * 3 * PART]),
+    st.sampled_from(["\n", "\n\n", ". ", "? ", " ", "x" * (MAX_PART_CHARACTERS - 1), "x" * MAX_PART_CHARACTERS, "y" * 3 * MAX_PART_CHARACTERS]),
 )
 
 
 @given(st.lists(WORDS, max_size=40).map("".join))
 def test_parts_are_short_whole_and_never_empty(text: str) -> None:
-    parts = parts_of(text)
-    assert 0 < len(parts) <= PARTS
-    assert all(len(part) <= PART for part in parts)
+    parts = split_text(text)
+    assert 0 < len(parts) <= MAX_PARTS
+    assert all(len(part) <= MAX_PART_CHARACTERS for part in parts)
     assert all(parts) or not text
     kept, whole = (re.sub(r"\s+", "", t) for t in ("".join(parts), text))
     assert whole.startswith(kept)
-    assert kept == whole or len(parts) == PARTS
+    assert kept == whole or len(parts) == MAX_PARTS

@@ -14,7 +14,7 @@ from tests.support.transcripts import Script
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.graph import EntityKind, LinkKind
-from holdfast.recall.links.links import MOST, Links
+from holdfast.recall.links.links import MAX_LINKS, Links
 from holdfast.settings import Settings
 
 THINGS = ("AuthProvider", "TokenCache", "SessionGuard", "parse_http", "src/ui/rest.js", "#12")
@@ -43,26 +43,26 @@ def script(number: int, *said: str) -> Script:
 
 def read(memory: Holdfast, *scripts: Script) -> None:
     folder = memory.settings.home / "claude" / "projects"
-    memory.ingest(memory.find([s.write(folder) for s in scripts]))
+    memory.ingest(memory.ingestion.find([s.write(folder) for s in scripts]))
 
 
 def graph(memory: Holdfast) -> dict[str, list[object]]:
     """The whole graph by what it says, without the numbers that it happens to have."""
     queries = {
         "entity": "SELECT bank, id, kind, name, aliases, mentions FROM entity",
-        "spelling": "SELECT s.bank, sort, text, key, e.id FROM spelling AS s "
+        "spelling": "SELECT s.bank, sort, text, key, e.id FROM entity_spelling AS s "
         "LEFT JOIN entity AS e ON e.number = s.entity",
-        "mention": "SELECT n.bank, n.kind, n.id, m.time, s.sort, s.text, parts FROM mention AS m "
-        "JOIN node AS n ON n.number = m.node JOIN spelling AS s ON s.number = m.spelling",
-        "same": "SELECT n.id, sort, one, other FROM same JOIN node AS n ON n.number = node",
-        "node": "SELECT bank, kind, id, session, time, hash FROM node",
+        "mention": "SELECT n.bank, n.kind, n.id, m.time, s.sort, s.text, parts FROM entity_mention AS m "
+        "JOIN graph_node AS n ON n.number = m.node JOIN entity_spelling AS s ON s.number = m.spelling",
+        "same": "SELECT n.id, sort, one, other FROM spelling_equivalence JOIN graph_node AS n ON n.number = node",
+        "node": "SELECT bank, kind, id, session, time, hash FROM graph_node",
     }
     with closing(sqlite3.connect(memory.settings.database)) as raw:
         return {name: sorted(raw.execute(query), key=repr) for name, query in queries.items()}
 
 
 def the_bank(memory: Holdfast) -> str:
-    bank = memory.bank_id("proj")
+    bank = memory.context.bank_id("proj")
     assert bank
     return bank
 
@@ -73,22 +73,26 @@ def test_one_component_under_all_its_names(tmp_path: Path) -> None:
     moved.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
     with open_at(tmp_path) as memory:
         read(memory, moved, script(2, "Is the auth provider in place?"))
-        assert memory.know() == {}
-        one = memory.entity("the auth provider".removeprefix("the "), "proj")
+        assert memory.ingestion.update() == {}
+        one = memory.browse.entity("the auth provider".removeprefix("the "), "proj")
         assert one.name == "AuthProvider" and one.kind is EntityKind.COMPONENT
         assert {"auth provider", "src/AuthProvider.tsx"} <= set(one.aliases)
-        assert one == memory.entity("AuthProvider.tsx", "proj") == memory.entity(one.id, "proj")
+        assert (
+            one
+            == memory.browse.entity("AuthProvider.tsx", "proj")
+            == memory.browse.entity(one.id, "proj")
+        )
         assert one.mentions >= 2
-        about = memory.about_entity("AuthProvider", "proj")
+        about = memory.browse.about_entity("AuthProvider", "proj")
         assert {record.kind for record in about.records} >= {"exchange"}
 
 
 def test_what_is_unknown_is_told(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         read(memory, script(1, "Look at AuthProvider."))
-        memory.know()
+        memory.ingestion.update()
         with pytest.raises(NotFoundError, match="Nothing is known"):
-            memory.entity("Nowhere", "proj")
+            memory.browse.entity("Nowhere", "proj")
 
 
 @settings(
@@ -111,7 +115,7 @@ def test_bit_by_bit_in_any_order_gives_what_a_rebuild_gives(
     scripts = [script(n, *texts[n::3]) for n in range(3) if texts[n::3]]
     with open_at(tmp_path_factory.mktemp("whole")) as memory:
         read(memory, *scripts)
-        memory.know()
+        memory.ingestion.update()
         whole = graph(memory)
         links = all_links(memory)
     with open_at(tmp_path_factory.mktemp("parts")) as memory:
@@ -119,10 +123,10 @@ def test_bit_by_bit_in_any_order_gives_what_a_rebuild_gives(
         random.Random(seed).shuffle(shuffled)
         for one in shuffled:
             read(memory, one)
-            memory.know()
+            memory.ingestion.update()
         assert graph(memory) == whole
         assert all_links(memory) == links
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert graph(memory) == whole
         check_links(memory)
 
@@ -132,7 +136,7 @@ def all_links(memory: Holdfast) -> list[tuple[str, str, str, float]]:
     links = Links(reader, bank)
     return sorted(
         (link.source, link.kind.value, link.target, link.weight)
-        for place in reader.places(bank, list(range(1, 500)))
+        for place in reader.graph_records(bank, list(range(1, 500)))
         for link in links.all(place)
     )
 
@@ -153,14 +157,14 @@ def check_links(memory: Holdfast) -> None:
         counts[source, kind] = counts.get((source, kind), 0) + 1
         back = turned.get(LinkKind(kind))
         assert back is None or (target, back.value, source) in there, (source, kind, target)
-    assert max(counts.values(), default=0) <= MOST
+    assert max(counts.values(), default=0) <= MAX_LINKS
 
 
 def test_links_stay_bounded_where_everything_is_about_one_thing(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         lines = [f"TokenCache failed {n} times because TokenCache was stale." for n in range(40)]
         read(memory, *[script(n, line) for n, line in enumerate(lines)])
-        memory.know()
+        memory.ingestion.update()
         check_links(memory)
 
 
@@ -170,7 +174,7 @@ def test_forgetting_takes_mentions_and_links_along_and_restoring_brings_them_bac
     with open_at(tmp_path) as memory:
         read(memory, script(1, "We moved AuthProvider because TokenCache failed."))
         read(memory, script(2, "TokenCache failed because the xebec_lock was held."))
-        memory.know()
+        memory.ingestion.update()
         before = graph(memory)
         (exchange,) = [
             x
@@ -187,11 +191,11 @@ def test_forgetting_takes_mentions_and_links_along_and_restoring_brings_them_bac
 def test_purging_and_scrubbing_leave_no_name_behind(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         read(memory, script(1, "The secret_xebec holds.", "Look at KetchLoader."))
-        memory.know()
-        memory.scrub("secret_xebec")
+        memory.ingestion.update()
+        memory.erasure.scrub("secret_xebec")
         assert "xebec" not in repr(graph(memory)) and "KetchLoader" in repr(graph(memory))
         session = memory.reader.sessions(None)[0]
-        memory.purge(f"holdfast://session/{session.id}")
+        memory.erasure.purge(f"holdfast://session/{session.id}")
         assert all(rows == [] for rows in graph(memory).values())
         assert b"KetchLoader" not in memory.settings.database.read_bytes()
 
@@ -200,23 +204,23 @@ def test_decisions_hold_through_a_rebuild_and_are_undone_exactly(tmp_path: Path)
     with open_at(tmp_path) as memory:
         read(memory, script(1, "Look at AuthProvider and TokenCache, the auth provider is old."))
         read(memory, script(2, "The auth provider and the token cache differ."))
-        memory.know()
+        memory.ingestion.update()
         before = graph(memory)
-        memory.merge_entities("TokenCache", "AuthProvider", "proj")
-        one = memory.entity("TokenCache", "proj")
+        memory.curation.merge_entities("TokenCache", "AuthProvider", "proj")
+        one = memory.browse.entity("TokenCache", "proj")
         assert {"AuthProvider", "TokenCache"} <= {one.name, *one.aliases}
-        memory.split_entity(one.name, "auth provider", "proj")
-        assert memory.entity("auth provider", "proj").id != one.id
+        memory.curation.split_entity(one.name, "auth provider", "proj")
+        assert memory.browse.entity("auth provider", "proj").id != one.id
         decided = graph(memory)
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert graph(memory) == decided
         with pytest.raises(InputError, match="one entity already"):
-            memory.merge_entities("TokenCache", "AuthProvider", "proj")
-        memory.correct(memory.entity("TokenCache", "proj").id, "the cache of tokens")
-        assert memory.entity("TokenCache", "proj").name == "the cache of tokens"
-        memory.forget(memory.entity("TokenCache", "proj").id)
+            memory.curation.merge_entities("TokenCache", "AuthProvider", "proj")
+        memory.correct(memory.browse.entity("TokenCache", "proj").id, "the cache of tokens")
+        assert memory.browse.entity("TokenCache", "proj").name == "the cache of tokens"
+        memory.forget(memory.browse.entity("TokenCache", "proj").id)
         with pytest.raises(NotFoundError):
-            memory.entity("TokenCache", "proj")
+            memory.browse.entity("TokenCache", "proj")
         memory.undo(4)
         assert graph(memory) == before
 
@@ -225,11 +229,11 @@ def test_banks_do_not_see_each_other(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         read(memory, script(1, "Look at AuthProvider."))
         memory.remember("KetchLoader needs AuthProvider.", "other")
-        names = {entity.name for entity in memory.entities("proj")}
+        names = {entity.name for entity in memory.browse.entities("proj")}
         assert "KetchLoader" not in names and "AuthProvider" in names
-        assert [record.kind for record in memory.about_entity("AuthProvider", "other").records] == [
-            "memory"
-        ]
+        assert [
+            record.kind for record in memory.browse.about_entity("AuthProvider", "other").records
+        ] == ["memory"]
         assert memory.recall("KetchLoader", "proj").abstained
 
 
@@ -240,10 +244,10 @@ def test_a_renamed_file_keeps_its_history(tmp_path: Path) -> None:
     second.tool("Bash", "", command="git mv a/ketch.py b/mizzen.py")
     with open_at(tmp_path) as memory:
         read(memory, first, second)
-        memory.know()
-        one = memory.entity("b/mizzen.py", "proj")
+        memory.ingestion.update()
+        one = memory.browse.entity("b/mizzen.py", "proj")
         assert one.name == "b/mizzen.py" and "a/ketch.py" in one.aliases
-        assert one == memory.entity("a/ketch.py", "proj") and one.mentions >= 2
+        assert one == memory.browse.entity("a/ketch.py", "proj") and one.mentions >= 2
 
 
 def test_contradictory_decisions_about_names_end_and_are_undone_exactly(tmp_path: Path) -> None:
@@ -254,23 +258,23 @@ def test_contradictory_decisions_about_names_end_and_are_undone_exactly(tmp_path
         before = graph(memory)
 
         def entities() -> int:
-            return len({memory.entity(name, "proj").id for name in (one, other, third)})
+            return len({memory.browse.entity(name, "proj").id for name in (one, other, third)})
 
-        memory.merge_entities(one, other, "proj")
+        memory.curation.merge_entities(one, other, "proj")
         assert entities() == 2
         memory.undo()
         assert graph(memory) == before
-        memory.merge_entities(one, third, "proj")
-        memory.merge_entities(third, other, "proj")
+        memory.curation.merge_entities(one, third, "proj")
+        memory.curation.merge_entities(third, other, "proj")
         assert entities() == 1
         with pytest.raises(InputError, match="one entity already"):
-            memory.merge_entities(other, one, "proj")
-        memory.split_entity(one, other, "proj")
+            memory.curation.merge_entities(other, one, "proj")
+        memory.curation.split_entity(one, other, "proj")
         assert entities() == 2
-        assert memory.entity(one, "proj") == memory.entity(third, "proj")
-        memory.merge_entities(other, third, "proj")
+        assert memory.browse.entity(one, "proj") == memory.browse.entity(third, "proj")
+        memory.curation.merge_entities(other, third, "proj")
         assert entities() == 1, "the later decision wins"
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert entities() == 1
         memory.undo()
         assert entities() == 2
@@ -286,14 +290,14 @@ def test_what_is_named_like_everything_leads_nowhere(tmp_path: Path) -> None:
             made.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
     with open_at(tmp_path) as memory:
         read(memory, *scripts)
-        names = {entity.name for entity in memory.entities("proj", limit=1000)}
+        names = {entity.name for entity in memory.browse.entities("proj", limit=1000)}
         assert not names & {"test", "index", "main", "index.ts", "test.py", "main.go"}
         for name in ("test", "index", "index.ts"):
             with pytest.raises(NotFoundError):
-                memory.entity(name, "proj")
+                memory.browse.entity(name, "proj")
         found = memory.recall("what did the index test of the main part say", "proj")
         assert {arm.name: arm.found for arm in found.strategies}["graph"] == 0
-        assert memory.entity("part3/index.ts", "proj").name == "part3/index.ts"
+        assert memory.browse.entity("part3/index.ts", "proj").name == "part3/index.ts"
 
 
 def renamed(folder: Path, at: pytest.MonkeyPatch, again: bool = False) -> Path:
@@ -331,24 +335,26 @@ def test_a_file_is_followed_through_the_history_of_its_repository(
     root = renamed(tmp_path / "work", monkeypatch)
     with open_at(tmp_path) as memory:
         read(memory, script(1, "Why does ketch_loader.py swallow the tide table?"))
-        memory.ingest_git(root, "proj")
-        one = memory.entity("ketch_loader.py", "proj")
+        memory.ingestion.ingest_git(root, "proj")
+        one = memory.browse.entity("ketch_loader.py", "proj")
         assert {"ketch_loader.py", "a/ketch_loader.py", "b/yawl_loader.py"} <= set(one.aliases)
         assert (
-            one == memory.entity("b/mizzen.py", "proj") == memory.entity("yawl_loader.py", "proj")
+            one
+            == memory.browse.entity("b/mizzen.py", "proj")
+            == memory.browse.entity("yawl_loader.py", "proj")
         )
         found = memory.recall("mizzen.py", "proj")
         by_graph = {hit.kind for hit in found.hits if "graph" in hit.why}
         assert "exchange" in by_graph and "commit" in by_graph
         before = graph(memory)
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert graph(memory) == before
-        memory.split_entity("b/mizzen.py", "a/ketch_loader.py", "proj")
-        parted = memory.entity("b/mizzen.py", "proj")
+        memory.curation.split_entity("b/mizzen.py", "a/ketch_loader.py", "proj")
+        parted = memory.browse.entity("b/mizzen.py", "proj")
         assert parted.aliases == ("b/yawl_loader.py",)
-        memory.ingest_git(root, "proj")
-        memory.rebuild()
-        assert memory.entity("b/mizzen.py", "proj") == parted, "what was parted stays so"
+        memory.ingestion.ingest_git(root, "proj")
+        memory.ingestion.rebuild()
+        assert memory.browse.entity("b/mizzen.py", "proj") == parted, "what was parted stays so"
         memory.undo()
         assert graph(memory) == before
 
@@ -358,6 +364,10 @@ def test_a_name_that_another_file_has_now_is_not_followed(
 ) -> None:
     root = renamed(tmp_path / "work", monkeypatch, again=True)
     with open_at(tmp_path) as memory:
-        memory.ingest_git(root, "proj")
-        assert memory.entity("a/ketch_loader.py", "proj") != memory.entity("b/mizzen.py", "proj")
-        assert memory.entity("b/mizzen.py", "proj") == memory.entity("b/yawl_loader.py", "proj")
+        memory.ingestion.ingest_git(root, "proj")
+        assert memory.browse.entity("a/ketch_loader.py", "proj") != memory.browse.entity(
+            "b/mizzen.py", "proj"
+        )
+        assert memory.browse.entity("b/mizzen.py", "proj") == memory.browse.entity(
+            "b/yawl_loader.py", "proj"
+        )

@@ -303,7 +303,7 @@ def test_no_bytes_in_an_event_raise_and_every_event_is_accounted_for(
         assert lines == done.events
         home.reconcile()
         with home.open() as memory:
-            balance = memory.balance()
+            balance = memory.inventory.balance()
         assert balance.lines == balance.accounted == lines
 
 

@@ -13,7 +13,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
-from holdfast.refine.git.history import LogRead
+from holdfast.refine.git.history import HistoryReport
 from holdfast.settings import Settings
 
 NOW = "2026-11-15T12:00:00.000Z"
@@ -42,8 +42,8 @@ class Repository:
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
-    def read(self, with_diff: bool = True) -> LogRead:
-        return self.memory.ingest_git(self.top, with_diff=with_diff)
+    def read(self, with_diff: bool = True) -> HistoryReport:
+        return self.memory.ingestion.ingest_git(self.top, with_diff=with_diff)
 
     @property
     def bank(self) -> str:
@@ -69,7 +69,10 @@ def test_only_what_is_new_is_read(repository: Repository) -> None:
     told: list[tuple[int, int]] = []
     memory = repository.memory
     assert (
-        memory.ingest_git(repository.top, tick=lambda done, all: told.append((done, all))).new == 1
+        memory.ingestion.ingest_git(
+            repository.top, tick=lambda done, all: told.append((done, all))
+        ).new
+        == 1
     )
     assert told == [(1, 2)]
     patch = memory.reader.patch(repository.bank, id)
@@ -86,7 +89,7 @@ def test_a_rewritten_history_is_kept_and_known_as_astray(repository: Repository)
     kept = repository.commit("Paint the crane blue")
     assert repository.read()[1:] == (2, 1, 1)
     reader = repository.memory.reader
-    assert reader.astray(repository.bank, [first, lost, kept]) == {lost}
+    assert reader.unmerged_commits(repository.bank, [first, lost, kept]) == {lost}
     assert len(reader.find(repository.bank, "commit", lost)) == 1
     repository.git("reflog", "expire", "--expire=now", "--all")
     repository.git("gc", "-q", "--prune=now")
@@ -116,11 +119,11 @@ def test_it_does_not_matter_in_how_many_readings_it_came(tmp_path: Path) -> None
         one.read()
     one.git("revert", "--no-edit", "HEAD")
     one.read()
-    two.memory.ingest_git(one.top)
+    two.memory.ingestion.ingest_git(one.top)
 
     def all_of(memory: Holdfast) -> list[Commit]:
         (bank,) = memory.reader.banks()
-        return sorted(memory.store.commits(bank.id), key=lambda commit: commit.id)
+        return sorted(memory.store.all_commits(bank.id), key=lambda commit: commit.id)
 
     assert all_of(one.memory) == all_of(two.memory)
     one.memory.close()
@@ -159,15 +162,15 @@ def test_a_bare_repository_is_read_as_any_other(repository: Repository, tmp_path
     repository.commit("Build the crane", **{"crane.py": "def lift():\n    return 1\n"})
     bare = tmp_path / "harbour.git"
     subprocess.run(["git", "clone", "-q", "--bare", str(repository.top), str(bare)], check=True)
-    assert repository.memory.ingest_git(bare, "bare")[1:] == (1, 1, 0)
+    assert repository.memory.ingestion.ingest_git(bare, "bare")[1:] == (1, 1, 0)
 
 
 def test_a_head_on_no_branch_is_what_is_checked_out(repository: Repository) -> None:
     first = repository.commit("Build the crane", **{"crane.py": "1\n"})
     later = repository.commit("Lift the crane", **{"crane.py": "2\n"})
     repository.git("checkout", "-q", "--detach", first)
-    assert repository.read() == LogRead("harbour", 2, 2, 1)
-    assert repository.memory.reader.astray(repository.bank, [first, later]) == {later}
+    assert repository.read() == HistoryReport("harbour", 2, 2, 1)
+    assert repository.memory.reader.unmerged_commits(repository.bank, [first, later]) == {later}
 
 
 def test_a_branch_that_went_in_as_one_commit_stays_astray(repository: Repository) -> None:
@@ -178,7 +181,7 @@ def test_a_branch_that_went_in_as_one_commit_stays_astray(repository: Repository
     repository.git("merge", "-q", "--squash", "side")
     squashed = repository.commit("Lift the crane (#2)")
     assert repository.read().astray == 1
-    assert repository.memory.reader.astray(repository.bank, [own, squashed]) == {own}
+    assert repository.memory.reader.unmerged_commits(repository.bank, [own, squashed]) == {own}
 
 
 def test_a_shallow_clone_tells_what_it_has(repository: Repository, tmp_path: Path) -> None:
@@ -187,7 +190,7 @@ def test_a_shallow_clone_tells_what_it_has(repository: Repository, tmp_path: Pat
     clone = tmp_path / "shallow"
     source = f"file://{repository.top}"
     subprocess.run(["git", "clone", "-q", "--depth", "1", source, str(clone)], check=True)
-    assert repository.memory.ingest_git(clone, "shallow").new == 1
+    assert repository.memory.ingestion.ingest_git(clone, "shallow").new == 1
 
 
 def test_a_broken_object_costs_only_what_cannot_be_read(repository: Repository) -> None:
@@ -219,11 +222,11 @@ def test_a_repository_of_another_user_is_refused_with_a_word_on_trust(
 def test_purging_a_commit_takes_its_diff_along(repository: Repository) -> None:
     id = repository.commit("Build the crane", **{"crane.py": "moonstone = 1\n"})
     repository.read()
-    repository.memory.purge(id)
+    repository.memory.erasure.purge(id)
     home = repository.memory.settings.home
     assert b"moonstone" not in b"".join(f.read_bytes() for f in home.glob("memory.db*"))
     assert repository.read().new == 0
     repository.commit("More", **{"crane.py": "sapphire = 2\n"})
     repository.read()
-    repository.memory.scrub("sapphire")
+    repository.memory.erasure.scrub("sapphire")
     assert b"sapphire" not in b"".join(f.read_bytes() for f in home.glob("memory.db*"))

@@ -36,7 +36,7 @@ def test_a_session_becomes_turns_an_exchange_and_a_digest(tmp_path: Path) -> Non
     script = bug_hunt()
     path = script.write(tmp_path)
     with open_at(tmp_path) as memory:
-        account = memory.ingest(memory.find([path]))
+        account = memory.ingest(memory.ingestion.find([path]))
         (session,) = memory.reader.sessions(None)
         turns = memory.reader.turns(session.bank, session.id)
         (exchange,) = memory.reader.exchanges(session.bank, session.id)
@@ -58,13 +58,13 @@ def test_a_session_that_grows_is_derived_anew_only_from_where_it_changed(tmp_pat
         script.assistant(f"Part {number} of the plan is about the quay wall and its height.")
     path = script.write(tmp_path)
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
     before = rowids(tmp_path)
     script.user("And now the mooring bollards")
     script.assistant("The bollards stand four metres apart along the whole quay.")
     script.write(tmp_path)
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         (session,) = memory.reader.sessions(None)
         assert len(memory.reader.exchanges(session.bank, session.id)) == 4
     after = rowids(tmp_path)
@@ -88,7 +88,7 @@ def test_an_exchange_too_large_to_hold_is_still_made(
         script.assistant(f"Chapter {number}: " + "the moon pulls at the sea. " * 40)
     script.assistant("We decided to write the chapters in the order of the harbours. " * 20)
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([script.write(tmp_path)]))
+        memory.ingest(memory.ingestion.find([script.write(tmp_path)]))
         (session,) = memory.reader.sessions(None)
         (exchange,) = memory.reader.exchanges(session.bank, session.id)
         turns = memory.reader.turns(session.bank, session.id)
@@ -109,7 +109,7 @@ def test_a_title_after_lines_that_gave_nothing_is_kept_the_same_however_it_was_r
             for cut in cuts:
                 part = Script()
                 part.lines += script.lines[:cut]
-                memory.ingest(memory.find([part.write(home)]))
+                memory.ingest(memory.ingestion.find([part.write(home)]))
             found = memory.reader.sessions(None)
             kept.append([(s.id, s.title, s.cwd, s.branch, s.version) for s in found])
     assert kept[0] == kept[1] and kept[0]
@@ -124,8 +124,8 @@ def test_the_same_line_in_a_forked_file_counts_once(tmp_path: Path) -> None:
     os.utime(first, (1, 1))
     os.utime(second, (2, 2))
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([tmp_path]))
-        balance = memory.balance()
+        memory.ingest(memory.ingestion.find([tmp_path]))
+        balance = memory.inventory.balance()
         assert texts(memory, fork.session) == ["A different way from here on"]
     assert (balance.skipped or {})["duplicate"] == len(original.lines) - 1  # thinking is not kept
     assert balance.accounted == balance.lines == 2 * len(original.lines) + 1
@@ -135,16 +135,16 @@ def test_a_rewritten_file_is_noticed_and_nothing_kept_is_lost(tmp_path: Path) ->
     script = bug_hunt()
     path = script.write(tmp_path)
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         before = texts(memory, script.session)
         rewritten = Script(script.session)
         rewritten.lines = [*script.lines[4:]]
         rewritten.user("Written after the file was cut")
         path.write_bytes(rewritten.dumps())
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         (source,) = memory.reader.sources()
         after = texts(memory, script.session)
-        balance = memory.balance()
+        balance = memory.inventory.balance()
     assert source.rewrites == 1
     assert after == [*before, "Written after the file was cut"]
     assert balance.accounted == balance.lines == len(rewritten.lines)
@@ -154,12 +154,12 @@ def test_a_transcript_that_moves_with_its_worktree_goes_on_where_it_was(tmp_path
     script = bug_hunt()
     path = script.write(tmp_path / "projects")
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([tmp_path / "projects"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
         script.cwd = "/home/dev/proj/.claude/worktrees/wt1"
         script.user("Now in the worktree")
         path.unlink()
         moved = script.write(tmp_path / "projects")
-        account = memory.ingest(memory.find([tmp_path / "projects"]))
+        account = memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
         (source,) = memory.reader.sources()
         assert source.path == str(moved) and moved != path
         assert (account.lines, account.gone) == (1, [])
@@ -170,15 +170,15 @@ def test_a_transcript_that_moves_with_its_worktree_goes_on_where_it_was(tmp_path
 def test_a_file_that_vanished_is_reported_once_and_what_was_read_stays(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "projects")
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([tmp_path / "projects"]))
-        kept = memory.counts()
+        memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
+        kept = memory.inventory.counts()
         path.unlink()
-        first = memory.ingest(memory.find([tmp_path / "projects"]))
-        second = memory.ingest(memory.find([tmp_path / "projects"]))
+        first = memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
+        second = memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
         (source,) = memory.reader.sources()
         assert [gone.path for gone in first.gone] == [str(path)] and second.gone == []
         assert source.state is SourceState.GONE
-        assert memory.counts() == kept
+        assert memory.inventory.counts() == kept
         assert memory.recall("retry wrapper timeout", bank="all").hits
 
 
@@ -194,7 +194,7 @@ def test_a_subagent_is_a_session_of_its_own_under_its_parent(tmp_path: Path) -> 
     nested.parent.mkdir(parents=True)
     nested.write_bytes(child.dumps())
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([tmp_path]))
+        memory.ingest(memory.ingestion.find([tmp_path]))
         found = {session.id: session for session in memory.reader.sessions(None)}
         inner = found[f"{parent.session}:a1b2"]
         assert (inner.host, inner.parent) == (parent.session, parent.session)
@@ -213,8 +213,8 @@ def test_a_giant_line_and_a_torn_one_are_read_in_little_memory(tmp_path: Path) -
     with path.open("ab") as file:
         file.write(b'{"type":"user","message":{"role":"us')
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
-        balance = memory.balance()
+        memory.ingest(memory.ingestion.find([path]))
+        balance = memory.inventory.balance()
         (session,) = memory.reader.sessions(None)
         turns = memory.reader.turns(session.bank, session.id)
     assert [turn.text for turn in turns if turn.text] == ["before the giant", "after the giant"]
@@ -233,8 +233,8 @@ def test_secrets_never_reach_the_disk(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.write(f'{{"broken": "{token}\n'.encode())
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
-        redacted = memory.balance().redacted or {}
+        memory.ingest(memory.ingestion.find([path]))
+        redacted = memory.inventory.balance().redacted or {}
         assert "[redacted:github-token]" in texts(memory, script.session)[0]
     assert redacted["github-token"] >= 4
     for file in (tmp_path / "home").rglob("*"):
@@ -261,9 +261,9 @@ def test_private_passages_and_excluded_tools_paths_and_projects_are_left_out(
         exclude_paths=("secrets/*",),
         exclude_projects=("/home/dev/hidden",),
     ) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         kept = texts(memory, script.session)
-        balance = memory.balance()
+        balance = memory.inventory.balance()
         assert not memory.recall("nobody's business", bank="all").hits
     assert len(kept) == 2 and kept[0] == "Public words [redacted:private]"
     assert "src/a.py" in kept[1]
@@ -297,8 +297,8 @@ def test_bad_input_is_accounted_for(
     path = tmp_path / "odd.jsonl"
     path.write_bytes(content)
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
-        balance = memory.balance()
+        memory.ingest(memory.ingestion.find([path]))
+        balance = memory.inventory.balance()
     assert balance.captured == captured
     assert balance.accounted + balance.pending == balance.lines
     on_disk = content.count(b"\n") + (content[-1:] not in (b"", b"\n"))
@@ -312,7 +312,7 @@ def test_time_running_backwards_keeps_the_order_of_the_file(tmp_path: Path) -> N
     script.user("third")
     path = script.write(tmp_path)
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         assert texts(memory, script.session) == ["first", "second", "third"]
 
 
@@ -325,15 +325,19 @@ def test_an_unreadable_file_is_noted_and_the_others_are_read(tmp_path: Path) -> 
     if os.geteuid() != 0:
         loop.chmod(0)
     with open_at(tmp_path) as memory:
-        account = memory.ingest([*memory.find([tmp_path / "p"]), *memory.find([good])])
+        account = memory.ingest(
+            [*memory.ingestion.find([tmp_path / "p"]), *memory.ingestion.find([good])]
+        )
         assert account.captured > 5
         if os.geteuid() != 0:
-            assert any("cannot be read" in problem for problem in memory.balance().problems)
+            assert any(
+                "cannot be read" in problem for problem in memory.inventory.balance().problems
+            )
 
 
 def test_a_path_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory, pytest.raises(InputError, match="does not exist"):
-        memory.find([tmp_path / "nothing"])
+        memory.ingestion.find([tmp_path / "nothing"])
 
 
 def limit_pages(memory: Holdfast) -> Callable[[int], None]:
@@ -357,12 +361,12 @@ def test_a_full_disk_loses_nothing_and_goes_on_afterwards(tmp_path: Path) -> Non
         set_pages = limit_pages(memory)
         set_pages(60)
         with pytest.raises(StoreFullError, match="No room"):
-            memory.ingest(memory.find([folder]))
-        half = memory.balance()
+            memory.ingest(memory.ingestion.find([folder]))
+        half = memory.inventory.balance()
         assert half.accounted + half.pending == half.lines
         set_pages(1_000_000)
-        memory.ingest(memory.find([folder]))
-        whole = memory.balance()
+        memory.ingest(memory.ingestion.find([folder]))
+        whole = memory.inventory.balance()
     assert whole.pending == 0 and whole.files == 30
     assert whole.accounted == whole.lines
 
@@ -377,8 +381,8 @@ def test_a_conversation_keeps_the_ids_it_came_with(tmp_path: Path) -> None:
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with open_at(tmp_path) as memory:
-        first = memory.import_conversation(path, "boats")
-        again = memory.import_conversation(path, "boats")
+        first = memory.imports.import_conversation(path, "boats")
+        again = memory.imports.import_conversation(path, "boats")
         hit = memory.recall("dinghy Petrel", bank="boats").hits[0]
     assert (first.captured, first.failed, again.lines) == (3, 1, 0)
     assert (hit.source.id, hit.source.line, hit.session) == ("D1:3", 3, "s1")

@@ -29,12 +29,12 @@ def test_one_line_nested_without_end_does_not_stop_the_others(tmp_path: Path) ->
     script.user("after")
     path = script.write(tmp_path)
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         assert [t for t in texts(memory, script.session) if "TaskUpdate" not in t] == [
             "before",
             "after",
         ]
-        balance = memory.balance()
+        balance = memory.inventory.balance()
     assert balance.accounted == balance.lines == 3
 
 
@@ -84,7 +84,7 @@ def test_secrets_in_names_of_branches_and_speakers_do_not_rest(tmp_path: Path) -
         file.write(b'{"half": "' + b"x" * 1985 + token.encode() + b"\n")
         file.write(f'{{"text": "{{\\"api_key\\": \\"{token}\\"'.encode() + b"\n")
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
     for file in (tmp_path / "home").rglob("*"):
         if file.is_file():
             data = file.read_bytes()
@@ -103,10 +103,10 @@ def test_exclusions_hold_for_whole_paths_folders_commands_and_worktrees(tmp_path
     with open_at(
         tmp_path, exclude_paths=("/home/dev/proj/secrets/",), exclude_projects=("/home/x",)
     ) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         kept = texts(memory, script.session)
         assert len(kept) == 1 and "src/a.py" in kept[0]
-        assert memory.counts().turns == 1
+        assert memory.inventory.counts().turns == 1
 
 
 def test_an_excluded_repository_is_refused(tmp_path: Path) -> None:
@@ -115,18 +115,18 @@ def test_an_excluded_repository_is_refused(tmp_path: Path) -> None:
         open_at(tmp_path, exclude_projects=(str(tmp_path / "repo"),)) as memory,
         pytest.raises(InputError, match="excluded"),
     ):
-        memory.ingest_git(tmp_path / "repo")
+        memory.ingestion.ingest_git(tmp_path / "repo")
 
 
 def test_a_file_that_comes_back_is_well_again(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "p")
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         path.rename(tmp_path / "aside")
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         assert memory.reader.sources()[0].state is SourceState.GONE
         (tmp_path / "aside").rename(path)
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         assert memory.reader.sources()[0].state is SourceState.LIVE
 
 
@@ -134,13 +134,13 @@ def test_two_copies_of_a_vanished_file_are_both_accounted_for(tmp_path: Path) ->
     script = bug_hunt()
     path = script.write(tmp_path / "p")
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([tmp_path / "p"]))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         for folder in ("one", "two"):
             (tmp_path / "p" / folder).mkdir()
             (tmp_path / "p" / folder / path.name).write_bytes(path.read_bytes())
         path.unlink()
-        memory.ingest(memory.find([tmp_path / "p"]))
-        assert memory.balance().accounted == 2 * len(script.lines)
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        assert memory.inventory.balance().accounted == 2 * len(script.lines)
 
 
 def test_a_file_that_cannot_be_read_half_way_waits_as_a_whole(tmp_path: Path) -> None:
@@ -149,13 +149,13 @@ def test_a_file_that_cannot_be_read_half_way_waits_as_a_whole(tmp_path: Path) ->
         script.tool("Bash", f"{number} " + "x" * 200_000, command=f"echo {number}")
     path = script.write(tmp_path / "p")
     with open_at(tmp_path) as memory:
-        inputs = memory.find([tmp_path / "p"])
+        inputs = memory.ingestion.find([tmp_path / "p"])
         data = path.read_bytes()
         path.write_bytes(data[: len(data) // 2])
         memory.ingest(inputs)
         path.write_bytes(data)
         memory.ingest(inputs)
-        balance = memory.balance()
+        balance = memory.inventory.balance()
     assert balance.accounted == balance.lines == len(script.lines) and balance.pending == 0
 
 
@@ -163,9 +163,9 @@ def test_status_counts_transcripts_that_nobody_has_read(tmp_path: Path) -> None:
     script = bug_hunt()
     script.write(tmp_path / "claude" / "projects")
     with Holdfast(Settings(home=tmp_path / "h", claude_dir=tmp_path / "claude")) as memory:
-        before = memory.balance()
-        memory.ingest(memory.find([]))
-        after = memory.balance()
+        before = memory.inventory.balance()
+        memory.ingest(memory.ingestion.find([]))
+        after = memory.inventory.balance()
     assert (before.files, before.lines, before.pending) == (1, len(script.lines), 13)
     assert (after.files, after.lines, after.pending) == (1, len(script.lines), 0)
 
@@ -174,11 +174,11 @@ def test_a_file_cut_short_is_named_until_it_is_read_again(tmp_path: Path) -> Non
     script = bug_hunt()
     path = script.write(tmp_path / "p")
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:5]))
-        assert any("shorter" in problem for problem in memory.balance().problems)
-        memory.ingest(memory.find([path]))
-        assert memory.balance().lines == 5 and memory.balance().problems == ()
+        assert any("shorter" in problem for problem in memory.inventory.balance().problems)
+        memory.ingest(memory.ingestion.find([path]))
+        assert memory.inventory.balance().lines == 5 and memory.inventory.balance().problems == ()
 
 
 def test_linked_folders_are_followed_and_names_that_are_no_text_are_told(tmp_path: Path) -> None:
@@ -189,16 +189,16 @@ def test_linked_folders_are_followed_and_names_that_are_no_text_are_told(tmp_pat
     os.close(os.open(os.fsencode(tmp_path / "p") + b"/\xff\xfe.jsonl", os.O_CREAT | os.O_WRONLY))
     problems: list[str] = []
     with open_at(tmp_path) as memory:
-        inputs = memory.find([tmp_path / "p"], problems=problems)
+        inputs = memory.ingestion.find([tmp_path / "p"], problems=problems)
         memory.ingest(inputs)
-        assert len(inputs) == 1 and memory.counts().sessions == 1
+        assert len(inputs) == 1 and memory.inventory.counts().sessions == 1
     assert len(problems) == 1 and "not UTF-8" in problems[0]
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     with open_at(tmp_path) as memory, pytest.raises(InputError, match="neither a file"):
-        memory.find([tmp_path / "pipe.jsonl"])
+        memory.ingestion.find([tmp_path / "pipe.jsonl"])
 
 
 @pytest.mark.parametrize("name", ["all", " "])
@@ -206,7 +206,7 @@ def test_a_bank_needs_a_name_of_its_own(tmp_path: Path, name: str) -> None:
     path = tmp_path / "c.jsonl"
     path.write_text('{"text": "hi"}\n')
     with open_at(tmp_path) as memory, pytest.raises(InputError, match="cannot be called"):
-        memory.import_conversation(path, name)
+        memory.imports.import_conversation(path, name)
 
 
 def test_a_file_cut_and_restored_while_it_is_read_leaves_no_gap(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_file_cut_and_restored_while_it_is_read_leaves_no_gap(tmp_path: Path) 
         next(cuts, lambda: None)()
 
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([path]), progress=meddle)
-        memory.ingest(memory.find([path]))
-        balance = memory.balance()
+        memory.ingestion.ingest(memory.ingestion.find([path]), progress=meddle)
+        memory.ingest(memory.ingestion.find([path]))
+        balance = memory.inventory.balance()
     assert balance.accounted == balance.lines == len(script.lines)

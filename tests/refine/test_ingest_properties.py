@@ -93,8 +93,8 @@ def grow_and_ingest(home: Path, path: Path, data: bytes, cuts: list[int]) -> Non
     with open_at(home) as memory:
         for stop in [*sorted(cuts), len(data)]:
             path.write_bytes(data[:stop])
-            memory.ingest(memory.find([path]))
-            balance = memory.balance()
+            memory.ingest(memory.ingestion.find([path]))
+            balance = memory.inventory.balance()
             assert balance.accounted + balance.pending == balance.lines
             assert balance.lines == len(data[:stop].removesuffix(b"\n").split(b"\n")) * bool(stop)
 
@@ -128,13 +128,13 @@ def test_ingesting_twice_writes_once(script_steps: list[Step]) -> None:
         path = script.write(Path(folder))
         home = Path(folder) / "home"
         with open_at(home) as memory:
-            memory.ingest(memory.find([path]))
+            memory.ingest(memory.ingestion.find([path]))
             once = dump(home / "memory.db")
-            memory.ingest(memory.find([path]))
+            memory.ingest(memory.ingestion.find([path]))
             assert dump(home / "memory.db") == once
             # Touched, so that it is read again from its start: still the same.
             path.touch()
-            memory.ingest(memory.find([path]))
+            memory.ingest(memory.ingestion.find([path]))
         assert dump(home / "memory.db") == once
 
 
@@ -150,7 +150,7 @@ def test_dropping_and_rebuilding_the_derived_tables_changes_nothing(
         path = script.write(Path(folder))
         home = Path(folder) / "home"
         with open_at(home) as memory:
-            memory.ingest(memory.find([path]))
+            memory.ingest(memory.ingestion.find([path]))
             before = dump(home / "memory.db")
-            memory.rebuild()
+            memory.ingestion.rebuild()
         assert dump(home / "memory.db") == before

@@ -12,7 +12,7 @@ from tests.hooked import SESSION, Home
 
 from holdfast.capture import journal
 from holdfast.model.ledger import SourceState
-from holdfast.refine.hooks.journal_archive import KEPT_S, put_away
+from holdfast.refine.hooks.journal_archive import RETENTION_S, remove_old_journals
 from holdfast.sources.claude_code.events import AGENT
 
 
@@ -30,19 +30,19 @@ def told(home: Home, age_s: float) -> Path:
 
 def away(home: Home) -> int:
     with home.open() as memory:
-        return put_away(memory.store, home.places)
+        return remove_old_journals(memory.store, home.places)
 
 
 def test_one_that_is_read_goes_after_a_season_and_its_words_stay(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    path = told(home, KEPT_S + 60)
+    path = told(home, RETENTION_S + 60)
     assert away(home) == 0 and path.exists(), "nobody has read it yet"
     home.reconcile()
     assert away(home) == 1 and not path.exists()
     assert home.said() == ["Why do rows double?", "The retry wrapper loads twice."]
     with home.open() as memory:
         (source,) = memory.reader.sources()
-        balance, turn = memory.balance(), memory.reader.turns(source.bank, SESSION)[0]
+        balance, turn = memory.inventory.balance(), memory.reader.turns(source.bank, SESSION)[0]
         shown = memory.show(f"holdfast://turn/{turn.id}")
     assert (source.agent, source.state) == (AGENT, SourceState.GONE)
     assert balance.accounted + balance.pending == balance.lines
@@ -52,7 +52,7 @@ def test_one_that_is_read_goes_after_a_season_and_its_words_stay(tmp_path: Path)
 
 def test_one_that_is_young_stays(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    path = told(home, KEPT_S - 3600)
+    path = told(home, RETENTION_S - 3600)
     home.reconcile()
     assert away(home) == 0 and path.exists()
 
@@ -71,7 +71,7 @@ def test_one_with_a_line_that_could_not_be_read_stays(tmp_path: Path) -> None:
 
 def test_a_session_that_goes_on_after_that_loses_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    told(home, KEPT_S + 60)
+    told(home, RETENTION_S + 60)
     home.reconcile()
     assert away(home) == 1
     home.prompt("And now?")
@@ -82,7 +82,7 @@ def test_a_session_that_goes_on_after_that_loses_nothing(tmp_path: Path) -> None
     assert home.said()[-2:] == ["And now?", "Now they do not."]
     assert len(home.said()) == 4
     with home.open() as memory:
-        balance = memory.balance()
+        balance = memory.inventory.balance()
     assert balance.accounted + balance.pending == balance.lines
 
 

@@ -24,7 +24,7 @@ def told(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, str]:
     script.assistant("The north gauge, as was settled in March.")
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([script.write(tmp_path)]))
+        memory.ingest(memory.ingestion.find([script.write(tmp_path)]))
         (session,) = memory.reader.sessions(None)
         (call,) = [t for t in memory.reader.turns(session.bank, session.id) if t.tool]
         (exchange,) = memory.reader.exchanges(session.bank, session.id)
@@ -60,7 +60,7 @@ def test_what_came_of_it_may_be_said_in_a_few_words(tmp_path: Path) -> None:
     script.tool("Bash", "3 passed", command="pytest -q")
     script.assistant("Fixed: lines with an empty value are skipped now.")
     with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
-        memory.ingest(memory.find([script.write(tmp_path)]))
+        memory.ingest(memory.ingestion.find([script.write(tmp_path)]))
         (session,) = memory.reader.sessions(None)
         (exchange,) = memory.reader.exchanges(session.bank, session.id)
     assert "skipped now" in exchange.summary

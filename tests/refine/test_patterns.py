@@ -13,7 +13,7 @@ from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.conventions import as_rule, find_conventions
 from holdfast.refine.rules.domains import domain_of
 from holdfast.refine.rules.patterns import make_patterns
-from holdfast.sources.globs import any_file
+from holdfast.sources.globs import any_file_matches
 from holdfast.store.protocol.rules import Statement
 
 
@@ -143,7 +143,7 @@ def test_globs_are_held_against_the_files_of_a_repository(tmp_path: Path) -> Non
     put(root, "build/app.js", "x")
     git(root, "add", ".")
     for glob in ("src/**", "**/*.{ts,tsx}", "*.tsx", "src/ui/app.tsx", "src", "src/*/app.tsx"):
-        assert any_file(root, [glob]), glob
+        assert any_file_matches(root, [glob]), glob
     for glob in ("legacy/**", "*.py", "src/*.tsx", "build/**", "[odd"):
-        assert not any_file(root, [glob]), glob
-    assert any_file(tmp_path, ["anything"])
+        assert not any_file_matches(root, [glob]), glob
+    assert any_file_matches(tmp_path, ["anything"])

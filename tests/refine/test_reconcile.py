@@ -25,7 +25,7 @@ SECRET = "sk-" + "ant-api03-" + "Zk3m9QpL7vT2xW8yAb4cDe6fGh1jKl5nMo0pQr"
 
 def check_balance(home: Home) -> None:
     with home.open() as memory:
-        balance = memory.balance()
+        balance = memory.inventory.balance()
     assert balance.accounted + balance.pending == balance.lines
 
 
@@ -266,7 +266,7 @@ def test_a_subagents_events_belong_to_its_own_session(tmp_path: Path) -> None:
     assert home.said() == ["look around"]
     assert home.said(f"{SESSION}:aa61") == ["ls", "One README."]
     with home.open() as memory:
-        bank = memory.reader.bank_of_host(SESSION) or ""
+        bank = memory.reader.bank_by_host_session(SESSION) or ""
         session = memory.reader.session(bank, f"{SESSION}:aa61")
     assert session is not None and (session.parent, session.subagent) == (SESSION, "Explore")
 
@@ -329,7 +329,7 @@ def test_a_journal_given_by_name_is_not_taken_for_a_transcript(tmp_path: Path) -
     tell(home)
     home.drain()
     with home.open() as memory, pytest.raises(InputError, match="journal of what hooks told"):
-        memory.find([home.places.journal(SESSION)])
+        memory.ingestion.find([home.places.journal(SESSION)])
 
 
 def test_a_transcript_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_a_transcript_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -> N
         (source,) = memory.reader.sources()
     store = SqliteStore(home.settings.database)
     with store.transaction():
-        store.mark_source(source.id, SourceState.UNREADABLE.value, "cannot be read")
+        store.set_source_state(source.id, SourceState.UNREADABLE.value, "cannot be read")
     store.close()
     path.write_bytes(path.read_bytes() + b"{}\n")
     home.drain()

@@ -9,7 +9,7 @@ from holdfast.model.graph import EntityKind, Same, Sort
 from holdfast.model.ids import content_id
 from holdfast.model.uris import uri
 from holdfast.refine.entities.alias_resolution import resolve
-from holdfast.store.protocol.graph import Resolved, Sameness, Spelling
+from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity, Spelling
 
 
 def spelling(number: int, sort: Sort, text: str, records: int = 2) -> Spelling:
@@ -23,7 +23,9 @@ def spelled(*given: tuple[Sort, str]) -> list[Spelling]:
 
 
 def groups(
-    spellings: list[Spelling], same: list[Sameness] | None = None, log: list[Curation] | None = None
+    spellings: list[Spelling],
+    same: list[DatedAlias] | None = None,
+    log: list[Curation] | None = None,
 ) -> set[frozenset[str]]:
     by_number = {s.number: s.text for s in spellings}
     found = resolve("b", spellings, same or [], log or [], [])
@@ -77,8 +79,8 @@ def test_files_named_like_everything_are_meant_by_no_word() -> None:
 def test_a_renamed_file_is_one_under_its_latest_name() -> None:
     given = spelled((Sort.FILE, "a.py"), (Sort.FILE, "b.py"), (Sort.FILE, "lib/c.py"))
     same = [
-        Sameness("2026-01-01", Same(Sort.FILE, "a.py", "b.py")),
-        Sameness("2026-01-02", Same(Sort.FILE, "b.py", "lib/c.py")),
+        DatedAlias("2026-01-01", Same(Sort.FILE, "a.py", "b.py")),
+        DatedAlias("2026-01-02", Same(Sort.FILE, "b.py", "lib/c.py")),
     ]
     (one,) = resolve("b", given, same, [], [])
     assert one.entity.name == "lib/c.py" and set(one.entity.aliases) == {"a.py", "b.py"}
@@ -95,8 +97,8 @@ def test_people_by_address_and_by_a_first_name_that_only_one_has() -> None:
         (Sort.PROPER, "Bo"),
     )
     same = [
-        Sameness("", Same(Sort.PERSON, "Ann Ex", "ann@x.org")),
-        Sameness("", Same(Sort.PERSON, "A. Ex", "ann@x.org")),
+        DatedAlias("", Same(Sort.PERSON, "Ann Ex", "ann@x.org")),
+        DatedAlias("", Same(Sort.PERSON, "A. Ex", "ann@x.org")),
     ]
     found = groups(given, same)
     assert frozenset(["Ann Ex", "ann@x.org", "A. Ex", "Ann"]) in found
@@ -161,7 +163,7 @@ def test_entities_do_not_depend_on_order_and_undoing_is_exact(
     assert len(numbers) == len(set(numbers)), "a spelling means one entity at most"
     turned = [s._replace(number=100 - s.number) for s in reversed(given)]
 
-    def told(found: list[Resolved]) -> list[object]:
+    def told(found: list[ResolvedEntity]) -> list[object]:
         return [one.entity for one in found]
 
     assert told(resolve("b", turned, [], log, [])) == told(decided_on)

@@ -20,14 +20,14 @@ from holdfast.model.records import ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.by_model.extract import Extractor
 from holdfast.refine.core.commands import find_error, parse_command
-from holdfast.refine.memories.memory_stage import know_retained
-from holdfast.refine.memories.stances import judgements
+from holdfast.refine.memories.memory_stage import update_memories
+from holdfast.refine.memories.stances import find_judgements
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor
 
 
 def all_retained(memory: Holdfast) -> list[Memory]:
-    banks = memory.known_banks()
+    banks = memory.context.banks.all()
     return [m for bank in banks for m in memory.reader.retained(bank.id, limit=1000)]
 
 
@@ -70,7 +70,7 @@ def test_what_is_retained_is_found_shown_and_carries_its_network(tmp_path: Path)
         hit = next(hit for hit in hits if hit.uri.endswith(kept.id))
         assert (hit.kind, hit.trust) == ("memory", Trust.TOOL)
         assert hit.source.path.endswith(".jsonl") and hit.source.line == 1
-        passages = memory.reader.recent(kept.bank, "memory", 10)
+        passages = memory.reader.recent_passages(kept.bank, "memory", 10)
         assert {p.role for p in passages} == {"world", "experience"}
         shown = memory.show(kept.id)
         assert shown.record == kept and isinstance(shown.below[-1], Turn)
@@ -155,7 +155,7 @@ def test_a_forgotten_exchange_takes_its_memories_along_at_once(tmp_path: Path) -
         assert all_retained(memory) == []
         memory.undo()
         assert all_retained(memory) == before
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert all_retained(memory) == before
 
 
@@ -165,18 +165,18 @@ def test_people_correct_and_forget_what_was_retained(tmp_path: Path) -> None:
         kept = next(m for m in all_retained(memory) if m.network is Network.EXPERIENCE)
         memory.correct(kept.id, "Made the quadrireme import idempotent.")
         assert memory.recall("quadrireme").hits[0].uri.endswith(kept.id)
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert memory.recall("quadrireme").hits[0].uri.endswith(kept.id)
         assert memory.show(kept.id).superseded == kept.what
         memory.forget(kept.id)
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert kept.id not in {m.id for m in all_retained(memory)}
         with pytest.raises(NotFoundError):
             memory.show(kept.id)
         memory.restore(kept.id)
         assert memory.recall("quadrireme").hits[0].uri.endswith(kept.id)
         with pytest.raises(InputError):
-            memory.purge(kept.id)
+            memory.erasure.purge(kept.id)
 
 
 def test_the_order_of_reading_makes_no_difference(tmp_path: Path) -> None:
@@ -199,11 +199,11 @@ def test_a_stage_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     scripts = [bug_hunt(), talk(1, "The CI is flaky."), talk(2, "The CI is flaky, still.")]
     with open_mind(tmp_path / "whole") as memory:
         hear(memory, *scripts)
-        whole = all_retained(memory), [o.what for o in memory.opinions()]
+        whole = all_retained(memory), [o.what for o in memory.opinions.opinions()]
     with open_mind(tmp_path / "killed") as memory:
         folder = memory.settings.home / "claude" / "projects"
-        found = memory.find([script.write(folder) for script in scripts])
-        memory.ingest(found, then_know=False)
+        found = memory.ingestion.find([script.write(folder) for script in scripts])
+        memory.ingestion.ingest(found, then_know=False)
         ticks = 0
 
         def tick() -> None:
@@ -214,10 +214,10 @@ def test_a_stage_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
 
         for _ in range(10):
             with suppress(KeyboardInterrupt):
-                know_retained(memory.store, tick)
+                update_memories(memory.store, tick)
         assert ticks > 3
-        memory.know()
-        assert (all_retained(memory), [o.what for o in memory.opinions()]) == whole
+        memory.ingestion.update()
+        assert (all_retained(memory), [o.what for o in memory.opinions.opinions()]) == whole
 
 
 def test_what_comes_from_outside_is_not_retained(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_session_that_goes_on_is_retained_again(tmp_path: Path) -> None:
         script.assistant("Noted.")
         hear(memory, script)
         assert {m.id for m in first} < {m.id for m in all_retained(memory)}
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert len(all_retained(memory)) == 2
 
 
@@ -263,7 +263,7 @@ def test_commands_and_errors_are_named_as_people_name_them() -> None:
 
 def test_judgements_are_read_with_care() -> None:
     def read(sentence: str) -> list[tuple[str, str, bool]]:
-        return [(target, aspect, good) for target, aspect, _, _, good in judgements(sentence)]
+        return [(target, aspect, good) for target, aspect, _, _, good in find_judgements(sentence)]
 
     assert read("The CI is really flaky.") == [("ci", "reliability", False)]
     assert read("Our test runner isn't slow any more.") == [("test run", "speed", True)]
@@ -303,7 +303,7 @@ def test_a_model_extracts_once_and_only_what_is_borne_out(tmp_path: Path) -> Non
                 memory.store, governor, Redactor(()), lambda: now, lambda session: True, 8000, ""
             )
             extractor.run()
-            memory.know()
+            memory.ingestion.update()
 
         run()
         (kept,) = all_retained(memory)
@@ -311,14 +311,14 @@ def test_a_model_extracts_once_and_only_what_is_borne_out(tmp_path: Path) -> Non
         assert kept.where == "src/importer.py"
         run()
         assert len(chat.asked) == 1
-        memory.purge(kept.evidence_for[0])
+        memory.erasure.purge(kept.evidence_for[0])
         assert all_retained(memory) == []
 
 
 def test_what_a_corrected_exchange_said_is_not_retained(tmp_path: Path) -> None:
     """Nor does it count towards a pattern, or as an opinion; what was done in it was done."""
     with filled(tmp_path, harbour()) as memory:
-        memory.know()
+        memory.ingestion.update()
         (bank,) = memory.reader.banks()
         assert any("yawl blue" in m.what for m in memory.reader.retained(bank.id))
         assert any("yawl blue" in s.text for s in memory.store.statements(bank.id))

@@ -63,7 +63,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 def known(memory: Holdfast, root: Path) -> dict[tuple[str, str], str]:
-    bank = memory.banks.find(memory.reader, str(root))
+    bank = memory.context.banks.find(memory.reader, str(root))
     assert bank
     return {(rule.path, rule.heading): rule.text for rule in memory.reader.rules(bank)}
 
@@ -81,7 +81,7 @@ def test_sections_are_found_with_their_file_and_line(home: Path) -> None:
     put(root, ".claude/memory.md", "## Stack\r\n- Quokka for queues\r\n")
     put(home / "claude", "CLAUDE.md", "Answer in plain English, numbat style.\n")
     with open_at(home) as memory:
-        memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
+        memory.ingest(memory.ingestion.find([worked_in(home, root, "Please look at the giraffe.")]))
         os.chdir(root)
         found = memory.recall("okapi fixture", layers=[Layer.RULES])
         hit = found.hits[0]
@@ -107,8 +107,8 @@ def test_an_edit_is_noticed_before_the_next_question(home: Path) -> None:
     root = project(home)
     path = put(root, ".claude/rules/api.md", "# API\n\n- The wombat endpoint pages by cursor.\n")
     with open_at(home) as memory:
-        memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
-        memory.follow()
+        memory.ingest(memory.ingestion.find([worked_in(home, root, "Please look at the giraffe.")]))
+        memory.rules.sync_all()
         os.chdir(root)
         assert memory.recall("wombat endpoint").hits[0].kind == "rule"
         path.write_text("# API\n\n- The dugong endpoint pages by number.\n")
@@ -123,15 +123,15 @@ def test_rebuilding_gives_the_same_rules(home: Path) -> None:
     root = project(home)
     put(root, "CLAUDE.md", "# One\n\ntapir\n\n# One\n\ntapir again\n")
     with open_at(home) as memory:
-        memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
-        memory.follow()
-        bank = memory.banks.find(memory.reader, str(root))
+        memory.ingest(memory.ingestion.find([worked_in(home, root, "Please look at the giraffe.")]))
+        memory.rules.sync_all()
+        bank = memory.context.banks.find(memory.reader, str(root))
         assert bank
         before = memory.reader.rules(bank)
         assert len(before) == 2 and len({rule.id for rule in before}) == 2
-        memory.rebuild()
+        memory.ingestion.rebuild()
         assert memory.reader.rules(bank) == []
-        memory.follow()
+        memory.rules.sync_all()
         assert memory.reader.rules(bank) == before
 
 
@@ -141,7 +141,7 @@ def test_the_worktree_that_we_stand_in_comes_first(home: Path) -> None:
     git(root, "worktree", "add", "-q", str(home / "other"), "-b", "other")
     put(home / "other", "CLAUDE.md", "The ocelot is fed at ten.\n")
     with open_at(home) as memory:
-        memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
+        memory.ingest(memory.ingestion.find([worked_in(home, root, "Please look at the giraffe.")]))
         os.chdir(root)
         assert "nine" in memory.recall("when is the ocelot fed").hits[0].text
         os.chdir(home / "other")
@@ -154,9 +154,11 @@ def test_rules_of_one_project_are_not_seen_in_another(home: Path) -> None:
     put(one, ".claude/rules/x.md", "- The narwhal ships on Monday.\n")
     put(two, ".claude/rules/x.md", "- The kiwi ships on Friday.\n")
     with open_at(home) as memory:
-        memory.ingest(memory.find([worked_in(home, one, "Look at the giraffe.", "1" * 8)]))
-        memory.ingest(memory.find([worked_in(home, two, "Look at the gnu.", "2" * 8)]))
-        memory.follow()
+        memory.ingest(
+            memory.ingestion.find([worked_in(home, one, "Look at the giraffe.", "1" * 8)])
+        )
+        memory.ingest(memory.ingestion.find([worked_in(home, two, "Look at the gnu.", "2" * 8)]))
+        memory.rules.sync_all()
         os.chdir(two)
         assert not [h for h in memory.recall("when does the narwhal ship").hits if h.kind == "rule"]
         assert memory.recall("when does the kiwi ship").hits[0].kind == "rule"
@@ -171,8 +173,8 @@ def test_links_out_of_the_project_and_excluded_projects_are_left_alone(home: Pat
     put(root, ".claude/rules/private/c.md", "The secret handshake of the tapir\n")
     settings = Settings(home=home, claude_dir=home / "claude", exclude_paths=("*/private/",))
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([worked_in(home, root, "Please look at the giraffe.")]))
-        memory.follow()
+        memory.ingest(memory.ingestion.find([worked_in(home, root, "Please look at the giraffe.")]))
+        memory.rules.sync_all()
         texts = list(known(memory, root).values())
         assert len(texts) == 1 and "lemur" in texts[0] and "AKIA" not in texts[0]
 
@@ -182,7 +184,7 @@ def test_memory_md_stands_above_what_was_said_otherwise(home: Path) -> None:
     put(root, ".claude/memory.md", "## Key decisions\n\n- State management uses Zustand.\n")
     with open_at(home) as memory:
         said = "We decided to use Redux for state management from now on."
-        memory.ingest(memory.find([worked_in(home, root, said)]))
+        memory.ingest(memory.ingestion.find([worked_in(home, root, said)]))
         os.chdir(root)
         found = memory.recall("What do we use for state management?")
         assert found.hits[0].kind == "rule" and "Zustand" in found.hits[0].text
@@ -197,10 +199,10 @@ def test_briefs_tell_memory_md_and_what_it_says_to_the_contrary(home: Path) -> N
     put(root, ".claude/memory.md", "## Key decisions\n\n- State management uses Zustand.\n")
     with open_at(home) as memory:
         said = "We decided to use Redux for state management from now on, because it is known."
-        memory.ingest(memory.find([worked_in(home, root, said)]))
-        memory.follow()
+        memory.ingest(memory.ingestion.find([worked_in(home, root, said)]))
+        memory.rules.sync_all()
         os.chdir(root)
-        bank = memory.banks.find(memory.reader, str(root))
+        bank = memory.context.banks.find(memory.reader, str(root))
         assert bank
         told = session_brief(memory.reader, bank, 2000, 12).text
         assert "From .claude/memory.md" in told
@@ -208,5 +210,5 @@ def test_briefs_tell_memory_md_and_what_it_says_to_the_contrary(home: Path) -> N
         goal = goal_brief(memory.reader, bank, "Please rework the state management of the app")
         assert "But .claude/memory.md says" in goal.text
         put(root, "CLAUDE.md", "See @.claude/memory.md for what was decided.\n")
-        memory.follow()
+        memory.rules.sync_all()
         assert "From .claude/memory.md" not in session_brief(memory.reader, bank, 2000, 12).text

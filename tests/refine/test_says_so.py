@@ -4,8 +4,9 @@ import pytest
 
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.model.trust import Trust
-from holdfast.refine.facts.directives import MAX_TYPED_CHARS, find_directives, directive_kind
+from holdfast.refine.facts.directives import directive_kind, find_directives
 from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 LAID_DOWN = """\
 Remember that we deploy on Tuesdays.

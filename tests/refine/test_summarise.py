@@ -16,7 +16,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
 from holdfast.inference.chat import Question, Usage
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
-from holdfast.refine.by_model.summarise import Done, Limits, Summariser
+from holdfast.refine.by_model.summarise import SummaryReport, SummaryLimits, Summariser
 from holdfast.refine.model_output import prompts
 from holdfast.settings import Caps, Settings
 from holdfast.spend.governor import Governor
@@ -47,7 +47,7 @@ DIGEST = {
 
 def good(question: Question) -> str:
     """What a good model says to any question."""
-    if question.schema is prompts.DIGEST_FORM:
+    if question.schema is prompts.DIGEST_SCHEMA:
         return json.dumps(DIGEST)
     asked = question.text.count(" exchange ") or 1
     return json.dumps({"exchanges": [{**GOOD, "number": n} for n in range(1, asked + 1)]})
@@ -64,7 +64,7 @@ class Home:
 
     def read(self, script: Script) -> None:
         path = script.write(self.folder / "claude" / "projects")
-        self.memory.ingest(self.memory.find([path]))
+        self.memory.ingest(self.memory.ingestion.find([path]))
 
     def summarise(
         self,
@@ -73,10 +73,10 @@ class Home:
         over: bool = True,
         tokens: int = 8000,
         uses: int = 5,
-    ) -> Done:
+    ) -> SummaryReport:
         store = self.memory.store
         governor = Governor(chat, store, caps, lambda: NOW, wait=lambda s: None)
-        limits = Limits(tokens, uses, "")
+        limits = SummaryLimits(tokens, uses, "")
         redactor = Redactor()
         made = Summariser(store, governor, limits, redactor, lambda: NOW, lambda session: over)
         return made.run()
@@ -110,7 +110,7 @@ def test_a_models_words_take_the_place_of_the_rules_as_far_as_the_turns_bear_the
     home: Home,
 ) -> None:
     (rules,) = home.exchanges()
-    assert home.summarise(ScriptedChat(good)) == Done(1, 1)
+    assert home.summarise(ScriptedChat(good)) == SummaryReport(1, 1)
     (x,) = home.exchanges()
     assert x.title == GOOD["title"] and x.author == "scripted/played"
     assert x.type is ExchangeType.BUGFIX and x.summary.startswith("The retry wrapper ran load()")
@@ -131,7 +131,7 @@ def test_recall_reads_the_models_words_and_show_can_hold_the_rules_against_them(
     found = home.memory.recall("nightly import idempotency key", "all")
     assert any(GOOD["title"] in hit.text for hit in found.hits if hit.kind == "exchange")
     (x,) = home.exchanges()
-    assert home.memory.by_rules(x) == rules
+    assert home.memory.inventory.without_model(x) == rules
 
 
 def test_nothing_is_paid_twice_and_all_survives_a_rebuild(home: Home) -> None:
@@ -139,9 +139,9 @@ def test_nothing_is_paid_twice_and_all_survives_a_rebuild(home: Home) -> None:
     home.summarise(chat)
     before = (home.exchanges(), home.digest())
     assert len(chat.asked) == 2
-    home.memory.rebuild()
+    home.memory.ingestion.rebuild()
     assert (home.exchanges(), home.digest()) == before
-    assert home.summarise(chat) == Done() and len(chat.asked) == 2
+    assert home.summarise(chat) == SummaryReport() and len(chat.asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_a_long_exchange_is_cut_between_turns_and_every_part_fits(tmp_path: Path
     home = Home(tmp_path, script)
     chat = ScriptedChat(good)
     assert home.summarise(chat, tokens=2000).exchanges == 1
-    parts = [question for question in chat.asked if question.schema is prompts.EXCHANGES_FORM]
+    parts = [question for question in chat.asked if question.schema is prompts.EXCHANGES_SCHEMA]
     assert len(parts) == 5
     assert all(len(question.text.encode()) < 2000 * 3 + 3000 for question in parts)
     assert GOOD["title"] in parts[1].text
@@ -313,7 +313,7 @@ def long_session(count: int) -> Script:
 def test_short_exchanges_share_a_call(tmp_path: Path) -> None:
     home = Home(tmp_path, long_session(8))
     chat = ScriptedChat(good)
-    assert home.summarise(chat) == Done(8, 1)
+    assert home.summarise(chat) == SummaryReport(8, 1)
     assert [question.text.count(" exchange ") for question in chat.asked] == [6, 2, 0]
     home.memory.close()
 
@@ -321,11 +321,11 @@ def test_short_exchanges_share_a_call(tmp_path: Path) -> None:
 def test_what_goes_on_is_summed_up_after_so_many_uses_of_tools(tmp_path: Path) -> None:
     home = Home(tmp_path, long_session(5))
     chat = ScriptedChat(good)
-    assert home.summarise(chat, over=False) == Done() and not chat.asked
+    assert home.summarise(chat, over=False) == SummaryReport() and not chat.asked
     home.read(long_session(6))
-    assert home.summarise(chat, over=False) == Done(5, 0)
+    assert home.summarise(chat, over=False) == SummaryReport(5, 0)
     assert [bool(x.author) for x in home.exchanges()] == [True] * 5 + [False]
-    assert home.summarise(chat, over=True) == Done(1, 1)
+    assert home.summarise(chat, over=True) == SummaryReport(1, 1)
     home.memory.close()
 
 
@@ -337,7 +337,7 @@ def test_a_cap_reached_on_the_way_keeps_what_was_paid_for_and_goes_on_later(
     done = home.summarise(chat, Caps(6300, 10, 10**9, 10))
     assert done.exchanges == 6 and "of 6,300 are spent today" in done.stopped
     assert [bool(x.author) for x in home.exchanges()] == [True] * 6 + [False] * 2
-    assert home.summarise(chat) == Done(2, 1) and len(chat.asked) == 3
+    assert home.summarise(chat) == SummaryReport(2, 1) and len(chat.asked) == 3
     home.memory.close()
 
 
@@ -356,7 +356,7 @@ def test_a_service_that_fails_costs_no_memory_and_leaves_the_rules(
     before = (home.exchanges(), home.digest())
     done = home.summarise(ScriptedChat(error))
     assert (home.exchanges(), home.digest()) == before
-    assert done == Done(stopped=error.message)
+    assert done == SummaryReport(stopped=error.message)
     assert home.summarise(ScriptedChat(good)).stopped.startswith("scripted/played rests until")
 
 
@@ -376,7 +376,7 @@ def test_what_a_person_said_anew_is_not_paid_for(home: Home) -> None:
     home.memory.correct(x.id, "The import was right all along.\nThe report counted rows twice.")
     chat = ScriptedChat(good)
     home.summarise(chat)
-    assert not [asked for asked in chat.asked if asked.schema is not prompts.DIGEST_FORM]
+    assert not [asked for asked in chat.asked if asked.schema is not prompts.DIGEST_SCHEMA]
     (x,) = home.exchanges()
     assert (x.title, x.author) == ("The import was right all along.", "")
 
@@ -384,12 +384,12 @@ def test_what_a_person_said_anew_is_not_paid_for(home: Home) -> None:
 def test_what_a_model_made_goes_with_the_words_it_was_made_of(home: Home) -> None:
     home.summarise(ScriptedChat(good))
     assert b"It passes an idempotency" in home.on_disk()
-    home.memory.purge(home.turns()[0].id)
+    home.memory.erasure.purge(home.turns()[0].id)
     left = home.on_disk()
     assert b"It passes an idempotency" not in left and not home.digest().author
 
 
 def test_a_scrubbed_text_leaves_what_a_model_made_too(home: Home) -> None:
     home.summarise(ScriptedChat(good))
-    home.memory.scrub("It passes an idempotency")
+    home.memory.erasure.scrub("It passes an idempotency")
     assert b"It passes an idempotency" not in home.on_disk()

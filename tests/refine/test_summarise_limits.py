@@ -10,7 +10,7 @@ from tests.support.transcripts import bug_hunt
 
 from holdfast.errors import ModelTooLongError
 from holdfast.inference.chat import Question, Usage
-from holdfast.refine.by_model.summarise import Done
+from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.settings import Caps
 
 
@@ -26,8 +26,8 @@ def test_a_model_that_takes_in_little_is_asked_in_smaller_parts(tmp_path: Path) 
         return good(question)
 
     chat = ScriptedChat(small)
-    assert home.summarise(chat) == Done(1, 1)
-    assert home.memory.accounts.pauses() == [] and len(chat.asked) > 3
+    assert home.summarise(chat) == SummaryReport(1, 1)
+    assert home.memory.store.paused_services() == [] and len(chat.asked) > 3
     home.memory.close()
 
 
@@ -35,7 +35,7 @@ def test_a_model_that_takes_in_nothing_is_told(tmp_path: Path) -> None:
     home = Home(tmp_path, bug_hunt())
     before = home.exchanges()
     done = home.summarise(ScriptedChat(ModelTooLongError("It said 400: context window of 64.")))
-    assert done == Done(stopped="It said 400: context window of 64.")
+    assert done == SummaryReport(stopped="It said 400: context window of 64.")
     assert home.exchanges() == before
     home.memory.close()
 

@@ -63,7 +63,7 @@ def test_recall_gives_the_guess_its_status_of_each_time(tmp_path: Path) -> None:
 
         def status(as_of: str) -> set[Status]:
             plan = Plan((Layer.TRANSCRIPTS,), as_of=as_of)
-            hits = memory.recall_by("suspect stale DNS cache", None, plan).hits
+            hits = memory.search.recall_with_plan("suspect stale DNS cache", None, plan).hits
             return {hit.status for hit in hits if hit.kind == "turn" and "I suspect" in hit.text}
 
         assert status("2026-08-31T00:00:00.000Z") == set()
@@ -75,7 +75,7 @@ def test_recall_gives_the_guess_its_status_of_each_time(tmp_path: Path) -> None:
 def test_what_is_later_than_the_day_is_not_there(tmp_path: Path) -> None:
     with filled(tmp_path, *investigation()) as memory:
         plan = Plan(as_of="2026-09-10T00:00:00.000Z", limit=50)
-        hits = memory.recall_by("checkout DNS cache pool footer", None, plan).hits
+        hits = memory.search.recall_with_plan("checkout DNS cache pool footer", None, plan).hits
         assert hits and max(hit.time for hit in hits) < "2026-09-09"
 
 
@@ -169,9 +169,9 @@ def test_a_solution_that_was_none_goes_to_review_and_stands_until_then(tmp_path:
     with filled(tmp_path, *solved_in_vain()) as memory:
         fact = by_words(memory, "missing batch key")
         assert (fact.status, fact.attempts, len(fact.against)) == (Status.VERIFIED, 3, 1)
-        (review,) = memory.reviews()
+        (review,) = memory.browse.reviews()
         assert (review.kind, review.target) == ("correction", uri("fact", fact.id))
-        memory.decide(review, keep=False)
+        memory.curation.decide(review, keep=False)
         assert by_words(memory, "missing batch key").status is Status.RETRACTED
         memory.undo()
         assert by_words(memory, "missing batch key") == fact
@@ -185,7 +185,7 @@ def test_a_persons_no_in_the_next_message_closes_the_guess(tmp_path: Path) -> No
     script.assistant("Looking further.")
     with filled(tmp_path, script) as memory:
         guess = the_guess(memory)
-        life = memory.reader.lives(guess.bank, [("claim", guess.id)])
+        life = memory.reader.status_changes(guess.bank, [("claim", guess.id)])
         assert [change.status for change in life] == [Status.HYPOTHESIS, Status.RETRACTED]
 
 
@@ -205,7 +205,7 @@ def test_an_amendment_retires_the_rule_and_a_near_miss_does_not(
         said("2026-09-20", 3, family.amendment),
     ]
     with filled(tmp_path, *scripts) as memory:
-        facts = {fact.content: fact for fact in memory.facts(all=True)}
+        facts = {fact.content: fact for fact in memory.browse.facts(all=True)}
         old, new = facts[family.rule], facts[family.amendment]
         assert facts[family.near_miss].status is Status.OBSERVED
         assert old.status is Status.SUPERSEDED

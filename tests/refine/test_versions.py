@@ -37,7 +37,7 @@ def open_memory(folder: Path) -> Holdfast:
 def spoil(folder: Path, rules: int = 0) -> None:
     """Let everything be the work of older rules, which gave every exchange the same title."""
     with closing(sqlite3.connect(folder / "home" / "memory.db")) as raw, raw:
-        raw.execute("UPDATE made SET rules = ?", (rules,))
+        raw.execute("UPDATE session_derivation SET rules_version = ?", (rules,))
         raw.execute("UPDATE exchange SET title = 'by older rules'")
 
 
@@ -55,19 +55,19 @@ def two_talks() -> Script:
 
 def test_what_older_rules_made_is_made_again_and_is_what_a_rebuild_gives(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
-        memory.ingest(memory.find([RECORDED]))
+        memory.ingest(memory.ingestion.find([RECORDED]))
         wanted = dump(tmp_path / "home" / "memory.db")
-        assert memory.store.count_outdated(RULES_VERSION) == 0
+        assert memory.store.count_outdated_sessions(RULES_VERSION) == 0
         spoil(tmp_path)
-        count = memory.store.count_outdated(RULES_VERSION)
+        count = memory.store.count_outdated_sessions(RULES_VERSION)
         heard: list[tuple[int, int]] = []
         assert (
             derive_outdated(memory.store, lambda done, total: heard.append((done, total)))
             == count
             > 5
         )
-        assert heard[-1] == (count, count) and memory.store.count_outdated(RULES_VERSION) == 0
-        memory.know()
+        assert heard[-1] == (count, count) and memory.store.count_outdated_sessions(RULES_VERSION) == 0
+        memory.ingestion.update()
         assert dump(tmp_path / "home" / "memory.db") == wanted
         assert derive_outdated(memory.store) == 0
 
@@ -75,11 +75,11 @@ def test_what_older_rules_made_is_made_again_and_is_what_a_rebuild_gives(tmp_pat
 @pytest.mark.parametrize("rules", [RULES_VERSION - 1, RULES_VERSION + 1])
 def test_a_session_that_goes_on_is_never_of_two_versions(tmp_path: Path, rules: int) -> None:
     with open_memory(tmp_path) as memory:
-        memory.ingest(memory.find([bug_hunt().write(tmp_path / "claude" / "projects")]))
+        memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "claude" / "projects")]))
         spoil(tmp_path, rules)
-        memory.ingest(memory.find([two_talks().write(tmp_path / "claude" / "projects")]))
+        memory.ingest(memory.ingestion.find([two_talks().write(tmp_path / "claude" / "projects")]))
         assert len(titles(tmp_path)) == 2 and "by older rules" not in titles(tmp_path)
-        assert memory.store.count_outdated(RULES_VERSION) == 0
+        assert memory.store.count_outdated_sessions(RULES_VERSION) == 0
 
 
 def test_broken_off_it_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -91,20 +91,20 @@ def test_broken_off_it_goes_on_where_it_was(tmp_path: Path) -> None:
             raise KilledError
 
     with open_memory(tmp_path) as memory:
-        memory.ingest(memory.find([RECORDED]))
+        memory.ingest(memory.ingestion.find([RECORDED]))
         wanted = dump(tmp_path / "home" / "memory.db")
         spoil(tmp_path)
-        before = memory.store.count_outdated(RULES_VERSION)
+        before = memory.store.count_outdated_sessions(RULES_VERSION)
         with pytest.raises(KilledError):
             derive_outdated(memory.store, die)
         assert derive_outdated(memory.store) == before - 3
-        memory.know()
+        memory.ingestion.update()
         assert dump(tmp_path / "home" / "memory.db") == wanted
 
 
 def test_decisions_hold_through_new_rules(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
-        memory.ingest(memory.find([two_talks().write(tmp_path / "claude" / "projects")]))
+        memory.ingest(memory.ingestion.find([two_talks().write(tmp_path / "claude" / "projects")]))
         (session,) = memory.reader.sessions(None)
         first, second = memory.reader.exchanges(session.bank, session.id)
         memory.correct(first.id, "The report counted twice.")
@@ -118,7 +118,7 @@ def test_decisions_hold_through_new_rules(tmp_path: Path) -> None:
 
 def test_new_rules_are_a_new_version(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
-        memory.ingest(memory.find([RECORDED]), then_know=False)
+        memory.ingestion.ingest(memory.ingestion.find([RECORDED]), then_know=False)
     found = dump(tmp_path / "home" / "memory.db")
     made = [row for table in ("exchange", "digest", "claim", "passage") for row in found[table]]
     assert sum_of(sorted(made)) == RULES_SUM[RULES_VERSION]
@@ -131,11 +131,11 @@ def test_new_words_to_a_model_are_a_new_version() -> None:
         Turn("b", "t2", "s", 2, "", Role.TOOL, Trust.EXTERNAL, "", tool=call),
         Turn("b", "t3", "s", 3, "", Role.ASSISTANT, Trust.ASSISTANT, "The retry wrapper."),
     ]
-    parts = prompts.parts_of_exchange(turns, 2000)
+    parts = prompts.split_exchange(turns, 2000)
     asked = (prompts.exchanges_question(parts, "notes"), prompts.digest_question("all of it"))
     plain = [repr(q).replace(", toolbox=None", "") for q in asked]
     told = [
         said.replace(q.text.split("\n", 1)[0], "border")
         for said, q in zip(plain, asked, strict=True)
     ]
-    assert sum_of(told) == PROMPTS_SUM[prompts.VERSION]
+    assert sum_of(told) == PROMPTS_SUM[prompts.PROMPT_VERSION]

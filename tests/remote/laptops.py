@@ -131,12 +131,12 @@ class Service:
     def shared(self) -> list[Shared]:
         """What holds there of what people shared, what was taken back included."""
         with Holdfast(load_settings(self.env), create=False) as memory:
-            return memory.store.held_shared(memory.bank_id(BANK) or "")
+            return memory.store.current_shared(memory.context.bank_id(BANK) or "")
 
     def rows(self) -> int:
         """How many rows there are of it, of whatever version."""
         with closing(sqlite3.connect(Path(self.env["HOLDFAST_HOME"]) / "memory.db")) as file:
-            return int(file.execute("SELECT count(*) FROM shared").fetchone()[0])
+            return int(file.execute("SELECT count(*) FROM shared_record").fetchone()[0])
 
 
 class _Quiet(BaseHTTPRequestHandler):

@@ -11,7 +11,7 @@ from tests.http.team import Team, cli, new_key, team_serving
 from tests.remote.laptops import BANK, Laptop, environment
 
 from holdfast.model.team import Scope, Shared
-from holdfast.sources.share_format import hand_in, hash_of
+from holdfast.sources.share_format import encode_for_server, line_hash
 
 OFFICE = "office"
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
@@ -77,8 +77,8 @@ def test_no_key_reads_or_takes_back_what_is_not_its_own(tmp_path: Path, team: Te
         "", "", "", "", "", "Dora", "Dora", "2026-11-15T00:00:00.000Z", name, gone=True,
         scope=Scope.TEAM,
     )  # fmt: skip
-    claims = {**hand_in(gone), "by": "Dora", "email": "Dora"}
-    claims = {**claims, "id": hash_of(claims)}
+    claims = {**encode_for_server(gone), "by": "Dora", "email": "Dora"}
+    claims = {**claims, "id": line_hash(claims)}
     got = team.ask("/api/v1/shares", fay, {"bank": BANK, "shares": [claims]})
     assert got.status == 200, got.text
     assert json.loads(got.text)["shares"][0]["state"] == "known", "of Fay's there is none"

@@ -26,7 +26,7 @@ from holdfast.model.query import Layer
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.settings import RemoteUse, load_settings
-from holdfast.sources.share_format import hand_in
+from holdfast.sources.share_format import encode_for_server
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "what colour is the yawl painted?"
@@ -36,7 +36,7 @@ KEY = "hf_0000aaaa_a-key-of-the-recorder"
 def a_line(text: str, scope: Scope = Scope.TEAM, number: int = 1) -> dict[str, object]:
     when = "2026-11-01T00:00:00.000Z"
     origin = f"holdfast://memory/{number:016x}"
-    return hand_in(
+    return encode_for_server(
         Shared(
             "", "", "", "memory", text, "", "", when, origin, when, lineage=Trust.USER, scope=scope
         )
@@ -66,7 +66,7 @@ def test_a_record_that_somebody_shared_is_found_as_theirs(team: tuple[Path, Serv
     answer = bob.json("ask", ASKED)
     assert "painted blue" in answer["answer"] and "shared by Ann" in answer["answer"]
     assert bob.json("recall", ASKED, "--local")["hits"] != found["hits"]
-    assert not bob.memory.reader.shared(bob.memory.bank_id(BANK) or ""), "nothing is stored"
+    assert not bob.memory.reader.shared(bob.memory.context.bank_id(BANK) or ""), "nothing is stored"
     told = bob.memory.recall(ASKED, BANK)
     assert Layer.TEAM in {hit.layer for hit in told.hits}
 

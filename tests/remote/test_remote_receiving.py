@@ -18,7 +18,7 @@ from holdfast.errors import HoldfastError
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
-from holdfast.sources.share_format import hand_in, hash_of
+from holdfast.sources.share_format import encode_for_server, line_hash
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "how is the yawl painted?"
@@ -30,8 +30,8 @@ def line(text: str = BLUE, scope: str = "team", day: int = 1, **more: Any) -> di
         "", "", "", "memory", text, "", "", DAY.format(day), "holdfast://memory/01", DAY.format(1),
         lineage=Trust.USER, scope=Scope.TEAM, gone=bool(more.pop("gone", False)),
     )  # fmt: skip
-    told = {**hand_in(shared), "scope": scope, **more}
-    return {**told, "id": hash_of(told)}
+    told = {**encode_for_server(shared), "scope": scope, **more}
+    return {**told, "id": line_hash(told)}
 
 
 @pytest.fixture
@@ -54,12 +54,14 @@ def test_the_same_line_is_taken_once_and_in_the_name_of_the_key(memory: Holdfast
     claims = line(by="Zoe", email="zoe@x.org", trust="user")
     assert take(memory, claims, claims) == ["taken", "taken"]
     assert take(memory, claims) == ["known"]
-    (record,) = memory.reader.shared(memory.bank_id(BANK) or "")
+    (record,) = memory.reader.shared(memory.context.bank_id(BANK) or "")
     assert (record.author, record.email) == ("Ann", "Ann")
     assert (record.trust, record.lineage) == (Trust.TEAM, Trust.TEAM), "claims are not believed"
     assert take(memory, claims, who="Bob") == ["taken"], "Bob's is another matter"
     assert take(memory, line(gone=True, day=3), who="Bob") == ["taken"]
-    assert [one.author for one in memory.reader.shared(memory.bank_id(BANK) or "")] == ["Ann"]
+    assert [one.author for one in memory.reader.shared(memory.context.bank_id(BANK) or "")] == [
+        "Ann"
+    ]
     (hit,) = recall_shared(memory, ASKED, BANK, 10)
     assert (hit.trust, hit.shared, hit.scope) == (Trust.TEAM, "by Ann on 2026-11-01", Scope.TEAM)
 
@@ -79,7 +81,7 @@ def test_what_is_for_all_is_told_to_all_and_the_rest_to_readers_of_its_bank(
     assert (told(memory), told(memory, "office")) == ([BLUE], [])
     take(memory, line(scope="organisation", day=2))
     assert (told(memory), told(memory, "office")) == ([BLUE], [BLUE])
-    assert memory.reader.shared(memory.bank_id(BANK) or "") == [], "it lies in one place"
+    assert memory.reader.shared(memory.context.bank_id(BANK) or "") == [], "it lies in one place"
     take(memory, line(scope="project", day=3))
     assert (told(memory), told(memory, "office")) == ([BLUE], [])
     take(memory, line(scope="organisation", day=4))
@@ -91,14 +93,14 @@ def test_what_is_for_all_is_told_to_all_and_the_rest_to_readers_of_its_bank(
 def test_nothing_is_told_that_has_no_scope(memory: Holdfast) -> None:
     assert told(memory) == [], "what is only remembered there is nobody else's"
     take(memory, line())
-    store, bank = memory.store, memory.bank_id(BANK) or ""
-    (record,) = store.held_shared(bank)
+    store, bank = memory.store, memory.context.bank_id(BANK) or ""
+    (record,) = store.current_shared(bank)
     for scope in (Scope.PERSONAL, "galaxy"):
         with store.transaction():
-            (taking,) = store.takings(bank)[:1]
+            (taking,) = store.share_imports(bank)[:1]
             other = replace(record, id=f"{scope:x<16}"[:16], text=f"{BLUE} {scope}")
             changed = replace(other, scope=scope)  # type: ignore[arg-type]
-            store.put_taking(taking._replace(id=f"t{scope}"), [changed])
+            store.put_share_import(taking._replace(id=f"t{scope}"), [changed])
     assert told(memory) == [BLUE]
 
 
@@ -106,7 +108,7 @@ def test_lines_that_are_none_are_refused_and_take_nothing_else_with_them(memory:
     wrong = {**line(), "text": "changed on the way"}
     without = {key: value for key, value in line().items() if key != "scope"}
     lines = [
-        line(scope="personal"), line(scope="galaxy"), {**without, "id": hash_of(without)}, wrong,
+        line(scope="personal"), line(scope="galaxy"), {**without, "id": line_hash(without)}, wrong,
         line(kind="rule"), line(v=2), line("x" * 70_000), line(shared="2099-01-01T00:00:00Z"),
         {}, {"id": 7}, {"scope": ["team"]}, line(files="a"), line(),
     ]  # fmt: skip
@@ -114,11 +116,11 @@ def test_lines_that_are_none_are_refused_and_take_nothing_else_with_them(memory:
     assert states[-1] == "taken" and "taken" not in states[:-1], states
     assert states[3] == "its id is not the hash of what it says"
     assert states[7] == "dated in the future"
-    assert len(memory.reader.shared(memory.bank_id(BANK) or "")) == 1
+    assert len(memory.reader.shared(memory.context.bank_id(BANK) or "")) == 1
     secret = "AKIAIOSFODNN7EXAMPLE"
     take(memory, line(f"The yawl is painted blue with {secret}.", day=2))
     assert secret not in told(memory)[0]
-    memory.purge("shared/" + memory.reader.shared(memory.bank_id(BANK) or "")[0].id)
+    memory.erasure.purge("shared/" + memory.reader.shared(memory.context.bank_id(BANK) or "")[0].id)
     assert take(memory, line(day=3)) == ["erased"]
     for bank in ("all", "nowhere", ""):
         with pytest.raises(HoldfastError):

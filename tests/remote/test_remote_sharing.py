@@ -17,8 +17,8 @@ from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.team import Scope
 from holdfast.sources.remote.remote_config import Remote
-from holdfast.sources.share_format import hash_of
-from holdfast.store.protocol.outbox import ParcelState
+from holdfast.sources.share_format import line_hash
+from holdfast.store.protocol.outbox import OutboxState
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "what colour is the yawl painted?"
@@ -51,7 +51,7 @@ def send(laptop: Laptop, remote: Remote, *names: str, scope: Scope = Scope.TEAM)
 
 
 def states(laptop: Laptop) -> list[str]:
-    return [parcel.state.value for parcel in laptop.memory.reader.parcels()]
+    return [parcel.state.value for parcel in laptop.memory.reader.outbox()]
 
 
 def test_two_laptops_share_through_a_server_and_take_back(
@@ -129,7 +129,7 @@ def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
         f"The boat {n} lies at pier {n}." for n in range(50)
     }
     assert states(ann) == ["sent"] * 50
-    assert not any(parcel.line for parcel in ann.memory.reader.parcels()), "no words are left"
+    assert not any(parcel.line for parcel in ann.memory.reader.outbox()), "no words are left"
 
 
 def test_what_is_long_goes_in_portions_that_a_server_takes(ann: Laptop) -> None:
@@ -199,7 +199,7 @@ def test_a_server_never_sees_what_was_not_shared(ann: Laptop) -> None:
             assert set(share) <= {
                 "v", "id", "origin", "shared", "kind", "text", "time", "trust", "scope", "gone",
             }  # fmt: skip
-            assert share["origin"] == name and share["id"] == hash_of(share)
+            assert share["origin"] == name and share["id"] == line_hash(share)
 
 
 def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sent(
@@ -209,7 +209,7 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
     one, two, three, four = (ann.remember(f"The boat {n} is tarred.") for n in range(4))
     send(ann, remote, one, two, three, four)
     ann.memory.forget(one)
-    ann.memory.purge(two)
+    ann.memory.erasure.purge(two)
     post = Post(ann.memory)
     post.queue(post.plan_take_back([three], remote))
     with closing(Recorder({})) as server:
@@ -220,10 +220,10 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
         assert [share["origin"] for share in sent_to(server)] == [four]
         server.answers["/api/v1/shares"] = take_all
         assert post.push()["acme"].sent == 1 and states(ann) == ["sent"]
-        ann.memory.purge(four)
-        (gone,) = ann.memory.reader.parcels("acme")[-1:]
-        assert gone.gone and gone.state is ParcelState.WAITING, "what is erased here, is there"
-        assert "tarred" not in "".join(parcel.line for parcel in ann.memory.reader.parcels())
+        ann.memory.erasure.purge(four)
+        (gone,) = ann.memory.reader.outbox("acme")[-1:]
+        assert gone.gone and gone.state is OutboxState.WAITING, "what is erased here, is there"
+        assert "tarred" not in "".join(parcel.line for parcel in ann.memory.reader.outbox())
         post.push()
     assert states(ann) == [] and sent_to(server)[-1]["gone"] is True
 
@@ -240,7 +240,7 @@ def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
     with pytest.raises(NotFoundError):
         post.plan_take_back([name], remote)
     assert ann.run("share", name, "--scope", "organisation")[0] == 2, "a branch is for the project"
-    assert ann.memory.reader.parcels() == []
+    assert ann.memory.reader.outbox() == []
 
 
 def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: Laptop) -> None:
@@ -249,10 +249,10 @@ def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: La
     name = ann.remember(BLUE)
     send(ann, remote, name)
     assert push_due(ann.memory) == "1 wait for acme: it cannot be reached, or does not speak HTTP"
-    (parcel,) = ann.memory.reader.parcels()
+    (parcel,) = ann.memory.reader.outbox()
     assert parcel.attempts == 1 and parcel.not_before > ann.memory.now()
     with ann.memory.store.transaction():
-        ann.memory.store.put_parcel(parcel._replace(attempts=6, not_before=""))
+        ann.memory.store.put_outbox_item(parcel._replace(attempts=6, not_before=""))
 
     def told() -> list[str]:
         _, out, _ = ann.run("doctor", "--json")

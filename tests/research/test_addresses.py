@@ -12,10 +12,10 @@ SAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
 
 def test_a_record_of_a_subagent_has_the_address_of_its_own_page(tmp_path: Path) -> None:
     memory = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
-    memory.ingest(memory.find([SAMPLES]), then_know=False)
+    memory.ingestion.ingest(memory.ingestion.find([SAMPLES]), then_know=False)
     reader = memory.reader
     for session in reader.sessions(None, 50):
         turn = reader.turns(session.bank, session.id)[0]
         told = page_url(reader, session.bank, uri("turn", turn.id), session.host)
         assert told == f"/sessions/{session.id}#msg-{turn.seq}"
-        assert reader.named(told.split("/")[2].partition("#")[0]) == [session]
+        assert reader.sessions_named(told.split("/")[2].partition("#")[0]) == [session]

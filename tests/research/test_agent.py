@@ -12,7 +12,7 @@ from holdfast.inference.chat import Tool
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer
 from holdfast.model.trust import Trust
 from holdfast.research.answering.agent_answer import (
-    CHARACTERS,
+    LIMITS,
     LookupTools,
     Sentence,
     check_answer,
@@ -107,7 +107,7 @@ def test_there_is_an_end_to_what_is_shown() -> None:
     rows = [{"uri": f"holdfast://turn/{n}", "text": "x" * 900} for n in range(500)]
     lookups = LookupTools(lambda n, a: {"results": rows}, unnoticed, lambda: False)
     given = [lookups.look_up("search", {}) for _ in range(20)]
-    assert sum(map(len, given[:-1])) <= CHARACTERS + 1500
+    assert sum(map(len, given[:-1])) <= LIMITS.run_chars + 1500
     assert "Answer now" in given[-1]
     first = json.loads(given[0])["results"]
     assert 0 < len(first) < 500 and all(len(row["text"]) == 900 for row in first)

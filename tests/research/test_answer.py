@@ -19,7 +19,7 @@ def open_with(folder: Path, *scripts: Script) -> Holdfast:
         script.write(folder / "p")
     settings = Settings(home=folder / "home", claude_dir=folder)
     memory = Holdfast(settings, now=lambda: NOW)
-    memory.ingest(memory.find([folder / "p"]))
+    memory.ingest(memory.ingestion.find([folder / "p"]))
     return memory
 
 
@@ -110,7 +110,7 @@ def test_a_question_about_the_latest_work_is_answered_by_the_latest_digests(tmp_
     late.user("Please oil the hinges of the lighthouse door")
     late.assistant("The hinges are oiled. Next step: the lock still needs graphite.")
     with Holdfast(Settings(home=tmp_path / "h", claude_dir=tmp_path)) as memory:
-        memory.ingest(memory.find([early.write(tmp_path), late.write(tmp_path)]))
+        memory.ingest(memory.ingestion.find([early.write(tmp_path), late.write(tmp_path)]))
         answer = memory.ask("what was I working on?", bank="all")
     first, second = answer.answer.split("\n")[:2]
     assert first.startswith("1 Jun 2026") and "hinges" in first

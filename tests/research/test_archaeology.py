@@ -13,7 +13,11 @@ from holdfast.model.query import Answer, Confidence, Layer
 from holdfast.recall.query.terms import read_terms
 from holdfast.research.answering.evidence_chains import Chain, Link
 from holdfast.research.answering.next_queries import MADE_IN, Scope, find_leads, follow_lead
-from holdfast.research.history.question_kinds import HistoryQuestion, QuestionKind, read_history_question
+from holdfast.research.history.question_kinds import (
+    HistoryQuestion,
+    QuestionKind,
+    read_history_question,
+)
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def history(tmp_path: Path) -> Iterator[History]:
     made.commit(BEN, "2025-02-01", "Parse ferry timetables by column", "src/ferry.py", 30)
     review = "Fix the crane crash\n\nThe hook swung back because the brake was late.\n\n"
     made.commit(ANN, "2025-05-05", review + f"Reviewed-by: {BEN[0]} <{BEN[1]}>", "src/crane.py", 5)
-    made.memory.ingest_git(made.top, "harbour")
+    made.memory.ingestion.ingest_git(made.top, "harbour")
     yield made
     made.memory.close()
 
@@ -37,17 +41,38 @@ def ask(history: History, question: str) -> Answer:
 @pytest.mark.parametrize(
     ("question", "dig"),
     [
-        ("Was the tide cache ever reverted?", HistoryQuestion(QuestionKind.REVERTED, "tide cache", "reverted")),
-        ("did we ever roll back the new parser?", HistoryQuestion(QuestionKind.REVERTED, "new parser", "roll back")),
-        ("And who reverted the tide cache?", HistoryQuestion(QuestionKind.REVERTED, "tide cache", "reverted")),
+        (
+            "Was the tide cache ever reverted?",
+            HistoryQuestion(QuestionKind.REVERTED, "tide cache", "reverted"),
+        ),
+        (
+            "did we ever roll back the new parser?",
+            HistoryQuestion(QuestionKind.REVERTED, "new parser", "roll back"),
+        ),
+        (
+            "And who reverted the tide cache?",
+            HistoryQuestion(QuestionKind.REVERTED, "tide cache", "reverted"),
+        ),
         ("Who knows about payments?", HistoryQuestion(QuestionKind.KNOWS, "payments")),
-        ("who reviewed the crane fix", HistoryQuestion(QuestionKind.REVIEWED, "crane fix", "reviewed")),
+        (
+            "who reviewed the crane fix",
+            HistoryQuestion(QuestionKind.REVIEWED, "crane fix", "reviewed"),
+        ),
         ("Who decided on SQLite?", HistoryQuestion(QuestionKind.DECIDED, "SQLite", "decided")),
-        ("When was src/ferry.py added?", HistoryQuestion(QuestionKind.FIRST, "src/ferry.py", "added")),
+        (
+            "When was src/ferry.py added?",
+            HistoryQuestion(QuestionKind.FIRST, "src/ferry.py", "added"),
+        ),
         ("since when do we use uv", HistoryQuestion(QuestionKind.FIRST, "uv")),
-        ("When did we last touch src/a.py?", HistoryQuestion(QuestionKind.LAST, "src/a.py", "touch")),
+        (
+            "When did we last touch src/a.py?",
+            HistoryQuestion(QuestionKind.LAST, "src/a.py", "touch"),
+        ),
         ("when was the parser removed?", HistoryQuestion(QuestionKind.LAST, "parser", "removed")),
-        ("What changed in src/ since March?", HistoryQuestion(QuestionKind.CHANGES, "src/ since March")),
+        (
+            "What changed in src/ since March?",
+            HistoryQuestion(QuestionKind.CHANGES, "src/ since March"),
+        ),
         ("Why did we drop Redis?", HistoryQuestion(QuestionKind.WHY, "did we drop Redis")),
         ("How do engagements work?", None),
         ("What was the root cause of the doubled rows?", None),
@@ -55,7 +80,9 @@ def ask(history: History, question: str) -> Answer:
         ("🙂", None),
     ],
 )
-def test_the_form_of_a_question_tells_what_it_digs_for(question: str, dig: HistoryQuestion | None) -> None:
+def test_the_form_of_a_question_tells_what_it_digs_for(
+    question: str, dig: HistoryQuestion | None
+) -> None:
     assert read_history_question(question) == dig
 
 
@@ -129,9 +156,9 @@ def test_a_reason_that_only_the_session_gives_is_found_through_the_commit(tmp_pa
     session.user("Thanks, it was done because the vendor raised the price of every alert.")
     session.write(tmp_path / "p")
     with made.memory as memory:
-        memory.ingest(memory.find([tmp_path / "p"], "harbour"))
-        memory.ingest_git(made.top, "harbour")
-        assert memory.reader.authored(memory.bank_id() or "", commit=sha)
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
+        memory.ingestion.ingest_git(made.top, "harbour")
+        assert memory.reader.authorship(memory.context.bank_id() or "", commit=sha)
         answer = memory.ask("Why did we switch the pager to syslog?")
     assert "vendor" in answer.answer and answer.citations[0].uri.startswith("holdfast://commit/")
 
@@ -141,16 +168,16 @@ def test_who_decided_is_told_by_who_said_so(tmp_path: Path) -> None:
     talk(1, "2026-03-01", "We decided to keep the tide tables in SQLite.", "Noted.",
          cwd=str(made.top)).write(tmp_path / "p")  # fmt: skip
     with made.memory as memory:
-        memory.ingest(memory.find([tmp_path / "p"], "harbour"))
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
         answer = memory.ask("Who decided on SQLite for the tide tables?")
     assert answer.answer.startswith("1 Mar 2026: the user: We decided to keep the tide tables")
 
 
 def test_the_team_is_asked_for_answer_records_and_people(history: History) -> None:
-    found = history.memory.team_query("What changed in src/ferry.py?", limit=1)
+    found = history.memory.answers.team_query("What changed in src/ferry.py?", limit=1)
     assert found.answer.answer.startswith("1 Feb 2025") and len(found.answer.citations) == 1
     assert len(found.evidence) <= 1 and {p.name for p in found.people} == {"Ann Ex", "Ben Wu"}
-    nothing = history.memory.team_query("Which charting library draws the graphs?")
+    nothing = history.memory.answers.team_query("Which charting library draws the graphs?")
     assert nothing.answer.abstained and nothing.people == ()
 
 
@@ -160,11 +187,11 @@ def test_an_answer_tells_which_pattern_it_bears_out(tmp_path: Path) -> None:
         said = "Always run the harbour linter before you push a branch."
         talk(number, f"2026-03-0{number}", said, "I will.", cwd=str(made.top)).write(tmp_path / "p")
     with made.memory as memory:
-        memory.ingest(memory.find([tmp_path / "p"], "harbour"))
-        memory.know()
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
+        memory.ingestion.update()
         answer = memory.ask("What about the harbour linter before a push?")
         assert any("stated 3 times" in caveat for caveat in answer.caveats), answer.caveats
-        (pattern,) = memory.reader.patterns(memory.bank_id() or "")
+        (pattern,) = memory.reader.patterns(memory.context.bank_id() or "")
         assert pattern.occurrences == 3, "asking counts nothing"
 
 
@@ -177,10 +204,10 @@ def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_pat
                  command='git commit -m "Switch the pager to syslog"')  # fmt: skip
     session.write(tmp_path / "p")
     with made.memory as memory:
-        memory.ingest(memory.find([tmp_path / "p"], "harbour"))
-        memory.ingest_git(made.top, "harbour")
-        memory.know()
-        bank = memory.bank_id() or ""
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
+        memory.ingestion.ingest_git(made.top, "harbour")
+        memory.ingestion.update()
+        bank = memory.context.bank_id() or ""
         (hit,) = memory.recall("switch pager syslog", layers=[Layer.TEAM]).hits
         terms = read_terms("Which vendor fee made us switch the pager to syslog?")
         chain = Chain((Link(hit, "Switch the pager to syslog", frozenset({"pager", "syslog"})),))
@@ -191,12 +218,12 @@ def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_pat
 
 def test_a_folder_is_asked_for_with_or_without_its_last_sign(history: History) -> None:
     history.commit(BEN, "2025-07-01", "Weigh", "src/deep/scale.py", 3)
-    history.memory.ingest_git(history.top, "harbour")
+    history.memory.ingestion.ingest_git(history.top, "harbour")
     for folder in ("src/deep/", "src/deep"):
         answer = ask(history, f"What changed in {folder} since January 2025?")
         assert answer.answer.startswith("1 Jul 2025: Weigh (Ben Wu"), folder
-        assert history.memory.who_knows(folder)[0].name == "Ben Wu"
-        (found,) = history.memory.sift(file=folder).findings
+        assert history.memory.browse.who_knows(folder)[0].name == "Ben Wu"
+        (found,) = history.memory.browse.find(file=folder).findings
         assert found.title == "Weigh"
 
 
@@ -204,7 +231,7 @@ def test_another_release_is_another_matter(history: History) -> None:
     said = "Keep our own reader\n\nSo that we can drop Python 3.10 easily when we drop it."
     history.commit(BEN, "2025-08-01", said, "src/compat.py", 3)
     history.commit(ANN, "2025-09-01", "Drop Python 3.6", "setup.cfg", 3)
-    history.memory.ingest_git(history.top, "harbour")
+    history.memory.ingestion.ingest_git(history.top, "harbour")
     answer = ask(history, "Why did we drop Python 3.6?")
     assert answer.answer.startswith("1 Sep 2025: Drop Python 3.6")
     assert "because, " not in answer.answer and answer.confidence is not Confidence.HIGH
@@ -216,7 +243,7 @@ def test_another_release_is_another_matter(history: History) -> None:
 def test_the_last_change_is_the_last_whatever_its_message_says(history: History) -> None:
     history.commit(BEN, "2025-08-01", "Change the ferry fares", "src/ferry.py", 3)
     history.commit(ANN, "2025-09-01", "Round up", "src/ferry.py", 4)
-    history.memory.ingest_git(history.top, "harbour")
+    history.memory.ingestion.ingest_git(history.top, "harbour")
     for question in ("When was src/ferry.py last changed?", "When was the ferry last changed?"):
         assert ask(history, question).answer.startswith("1 Sep 2025: last: Round up"), question
 

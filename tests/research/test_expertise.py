@@ -49,8 +49,8 @@ class History:
         return subprocess.run(command, check=True, capture_output=True).stdout.decode().strip()
 
     def who(self, about: str) -> list[Expert]:
-        self.memory.ingest_git(self.top, "harbour")
-        return self.memory.who_knows(about)
+        self.memory.ingestion.ingest_git(self.top, "harbour")
+        return self.memory.browse.who_knows(about)
 
 
 @pytest.fixture

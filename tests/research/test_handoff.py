@@ -41,7 +41,7 @@ def voyage() -> Script:
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
     with open_at(tmp_path) as opened:
         path = voyage().write(tmp_path / "claude" / "projects")
-        opened.ingest(opened.find([path]))
+        opened.ingest(opened.ingestion.find([path]))
         yield opened
 
 
@@ -78,7 +78,7 @@ def test_a_section_of_which_nothing_is_known_says_so(tmp_path: Path) -> None:
     script.user("Say hello to the harbour.")
     script.assistant("Hello, harbour.")
     with open_at(tmp_path) as memory:
-        memory.ingest(memory.find([script.write(tmp_path / "claude" / "projects")]))
+        memory.ingest(memory.ingestion.find([script.write(tmp_path / "claude" / "projects")]))
         _, page = hand_off(memory, f"holdfast://session/{SESSION}")
     for title in ("Decisions", "Dead ends", "Open questions"):
         assert "None is known" in section(page, title)

@@ -5,14 +5,18 @@ from pathlib import Path
 
 from tests.learn.minds import hear, open_mind, talk
 
-from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.inference.chat import Question
-from holdfast.learn.bank_settings import Wish
+from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.bank import Disposition
 from holdfast.model.opinions import Reflection
-from holdfast.research.model_reflection import check_reflection, reflection_prompt, read_model_reflection, shown_hits
+from holdfast.research.model_reflection import (
+    check_reflection,
+    read_model_reflection,
+    reflection_prompt,
+    shown_hits,
+)
 
 ONCE = "The harbour crane needs a new cable because the old one frays."
 TWICE = "The ferry timetable is printed in Oslo every spring."
@@ -27,8 +31,8 @@ def harbour(memory: Holdfast) -> None:
     )
 
 
-def asked(memory: Holdfast, query: str, wish: Wish) -> Reflection:
-    memory.set_bank(wish)
+def asked(memory: Holdfast, query: str, wish: BankChanges) -> Reflection:
+    memory.context.banks.change(wish)
     return memory.reflect(query, store=False)
 
 
@@ -36,12 +40,12 @@ def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> N
     with open_mind(tmp_path) as memory:
         harbour(memory)
         query = "what does the harbour crane need"
-        trusting = asked(memory, query, Wish(skepticism=1))
-        doubting = asked(memory, query, Wish(skepticism=5))
+        trusting = asked(memory, query, BankChanges(skepticism=1))
+        doubting = asked(memory, query, BankChanges(skepticism=5))
         assert trusting.claims[0].believed and not doubting.claims[0].believed
         assert trusting.confidence - doubting.confidence > 0.2
         assert "not believed yet (skepticism 5 asks for 3 sessions)" in doubting.answer
-        two = asked(memory, "where is the ferry timetable printed", Wish(skepticism=3))
+        two = asked(memory, "where is the ferry timetable printed", BankChanges(skepticism=3))
         assert two.claims[0].believed and two.claims[0].sources == 2
         assert two.answer.startswith("Put together by rules, without a model")
         said = {n for c in (*two.claims, *two.voices) for n in (*c.cited, *c.against)}
@@ -51,11 +55,11 @@ def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> N
 def test_literalism_wants_the_very_words(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         harbour(memory)
-        loose = asked(memory, "ferry timetables printing", Wish(literalism=1))
-        exact = asked(memory, "ferry timetables printing", Wish(literalism=5))
+        loose = asked(memory, "ferry timetables printing", BankChanges(literalism=1))
+        exact = asked(memory, "ferry timetables printing", BankChanges(literalism=5))
         assert loose.claims and exact.abstained
         assert "these very words" in exact.answer
-        quoted = asked(memory, "ferry timetable printed", Wish(literalism=5))
+        quoted = asked(memory, "ferry timetable printed", BankChanges(literalism=5))
         assert quoted.claims[0].sentence.startswith("“")
         said = {quoted.citations[n - 1].uri for n in quoted.claims[0].cited}
         assert any("/turn/" in uri for uri in said)
@@ -65,7 +69,7 @@ def test_empathy_tells_what_people_felt_and_why(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         harbour(memory)
         query = "how is the crane"
-        told = [asked(memory, query, Wish(empathy=n)).voices for n in (1, 3, 5)]
+        told = [asked(memory, query, BankChanges(empathy=n)).voices for n in (1, 3, 5)]
         assert [len(voices) > 0 for voices in told] == [False, True, True]
         assert len(told[2]) > len(told[1])
         felt = " ".join(voice.sentence for voice in told[2])
@@ -85,7 +89,7 @@ def test_what_several_sessions_say_is_kept_as_an_opinion(tmp_path: Path) -> None
         assert again.stored == told.stored
         memory.forget(memory.show(name).below[0].id)
         memory.reflect("crane")
-        assert name not in {f"holdfast://memory/{o.id}" for o in memory.opinions(all=True)}
+        assert name not in {f"holdfast://memory/{o.id}" for o in memory.opinions.opinions(all=True)}
 
 
 def test_what_only_tells_how_the_work_stands_is_no_claim(tmp_path: Path) -> None:
@@ -109,24 +113,29 @@ def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
         secret = "The brigantine deploy is flaky."
         hear(memory, talk(1, secret, cwd="/home/dev/one"), talk(2, secret, cwd="/home/dev/one"))
         hear(memory, talk(3, "The sloop importer is stable.", cwd="/home/dev/two"))
-        assert [o.target for o in memory.opinions("two")] == ["sloop import"]
+        assert [o.target for o in memory.opinions.opinions("two")] == ["sloop import"]
         assert memory.reflect("is the brigantine deploy flaky", "two").abstained
         assert not memory.recall("brigantine deploy", "two").hits
-        ids = {bank.name: bank.id for bank in memory.known_banks()}
+        ids = {bank.name: bank.id for bank in memory.context.banks.all()}
         assert not memory.reader.retained(ids["two"], limit=50) or all(
             "brigantine" not in m.what for m in memory.reader.retained(ids["two"])
         )
-        memory.set_bank(Wish(skepticism=5, background="only two"), "two")
-        assert memory.bank("one").disposition == Disposition() and not memory.bank("one").background
-        with Briefing(memory.settings) as briefing:
-            text = briefing.session_brief(ids["two"]).text
+        memory.context.banks.change(BankChanges(skepticism=5, background="only two"), "two")
+        assert (
+            memory.context.banks.get("one").disposition == Disposition()
+            and not memory.context.banks.get("one").background
+        )
+        with Holdfast(memory.settings, create=False) as briefing:
+            text = briefing.briefs.session_brief(ids["two"]).text
         assert "brigantine" not in text
 
 
 def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> None:
     with open_mind(tmp_path) as memory:
         harbour(memory)
-        bank = memory.set_bank(Wish(skepticism=4, background="We run a harbour."))
+        bank = memory.context.banks.change(
+            BankChanges(skepticism=4, background="We run a harbour.")
+        )
         found = memory.recall("where is the ferry timetable printed")
         told = memory.reflect("where is the ferry timetable printed", store=False)
         hits = shown_hits(found)
@@ -147,8 +156,13 @@ def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> Non
         assert kept.author == "played" and "zebra_rules" not in kept.answer
         (claim,) = kept.claims
         assert claim.cited == (1,) and claim.confidence < 0.6 and not claim.believed
-        nothing = read_model_reflection(json.dumps({"answer": "Zebras fly at xx_yy.py.", "claims": []}))
-        assert check_reflection(nothing, hits, bank, told, "played", Redactor(())).answer == told.answer
+        nothing = read_model_reflection(
+            json.dumps({"answer": "Zebras fly at xx_yy.py.", "claims": []})
+        )
+        assert (
+            check_reflection(nothing, hits, bank, told, "played", Redactor(())).answer
+            == told.answer
+        )
 
 
 def test_a_finding_rests_on_nothing_that_was_made_of_other_records(tmp_path: Path) -> None:
@@ -156,10 +170,10 @@ def test_a_finding_rests_on_nothing_that_was_made_of_other_records(tmp_path: Pat
     with open_mind(tmp_path) as memory:
         harbour(memory)
         told = memory.reflect("where is the ferry timetable printed")
-        (stored,) = [o for o in memory.opinions(all=True) if o.author]
+        (stored,) = [o for o in memory.opinions.opinions(all=True) if o.author]
         assert told.stored == (f"holdfast://memory/{stored.id}",)
         rests = {name.split("/")[2] for name in stored.evidence_for}
         assert rests <= {"turn", "exchange", "digest", "commit"}
-        memory.rebuild()
-        memory.know()
-        assert stored.id in {o.id for o in memory.opinions(all=True)}
+        memory.ingestion.rebuild()
+        memory.ingestion.update()
+        assert stored.id in {o.id for o in memory.opinions.opinions(all=True)}

@@ -13,7 +13,7 @@ import pytest
 from tests.recall.bank import read_in, talk
 
 from holdfast.app.answers.ask import Wish
-from holdfast.app.answers.research_sessions import Investigation, sessions_of, shown, start
+from holdfast.app.answers.research_sessions import sessions_of, start
 from holdfast.app.memory import Holdfast
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
 from holdfast.model.query import Citation, Layer, Recalled
@@ -43,13 +43,13 @@ def lines(memory: Holdfast, id: str) -> list[str]:
 
 
 def test_a_question_has_a_session_whose_steps_can_be_read_afterwards(memory: Holdfast) -> None:
-    asked = Investigation(memory, Wish(ASKED, "all"))
+    asked = memory.answers.investigate(Wish(ASKED, "all"))
     assert asked.id.startswith("mem-"), "it has its name before anything is done"
     answer = asked.answer()
     assert answer.session_id == asked.id
     kept = lines(memory, asked.id)
     assert kept[:2] == ["asked", "planned"] and kept[-1] == "done"
-    session, told = shown(memory, asked.id[:10])
+    session, told = memory.answers.research_session(asked.id[:10])
     assert session.state is SessionState.DONE and session.questions == (ASKED,)
     assert "Postgres" in told[-1]["answer"]["answer"]
     path = memory.settings.home / "research" / f"{asked.id}.jsonl"
@@ -59,16 +59,16 @@ def test_a_question_has_a_session_whose_steps_can_be_read_afterwards(memory: Hol
 
 def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfast) -> None:
     first = memory.ask(ASKED, "all")
-    again = Investigation(memory, Wish(f"  {ASKED.upper()} ", "all"), first.session_id)
+    again = memory.answers.investigate(Wish(f"  {ASKED.upper()} ", "all"), first.session_id)
     told = list(again)
     assert [event.stage for event in told] == [Stage.DONE] and told[0].answer is not None
     assert told[0].answer.answer == first.answer and told[0].answer.citations == first.citations
     memory.remember("The session tokens moved to Redis.", "shop")
-    anew = list(Investigation(memory, Wish(ASKED, "all"), first.session_id))
+    anew = list(memory.answers.investigate(Wish(ASKED, "all"), first.session_id))
     assert len(anew) > 1, "the memory has changed"
     other = list(
-        Investigation(
-            memory, Wish(ASKED, "all", as_of="2026-03-20T00:00:00.000Z"), first.session_id
+        memory.answers.investigate(
+            Wish(ASKED, "all", as_of="2026-03-20T00:00:00.000Z"), first.session_id
         )
     )
     assert len(other) > 1, "it is asked in another way"
@@ -76,7 +76,7 @@ def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfas
 
 def test_a_follow_up_takes_the_subject_along(memory: Holdfast) -> None:
     first = memory.ask("When is the tide gauge cleaned?", "all")
-    told = list(Investigation(memory, Wish("and who cleans it?", "all"), first.session_id))
+    told = list(memory.answers.investigate(Wish("and who cleans it?", "all"), first.session_id))
     assert told[0].text.startswith("Read as: who cleans the tide gauge")
     assert told[-1].answer is not None and "Olga" in told[-1].answer.answer
     session = sessions_of(memory.settings).summary(first.session_id)
@@ -101,7 +101,7 @@ def test_only_what_cannot_stand_alone_is_completed(
 
 
 def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
-    asked = Investigation(memory, Wish(ASKED, "all"))
+    asked = memory.answers.investigate(Wish(ASKED, "all"))
     steps = iter(asked)
     next(steps)
     sessions = sessions_of(memory.settings)
@@ -114,8 +114,8 @@ def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
 def test_who_waits_for_a_cancelled_one_hears_of_it(
     memory: Holdfast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Investigation(memory, Wish(ASKED, "all"))
-    search = memory.recall_by
+    asked = memory.answers.investigate(Wish(ASKED, "all"))
+    search = memory.search.recall_with_plan
 
     def cancel_while_searching(query: str, bank: str | None, plan: Plan) -> Recalled:
         asked.sessions.cancel(asked.id)
@@ -127,7 +127,7 @@ def test_who_waits_for_a_cancelled_one_hears_of_it(
 
 
 def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
-    asked = Investigation(memory, Wish(ASKED, "all"))
+    asked = memory.answers.investigate(Wish(ASKED, "all"))
     steps = iter(asked)
     next(steps)
     with pytest.raises(InputError, match="being worked on"):
@@ -136,7 +136,7 @@ def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
 
 
 def test_whoever_stops_listening_leaves_a_word(memory: Holdfast) -> None:
-    asked = Investigation(memory, Wish(ASKED, "all"))
+    asked = memory.answers.investigate(Wish(ASKED, "all"))
     for _ in asked:
         break
     assert sessions_of(memory.settings).state(asked.id) is SessionState.CANCELLED
@@ -147,12 +147,12 @@ def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) 
         raise StoreError("The disk is gone.", "Look for it.")
 
     with pytest.raises(NotFoundError):
-        Investigation(memory, Wish(ASKED, "nowhere"))
+        memory.answers.investigate(Wish(ASKED, "nowhere"))
     monkeypatch.setattr(memory, "recall_by", fail)
-    asked = Investigation(memory, Wish(ASKED, "all"))
+    asked = memory.answers.investigate(Wish(ASKED, "all"))
     with pytest.raises(StoreError):
         asked.answer()
-    session, told = shown(memory, asked.id)
+    session, told = memory.answers.research_session(asked.id)
     assert session.state is SessionState.FAILED and "The disk is gone." in told[-1]["text"]
 
 
@@ -247,16 +247,16 @@ def test_what_was_forgotten_since_is_not_shown_and_comes_back(memory: Holdfast) 
     answer = memory.ask(ASKED, "all")
     hidden = answer.citations[0].uri
     memory.forget(hidden)
-    _, told = shown(memory, answer.session_id)
+    _, told = memory.answers.research_session(answer.session_id)
     assert "Postgres" not in str(told)
     memory.restore(hidden)
-    assert "Postgres" in str(shown(memory, answer.session_id)[1])
+    assert "Postgres" in str(memory.answers.research_session(answer.session_id)[1])
 
 
 def test_what_is_erased_takes_the_sessions_along(memory: Holdfast) -> None:
     id = memory.ask("What about the lighthouse?", "all").session_id
     assert memory.recall("lighthouse", "all").hits
-    memory.scrub("lighthouse")
+    memory.erasure.scrub("lighthouse")
     assert id not in sessions_of(memory.settings).ids()
 
 
@@ -272,7 +272,9 @@ def test_asking_an_unwritable_home_is_answered_all_the_same(memory: Holdfast) ->
 
 
 def test_a_home_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with ResearchSessions(tmp_path / "home" / "research").open_session(new_id(), follow=False) as run:
+    with ResearchSessions(tmp_path / "home" / "research").open_session(
+        new_id(), follow=False
+    ) as run:
         assert run is None
     assert not list(tmp_path.iterdir())
 

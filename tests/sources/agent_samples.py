@@ -46,7 +46,7 @@ def read(name: str, to: Path) -> Reading:
     """The samples of an agent, read into a memory of their own."""
     folder = copy(name, to)
     with remember(to) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         called = [(turn.tool, turn.trust) for turn in turns(memory) if turn.tool]
         trusts = {tool.name: trust for tool, trust in called}
         return Reading(told(memory), [tool for tool, _ in called], trusts)

@@ -10,10 +10,10 @@ from tests.sources.agent_samples import RECORDED, copy, remember, sessions, turn
 
 from holdfast.model.ledger import Skip
 from holdfast.recall.lookup.trace import RawState, raw_line
-from holdfast.sources.agent import Where
-from holdfast.sources.registry import FIRST, agents
+from holdfast.sources.agent import UserEnvironment
+from holdfast.sources.registry import DEFAULT_AGENT, agents
 
-OTHERS = [name for name in agents() if name != FIRST]
+OTHERS = [name for name in agents() if name != DEFAULT_AGENT]
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -22,8 +22,8 @@ def test_every_line_of_the_samples_has_a_fate_and_all_kinds_are_known(
 ) -> None:
     folder = copy(name, tmp_path)
     with remember(tmp_path) as memory:
-        account = memory.ingest(memory.find([folder]))
-        balance = memory.balance()
+        account = memory.ingest(memory.ingestion.find([folder]))
+        balance = memory.inventory.balance()
 
     skipped = balance.skipped or {}
     assert account.lines == account.captured + account.skipped + account.failed > 0
@@ -37,7 +37,7 @@ def test_every_line_of_the_samples_has_a_fate_and_all_kinds_are_known(
 def test_every_turn_opens_the_line_that_it_came_from(name: str, tmp_path: Path) -> None:
     folder = copy(name, tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         opened = [(turn, raw_line(memory.reader, turn)) for turn in turns(memory)]
 
     assert opened
@@ -51,7 +51,7 @@ def test_sessions_are_told_by_their_agent_and_share_the_bank_of_their_project(
 ) -> None:
     folder = copy(name, tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         found = sessions(memory)
         names = {bank.id: bank.name for bank in memory.reader.banks()}
 
@@ -64,9 +64,9 @@ def test_sessions_are_told_by_their_agent_and_share_the_bank_of_their_project(
 def test_reading_the_samples_twice_writes_them_once(name: str, tmp_path: Path) -> None:
     folder = copy(name, tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         before = dump(tmp_path / "holdfast" / "memory.db")
-        again = memory.ingest(memory.find([folder]))
+        again = memory.ingest(memory.ingestion.find([folder]))
 
         assert again.lines == 0
         assert dump(tmp_path / "holdfast" / "memory.db") == before
@@ -78,7 +78,9 @@ def test_an_agent_names_its_folders_on_every_system(name: str, system: str) -> N
     home = Path("/home/dev")
     env = {"APPDATA": "/home/dev/AppData/Roaming", "LOCALAPPDATA": "/home/dev/AppData/Local"}
 
-    folders = agents()[name].folders(Where(home, env if system == "win32" else {}, system))
+    folders = agents()[name].folders(
+        UserEnvironment(home, env if system == "win32" else {}, system)
+    )
 
     assert folders
     assert all(home in folder.parents for folder in folders)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.model.ledger import Failure
-from holdfast.refine.ingest.turns import Refined, RefinedTurn, Rules, refine
+from holdfast.refine.ingest.turns import PrivacyRules, RefinedLines, RefinedTurn, refine_lines
 from holdfast.sources.claude_code.records import describe_session, read_record
 from holdfast.sources.draft import FileInfo
 from holdfast.sources.json_fields import objects, string
@@ -64,7 +64,7 @@ def lines_of(*texts: bytes) -> list[Line]:
     return lines
 
 
-def fates(refined: Refined) -> int:
+def fates(refined: RefinedLines) -> int:
     return len(refined.captured) + sum(refined.skipped.values()) + len(refined.failed)
 
 
@@ -108,7 +108,7 @@ def test_the_recorded_records_cover_talk_tools_and_attachments() -> None:
 
 @pytest.mark.parametrize("kind", [[], {}, ["user"], {"a": 1}])
 def test_a_type_that_is_no_word_never_raises(kind: object) -> None:
-    refined = refine(lines_of(orjson.dumps({"type": kind})), 0, FILE, Rules())
+    refined = refine_lines(lines_of(orjson.dumps({"type": kind})), 0, FILE, PrivacyRules())
 
     assert fates(refined) == refined.lines == 1
 
@@ -129,7 +129,7 @@ def test_an_odd_value_in_a_known_field_never_raises(field: str, value: object, k
     record: dict[str, Any] = {"type": kind, "uuid": "u", "message": {"content": "Hello"}}
     record[field] = value
 
-    refined = refine(lines_of(orjson.dumps(record)), 0, FILE, Rules())
+    refined = refine_lines(lines_of(orjson.dumps(record)), 0, FILE, PrivacyRules())
 
     (turn,) = refined.events
     assert isinstance(turn, RefinedTurn)
@@ -171,7 +171,7 @@ def test_every_line_of_any_json_gets_one_fate(
 ) -> None:
     texts = [json.dumps(record, ensure_ascii=ascii_only).encode() for record in records]
 
-    refined = refine(lines_of(*texts), 0, file, Rules())
+    refined = refine_lines(lines_of(*texts), 0, file, PrivacyRules())
 
     assert refined.lines == len(texts) == fates(refined)
     assert refined.stop == sum(len(text) + 1 for text in texts)
@@ -181,7 +181,7 @@ def test_every_line_of_any_json_gets_one_fate(
 @settings(max_examples=100)
 @given(texts=st.lists(st.binary(max_size=60).map(lambda data: data.replace(b"\n", b""))))
 def test_every_line_of_any_bytes_gets_one_fate(texts: list[bytes]) -> None:
-    refined = refine(lines_of(*texts), 0, FILE, Rules())
+    refined = refine_lines(lines_of(*texts), 0, FILE, PrivacyRules())
 
     assert refined.lines == len(texts) == fates(refined)
 
@@ -193,7 +193,9 @@ def test_a_torn_last_line_waits(record: dict[str, Any], keep: float) -> None:
     torn = whole[: int(len(whole) * keep)] or b"{"
     first, last = lines_of(b"{}", torn)
 
-    refined = refine([first, last._replace(ended=False, length=len(torn))], 0, FILE, Rules())
+    refined = refine_lines(
+        [first, last._replace(ended=False, length=len(torn))], 0, FILE, PrivacyRules()
+    )
 
     assert (refined.lines, refined.stop) == (1, 3)
 
@@ -201,7 +203,7 @@ def test_a_torn_last_line_waits(record: dict[str, Any], keep: float) -> None:
 def test_a_whole_last_line_without_newline_is_read() -> None:
     data = b'{"type":"user","uuid":"u","message":{"content":"Hi"}}'
 
-    refined = refine([Line(0, len(data), data, False)], 0, FILE, Rules())
+    refined = refine_lines([Line(0, len(data), data, False)], 0, FILE, PrivacyRules())
 
     assert (refined.lines, refined.stop, refined.captured) == (1, len(data), {1})
 
@@ -222,7 +224,7 @@ def test_a_whole_last_line_without_newline_is_read() -> None:
     ],
 )
 def test_an_unreadable_line_is_kept_with_its_reason(data: bytes, reason: Failure) -> None:
-    refined = refine(lines_of(b"{}", data), 0, FILE, Rules())
+    refined = refine_lines(lines_of(b"{}", data), 0, FILE, PrivacyRules())
 
     ((line, offset, why, excerpt),) = refined.failed
     assert (line, offset, why) == (2, 3, reason)
@@ -231,7 +233,7 @@ def test_an_unreadable_line_is_kept_with_its_reason(data: bytes, reason: Failure
 
 def test_the_excerpt_of_an_unreadable_line_is_redacted() -> None:
     key = "ghp_" + "a1B2" * 9
-    refined = refine(lines_of(f'{{"text": "{key}'.encode()), 0, FILE, Rules())
+    refined = refine_lines(lines_of(f'{{"text": "{key}'.encode()), 0, FILE, PrivacyRules())
 
     assert key not in refined.failed[0][3]
     assert "[redacted:github-token]" in refined.failed[0][3]
@@ -241,7 +243,7 @@ def test_bytes_that_are_not_utf8_and_halves_of_characters_cost_a_sign_not_the_li
     template = b'{"type":"user","uuid":"u","message":{"content":"Fix %s now"}}'
     spoiled = [b"\xff", b"\\ud83d", b"\\ude00", b"\xed\xa0\xbd"]
 
-    refined = refine(lines_of(*(template % bad for bad in spoiled)), 0, FILE, Rules())
+    refined = refine_lines(lines_of(*(template % bad for bad in spoiled)), 0, FILE, PrivacyRules())
 
     texts = [event.text for event in refined.events if isinstance(event, RefinedTurn)]
     assert len(texts) == len(spoiled)
@@ -262,6 +264,6 @@ def test_a_deeply_nested_tool_input_never_raises(depth: int) -> None:
     block = b'{"type":"tool_use","id":"c","name":"mcp__a__b","input":{"x":%s}}' % nested
     data = b'{"type":"assistant","uuid":"u","message":{"content":[%s]}}' % block
 
-    refined = refine(lines_of(data), 0, FILE, Rules())
+    refined = refine_lines(lines_of(data), 0, FILE, PrivacyRules())
 
     assert fates(refined) == refined.lines == 1

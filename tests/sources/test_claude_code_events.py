@@ -8,12 +8,12 @@ from holdfast.model.ledger import Fate, Skip
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.events import (
     AGENT,
-    Told,
+    EventContent,
     describe_session,
     read_record,
     refine_payload,
     skip_unparsed,
-    spell_turn,
+    turn_fields,
 )
 from holdfast.sources.draft import FileInfo
 
@@ -21,7 +21,7 @@ FILE = FileInfo("/h/events/s1.jsonl", AGENT, "s1", "/home/dev/proj")
 TIME = "2026-11-01T00:00:00.000Z"
 
 
-def told(event: str, **payload: Any) -> Told:
+def told(event: str, **payload: Any) -> EventContent:
     return refine_payload(event, payload, "/home/dev/proj", TIME, TIME)
 
 
@@ -66,7 +66,7 @@ def test_a_failure_of_the_service_and_a_summary_are_not_words() -> None:
     assert (failed.turn, failed.notes) == (None, (("error", "rate_limit"),))
     assert (compacted.turn, compacted.notes) == (None, (("trigger", "auto"),))
     assert told("Stop").skip is Skip.EMPTY
-    assert told("SomethingNew", prompt="x") == Told()
+    assert told("SomethingNew", prompt="x") == EventContent()
 
 
 def line(**fields: Any) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def test_a_turn_is_read_back_as_it_was_spelled() -> None:
     payload |= {"tool_input": {"file_path": "/home/dev/proj/a.py", "old_string": "x"}}
     kept = told("PostToolUse", **payload)
     assert kept.turn is not None
-    reading = read_record(line(**spell_turn(kept.turn, kept.result)), FILE)
+    reading = read_record(line(**turn_fields(kept.turn, kept.result)), FILE)
     (turn,), (result,) = reading.turns, reading.results
     assert turn.tool == kept.turn.tool and turn.key[:3] == ("call", "toolu_1", "Edit")
     assert result == kept.result

@@ -11,7 +11,7 @@ from holdfast.sources.claude_code.records import (
     session_id,
     skip_unparsed,
 )
-from holdfast.sources.draft import DraftTurn, FileInfo, Reading
+from holdfast.sources.draft import DraftTurn, FileInfo, ParsedLine
 
 FILE = FileInfo("/t/s1.jsonl", "claude-code", "s1", "/home/dev/proj")
 TIME = "2026-03-01T10:00:00.000Z"
@@ -43,7 +43,7 @@ def attachment(kind: str, **fields: Any) -> dict[str, Any]:
     return line("attachment", attachment={"type": kind, **fields})
 
 
-def only_turn(reading: Reading) -> DraftTurn:
+def only_turn(reading: ParsedLine) -> DraftTurn:
     assert reading.fate is Fate.CAPTURED
     (turn,) = reading.turns
     return turn

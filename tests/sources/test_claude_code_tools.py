@@ -6,11 +6,7 @@ from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.records import read_record
 from holdfast.sources.claude_code.tools import (
-    BRIEF_LIMIT,
-    COMMAND_LIMIT,
-    DIFF_LIMIT,
-    ERROR_LIMIT,
-    OUTPUT_LIMIT,
+    LIMITS,
     read_call,
     relative,
 )
@@ -134,11 +130,11 @@ def test_long_calls_are_cut_and_say_so() -> None:
 
     assert "-line 0" in diff and "more lines" in diff and "line 99" not in diff
     assert write.lines == "1-100" and "more lines" in write.action
-    assert max(len(diff), len(write.action)) <= DIFF_LIMIT + 2
-    assert command == "x" * (COMMAND_LIMIT - 80) + " …"
+    assert max(len(diff), len(write.action)) <= LIMITS.diff_chars + 2
+    assert command == "x" * (LIMITS.command_chars - 80) + " …"
     cut = call("Bash", command="echo " * 138 + "postgres://me:hunter2hunter2@db/x").action
     assert "hunter2" not in cut
-    assert len(other) <= BRIEF_LIMIT + 2 and other.endswith(" …")
+    assert len(other) <= LIMITS.argument_chars + 2 and other.endswith(" …")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +179,7 @@ def test_a_commands_result_is_the_last_line_of_its_output() -> None:
     found = result("collected 3\n\n\x1b[32m3 passed\x1b[0m\n", {"stdout": "…", "stderr": ""})
 
     assert (found.call, found.ok, found.result) == ("c1", True, "3 passed")
-    assert len(result("z" * 999, {"stdout": "z"}).result) <= OUTPUT_LIMIT + 2
+    assert len(result("z" * 999, {"stdout": "z"}).result) <= LIMITS.output_chars + 2
 
 
 def test_what_the_host_put_behind_an_output_is_not_its_result() -> None:
@@ -221,7 +217,7 @@ def test_an_error_keeps_its_first_and_last_lines() -> None:
     assert not found.ok
     assert (lines[0], lines[1], lines[-1]) == ("Exit code 1", "frame 0", "ValueError: bad")
     assert "…" in lines and len(lines) <= 9
-    assert len(result("e" * 9999, error=True).result) <= ERROR_LIMIT + 2
+    assert len(result("e" * 9999, error=True).result) <= LIMITS.error_chars + 2
 
 
 def test_an_error_loses_its_tags_and_colours() -> None:

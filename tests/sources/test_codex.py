@@ -10,15 +10,15 @@ from tests.sources.agent_samples import copy, remember, sessions, told, turns
 
 from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
-from holdfast.sources.agent import Where
+from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.codex import AGENT
-from holdfast.sources.tool_mapping import patched
+from holdfast.sources.tool_mapping import edits_of_patch
 
 
 def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         found = told(memory)
 
     assert [line for line in found if line[0] in ("user", "assistant")] == [
@@ -53,7 +53,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
 def test_results_are_joined_to_their_calls_and_failures_say_why(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         tools = [turn.tool for turn in turns(memory) if turn.tool]
         trusts = {turn.tool.name: turn.trust for turn in turns(memory) if turn.tool}
 
@@ -70,7 +70,7 @@ def test_results_are_joined_to_their_calls_and_failures_say_why(tmp_path: Path) 
 def test_a_session_knows_its_branch_its_version_and_who_started_it(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         first, inner = sessions(memory)
         asked = next(turn for turn in turns(memory) if turn.session == inner.id)
 
@@ -84,12 +84,12 @@ def test_what_is_appended_is_read_and_nothing_twice(tmp_path: Path) -> None:
     path = max(folder.rglob("*T09*.jsonl"))
     lines = path.read_bytes().splitlines(keepends=True)
     with remember(tmp_path) as whole:
-        whole.ingest(whole.find([folder]))
+        whole.ingest(whole.ingestion.find([folder]))
         wanted = told(whole)
     with remember(tmp_path / "piecewise") as memory:
         for count in (1, 6, 7, 12, len(lines)):
             path.write_bytes(b"".join(lines[:count])[: None if count > 7 else -3])
-            memory.ingest(memory.find([folder]))
+            memory.ingest(memory.ingestion.find([folder]))
 
         assert told(memory) == wanted
         assert sessions(memory)[0].branch == "fix/tabs"
@@ -97,7 +97,7 @@ def test_what_is_appended_is_read_and_nothing_twice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["sessions", "archived_sessions"])
 def test_its_home_may_be_anywhere(tmp_path: Path, name: str) -> None:
-    where = Where(tmp_path, {"CODEX_HOME": str(tmp_path / "elsewhere")}, "linux")
+    where = UserEnvironment(tmp_path, {"CODEX_HOME": str(tmp_path / "elsewhere")}, "linux")
 
     assert tmp_path / "elsewhere" / name in AGENT.folders(where)
 
@@ -109,9 +109,9 @@ def test_a_line_of_a_kind_nobody_knows_is_counted_as_such(tmp_path: Path) -> Non
     with path.open("a") as file:
         file.write(json.dumps({**strange, "payload": {"type": "telepathy"}}) + "\n")
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
 
-        assert (memory.balance().skipped or {})["unknown-type"] == 1
+        assert (memory.inventory.balance().skipped or {})["unknown-type"] == 1
 
 
 def test_a_patch_tells_of_each_file_that_it_changes() -> None:
@@ -120,7 +120,7 @@ def test_a_patch_tells_of_each_file_that_it_changes() -> None:
         "@@ def f\n context\n-x\n+y\n*** End Patch"
     )
 
-    assert patched(patch, "/p", "c1") == [
+    assert edits_of_patch(patch, "/p", "c1") == [
         ToolCall("Edit", "old.py", "", "(deleted)", call="c1"),
         ToolCall("Edit", "b.py", "", "-x\n+y", call="c1.1"),
     ]

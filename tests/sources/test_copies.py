@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from holdfast.sources.claude_code.records import read_record, without_copies
+from holdfast.sources.claude_code.records import read_record, without_file_copies
 from holdfast.sources.draft import FileInfo
 
 FILE = FileInfo("/p/s.jsonl", "claude-code", "s", "/p")
@@ -40,7 +40,7 @@ def line_of(result: dict[str, Any]) -> bytes:
 def test_a_copy_is_cut_out_and_the_reading_stays_the_same(result: dict[str, Any]) -> None:
     line = line_of(result)
 
-    cut = without_copies(line)
+    cut = without_file_copies(line)
 
     assert len(cut) < len(line) - len(BULK.encode())
     assert read_record(orjson.loads(cut), FILE) == read_record(orjson.loads(line), FILE)
@@ -49,7 +49,7 @@ def test_a_copy_is_cut_out_and_the_reading_stays_the_same(result: dict[str, Any]
 def test_a_line_without_its_end_of_the_copy_is_left_alone() -> None:
     line = line_of({"filePath": "/p/a", "content": BULK})
 
-    assert without_copies(line) is line
+    assert without_file_copies(line) is line
 
 
 def test_the_recorded_lines_read_the_same_without_copies() -> None:
@@ -63,5 +63,5 @@ def test_the_recorded_lines_read_the_same_without_copies() -> None:
     assert lines
     for line in lines:
         padded = line[:1] + b" " * 4000 + line[1:]
-        cut = orjson.loads(without_copies(padded))
+        cut = orjson.loads(without_file_copies(padded))
         assert read_record(cut, FILE) == read_record(orjson.loads(line), FILE)

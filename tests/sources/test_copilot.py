@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.sources.agent_samples import copy, read, remember, sessions
 
 from holdfast.model.trust import Trust
-from holdfast.sources.agent import Where
+from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.copilot import AGENT
 
 
@@ -37,7 +37,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
 def test_a_session_knows_its_title_branch_and_subagents(tmp_path: Path) -> None:
     folder = copy("copilot", tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         main, inner = sessions(memory)
 
     assert (main.title, main.branch, main.version) == (
@@ -49,6 +49,6 @@ def test_a_session_knows_its_title_branch_and_subagents(tmp_path: Path) -> None:
 
 
 def test_its_home_may_be_anywhere(tmp_path: Path) -> None:
-    where = Where(tmp_path, {"COPILOT_HOME": str(tmp_path / "c")}, "linux")
+    where = UserEnvironment(tmp_path, {"COPILOT_HOME": str(tmp_path / "c")}, "linux")
 
     assert AGENT.folders(where) == [tmp_path / "c" / "session-state"]

@@ -11,7 +11,7 @@ from time import time
 from tests.sources.agent_samples import copy, read, remember, sessions, told, turns
 
 from holdfast.model.trust import Trust
-from holdfast.sources.agent import Where
+from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.cursor import AGENT
 
 CONVERSATION = "abcd1111-2222-4333-8444-555566667777"
@@ -56,7 +56,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
 def test_sessions_know_title_branch_and_parent(tmp_path: Path) -> None:
     folder = copy("cursor", tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         first, inner, edited = sessions(memory)
 
     assert (inner.parent, inner.subagent) == (first.id, "subagent")
@@ -68,17 +68,17 @@ def test_what_is_being_written_waits_and_what_comes_is_read_alone(tmp_path: Path
     composer = f"composerData:{CONVERSATION}"
     now = round(time() * 1000)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([database]))
+        memory.ingest(memory.ingestion.find([database]))
         known = len(turns(memory))
         headers = [{"bubbleId": f"b{n}"} for n in range(1, 10)]
         change(database, f"bubbleId:{CONVERSATION}:b9", type=2, text="And", createdAt="2026-06-02")
         grown = {"fullConversationHeadersOnly": headers, "lastUpdatedAt": now}
         change(database, composer, **grown, generatingBubbleIds=["b9"])
-        memory.ingest(memory.find([database]))
+        memory.ingest(memory.ingestion.find([database]))
         assert len(turns(memory)) == known
         change(database, f"bubbleId:{CONVERSATION}:b9", text="And done.")
         change(database, composer, lastUpdatedAt=now + 1, generatingBubbleIds=[])
-        account = memory.ingest(memory.find([database]))
+        account = memory.ingest(memory.ingestion.find([database]))
 
         assert (account.lines, account.captured) == (1, 1)
         assert told(memory)[-1] == ("assistant", "And done.")
@@ -88,7 +88,7 @@ def test_a_transcript_of_a_conversation_that_the_database_has_is_passed_over(
     tmp_path: Path,
 ) -> None:
     sample = copy("cursor", tmp_path)
-    where = Where(tmp_path / "home", {}, "linux")
+    where = UserEnvironment(tmp_path / "home", {}, "linux")
     database, projects = AGENT.folders(where)
     database.parent.parent.mkdir(parents=True)
     (sample / "User").rename(database.parent)
@@ -107,7 +107,7 @@ def test_a_transcript_of_a_conversation_that_the_database_has_is_passed_over(
 def test_its_database_lies_where_each_system_keeps_such_things() -> None:
     home = Path("/home/dev")
     assert [
-        str(AGENT.folders(Where(home, {}, system))[0].relative_to(home))
+        str(AGENT.folders(UserEnvironment(home, {}, system))[0].relative_to(home))
         for system in ("linux", "darwin", "win32")
     ] == [
         ".config/Cursor/User/globalStorage",

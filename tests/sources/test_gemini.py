@@ -10,7 +10,7 @@ from tests.sources.agent_samples import copy, read, remember, sessions, turns
 
 from holdfast.model.ledger import SourceState
 from holdfast.model.trust import Trust
-from holdfast.sources.agent import Where
+from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.gemini import AGENT
 
 
@@ -44,7 +44,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
 def test_a_session_knows_its_title_and_who_started_it(tmp_path: Path) -> None:
     folder = copy("gemini", tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         _, main, inner = sessions(memory)
 
     assert main.title == "Keep tabs in the parser"
@@ -56,14 +56,14 @@ def test_a_document_that_is_written_anew_with_every_message_is_kept_once(tmp_pat
     (path,) = folder.rglob("*.json")
     whole = json.loads(path.read_text())
     with remember(tmp_path / "whole") as memory:
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         wanted = [(turn.id, turn.text, turn.tool) for turn in turns(memory)]
     with remember(tmp_path / "piecewise") as memory:
         for count in range(len(whole["messages"]) + 1):
             part = {**whole, "lastUpdated": str(count), "messages": whole["messages"][:count]}
             path.write_text(json.dumps(part, indent=2))
-            memory.ingest(memory.find([path]))
-        balance = memory.balance()
+            memory.ingest(memory.ingestion.find([path]))
+        balance = memory.inventory.balance()
 
         assert [(turn.id, turn.text, turn.tool) for turn in turns(memory)] == wanted
         assert balance.lines == balance.accounted == 6
@@ -78,11 +78,11 @@ def test_a_call_that_was_still_running_gets_its_result_later(tmp_path: Path) -> 
     whole["messages"][1]["toolCalls"][0] = {**running, "status": "executing"}
     with remember(tmp_path) as memory:
         path.write_text(json.dumps(whole))
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         assert [turn.tool.ok for turn in turns(memory) if turn.tool] == [None]
         whole["messages"][1]["toolCalls"][0] = done
         path.write_text(json.dumps(whole))
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
 
         assert [turn.tool.ok for turn in turns(memory) if turn.tool] == [True]
 
@@ -93,11 +93,11 @@ def test_half_a_document_is_told_of_and_read_when_it_is_whole(tmp_path: Path) ->
     whole = path.read_bytes()
     with remember(tmp_path) as memory:
         path.write_bytes(whole[:-40])
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
         (source,) = memory.reader.sources()
         assert (source.state, turns(memory)) == (SourceState.UNREADABLE, [])
         path.write_bytes(whole)
-        memory.ingest(memory.find([path]))
+        memory.ingest(memory.ingestion.find([path]))
 
         assert len(turns(memory)) == 3
 
@@ -111,5 +111,5 @@ def test_a_project_that_is_only_known_by_its_hash_is_found_in_the_list(tmp_path:
     registry.write_text(json.dumps({"projects": {project: "other"}}))
     head = json.dumps({"sessionId": "s", "projectHash": named}).encode()
 
-    assert AGENT.about(chats / "session-1.json", head).cwd == project
-    assert AGENT.folders(Where(tmp_path, {}, "linux")) == [tmp_path / ".gemini" / "tmp"]
+    assert AGENT.read_session(chats / "session-1.json", head).cwd == project
+    assert AGENT.folders(UserEnvironment(tmp_path, {}, "linux")) == [tmp_path / ".gemini" / "tmp"]

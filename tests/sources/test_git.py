@@ -11,9 +11,9 @@ from holdfast.errors import InputError
 from holdfast.model.team import Commit, FileChange
 from holdfast.model.trust import Trust
 from holdfast.sources.git.git_process import Git
-from holdfast.sources.git.log import BODY_LIMIT, is_repository, read_log
-from holdfast.sources.git.patches import FILES_LIMIT, Patch, read_patches
-from holdfast.sources.git.refs import astray, read_tags, read_tips, still_there
+from holdfast.sources.git.log import MAX_BODY_CHARS, is_repository, read_log
+from holdfast.sources.git.patches import MAX_FILES, Patch, read_patches
+from holdfast.sources.git.refs import existing_commits, read_tags, read_tips, unmerged_commits
 
 
 def read_commits(top: Path, bank: str) -> Iterator[Commit]:
@@ -86,13 +86,13 @@ def test_a_commit_without_files_or_body_is_a_commit(tmp_path: Path) -> None:
 
 def test_long_bodies_and_long_lists_of_files_are_bounded(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
-    many = {f"f{n:04}.txt": "1" for n in range(FILES_LIMIT + 50)}
-    commit(top, "Much\n\n" + "word " * BODY_LIMIT, **many)
+    many = {f"f{n:04}.txt": "1" for n in range(MAX_FILES + 50)}
+    commit(top, "Much\n\n" + "word " * MAX_BODY_CHARS, **many)
 
     (only,) = read_commits(top, "b")
 
-    assert len(only.body) == BODY_LIMIT
-    assert only.files == tuple(sorted(many))[:FILES_LIMIT]
+    assert len(only.body) == MAX_BODY_CHARS
+    assert only.files == tuple(sorted(many))[:MAX_FILES]
 
 
 def test_a_repository_without_commits_has_none(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_names_of_commits_are_followed(tmp_path: Path) -> None:
 
     assert tips.head == third and set(tips.all) == {second, third}
     assert {tag.name: tag.commit for tag in read_tags(repository)} == {"v1": first, "v2": second}
-    assert astray(repository, tips, []) == [second]
-    assert still_there(repository, [first, "0" * 40]) == [first]
+    assert unmerged_commits(repository, tips, []) == [second]
+    assert existing_commits(repository, [first, "0" * 40]) == [first]
     git(top, "checkout", "-q", first)
-    assert set(astray(repository, read_tips(repository), [])) == {second, third}
+    assert set(unmerged_commits(repository, read_tips(repository), [])) == {second, third}

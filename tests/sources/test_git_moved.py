@@ -9,13 +9,13 @@ import pytest
 from tests.sources.repositories import commit, git, make_repository
 
 from holdfast.sources.git.git_process import Git
-from holdfast.sources.git.refs import SHARED, read_tips
-from holdfast.sources.git.tip_check import look_at_tips
+from holdfast.sources.git.refs import SHARE_BRANCH, read_tips
+from holdfast.sources.git.tip_check import tips_from_files
 
 
 def agrees(top: Path, common: Path | None = None) -> bool:
     """Whether the files tell what git tells; also that they tell anything."""
-    told = look_at_tips(common or top / ".git", top)
+    told = tips_from_files(common or top / ".git", top)
     asked = read_tips(Git(top))
     assert told is not None
     return (told.head, set(told.all), set(told.names)) == (
@@ -30,7 +30,7 @@ def test_files_tell_what_git_tells(tmp_path: Path) -> None:
     assert agrees(top)  # before the first commit
     commit(top, "start", **{"a.txt": "1\n"})
     git(top, "branch", "deep/er/side")
-    git(top, "branch", SHARED)
+    git(top, "branch", SHARE_BRANCH)
     commit(top, "more", **{"a.txt": "2\n"})
     assert agrees(top)
     git(top, "pack-refs", "--all")
@@ -59,9 +59,9 @@ def test_a_clone_and_a_worktree_have_heads_of_their_own(tmp_path: Path) -> None:
 def test_what_is_odd_is_left_to_git(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     commit(top, "start", **{"a.txt": "1\n"})
-    assert look_at_tips(tmp_path / "nothing", None) is None
+    assert tips_from_files(tmp_path / "nothing", None) is None
     (top / ".git" / "refs" / "heads" / "main").write_text("gibberish\n")
-    assert look_at_tips(top / ".git", top) is None
+    assert tips_from_files(top / ".git", top) is None
 
 
 def test_names_in_a_reftable_are_left_to_git(tmp_path: Path) -> None:
@@ -69,4 +69,4 @@ def test_names_in_a_reftable_are_left_to_git(tmp_path: Path) -> None:
         git(tmp_path, "init", "-q", "--ref-format=reftable", "r")
     except subprocess.CalledProcessError:
         pytest.skip("this git has no reftables")
-    assert look_at_tips(tmp_path / "r" / ".git", tmp_path / "r") is None
+    assert tips_from_files(tmp_path / "r" / ".git", tmp_path / "r") is None

@@ -66,7 +66,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
 def test_sessions_know_title_version_and_parent(tmp_path: Path) -> None:
     folder = copy("opencode", tmp_path)
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([folder]))
+        memory.ingest(memory.ingestion.find([folder]))
         first, inner, third = sessions(memory)
 
     assert (first.title, first.version) == ("Keep tabs in the parser", "1.2.21")
@@ -77,11 +77,11 @@ def test_sessions_know_title_version_and_parent(tmp_path: Path) -> None:
 def test_a_session_of_the_database_is_a_source_of_its_own(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
     with remember(tmp_path) as memory:
-        (found,) = memory.find([database])
+        (found,) = memory.ingestion.find([database])
         memory.ingest([found])
 
         assert found.path == database / SESSION
-        assert memory.find([database / SESSION]) == [found]
+        assert memory.ingestion.find([database / SESSION]) == [found]
         assert memory.ingest([found]).lines == 0
         change(database, "DELETE FROM session")
         memory.ingest([])
@@ -93,11 +93,11 @@ def test_what_comes_later_is_read_alone_and_what_is_being_written_waits(tmp_path
     database = copy("opencode", tmp_path) / "opencode.db"
     now = time()
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([database]))
+        memory.ingest(memory.ingestion.find([database]))
         add_message(database, "msg_z1", "Still writ", done=False, updated=now)
-        assert memory.ingest(memory.find([database])).lines == 0
+        assert memory.ingest(memory.ingestion.find([database])).lines == 0
         add_message(database, "msg_z1", "Still writing this, and done.", done=True, updated=now)
-        account = memory.ingest(memory.find([database]))
+        account = memory.ingest(memory.ingestion.find([database]))
 
         assert (account.lines, account.captured) == (2, 1)
         assert [line[1] for line in told(memory)][-2:] == [
@@ -111,7 +111,7 @@ def test_a_message_that_never_ended_is_read_after_a_while(tmp_path: Path) -> Non
     database = copy("opencode", tmp_path) / "opencode.db"
     with remember(tmp_path) as memory:
         add_message(database, "msg_z1", "Cut off here", done=False, updated=time() - 3600)
-        memory.ingest(memory.find([database]))
+        memory.ingest(memory.ingestion.find([database]))
 
         assert told(memory)[-1] == ("assistant", "Cut off here")
 
@@ -119,7 +119,7 @@ def test_a_message_that_never_ended_is_read_after_a_while(tmp_path: Path) -> Non
 def test_what_was_changed_behind_is_read_anew_and_nothing_is_twice(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
     with remember(tmp_path) as memory:
-        memory.ingest(memory.find([database]))
+        memory.ingest(memory.ingestion.find([database]))
         before = [turn.id for turn in turns(memory)]
         change(
             database,
@@ -127,9 +127,9 @@ def test_what_was_changed_behind_is_read_anew_and_nothing_is_twice(tmp_path: Pat
             "WHERE id = 'prt_f2'",
         )
         change(database, "UPDATE session SET time_updated = time_updated + 1")
-        memory.ingest(memory.find([database]))
+        memory.ingest(memory.ingestion.find([database]))
         (source,) = memory.reader.sources()
-        balance = memory.balance()
+        balance = memory.inventory.balance()
 
         assert [turn.id for turn in turns(memory)] == before
         assert source.rewrites == 1
@@ -141,9 +141,9 @@ def test_a_database_of_another_make_is_refused_with_a_word(tmp_path: Path) -> No
     change(database, "CREATE TABLE other (id)")
     problems: list[str] = []
     with remember(tmp_path) as memory:
-        assert memory.find([database], problems=problems) == []
+        assert memory.ingestion.find([database], problems=problems) == []
         try:
-            memory.find([database / "ses_x"])
+            memory.ingestion.find([database / "ses_x"])
         except InputError as error:
             problems.append(error.message)
 

@@ -7,7 +7,7 @@ from tests.sources.repositories import git
 from holdfast.model.bank import Bank
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.settings import Settings
-from holdfast.sources.project import base_name, identify, normal_remote
+from holdfast.sources.project import base_name, identify_project, normal_remote
 from holdfast.store.sqlite.store import SqliteStore
 
 NOW = "2026-03-01T10:00:00.000Z"
@@ -43,9 +43,9 @@ def test_a_subfolder_is_its_repositorys(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     (top / "src" / "deep").mkdir(parents=True)
 
-    found = identify(str(top / "src" / "deep"))
+    found = identify_project(str(top / "src" / "deep"))
 
-    assert found == identify(str(top))
+    assert found == identify_project(str(top))
     assert (found.name, found.root, found.exists) == ("proj", str(top), True)
     assert [alias.partition(":")[0] for alias in found.aliases] == [
         "root",
@@ -67,8 +67,8 @@ def test_a_worktree_shares_the_bank_of_its_repository(tmp_path: Path) -> None:
     }
 
     assert len(banks) == 1
-    assert identify(str(tmp_path / "elsewhere")).root == str(tmp_path / "elsewhere")
-    assert identify(str(tmp_path / "elsewhere")).name == "proj"
+    assert identify_project(str(tmp_path / "elsewhere")).root == str(tmp_path / "elsewhere")
+    assert identify_project(str(tmp_path / "elsewhere")).name == "proj"
     store.close()
 
 
@@ -111,7 +111,7 @@ def test_a_bare_layout_is_one_project_named_after_its_folder(tmp_path: Path) -> 
     git(home, "worktree", "add", "-q", str(home / "main"), "main")
     store = open_store(tmp_path)
 
-    top, tree = identify(str(home)), identify(str(home / "main"))
+    top, tree = identify_project(str(home)), identify_project(str(home / "main"))
 
     assert (top.name, top.root) == ("proj", str(home))
     assert (tree.name, tree.root) == ("proj", str(home / "main"))
@@ -183,11 +183,11 @@ def test_a_repository_that_moved_keeps_its_bank(tmp_path: Path) -> None:
 def test_a_folder_without_git_is_a_project_by_itself(tmp_path: Path) -> None:
     (tmp_path / "a" / "inner").mkdir(parents=True)
 
-    found = identify(str(tmp_path / "a"))
+    found = identify_project(str(tmp_path / "a"))
 
     assert (found.name, found.root) == ("a", str(tmp_path / "a"))
     assert found.aliases == (f"path:{tmp_path / 'a'}",)
-    assert identify(str(tmp_path / "a" / "inner")).aliases != found.aliases
+    assert identify_project(str(tmp_path / "a" / "inner")).aliases != found.aliases
 
 
 def test_a_git_dir_in_the_environment_is_ignored(
@@ -195,12 +195,12 @@ def test_a_git_dir_in_the_environment_is_ignored(
 ) -> None:
     top = make_repository(tmp_path / "proj")
     other = make_repository(tmp_path / "other", "another")
-    plain = identify(str(top))
+    plain = identify_project(str(top))
 
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(other))
 
-    assert identify(str(top)) == plain
+    assert identify_project(str(top)) == plain
 
 
 def test_a_vanished_folder_below_a_known_repository_is_its(tmp_path: Path) -> None:
@@ -217,8 +217,8 @@ def test_a_vanished_folder_below_a_known_repository_is_its(tmp_path: Path) -> No
 
 
 def test_a_folder_from_another_machine_is_a_project_by_its_path(tmp_path: Path) -> None:
-    found = identify(r"C:\Users\dev\proj")
-    worktree = identify(r"C:\Users\dev\proj\.claude\worktrees\wt1\src")
+    found = identify_project(r"C:\Users\dev\proj")
+    worktree = identify_project(r"C:\Users\dev\proj\.claude\worktrees\wt1\src")
     store = open_store(tmp_path)
 
     assert (found.name, found.root, found.exists) == ("proj", r"C:\Users\dev\proj", False)
@@ -229,7 +229,7 @@ def test_a_folder_from_another_machine_is_a_project_by_its_path(tmp_path: Path) 
 
 @pytest.mark.parametrize("folder", ["", "\x00", "/no/such/folder", "~", "x" * 5000])
 def test_no_spelling_of_a_folder_raises(folder: str) -> None:
-    assert identify(folder).root == folder
+    assert identify_project(folder).root == folder
 
 
 @pytest.mark.parametrize(
@@ -276,14 +276,14 @@ def test_without_origin_another_remote_tells(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     git(top, "remote", "add", "fork", "git@github.com:me/repo.git")
 
-    assert identify(str(top)).aliases[0] == "remote:github.com/me/repo"
+    assert identify_project(str(top)).aliases[0] == "remote:github.com/me/repo"
 
 
 def test_a_remote_with_a_dot_in_its_name_tells_too(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     git(top, "remote", "add", "my.fork", "git@github.com:me/repo.git")
 
-    assert identify(str(top)).aliases[0] == "remote:github.com/me/repo"
+    assert identify_project(str(top)).aliases[0] == "remote:github.com/me/repo"
 
 
 def test_two_projects_with_a_relative_remote_are_not_one(tmp_path: Path) -> None:

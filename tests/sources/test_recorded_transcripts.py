@@ -6,7 +6,13 @@ import pytest
 
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
-from holdfast.refine.ingest.turns import Refined, RefinedResult, RefinedTurn, Rules, refine
+from holdfast.refine.ingest.turns import (
+    PrivacyRules,
+    RefinedLines,
+    RefinedResult,
+    RefinedTurn,
+    refine_lines,
+)
 from holdfast.sources.claude_code.files import AGENT, find_transcripts, is_subagent
 from holdfast.sources.draft import FileInfo
 from holdfast.sources.lines import count_lines, read_lines, segments
@@ -16,18 +22,18 @@ TRANSCRIPTS = sorted(find_transcripts(RECORDED))
 ROOT = "/home/dev/proj"
 
 
-def read(path: Path) -> Refined:
+def read(path: Path) -> RefinedLines:
     (run,) = segments(path, 0, path.stat().st_size)
     file = FileInfo(str(path), AGENT, path.stem, ROOT)
-    return refine(read_lines(path, run), 0, file, Rules())
+    return refine_lines(read_lines(path, run), 0, file, PrivacyRules())
 
 
-def read_scenario(name: str, stem: str = "*") -> Refined:
+def read_scenario(name: str, stem: str = "*") -> RefinedLines:
     (path,) = (RECORDED / name).glob(f"*/{stem}.jsonl")
     return read(path)
 
 
-def talk(refined: Refined) -> list[tuple[str, str]]:
+def talk(refined: RefinedLines) -> list[tuple[str, str]]:
     return [
         (str(event.role), event.text)
         for event in refined.events
@@ -35,7 +41,7 @@ def talk(refined: Refined) -> list[tuple[str, str]]:
     ]
 
 
-def calls(refined: Refined) -> list[tuple[str, str, str]]:
+def calls(refined: RefinedLines) -> list[tuple[str, str, str]]:
     return [
         (event.tool.name, event.tool.target, event.tool.action)
         for event in refined.events
@@ -43,7 +49,7 @@ def calls(refined: Refined) -> list[tuple[str, str, str]]:
     ]
 
 
-def results(refined: Refined) -> list[tuple[bool, str]]:
+def results(refined: RefinedLines) -> list[tuple[bool, str]]:
     return [(e.ok, e.result) for e in refined.events if isinstance(e, RefinedResult)]
 
 

@@ -11,17 +11,25 @@ from hypothesis import strategies as st
 
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
-from holdfast.sources.share_format import decode, encode, hash_of, key_of, merge, path_of, read
+from holdfast.sources.share_format import (
+    decode,
+    encode,
+    line_hash,
+    merge,
+    person_path,
+    read_shares,
+    share_key,
+)
 
 ANN = "ann@x.org"
-PATH = path_of(ANN)
+PATH = person_path(ANN)
 T = "2026-11-0{}T00:00:00.000Z"
 
 
 def shared(number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = False) -> Shared:
     origin = f"holdfast://fact/{number:016x}"
     return Shared(
-        "", key_of(ANN, origin), "", "fact", text, "Ann", ANN, T.format(day), origin,
+        "", share_key(ANN, origin), "", "fact", text, "Ann", ANN, T.format(day), origin,
         T.format(1), Trust.TEAM, Trust.USER, ("src/a.py",), "mind this", gone,
         Scope.PROJECT,
     )  # fmt: skip
@@ -30,7 +38,7 @@ def shared(number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = 
 def line(**changes: Any) -> bytes:
     told = {**json.loads(encode(shared())), **changes}
     told = {name: value for name, value in told.items() if value is not None}
-    return json.dumps({**told, "id": hash_of(told)}).encode()
+    return json.dumps({**told, "id": line_hash(told)}).encode()
 
 
 def store(*records: Shared) -> dict[str, bytes]:
@@ -82,7 +90,7 @@ def test_words_from_outside_stay_so_and_unknown_origins_count_as_outside() -> No
 def test_what_is_no_record_is_refused_with_a_word(bad: bytes, why: str) -> None:
     assert decode(bad, PATH) == why
     good = encode(shared())
-    held, refused = read({PATH: bad + b"\n" + good + b"\n"})
+    held, refused = read_shares({PATH: bad + b"\n" + good + b"\n"})
     assert list(held) == [shared().id], "one bad line takes no other with it"
     assert [(r.line, r.why) for r in refused] == [(1, why)]
     assert bad in merge([{PATH: bad + b"\n"}, store(shared(2))])[PATH], "a merge loses nothing"
@@ -95,7 +103,7 @@ def test_a_text_cannot_move_a_terminal_or_hide() -> None:
 
 
 def test_the_file_of_a_person_is_one_name_whatever_the_address() -> None:
-    paths = {path_of(x) for x in ("../../x@y", "A B@c", "ann@x.org", "ann@y.org", "@", "ä@ö")}
+    paths = {person_path(x) for x in ("../../x@y", "A B@c", "ann@x.org", "ann@y.org", "@", "ä@ö")}
     assert len(paths) == 6
     assert all(path.count("/") == 1 and ".." not in path for path in paths)
 
@@ -118,18 +126,20 @@ def test_stores_merge_in_any_order_to_the_same(parts: list[list[Shared]]) -> Non
         left = merge([left, one])
     assert left[PATH] == way
     lines = way.splitlines()
-    held, refused = read({PATH: way})
+    held, refused = read_shares({PATH: way})
     assert len(lines) == len(held) and not refused, "one line for each matter"
 
 
 def test_the_latest_holds_and_gone_wins_a_tie() -> None:
     old, new = shared(text="old"), shared(text="new", day=2)
-    held, _ = read(merge([store(new), store(old)]))
+    held, _ = read_shares(merge([store(new), store(old)]))
     assert held[old.id].text == "new"
     assert b'"old"' not in merge([store(new), store(old)])[PATH]
-    held, _ = read(merge([store(shared(day=2, gone=True)), store(new)]))
+    held, _ = read_shares(merge([store(shared(day=2, gone=True)), store(new)]))
     assert held[old.id].gone
-    held, _ = read(merge([store(shared(day=2, gone=True)), store(shared(day=3, text="again"))]))
+    held, _ = read_shares(
+        merge([store(shared(day=2, gone=True)), store(shared(day=3, text="again"))])
+    )
     assert held[old.id].text == "again"
 
 

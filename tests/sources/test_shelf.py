@@ -12,7 +12,7 @@ from tests.sources.repositories import git
 from holdfast.errors import InputError
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.refs import read_tips
-from holdfast.sources.git.share_branch import Person, Shelf
+from holdfast.sources.git.share_branch import Person, ShareBranch
 from holdfast.sources.share_format import Files, merge
 
 ANN = Person("Ann", "ann@x.org")
@@ -42,7 +42,7 @@ def test_writing_touches_neither_files_nor_index_nor_branches(tmp_path: Path) ->
     (top / "new.py").write_text("new\n")
     git(top, "add", "new.py")
     before = git(top, "status", "--porcelain=v2", "--branch"), (top / ".git/index").read_bytes()
-    shelf = Shelf(top)
+    shelf = ShareBranch(top)
     made = shelf.write(adding("people/ann-1.jsonl", b"x\n"), "Share", ANN)
     assert made
     after = git(top, "status", "--porcelain=v2", "--branch"), (top / ".git/index").read_bytes()
@@ -57,13 +57,13 @@ def test_writing_touches_neither_files_nor_index_nor_branches(tmp_path: Path) ->
 
 def test_what_is_shared_is_no_history_of_the_code(tmp_path: Path) -> None:
     top = repository(tmp_path / "one")
-    Shelf(top).write(adding("people/ann-1.jsonl", b"x\n"), "Share", ANN)
+    ShareBranch(top).write(adding("people/ann-1.jsonl", b"x\n"), "Share", ANN)
     assert read_tips(Git(top)).all == (git(top, "rev-parse", "main"),)
 
 
 def test_what_others_keep_on_the_branch_stays(tmp_path: Path) -> None:
     top = repository(tmp_path / "one")
-    shelf = Shelf(top)
+    shelf = ShareBranch(top)
     shelf.write(adding("people/ann-1.jsonl", b"x\n"), "Share", ANN)
     git(top, "worktree", "add", "-q", str(tmp_path / "tree"), "holdfast-shared")
     with pytest.raises(InputError, match="checked out"):
@@ -83,7 +83,7 @@ def test_what_others_keep_on_the_branch_stays(tmp_path: Path) -> None:
 
 def test_two_who_share_at_once_lose_nothing(tmp_path: Path) -> None:
     top = repository(tmp_path / "one")
-    shelf, other = Shelf(top), Shelf(top)
+    shelf, other = ShareBranch(top), ShareBranch(top)
     meanwhile = [b"z\n"]
 
     def change(files: Files) -> Files:
@@ -99,7 +99,7 @@ def test_a_push_that_comes_late_is_merged_and_tried_again(tmp_path: Path) -> Non
     bare = tmp_path / "bare.git"
     git(tmp_path, "init", "-q", "--bare", str(bare))
     one, two = repository(tmp_path / "one"), repository(tmp_path / "two")
-    shelves = [Shelf(one), Shelf(two)]
+    shelves = [ShareBranch(one), ShareBranch(two)]
     for number, (top, shelf) in enumerate(zip((one, two), shelves, strict=True)):
         git(top, "remote", "add", "origin", str(bare))
         shelf.write(adding(f"people/p-{number}.jsonl", b"x\n"), "Share", ANN)
@@ -118,9 +118,9 @@ def test_a_push_that_comes_late_is_merged_and_tried_again(tmp_path: Path) -> Non
 
 def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a git repository"):
-        Shelf(tmp_path)
+        ShareBranch(tmp_path)
     top = repository(tmp_path / "one")
-    shelf = Shelf(top)
+    shelf = ShareBranch(top)
     for call in (lambda: shelf.fetch("--upload-pack=evil"), lambda: shelf.push("nowhere", ANN)):
         with pytest.raises(InputError, match="has no remote"):
             call()
@@ -138,10 +138,10 @@ def test_who_pushes_while_another_does_is_turned_down_and_comes_back(tmp_path: P
     one, two = repository(tmp_path / "one"), repository(tmp_path / "two")
     for top in (one, two):
         git(top, "remote", "add", "origin", str(bare))
-    other = Shelf(two)
+    other = ShareBranch(two)
     meanwhile = [b"b\n", b"c\n"]
 
-    class Slow(Shelf):
+    class Slow(ShareBranch):
         def fetch(self, remote: str) -> None:
             super().fetch(remote)
             if meanwhile:

@@ -15,9 +15,9 @@ from tests.store.conformance.samples import BANK, NOON, OTHER, prepared
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.model.query import Filter, Moment
 from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fenced, rules
+from holdfast.store.access_fence import fence_store, classify_methods
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.overview import Wanted
+from holdfast.store.protocol.overview import CommitFilter
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -28,7 +28,7 @@ GIVEN: dict[str, Any] = {
     "Sequence[str]": ("turn",),
     "Filter": Filter(file="a.py"),
     "Moment": Moment(NOON, "turn", "t1", BANK),
-    "Wanted": Wanted(),
+    "CommitFilter": CommitFilter(),
 }
 # It tells which banks there are; what is kept of it is looked at afterwards.
 ALL_IDS = "SELECT id FROM bank ORDER BY id"
@@ -67,7 +67,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_all_banks_are_those_that_are_seen_in_every_statement(store: Store, name: str) -> None:
     said: list[str] = []
     connection = cast("sqlite3.Connection", cast("Any", store).connection)
-    mine = fenced(store, Principal("a", (BANK,), Level.ADMIN))
+    mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
     with store.transaction():
         connection.set_trace_callback(said.append)
         found = getattr(mine, name)(**arguments(name, None))
@@ -82,16 +82,16 @@ def test_all_banks_are_those_that_are_seen_in_every_statement(store: Store, name
 
 @pytest.mark.parametrize("name", [*ways("str | None"), *ways("str")])
 def test_another_bank_is_not_reached_by_any_way(store: Store, name: str) -> None:
-    mine = fenced(store, Principal("a", (BANK,), Level.ADMIN))
-    if name == "spent":
+    mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
+    if name == "total_spent":
         return  # numbers that keep models within their caps, of all that ask
     with store.transaction(), pytest.raises((NotFoundError, ForbiddenError)):
         getattr(mine, name)(**arguments(name, OTHER))
 
 
 def test_what_has_no_rule_is_refused(store: Store) -> None:
-    mine = fenced(store, Principal("a", (BANK,), Level.ADMIN))
-    shut = [name for name, rule in rules().items() if not rule]
+    mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
+    shut = [name for name, rule in classify_methods().items() if not rule]
     assert "scrub" in shut and "api_keys" in shut
     for name in shut:
         with pytest.raises(ForbiddenError):
@@ -100,12 +100,12 @@ def test_what_has_no_rule_is_refused(store: Store) -> None:
 
 def test_a_store_that_is_let_go_of_is_whole_again(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "home" / "memory.db")) as whole:
-        mine = fenced(whole, Principal("a", (BANK,), Level.READ))
-        other = mine.another()
+        mine = fence_store(whole, Principal("a", (BANK,), Level.READ))
+        other = mine.borrow_reader()
         assert other is not None and whole.within == (BANK,)
-        mine.give_back(other)
-        cast("Any", mine).unfenced()
+        mine.return_reader(other)
+        cast("Any", mine).remove_restrictions()
         assert whole.within is None
-        again = whole.another()
+        again = whole.borrow_reader()
         assert isinstance(again, SqliteStore) and again.within is None
         again.close()

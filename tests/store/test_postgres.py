@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
@@ -23,10 +24,11 @@ from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fenced
-from holdfast.store.postgres.schema import VERSION, steps
+from holdfast.store.access_fence import fence_store
+from holdfast.store.postgres.schema import MIGRATIONS, VERSION, migrations
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
+from holdfast.store.sql.migrations import read_migrations
 from holdfast.store.sqlite import schema as sqlite
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -73,14 +75,14 @@ def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
         assert [bank.id for bank in store.banks()] == ["ours"]
         assert found(store, None, "anchor") == ["p1"]
         assert found(store, "theirs", "anchor") == []
-        assert store.frequencies(None, ["anchor"], 10) == [1]
-        assert store.size("theirs", 10) == 0
+        assert store.term_frequencies(None, ["anchor"], 10) == [1]
+        assert store.count_passages("theirs", 10) == 0
         assert store.find(None, "", "") == store.find("ours", "", "")
         with pytest.raises(StoreError, match="may not"):
             store.add_bank(a_bank("another"))
         with pytest.raises(StoreError), store.transaction():
             store.put_derived("theirs", "s", [a_passage("theirs", "p3", "ours now")])
-        assert store.changes("theirs", "any", 1) == []
+        assert store.unseen_changes("theirs", "any", 1) == []
     with closing(PostgresStore(member[0])) as owner:
         assert sorted(found(owner, None, "anchor")) == ["p1", "p2"]
         assert found(owner, "theirs", "ours") == []
@@ -89,29 +91,29 @@ def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
 def test_the_server_keeps_a_store_to_whoever_it_is_used_for(member: tuple[str, str]) -> None:
     with closing(PostgresStore(member[1])) as store:
         assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
-        ours = fenced(store, Principal("a", ("ours",), Level.ADMIN))
+        ours = fence_store(store, Principal("a", ("ours",), Level.ADMIN))
         # As if the fence had a hole.
         assert [bank.id for bank in store.banks()] == ["ours"]
         assert found(store, "theirs", "anchor") == []
         with store.transaction():
-            assert store.size("theirs", 10) == 0
-            assert ours.spent().calls == 0 and ours.pauses() == []
-            assert store.size("theirs", 10) == 0
+            assert store.count_passages("theirs", 10) == 0
+            assert ours.total_spent().calls == 0 and ours.paused_services() == []
+            assert store.count_passages("theirs", 10) == 0
         with pytest.raises(StoreError), store.transaction():
             store.put_derived("theirs", "s", [a_passage("theirs", "p3", "ours now")])
         with closing(PostgresStore(member[1])) as beside:
             assert sorted(found(beside, None, "anchor")) == ["p1", "p2"]
-        cast("Any", ours).unfenced()
+        cast("Any", ours).remove_restrictions()
         assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
 
 
 def test_whoever_may_not_overwrite_says_so(postgres: Server, member: tuple[str, str]) -> None:
     with closing(PostgresStore(member[1])) as store:
-        store.overwrite()
+        store.overwrite_deleted()
         role = member[1].split("//")[1].split("@")[0]
         postgres.run(member[0], f"REVOKE MAINTAIN ON ALL TABLES IN SCHEMA holdfast FROM {role}")
         with pytest.raises(StoreError, match="not overwritten"):
-            store.overwrite()
+            store.overwrite_deleted()
 
 
 def test_whoever_names_no_bank_is_shown_none(member: tuple[str, str]) -> None:
@@ -181,10 +183,12 @@ def test_a_program_that_still_runs_writes_nothing_into_a_newer_memory(postgres: 
 
 def test_a_migration_that_fails_leaves_what_was_there(postgres: Server) -> None:
     url = postgres.database()
-    broken = [*steps(), ("999_broken", "CREATE TABLE later (bank text); SELECT 1 / 0;")]
+    broken = [*migrations(), ("002_broken", "CREATE TABLE later (bank text); SELECT 1 / 0;")]
 
-    with pytest.raises(StoreError, match="division by zero"):
-        PostgresStore(url, broken)
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"002_broken .* division by zero") as raised:
+            PostgresStore(url, broken)
+        assert "`holdfast" not in raised.value.remedy
 
     assert postgres.run(url, "SELECT to_regclass('holdfast.later')") == [(None,)]
     with closing(PostgresStore(url)) as store:
@@ -211,11 +215,55 @@ def test_several_that_open_a_new_database_at_once_make_it_once(postgres: Server)
     assert postgres.run(url, "SELECT count(*) FROM holdfast.migration") == [(VERSION,)]
 
 
-def test_every_migration_of_its_own_stands_for_one_of_the_same_name() -> None:
-    folder = Path(sqlite.__file__).parents[1] / "postgres" / "migrations"
+def test_the_next_version_is_made_of_the_one_before(postgres: Server, tmp_path: Path) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        store.add_bank(a_bank("ours"))
+    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    added = "ALTER TABLE bank ADD COLUMN colour text NOT NULL DEFAULT 'blue';"
+    (folder / "002_colours.sql").write_text(f"{added} CREATE TABLE colour (bank text PRIMARY KEY);")
 
-    assert {path.stem for path in folder.glob("*.sql")} <= {name for name, _ in sqlite.steps()}
-    assert [name for name, _ in steps()] == [name for name, _ in sqlite.steps()]
+    next_version = read_migrations(folder)
+    for _ in range(2):
+        PostgresStore(url, next_version).close()
+
+    assert postgres.run(url, "SELECT id, colour FROM holdfast.bank") == [("ours", "blue")]
+    assert postgres.run(url, "SELECT name FROM holdfast.migration ORDER BY number") == [
+        ("001_baseline",),
+        ("002_colours",),
+    ]
+    shown = "SELECT relrowsecurity FROM pg_class WHERE oid = 'holdfast.colour'::regclass"
+    assert postgres.run(url, shown) == [(True,)]
+    with pytest.raises(NewerSchemaError):
+        PostgresStore(url)
+
+
+def test_both_engines_have_the_same_tables_and_columns(postgres: Server, tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "memory.db")) as store:
+        names = store.connection.execute(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'passage_fts%' AND name NOT LIKE 'sqlite%'"
+        ).fetchall()
+        in_file = {
+            (name, row[1])
+            for (name,) in names
+            for row in store.connection.execute(f'PRAGMA table_info("{name}")')
+        }
+    on_server = set(
+        postgres.run(
+            postgres.database(),
+            "SELECT table_name, column_name FROM information_schema.columns "
+            "WHERE table_schema = 'holdfast'",
+        )
+    )
+
+    only_here = {"passage_statistics", "half_vector", "change_counter", "migration"}
+    added = {("passage", "words"), ("passage", "length")}
+    assert {pair for pair in on_server if pair[0] not in only_here} - added == in_file
+
+
+def test_the_version_is_the_number_of_the_last_migration() -> None:
+    assert VERSION == sqlite.VERSION == len(migrations()) == len(sqlite.migrations())
 
 
 def test_both_stores_rank_alike(postgres: Server, tmp_path: Path) -> None:
@@ -239,8 +287,8 @@ def test_both_stores_rank_alike(postgres: Server, tmp_path: Path) -> None:
             )
             assert [id for id, _ in one] == [id for id, _ in other]
             assert [score for _, score in one] == pytest.approx([score for _, score in other])
-        assert {s.frequencies("ours", words, 1000)[0] for s in stores} == {
-            stores[0].frequencies("ours", ["anchor"], 1000)[0]
+        assert {s.term_frequencies("ours", words, 1000)[0] for s in stores} == {
+            stores[0].term_frequencies("ours", ["anchor"], 1000)[0]
         }
 
 
@@ -252,7 +300,7 @@ def test_what_is_erased_is_in_no_file_of_the_database(postgres: Server) -> None:
         assert postgres.holding(url, b"zyxwordzyx")
         with store.transaction():
             store.put_derived("ours", "s", [])
-        store.overwrite()
+        store.overwrite_deleted()
     postgres.run(url, "CHECKPOINT")
 
     assert postgres.holding(url, b"zyxwordzyx") == []

@@ -23,14 +23,14 @@ def test_an_export_is_the_same_from_a_file_and_from_a_server(
         Settings(tmp_path / "server", tmp_path / "claude"), store=postgres.empty_database()
     )
     with open_memory(there) as server:
-        server.import_export(tmp_path / "one.jsonl")
+        server.imports.import_export(tmp_path / "one.jsonl")
         assert export(server, tmp_path / "two.jsonl") == first
         assert texts(server) == told
-        assert sum(server.import_export(tmp_path / "one.jsonl").added.values()) == 0
+        assert sum(server.imports.import_export(tmp_path / "one.jsonl").added.values()) == 0
         path = claude_mem(tmp_path / "more.db")
-        took = server.import_records("claude-mem", path, bank="more")
+        took = server.imports.import_records("claude-mem", path, bank="more")
         assert server.recall("sails hemp cloth", bank="more").hits
-        server.undo_import(took.uri)
+        server.imports.undo_import(took.uri)
         assert server.recall("sails hemp cloth", bank="more").hits == ()
 
 

@@ -128,7 +128,7 @@ def test_what_was_cut_off_while_it_was_settled_is_there_once(
         with store.transaction():
             store.connection.execute(_BUMP, ("ours",))
         assert bumped(store, "ours") == start + 1
-        assert store.connection.execute("SELECT number FROM generation").fetchone() == (2,)
+        assert store.connection.execute("SELECT number FROM change_counter").fetchone() == (2,)
 
 
 def test_the_loser_of_a_deadlock_does_all_of_it_again(
@@ -233,7 +233,7 @@ def test_many_threads_share_few_connections(
     most: list[int] = []
 
     def ask() -> None:
-        beside = store.another()
+        beside = store.borrow_reader()
         assert beside is not None
         for _ in range(5):
             told.append([bank.id for bank in beside.banks()])
@@ -252,10 +252,10 @@ def test_many_threads_share_few_connections(
 
 def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> None:
     store = PostgresStore(url)
-    forgotten, kept = store.another(), store.another()
+    forgotten, kept = store.borrow_reader(), store.borrow_reader()
     assert forgotten is not None and kept is not None
     assert (forgotten.banks(), kept.banks()) == ([], [])
-    store.give_back(kept)
+    store.return_reader(kept)
     del forgotten
     with store.transaction():
         store.add_bank(a_bank("ours"))

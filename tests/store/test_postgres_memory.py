@@ -15,7 +15,6 @@ from tests.store.postgres_server import Server
 from tests.support.transcripts import bug_hunt
 
 from holdfast.app.answers.ask import Wish
-from holdfast.app.answers.research_sessions import Investigation
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import Manner, work
 from holdfast.app.briefs.goal import goal_now
@@ -26,9 +25,9 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.status.sizes import measure
 from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, SettingsError, StoreError
-from holdfast.learn.bank_settings import Wish as Retention
+from holdfast.learn.bank_settings import BankChanges as Retention
 from holdfast.settings import Settings, load_settings
-from holdfast.store.protocol.maintenance import Faults
+from holdfast.store.protocol.maintenance import IntegrityReport
 
 
 def settings_of(home: Path, store: str = "", embedder: str = "none") -> Settings:
@@ -45,8 +44,8 @@ def test_a_memory_on_a_server_answers_as_one_in_a_file_does(
     for name, store in (("file", ""), ("server", postgres.database())):
         settings = settings_of(tmp_path / name, store, embedder)
         with Holdfast(settings, now=lambda: "2026-09-02T12:00:00Z") as m:
-            m.ingest(m.find([session], "proj"))
-            m.embed()
+            m.ingest(m.ingestion.find([session], "proj"))
+            m.ingestion.embed()
             m.remember("Imports pass an idempotency key, always.", bank="proj")
             asked = [m.recall(q, "proj") for q in ("rows twice", "idempotency key", "importer.py")]
             told.append([(hit.uri, hit.text) for found in asked for hit in found.hits])
@@ -64,9 +63,9 @@ def test_a_question_of_a_server_has_a_session_though_there_is_no_home_yet(
     settings = settings_of(tmp_path, postgres.database())
     with Holdfast(settings, now=lambda: "2026-09-02T12:00:00Z") as memory:
         memory.remember("We deploy on Tuesdays.", bank="proj")
-        asked = Investigation(memory, Wish("When do we deploy?", "proj"))
+        asked = memory.answers.investigate(Wish("When do we deploy?", "proj"))
         answer = asked.answer()
-        again = list(Investigation(memory, Wish("When do we deploy?", "proj"), asked.id))
+        again = list(memory.answers.investigate(Wish("When do we deploy?", "proj"), asked.id))
         assert len(again) == 1 and again[0].answer == answer
 
 
@@ -106,12 +105,12 @@ def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
 
     reader = open_to_ask(settings)
     try:
-        other = reader.another()
+        other = reader.borrow_reader()
         assert other is not None
         assert other.counts().memories == reader.counts().memories == 1
-        reader.give_back(other)
+        reader.return_reader(other)
         with pytest.raises(StoreError, match=r"can only be read: .*read-only") as raised:
-            reader.__dict__["_connection"].execute("DELETE FROM remembered")
+            reader.__dict__["_connection"].execute("DELETE FROM remembered_memory")
         assert "standby" in raised.value.remedy and "Try again" not in raised.value.remedy
     finally:
         reader.close()
@@ -122,20 +121,26 @@ def test_what_a_memory_on_a_server_takes_and_puts_away_is_told(
 ) -> None:
     settings = settings_of(tmp_path, postgres.empty_database())
     with Holdfast(settings) as memory:
-        memory.ingest(memory.find([bug_hunt().write(tmp_path / "said")]))
+        memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")]))
         (bank,) = memory.store.banks()
         sizes = measure(memory)
         assert sizes.disk.database == sum(sizes.tables.values()) > sizes.tables["turn"] > 0
         assert sizes.banks[0].words > 100 and sizes.banks[0].put_away == 0
         with memory.store.transaction():
-            memory.store.set_bank(replace(bank, retention=1))
+            memory.store.update_bank(replace(bank, retention=1))
     steps = [step for step in STEPS if step.name == "know"]
     manner = Manner(patient=True, settle_s=0, linger_s=0)
     work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
     with Holdfast(settings) as memory:
-        assert measure(memory).banks[0].put_away == 1 and memory.counts(bank.id).sessions == 0
-        memory.set_bank(Retention(retention=0), bank.id)
-        assert measure(memory).banks[0].put_away == 0 and memory.counts(bank.id).sessions == 1
+        assert (
+            measure(memory).banks[0].put_away == 1
+            and memory.inventory.counts(bank.id).sessions == 0
+        )
+        memory.context.banks.change(Retention(retention=0), bank.id)
+        assert (
+            measure(memory).banks[0].put_away == 0
+            and memory.inventory.counts(bank.id).sessions == 1
+        )
 
 
 def test_a_hook_that_finds_no_file_asks_the_server(
@@ -146,7 +151,7 @@ def test_a_hook_that_finds_no_file_asks_the_server(
     settings = settings_of(tmp_path, url)
     with Holdfast(settings) as memory:
         memory.remember("Imports pass an idempotency key, always.", bank="proj")
-        bank = memory.bank_id("proj")
+        bank = memory.context.bank_id("proj")
 
     told = goal_now(str(settings.home), str(bank), "Should imports pass an idempotency key?")
 
@@ -189,7 +194,7 @@ def test_an_evaluation_leaves_nothing_on_the_server_it_is_read_into(
     with pytest.raises(KeyError), open_home(settings_of(tmp_path), tmp_path, None, url) as memory:
         memory.remember("We deploy on Tuesdays.", bank="proj")
         assert postgres.run(url, schemas) == [(2,)]
-        assert postgres.run(url, "SELECT count(*) FROM holdfast.remembered") == [(0,)]
+        assert postgres.run(url, "SELECT count(*) FROM holdfast.remembered_memory") == [(0,)]
         raise KeyError
 
     assert postgres.run(url, schemas) == [(1,)]
@@ -201,20 +206,20 @@ def test_a_memory_moves_to_a_server_and_back_and_answers_the_same(
     home, back = settings_of(tmp_path / "one"), settings_of(tmp_path / "two")
     url = postgres.empty_database()
     with Holdfast(home) as memory:
-        memory.ingest(memory.find([bug_hunt().write(tmp_path / "said")], "proj"))
+        memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")], "proj"))
         memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
         told = _told(memory)
 
     there = move_memory(home, "sqlite://", url)
     with Holdfast(replace(home, store=url)) as memory:
         assert _told(memory) == told
-        assert memory.store.faults() == Faults()
+        assert memory.store.check_integrity() == IntegrityReport()
         memory.remember("Numbers go on after those that came along.", bank="proj")
     again = move_memory(home, url, f"sqlite://{back.database}")
 
     assert there.rows > 50 and again.rows > there.rows
     with Holdfast(back) as memory:
-        assert memory.store.faults() == Faults()
+        assert memory.store.check_integrity() == IntegrityReport()
         assert [hit.text for hit in memory.recall("numbers go on", "proj").hits]
     with pytest.raises(InputError, match="not empty"):
         move_memory(home, "sqlite://", url)
@@ -233,7 +238,7 @@ def test_the_command_line_moves_a_memory(postgres: Server, tmp_path: Path) -> No
     )
 
     assert json.loads(said.stdout)["rows"] > 3
-    assert postgres.run(url, "SELECT text FROM holdfast.remembered") == [
+    assert postgres.run(url, "SELECT text FROM holdfast.remembered_memory") == [
         ("We deploy on Tuesdays.",)
     ]
 

@@ -18,7 +18,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, StoreError
 from holdfast.store.postgres.store import PostgresStore
-from holdfast.store.protocol.maintenance import Faults
+from holdfast.store.protocol.maintenance import IntegrityReport
 
 # Kills itself after so many portions, each of a few rows, as if the power had gone.
 KILLED = """
@@ -49,7 +49,7 @@ def kill_half_way(home: Path, source: str, target: str, after: int) -> None:
 
 def read_in(home: Path, folder: Path) -> list[tuple[str, str, float]]:
     with Holdfast(settings_of(home)) as memory:
-        memory.ingest(memory.find([bug_hunt().write(folder)], "proj"))
+        memory.ingest(memory.ingestion.find([bug_hunt().write(folder)], "proj"))
         memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
         return told(memory)
 
@@ -76,9 +76,9 @@ def test_a_move_to_a_server_that_is_killed_goes_on_where_it_was(
     assert 10 < moved.before < moved.rows
     with Holdfast(replace(home, store=url)) as memory:
         assert told(memory) == before
-        assert memory.store.faults() == Faults()
+        assert memory.store.check_integrity() == IntegrityReport()
         memory.remember("Numbers go on after those that came along.", bank="proj")
-    assert postgres.run(url, "SELECT to_regclass('holdfast.moving')") == [(None,)]
+    assert postgres.run(url, "SELECT to_regclass('holdfast.move_progress')") == [(None,)]
     with pytest.raises(InputError, match="not empty"):
         move_memory(home, "sqlite://", url)
 
@@ -99,7 +99,7 @@ def test_a_move_to_a_file_that_is_killed_goes_on_where_it_was(
     assert [path.name for path in back.home.glob("memory.db*")] == ["memory.db"]
     with Holdfast(back) as memory:
         assert told(memory) == before
-        assert memory.store.faults() == Faults()
+        assert memory.store.check_integrity() == IntegrityReport()
 
 
 def test_what_was_moved_before_the_old_memory_changed_is_moved_anew(
@@ -117,7 +117,7 @@ def test_what_was_moved_before_the_old_memory_changed_is_moved_anew(
     assert moved.before == 0
     with Holdfast(replace(home, store=url)) as memory:
         assert [uri for uri, _, _ in told(memory)] == after
-        assert memory.store.faults() == Faults()
+        assert memory.store.check_integrity() == IntegrityReport()
         assert len(memory.store.banks()) == 2
 
 
@@ -132,7 +132,7 @@ def test_what_was_begun_with_another_memory_is_moved_anew(postgres: Server, tmp_
 
     with closing(PostgresStore(url)) as store:
         assert (store.counts().memories, store.counts().turns) == (1, 0)
-        assert store.faults() == Faults()
+        assert store.check_integrity() == IntegrityReport()
 
 
 def test_a_password_is_not_left_where_a_memory_was_moved_to(

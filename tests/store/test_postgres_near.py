@@ -17,7 +17,7 @@ from tests.store.postgres_server import Server
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.recall.retrievers.vector_matrix import Matrix, compared
+from holdfast.recall.retrievers.vector_matrix import VectorMatrix, rank_stored_vectors
 from holdfast.store.postgres import nearness
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
@@ -64,13 +64,13 @@ def put(store: Store, vectors: Floats, which: Sequence[int]) -> None:
 def by_server(store: Store, asked: Floats, kinds: Sequence[str] = ()) -> list[int]:
     named = store.nearest_vectors("ours", MODEL, asked.tobytes(), 10, kinds)
     assert named is not None
-    found = compared(named, asked, 10)
+    found = rank_stored_vectors(named, asked, 10)
     return [number for number, _ in found.best]
 
 
 def by_matrix(store: Store, asked: Floats, folder: Path, kinds: Sequence[str] = ()) -> list[int]:
     among = store.vector_numbers("ours", MODEL, kinds) if kinds else None
-    found = Matrix(folder, "ours", MODEL, SIZE).scan(store, asked, 10, among)
+    found = VectorMatrix(folder, "ours", MODEL, SIZE).scan(store, asked, 10, among)
     return [number for number, _ in found.best]
 
 
@@ -111,7 +111,7 @@ def test_the_server_names_exactly_those_that_the_matrix_finds(
                 found = by_matrix(store, asked, tmp_path, kinds)
                 assert by_server(store, asked, kinds) == found
         near, far = (
-            compared(store.nearest_vectors("ours", MODEL, v.tobytes(), 10) or [], v, 10)
+            rank_stored_vectors(store.nearest_vectors("ours", MODEL, v.tobytes(), 10) or [], v, 10)
             for v in (vectors[0], -vectors[0])
         )
         assert near.lowest == pytest.approx(float((vectors[:500] @ vectors[0]).min()))
@@ -126,9 +126,9 @@ def test_a_large_bank_is_searched_by_its_index(
     monkeypatch.setattr(nearness, "EXACT", 3000)
     with closing(PostgresStore(url)) as store:
         fill(store, vectors[:4000])
-        assert store.place_vectors(MODEL)
+        assert store.index_vectors(MODEL)
         postgres.run(url, "ANALYZE")
-        store.place_vectors(MODEL)
+        store.index_vectors(MODEL)
         ((index,),) = postgres.run(
             url, "SELECT relname FROM pg_class WHERE relam = (SELECT oid FROM pg_am "
             "WHERE amname = 'hnsw')"
@@ -153,19 +153,19 @@ def test_an_extension_that_comes_later_takes_up_what_is_there(
     vectors = some_vectors(300)
     with closing(PostgresStore(plain)) as store:
         fill(store, vectors[:200])
-        assert not store.place_vectors(MODEL)
+        assert not store.index_vectors(MODEL)
         assert store.nearest_vectors("ours", MODEL, vectors[250].tobytes(), 10) is None
     role = plain.split("//")[1].split("@")[0]
     postgres.run(plain.replace(f"{role}@", "postgres@"), "CREATE EXTENSION vector SCHEMA public")
     with closing(PostgresStore(plain)) as store:
-        assert store.unplaced_vectors("ours", MODEL) == 200
+        assert store.unindexed_vectors("ours", MODEL) == 200
         expected = by_matrix(store, vectors[250], tmp_path)
         assert by_server(store, vectors[250]) == expected
-        assert store.place_vectors(MODEL)
-        assert store.unplaced_vectors("ours", MODEL) == 0
+        assert store.index_vectors(MODEL)
+        assert store.unindexed_vectors("ours", MODEL) == 0
         assert by_server(store, vectors[250]) == expected
         ((walled,),) = store.connection.execute(
-            "SELECT relrowsecurity FROM pg_class WHERE oid = to_regclass('near')"
+            "SELECT relrowsecurity FROM pg_class WHERE oid = to_regclass('half_vector')"
         )
         assert walled
 
@@ -177,7 +177,7 @@ def test_many_vectors_without_a_place_are_left_to_the_matrix(
     vectors = some_vectors(60)
     with closing(PostgresStore(url)) as store:
         fill(store, vectors)
-        postgres.run(url, "UPDATE holdfast.near SET direction = NULL")
+        postgres.run(url, "UPDATE holdfast.half_vector SET direction = NULL")
         assert len(by_server(store, vectors[5])) == 10
         monkeypatch.setattr(nearness, "UNPLACED", 50)
         assert store.nearest_vectors("ours", MODEL, vectors[5].tobytes(), 10) is None

@@ -11,13 +11,13 @@ from holdfast.app.server.shared_records import recall_shared, receive
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
-from holdfast.sources.share_format import hand_in
+from holdfast.sources.share_format import encode_for_server
 
 DAY = "2026-11-0{}T00:00:00.000Z"
 
 
 def line(text: str, scope: Scope, day: int, gone: bool = False) -> dict[str, object]:
-    return hand_in(
+    return encode_for_server(
         Shared(
             "",
             "",

@@ -20,9 +20,9 @@ from tests.store.test_postgres_near import fill as fill_vectors
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.model.accounts import Pause
 from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fenced
+from holdfast.store.access_fence import fence_store
 from holdfast.store.postgres import nearness
-from holdfast.store.postgres.schema import VERSION
+from holdfast.store.postgres.schema import migrations
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 
@@ -52,20 +52,20 @@ def seen(store: Store) -> list[str]:
 def lose(store: Store, how: Callable[[], None]) -> None:
     """A transaction in which a key also asks what is of no bank, and the way to the server is lost
     in the middle of that."""
-    ours = fenced(store, key_for("ours"))
+    ours = fence_store(store, key_for("ours"))
     with store.transaction():
         assert seen(store) == ["ours"]
-        ours.put_pause(PAUSE)
+        ours.pause_service(PAUSE)
         assert seen(store) == ["ours"]
         how()
         assert seen(store) == ["ours"]
-        assert len(ours.pauses()) == 1
+        assert len(ours.paused_services()) == 1
         store.put_derived("ours", "s2", [a_passage("ours", "p2", "drop the anchor")])
         with pytest.raises(HoldfastError):
             ours.put_derived("theirs", "s2", [a_passage("theirs", "p3", "drop")])
         assert seen(store) == ["ours"] and found(store, "theirs", "anchor") == []
     assert seen(store) == ["ours"]
-    cast("Any", ours).unfenced()
+    cast("Any", ours).remove_restrictions()
     assert seen(store) == sorted(BANKS)
     assert len(found(store, "ours", "anchor")) == 2
 
@@ -91,22 +91,22 @@ def test_what_was_let_see_more_is_not_when_it_is_used_again(
     postgres: Server, url: str, fail: bool
 ) -> None:
     with closing(PostgresStore(f"{postgres.member(url)}&connections=2")) as store:
-        ours = fenced(store, key_for("ours"))
+        ours = fence_store(store, key_for("ours"))
 
         def broken() -> Any:
             raise StoreError("as if the disk were full", "")
 
         with suppress(StoreError), store.transaction():
-            ours.pauses()  # sees everything, and is the last thing that is said
+            ours.paused_services()  # sees everything, and is the last thing that is said
             if fail:
                 broken()
         assert seen(store) == ["ours"]
         for who, banks in ((key_for("theirs"), ["theirs"]), (key_for(), [])):
-            assert seen(cast("Any", fenced(store, who))._store) == banks
+            assert seen(cast("Any", fence_store(store, who))._store) == banks
         # One that is called as everything is called is one that there is not.
         for name in ("*", "ours\x1ftheirs"):
-            fenced(store, key_for(name))
-            assert seen(store) == [] and store.pauses() == []
+            fence_store(store, key_for(name))
+            assert seen(store) == [] and store.paused_services() == []
 
 
 def test_keys_take_turns_on_few_connections(postgres: Server, url: str) -> None:
@@ -118,22 +118,22 @@ def test_keys_take_turns_on_few_connections(postgres: Server, url: str) -> None:
         with closing(PostgresStore(member)) as store:
             for _ in range(25):
                 banks = chance.choice([("ours",), ("theirs",), (), BANKS])
-                mine = fenced(store, key_for(*banks))
-                beside: Any = mine.another()
+                mine = fence_store(store, key_for(*banks))
+                beside: Any = mine.borrow_reader()
                 alarm = threading.Timer(chance.random() / 100, store.interrupt)
                 alarm.start()
                 with suppress(StoreError):  # broken off
                     shown = [seen(store), sorted(bank.id for bank in beside._store.banks())]
                     with store.transaction():
-                        mine.spent()
+                        mine.total_spent()
                         shown.append(seen(store))
                         if chance.random() < 0.5:
                             raise StoreError("no", "")
                     shown.append(seen(store))
                     wrong.extend(one for one in shown if one != sorted(banks))
                 alarm.join()
-                mine.give_back(beside)
-                cast("Any", mine).unfenced()
+                mine.return_reader(beside)
+                cast("Any", mine).remove_restrictions()
 
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(ask, range(6)))
@@ -143,10 +143,10 @@ def test_keys_take_turns_on_few_connections(postgres: Server, url: str) -> None:
 def test_what_cannot_be_said_to_the_server_costs_no_connection(postgres: Server, url: str) -> None:
     with closing(PostgresStore(f"{postgres.member(url)}&connections=2&wait_s=1")) as store:
         for _ in range(4):
-            fenced(store, key_for("half \ud800"))
+            fence_store(store, key_for("half \ud800"))
             with pytest.raises(UnicodeEncodeError):
                 store.banks()
-        fenced(store, key_for("ours"))
+        fence_store(store, key_for("ours"))
         assert seen(store) == ["ours"]
 
 
@@ -157,17 +157,17 @@ def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
     monkeypatch.setattr(nearness, "EXACT", 50)
     with closing(PostgresStore(postgres.member(url))) as store:
         fill_vectors(store, vectors[:100])
-        assert store.place_vectors(MODEL)
+        assert store.index_vectors(MODEL)
         asked = vectors[110].tobytes()
         before = store.nearest_vectors("ours", MODEL, asked, 10)
         assert before
         with closing(PostgresStore(url)) as owner:
-            owner.place_vectors(MODEL)
+            owner.index_vectors(MODEL)
         assert postgres.run(url, "SELECT 1 FROM pg_indexes WHERE indexdef LIKE '%hnsw%'")
-        mine = fenced(store, key_for("ours"))
+        mine = fence_store(store, key_for("ours"))
         after = mine.nearest_vectors("ours", MODEL, asked, 10)
         assert after and {one.number for one in after} & {one.number for one in before}
-        fenced(store, key_for("theirs"))
+        fence_store(store, key_for("theirs"))
         assert store.nearest_vectors("ours", MODEL, asked, 10) == []
 
 
@@ -175,15 +175,15 @@ def test_whoever_does_not_own_the_tables_is_told_who_brings_them_up_to_date(
     postgres: Server, url: str
 ) -> None:
     member = postgres.member(url)
-    postgres.run(url, f"DELETE FROM holdfast.migration WHERE number = {VERSION}")
+    newer = [*migrations(), ("002_next", "CREATE TABLE next_thing (bank text);")]
     with pytest.raises(StoreError, match="older version") as raised:
-        PostgresStore(member)
+        PostgresStore(member, newer)
     assert "owner's address" in raised.value.remedy
 
 
 def test_a_bank_that_a_key_may_not_make_is_not_made(postgres: Server, url: str) -> None:
     with closing(PostgresStore(postgres.member(url))) as store:
-        fenced(store, key_for("ours"))
+        fence_store(store, key_for("ours"))
         with pytest.raises(StoreError, match="may not"):
             store.add_bank(a_bank("third"))
     with closing(PostgresStore(url)) as owner:

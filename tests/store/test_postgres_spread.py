@@ -23,7 +23,7 @@ from tests.store.test_postgres_near import MODEL, by_matrix, by_server, fill, so
 
 from holdfast.errors import SettingsError
 from holdfast.store.postgres import nearness
-from holdfast.store.postgres.schema import steps
+from holdfast.store.postgres.schema import migrations
 from holdfast.store.postgres.spread import LARGE, distributed
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
@@ -110,7 +110,7 @@ def test_a_large_bank_in_a_partition_has_its_index_there(
     vectors = some_vectors(310)
     with closing(PostgresStore(postgres.cut_database())) as store:
         fill(store, vectors[:300])
-        assert store.place_vectors(MODEL)
+        assert store.index_vectors(MODEL)
         found = [set(by_server(store, asked)) for asked in vectors[300:]]
         exact = [set(by_matrix(store, asked, tmp_path)) for asked in vectors[300:]]
         right = np.mean([len(one & other) for one, other in zip(found, exact, strict=True)])
@@ -119,7 +119,7 @@ def test_a_large_bank_in_a_partition_has_its_index_there(
             "SELECT indrelid::regclass::text FROM pg_index JOIN pg_class ON oid = indexrelid "
             "WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'hnsw')"
         ).fetchall()
-        assert len(tables) == 1 and "near_p" in tables[0][0]
+        assert len(tables) == 1 and "half_vector_p" in tables[0][0]
 
 
 def test_what_a_cluster_is_told_fits_the_tables(postgres: Server) -> None:
@@ -127,7 +127,7 @@ def test_what_a_cluster_is_told_fits_the_tables(postgres: Server) -> None:
     keys = dict(postgres.run(url, _KEYS))
     assert {keys[name] for name in LARGE} == {"bank"}
     postgres.run(url, _CITUS)
-    statements = distributed([script for _, script in steps()])
+    statements = distributed([script for _, script in migrations()])
 
     with psycopg.connect(url, autocommit=True) as raw:
         for statement in statements:

@@ -88,7 +88,7 @@ def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None
     filled_store(path, 1).close()
     path.chmod(0o644)
     with closing(SqliteStore(path)) as store:
-        store.mark_source(1, "live", "")
+        store.set_source_state(1, "live", "")
         assert mode_of(path) == 0o600
 
 
@@ -225,7 +225,7 @@ def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None
 def test_a_decision_cannot_be_changed_by_any_sql(sql: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store:
-        kept = store.curate(Curation(0, "b1", NOON, Action.CORRECT, "turn/1", "right", "ada"))
+        kept = store.append_curation(Curation(0, "b1", NOON, Action.CORRECT, "turn/1", "right", "ada"))
         with closing(sqlite3.connect(path)) as raw:
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 raw.execute(sql)
@@ -246,8 +246,8 @@ def columns_of(path: Path, table: str) -> set[str]:
         ("exchange", Exchange, ()),
         ("digest", Digest, ()),
         ("commit", Commit, ()),
-        ("passage", Passage, ("rowid", "scope")),
-        ("failure", FailedLine, ()),
+        ("passage", Passage, ("number", "scope")),
+        ("failed_line", FailedLine, ()),
         ("curation", Curation, ()),
     ],
 )

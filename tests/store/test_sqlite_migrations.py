@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -11,13 +12,15 @@ from time import sleep
 import pytest
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
-from holdfast.store.protocol.git_history import Touch
+from holdfast.model.bank import Bank
+from holdfast.store.sql.migrations import read_migrations
 from holdfast.store.sqlite.connection import open_database, translated
-from holdfast.store.sqlite.migrate import APPLICATION_ID, KEPT, migrate, stand_in
-from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.schema import VERSION, steps
+from holdfast.store.sqlite.migrate import APPLICATION_ID, KEPT_COPIES, migrate
+from holdfast.store.sqlite.read_only import SqliteReadStore
+from holdfast.store.sqlite.schema import MIGRATIONS, VERSION
 from holdfast.store.sqlite.store import SqliteStore
 
+NOON = "2026-03-01T12:00:00.000Z"
 ONE = ("one", "CREATE TABLE log (step TEXT); INSERT INTO log VALUES ('one; or more');")
 TWO = (
     "two",
@@ -63,43 +66,114 @@ def test_a_database_is_copied_aside_once_before_an_upgrade(tmp_path: Path) -> No
     assert version_and_log(copy) == (1, ["one; or more"])
 
 
-def test_only_the_latest_copies_are_kept_and_those_of_people_are_left_alone(tmp_path: Path) -> None:
+def test_a_step_that_keeps_failing_makes_one_copy(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    for _ in range(KEPT_COPIES + 2):
+        with pytest.raises(StoreError):
+            SqliteStore(path, [ONE, BROKEN])
+    (copy,) = backups_of(path)
+    assert version_and_log(copy) == (1, ["one; or more"])
+    assert [part.name for part in copy.parent.iterdir()] == [copy.name]
+
+
+def test_the_first_copy_before_an_upgrade_is_kept_however_often_it_fails(tmp_path: Path) -> None:
+    """Between the tries an older program writes, so that every copy is another one."""
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     mine = tmp_path / "backups" / "memory-20261101T100000000Z.db"
     mine.parent.mkdir()
     mine.write_bytes(b"a person's own")
-    for _ in range(KEPT + 2):
+    for number in range(KEPT_COPIES + 3):
         with pytest.raises(StoreError):
             SqliteStore(path, [ONE, BROKEN])
+        with closing(sqlite3.connect(path)) as raw, raw:
+            raw.execute("INSERT INTO log VALUES (?)", (f"written {number}",))
     copies = [copy for copy in backups_of(path) if copy != mine]
-    assert len(copies) == KEPT and mine.exists()
-    assert [version_and_log(copy)[0] for copy in copies] == [1] * KEPT
+    assert len(copies) == KEPT_COPIES + 1 and mine.exists()
+    assert copies[0].name == "memory-schema1-1.db"
+    assert version_and_log(copies[0]) == (1, ["one; or more"])
+    assert version_and_log(max(copies, key=lambda c: c.stat().st_mtime_ns))[1][-1] == (
+        f"written {KEPT_COPIES + 1}"
+    )
+
+
+def test_copies_of_earlier_upgrades_make_room(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    migrations = [ONE]
+    SqliteStore(path, migrations).close()
+    for number in range(2, KEPT_COPIES + 4):
+        migrations.append((f"{number:03}", f"INSERT INTO log VALUES ('{number}');"))
+        SqliteStore(path, migrations).close()
+    versions = sorted(version_and_log(copy)[0] for copy in backups_of(path))
+    assert versions == list(range(2, KEPT_COPIES + 3))
+
+
+def test_an_error_names_the_step_and_no_command_that_would_fail_again(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    with pytest.raises(StoreError, match="broken") as caught:
+        SqliteStore(path, [ONE, TWO, BROKEN])
+    assert "nowhere" in caught.value.message
+    assert "`holdfast" not in caught.value.remedy
+    assert str(tmp_path / "backups" / "memory-schema1-1.db") in caught.value.remedy
+
+
+def test_the_next_version_is_made_of_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore(path)) as store, store.transaction():
+        store.add_bank(Bank("b", "b", NOON))
+    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    (folder / f"{VERSION + 1:03}_colours.sql").write_text(
+        "ALTER TABLE bank ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';"
+    )
+    SqliteStore(path, read_migrations(folder)).close()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (VERSION + 1,)
+        assert raw.execute("SELECT id, colour FROM bank").fetchall() == [("b", "blue")]
+    assert [copy.name for copy in backups_of(path)] == [f"memory-schema{VERSION}-1.db"]
+    with pytest.raises(NewerSchemaError):
+        SqliteStore(path)
+
+
+@pytest.mark.parametrize("names", [["002_late"], ["001_one", "003_three"], ["001_a", "001_b"]])
+def test_migrations_are_numbered_from_one_without_a_gap(names: list[str], tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / f"{name}.sql").write_text("")
+    with pytest.raises(ValueError, match="numbered"):
+        read_migrations(tmp_path)
 
 
 UPGRADE = """
 import sys
 from pathlib import Path
 from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.sql.migrations import read_migrations
+migrations = read_migrations(Path(sys.argv[2]))
 print("go", flush=True)
-SqliteStore(Path(sys.argv[1])).close()
+SqliteStore(Path(sys.argv[1]), migrations).close()
 """
 
 
 def test_a_kill_anywhere_in_an_upgrade_leaves_a_memory_that_the_next_one_finishes(
     tmp_path: Path,
 ) -> None:
-    """A memory by the migrations of long ago, brought up to date by programs that are killed."""
-    old = steps()[:9]
     path = tmp_path / "memory.db"
-    SqliteStore(path, old).close()
-    rows = [(f"b{n}", f"bank {n}", "2026-01-01", "", 3, 3, 3) for n in range(20_000)]
+    SqliteStore(path).close()
+    rows = [(f"b{n}", f"bank {n}", NOON, "", 3, 3, 3) for n in range(20_000)]
     with closing(sqlite3.connect(path)) as raw, raw:
         names = "id, name, created, background, skepticism, literalism, empathy"
         raw.executemany(f"INSERT INTO bank ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    for number in range(VERSION + 1, VERSION + 9):
+        (folder / f"{number:03}_more.sql").write_text(
+            f"ALTER TABLE bank ADD COLUMN more{number} TEXT NOT NULL DEFAULT '';"
+            f"UPDATE bank SET more{number} = name || '{number}';"
+        )
+    last = len(read_migrations(folder))
     for wait in (0.0, 0.02, 0.05, 0.1, 0.2, 0.4):
         program = subprocess.Popen(
-            [sys.executable, "-c", UPGRADE, str(path)],
+            [sys.executable, "-c", UPGRADE, str(path), str(folder)],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdout=subprocess.PIPE,
             text=True,
@@ -111,17 +185,17 @@ def test_a_kill_anywhere_in_an_upgrade_leaves_a_memory_that_the_next_one_finishe
         program.stdout.close()
         with closing(sqlite3.connect(path)) as raw:
             (version,) = raw.execute("PRAGMA user_version").fetchone()
-            assert len(old) <= version <= VERSION
+            assert VERSION <= version <= last
             assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
         for copy in backups_of(path):
             with closing(sqlite3.connect(copy)) as raw:
                 assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
-    SqliteStore(path).close()
+    SqliteStore(path, read_migrations(folder)).close()
     with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
+        assert raw.execute("PRAGMA user_version").fetchone() == (last,)
         assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
-    assert 1 <= len(backups_of(path)) <= KEPT
+    assert 1 <= len(backups_of(path)) <= KEPT_COPIES + 1
 
 
 def test_a_database_that_is_up_to_date_is_not_copied(tmp_path: Path) -> None:
@@ -161,15 +235,6 @@ def test_a_new_database_takes_all_steps_or_none(tmp_path: Path) -> None:
     SqliteStore(path, [ONE, TWO]).close()
     assert version_and_log(path) == (2, ["one; or more", "two"])
     assert backups_of(path) == []
-
-
-def test_backups_of_the_same_schema_do_not_replace_each_other(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    SqliteStore(path, [ONE]).close()
-    for _ in range(3):
-        with pytest.raises(StoreError):
-            SqliteStore(path, [ONE, BROKEN])
-    assert len(backups_of(path)) == 3
 
 
 def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
@@ -266,57 +331,27 @@ back_up(sqlite3.connect(path, factory=Dying), path, 1)
 
 def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    SqliteStore(path, steps()[:1]).close()
+    SqliteStore(path, [ONE]).close()
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=env)
     assert done.returncode == 9 and backups_of(path) == []
-    SqliteStore(path).close()
+    SqliteStore(path, [ONE, TWO]).close()
     assert [copy.name for copy in backups_of(path)] == ["memory-schema1-1.db"]
 
 
-def test_an_older_memory_that_cannot_be_changed_can_still_be_asked(tmp_path: Path) -> None:
+def test_an_older_memory_is_not_read_without_bringing_it_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    SqliteStore(path, steps()[:2]).close()
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as frozen:
-        stand_in(frozen, steps()[2:])
-        store = SqliteReader(frozen, path)
-        assert (store.counts().turns, store.sessions(None), store.find(None, "", "a")) == (
-            0,
-            [],
-            [],
-        )
-        assert store.put_away(None, "", "a") == []
-
-
-def test_columns_that_an_older_memory_lacks_are_empty(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    older = ("older", "CREATE TABLE thing (name TEXT); INSERT INTO thing VALUES ('pen');")
-    newer = ("newer", "ALTER TABLE thing ADD COLUMN owner TEXT NOT NULL DEFAULT 'nobody';")
+    older = ("older", "CREATE TABLE thing (name TEXT);")
     SqliteStore(path, [older]).close()
-    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as frozen:
-        stand_in(frozen, [newer])
-        assert frozen.execute("SELECT name, owner FROM thing").fetchall() == [("pen", "nobody")]
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute(f"PRAGMA user_version = {VERSION}")
+    SqliteReadStore(path).close()
+    newer = [older] * (VERSION + 1)
+    with pytest.raises(StoreError, match="older version"):
+        SqliteStore(path, newer, create=False, as_it_is=True)
 
 
-def test_what_commits_changed_becomes_known_by_file(tmp_path: Path) -> None:
+def test_a_memory_that_another_process_is_just_making_reads_as_empty(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    before = [name for name, _ in steps()].index("014_anchors")
-    SqliteStore(path, steps()[:before]).close()
-    time = "2026-03-01T12:00:00.000Z"
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.execute(
-            "INSERT INTO bank (id, name, created, background, skepticism, literalism, empathy) "
-            "VALUES ('b', 'b', ?, '', 3, 3, 3)",
-            (time,),
-        )
-        raw.execute(
-            'INSERT INTO "commit" (bank, id, time, author, email, subject, body, files, parents, '
-            "trust) VALUES ('b', 'c1', ?, 'Ann', '', 'Move it', '', '[\"new.py\"]', '[]', 'team')",
-            (time,),
-        )
-        changes = '[["new.py","R","old.py",3,1,false]]'
-        raw.execute("INSERT INTO patch VALUES ('b', 'c1', ?, '')", (changes,))
-    with closing(SqliteStore(path)) as store:
-        assert store.touches("b", "old.py", "", 9) == [Touch("old.py", time, "c1", "W", "new.py")]
-        came = Touch("new.py", time, "c1", "R", "old.py", 3, 1)
-        assert store.touched_before("b", "new.py", time) == came
+    with closing(open_database(path)), closing(SqliteReadStore(path)) as store:
+        assert store.banks() == []

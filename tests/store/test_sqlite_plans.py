@@ -12,7 +12,7 @@ import pytest
 from tests.store.conformance.samples import BANK, NOON, SESSION, a_commit, an_exchange, prepared
 
 from holdfast.model.query import Filter, Moment
-from holdfast.store.protocol.overview import Wanted
+from holdfast.store.protocol.overview import CommitFilter
 from holdfast.store.protocol.vectors import VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -58,15 +58,15 @@ def path(tmp_path: Path) -> Path:
 )
 def test_finding_work_reads_no_table_from_end_to_end(path: Path, filter: Filter) -> None:
     for bank in (BANK, None):
-        told = plans(path, lambda store, bank=bank: store.sift(bank, filter))
+        told = plans(path, lambda store, bank=bank: store.filter_records(bank, filter))
         assert told
         assert not [step for step in told if "SCAN" in step and not step.startswith(SHORT)]
 
 
-@pytest.mark.parametrize("wanted", [Wanted(), Wanted(author="ada")])
-def test_a_history_is_read_in_the_order_of_its_index(path: Path, wanted: Wanted) -> None:
+@pytest.mark.parametrize("wanted", [CommitFilter(), CommitFilter(author="ada")])
+def test_a_history_is_read_in_the_order_of_its_index(path: Path, wanted: CommitFilter) -> None:
     for bank in (BANK, None):
-        told = plans(path, lambda store, bank=bank: store.history(bank, wanted, 40))
+        told = plans(path, lambda store, bank=bank: store.commit_ids(bank, wanted, 40))
         assert "SEARCH commit USING COVERING INDEX commit_time (bank=?)" in told
         assert "USE TEMP B-TREE FOR ORDER BY" not in told
     assert any("COVERING INDEX" in step for step in plans(path, lambda s: s.authors(BANK)))
@@ -82,14 +82,14 @@ def test_vectors_are_not_counted_anew(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
         assert store.vector_span(BANK, "model") == VectorSpan(7, 0, 0)
         store.put_vectors(BANK, "model", [("a", 0, b"")])
-        assert store.faults().derived == ("1 banks whose vectors are not counted",)
+        assert store.check_integrity().derived == ("1 banks whose vectors are not counted",)
         store.drop_derived()
         assert store.vector_span(BANK, "model").total == 1
 
 
 def test_a_timeline_reads_each_side_from_its_moment_on(path: Path) -> None:
     moment = Moment(NOON, "exchange", "x1", BANK)
-    told = plans(path, lambda store: store.around(BANK, moment, KINDS, 5, 5))
+    told = plans(path, lambda store: store.passages_around(BANK, moment, KINDS, 5, 5))
     searches = [step for step in told if step.startswith("SEARCH")]
     assert len(searches) == 8
     assert all("passage_time (bank=? AND kind=? AND time" in step for step in searches)
@@ -100,8 +100,8 @@ def test_taking_an_exchange_away_takes_its_labels_away(path: Path) -> None:
     with closing(SqliteStore(path)) as store, store.transaction():
         store.put_derived(BANK, SESSION, [])
     with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("SELECT kind FROM bearer").fetchall() == [("commit",)]
-        assert raw.execute("SELECT DISTINCT kind FROM labelled").fetchall() == [("commit",)]
+        assert raw.execute("SELECT kind FROM record_labels").fetchall() == [("commit",)]
+        assert raw.execute("SELECT DISTINCT kind FROM labelled_record").fetchall() == [("commit",)]
         assert {row[0] for row in raw.execute("SELECT text FROM label")} == {"a.py", "b.py"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holdfast.model.bank import Bank
 from holdfast.model.records import Session
-from holdfast.store.sqlite.schema import steps
+from holdfast.store.sqlite.schema import migrations
 from holdfast.store.sqlite.store import SqliteStore
 
 NOON = "2026-03-01T12:00:00Z"
@@ -95,7 +95,7 @@ def test_a_store_that_another_is_just_making_is_waited_for(tmp_path: Path) -> No
 def test_processes_that_make_a_store_at_once_make_one_whole_store(tmp_path: Path) -> None:
     for attempt in range(3):
         path = tmp_path / str(attempt) / "memory.db"
-        run_at_once(OPENER, [[str(path), repr(steps())]] * 4)
+        run_at_once(OPENER, [[str(path), repr([tuple(one) for one in migrations()])]] * 4)
         with closing(SqliteStore(path)) as store:
             assert store.banks() == []
         assert not (path.parent / "backups").exists()

@@ -58,7 +58,7 @@ def test_nothing_of_another_bank_is_told_or_changed(
     assert not wrong, "\n".join(map(str, wrong[:20]))
     assert others_rows(world) == before
     with Holdfast(world.settings) as memory:
-        assert {memory.bank_id(name) for name in world.other.names} == {world.other.id}
+        assert {memory.context.bank_id(name) for name in world.other.names} == {world.other.id}
     assert asked > 50
 
 

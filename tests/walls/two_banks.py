@@ -13,7 +13,7 @@ import psycopg
 from tests.refine.test_rules import git, project, put
 from tests.support.transcripts import Script
 
-from holdfast.app.curation.old_rule_teaching import AGENT
+from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
 from holdfast.model.accounts import Injection, InjectionKind
 from holdfast.model.knowledge import Network
@@ -146,9 +146,9 @@ def make_world(folder: Path, store: str = "") -> World:
                 _fill(memory, project(folder / "projects", side.name), side)
                 for side in (OWN, OTHER)
             ]
-            memory.follow()
-            memory.apply_decisions()
-            own, other = (memory.bank_id(side.name) or "" for side in (OWN, OTHER))
+            memory.rules.sync_all()
+            memory.curation.apply_decisions()
+            own, other = (memory.context.bank_id(side.name) or "" for side in (OWN, OTHER))
     finally:
         os.chdir(before)
     bare = World(env, settings, folder, *(Named(id, (), {}) for id in (own, other)))
@@ -167,16 +167,16 @@ def _fill(memory: Holdfast, root: Path, side: Side) -> str:
     put(root, f".claude/rules/{thing.lower()}.md", f"# {thing}\n\n- Polish {thing} and {also}.\n")
     git(root, "add", ".")
     git(root, "commit", "-qm", f"Add {thing} for {also}", "-m", f"Because {also} was stale.")
-    memory.ingest(memory.find(list(_told(root, side))))
-    memory.ingest_git(root)
+    memory.ingest(memory.ingestion.find(list(_told(root, side))))
+    memory.ingestion.ingest_git(root)
     memory.remember(f"{thing} needs the {also} cache in {file}.")
     gone = memory.remember(f"{thing} was painted, says {also}.")
     memory.forget(f"memory/{gone.id}")
     memory.retain(f"{thing} is worth {also}.", Network.OPINION, 0.9)
     memory.reflect(f"is {thing} worth {also}")
-    memory.learn("care", f"Store every {thing} beside {also}.", by=AGENT)
+    memory.teaching.learn("care", f"Store every {thing} beside {also}.", by=AGENT)
     asked = memory.ask(f"Why was {thing} of {also} slow?")
-    bank = memory.bank_id() or ""
+    bank = memory.context.bank_id() or ""
     injection = Injection(
         f"{also.lower()}-told", bank, _session(side, 1), "2026-09-01T09:00:00.000Z",
         InjectionKind.START, 10, (f"holdfast://rule/{also.lower()}",), because=f"said {also}",

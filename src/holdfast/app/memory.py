@@ -1,206 +1,315 @@
-"""A memory that can be asked and can learn: the public face of the library."""
+"""The public API: one open memory, with the common verbs and a part for each capability.
+
+    from holdfast import open_memory
+
+    with open_memory() as memory:
+        memory.recall("why do we pin onnxruntime")
+        memory.curation.merge("holdfast://fact/1a2b", into="holdfast://fact/3c4d")
+
+A part is imported when it is first used, so that a question does not pay for ingest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-from holdfast.app.curation.curating import this_user
-from holdfast.app.ingest.stages import know
-from holdfast.app.search.old_recall import utc_now
-from holdfast.app.transfer.old_importing import Importer
-from holdfast.errors import InputError
-from holdfast.refine.core.bank_making import BankMaker
-from holdfast.refine.core.executor import Executor
-from holdfast.refine.git.history import LogRead, Reading, Tick, read_history
-from holdfast.refine.ingest.discovery import (
-    default_folders,
-    find_all,
-    find_inputs,
-    in_order,
-    where_of,
-)
-from holdfast.refine.ingest.ingest import Account, Progress, estimate, ingest
-from holdfast.refine.ingest.read_plan import Input
-from holdfast.refine.ingest.turns import Rules
-from holdfast.refine.sessions.derive import derive_stale
+from holdfast.app.core.context import ALL_BANKS, Context, utc_now
+from holdfast.app.search.recall import Search
+from holdfast.model.knowledge import Network
+from holdfast.model.trust import Trust
+from holdfast.recall.core.plan import Budget
 from holdfast.settings import Settings, load_settings
-from holdfast.sources import conversation
-from holdfast.store.protocol import Store
+
+if TYPE_CHECKING:
+    from holdfast.app.answers.answers import Answers
+    from holdfast.app.briefs.briefing import Briefs
+    from holdfast.app.core.inventory import Inventory
+    from holdfast.app.curation.bank_profiles import BankProfiles
+    from holdfast.app.curation.erasure import Erasure
+    from holdfast.app.curation.opinions import Opinions
+    from holdfast.app.curation.records import RecordCuration
+    from holdfast.app.curation.rule_proposals import RuleProposals
+    from holdfast.app.curation.rule_teaching import RuleTeaching
+    from holdfast.app.ingest.ingestion import Ingestion
+    from holdfast.app.search.browse import Browse
+    from holdfast.app.transfer.imports import Imports
+    from holdfast.app.transfer.sharing import Sharing
+    from holdfast.model.curation import Curation
+    from holdfast.model.knowledge import Memory
+    from holdfast.model.opinions import Reflection
+    from holdfast.model.query import Answer, Layer, Recalled
+    from holdfast.principal import Principal
+    from holdfast.recall.lookup.timeline import Timeline
+    from holdfast.recall.lookup.trace import Trace
+    from holdfast.refine.ingest.ingest import IngestReport
+    from holdfast.refine.ingest.read_plan import Input
+    from holdfast.store.protocol import Reader, Store
 
 
-def rules_of(settings: Settings) -> Rules:
-    """What is taken out of everything that is read."""
-    return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
+class Holdfast:
+    """One open memory.
 
-
-class Holdfast(Importer):
-    """One memory, open for questions and for reading in."""
+    `bank` arguments take a name or an id; None is the project of the working directory, "all" is
+    every bank. An `id` is a URI (`holdfast://fact/…`), an id, or the start of one. `who` is the
+    person a decision is logged for, by default the user of this machine.
+    """
 
     def __init__(
         self, settings: Settings, now: Callable[[], str] = utc_now, create: bool = True
     ) -> None:
-        super().__init__(settings, now, create)
-        self._rules = rules_of(settings)
+        """Open the memory of these settings. `now` is the clock; without `create` a memory that
+        does not exist is read as an empty one."""
+        self.context = Context(settings, now, create)
+        self.context.after_change = self._after_change
+        self.search = Search(self.context)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        self.context.close()
+
+    # The common verbs.
+
+    def recall(
+        self,
+        query: str,
+        bank: str | None = None,
+        layers: Sequence[Layer] = (),
+        limit: int = 10,
+        budget: Budget = Budget.MID,
+        networks: Sequence[Network] = (),
+        branch: str = "",
+        local: bool = False,
+        agent: str = "",
+    ) -> Recalled:
+        """The records that match a query, best first, or an abstention. With `networks` only
+        memories are found; with `local` no remote server is queried."""
+        return self.search.recall(
+            query, bank, layers, limit, budget, networks, branch, local, agent
+        )
+
+    def ask(
+        self,
+        question: str,
+        bank: str | None = None,
+        layers: Sequence[Layer] = (),
+        quickly: bool = False,
+        as_of: str = "",
+        budget: Budget = Budget.MID,
+        providers: bool = False,
+        model: bool = True,
+        session: str = "",
+        local: bool = False,
+    ) -> Answer:
+        """A cited answer, or an abstention; the options are those of `Answers.ask`."""
+        return self.answers.ask(
+            question, bank, layers, quickly, as_of, budget, providers, model, session, local
+        )
+
+    def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
+        """A record and the chain from it down to its raw line; with `as_of` its state then."""
+        return self.search.show(uri, bank, as_of)
+
+    def timeline(
+        self,
+        anchor: str = "",
+        query: str = "",
+        bank: str | None = None,
+        kinds: Sequence[str] = (),
+        before: int = 5,
+        after: int = 5,
+    ) -> Timeline:
+        """What came before and after a record, a date, or the best hit of a query."""
+        return self.browse.timeline(anchor, query, bank, kinds, before, after)
+
+    def remember(
+        self, text: str, bank: str | None = None, who: str = "", trust: Trust = Trust.USER
+    ) -> Memory:
+        """Store a text as a memory, without secrets."""
+        return self.curation.remember(text, bank, who, trust)
+
+    def retain(
+        self,
+        text: str,
+        network: Network | str = Network.WORLD,
+        confidence: float | None = None,
+        where: str = "",
+        why: str = "",
+        bank: str | None = None,
+        who: str = "",
+    ) -> Memory:
+        """Store a text as a memory of a network; an opinion needs a confidence from 0 to 1."""
+        return self.opinions.retain(text, network, confidence, where, why, bank, who)
+
+    def correct(self, id: str, text: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Replace the words of a record; the old ones are kept as superseded."""
+        return self.curation.correct(id, text, bank, who)
+
+    def forget(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Leave a record, and all that is derived from it, out of every result until restored."""
+        return self.curation.forget(id, bank, who)
+
+    def restore(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
+        """Bring back a record that was forgotten or merged."""
+        return self.curation.restore(id, bank, who)
+
+    def undo(self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "") -> list[Curation]:
+        """Undo the latest decisions that can be undone; returns them, the latest first."""
+        from holdfast.app.curation.undo import Undo
+
+        return Undo(self.context, self.teaching, self.banks).undo(count, bank, who)
+
+    def ingest(self, inputs: Sequence[Input], workers: int = 1) -> IngestReport:
+        """Read transcripts, found by `ingestion.find`, and derive everything above them."""
+        return self.ingestion.ingest(inputs, workers)
+
+    def reflect(self, query: str, bank: str | None = None, store: bool = True) -> Reflection:
+        """Weigh the evidence on a question through the disposition of a bank."""
+        return self.opinions.reflect(query, bank, store)
+
+    # The parts.
+
+    @cached_property
+    def browse(self) -> Browse:
+        """Records by time, file, concept, keyword, entity or person."""
+        from holdfast.app.search.browse import Browse
+
+        return Browse(self.context, self.search)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Questions answered with citations, and feedback on answers."""
+        from holdfast.app.answers.answers import Answers
+
+        return Answers(self.context, self.search)
+
+    @cached_property
+    def briefs(self) -> Briefs:
+        """The context that is injected into sessions."""
+        from holdfast.app.briefs.briefing import Briefs
+
+        return Briefs(self.context, self.search)
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        """How much there is, and whether every input line is accounted for."""
+        from holdfast.app.core.inventory import Inventory
+
+        return Inventory(self.context)
+
+    @cached_property
+    def curation(self) -> RecordCuration:
+        """Decisions about records: correct, forget, merge, confirm, review."""
+        from holdfast.app.curation.records import RecordCuration
+
+        return RecordCuration(self.context, self.browse)
+
+    @cached_property
+    def erasure(self) -> Erasure:
+        """Erasing records and texts for good."""
+        from holdfast.app.curation.erasure import Erasure
+
+        return Erasure(self.context)
+
+    @cached_property
+    def rules(self) -> RuleProposals:
+        """Rules that are proposed, and their approval or rejection."""
+        from holdfast.app.curation.rule_proposals import RuleProposals
+
+        return RuleProposals(self.context)
+
+    @cached_property
+    def teaching(self) -> RuleTeaching:
+        """Rules that people and agents teach."""
+        from holdfast.app.curation.rule_teaching import RuleTeaching
+
+        return RuleTeaching(self.context, self.rules, self.browse)
+
+    @cached_property
+    def opinions(self) -> Opinions:
+        """Retained memories, opinions and reflection."""
+        from holdfast.app.curation.opinions import Opinions
+
+        return Opinions(self.context, self.search)
+
+    @cached_property
+    def banks(self) -> BankProfiles:
+        """Banks: disposition, background, aliases, retention."""
+        from holdfast.app.curation.bank_profiles import BankProfiles
+
+        return BankProfiles(self.context)
+
+    @cached_property
+    def sharing(self) -> Sharing:
+        """Records shared with a team on a git branch."""
+        from holdfast.app.transfer.sharing import Sharing
+
+        return Sharing(self.context)
+
+    @cached_property
+    def ingestion(self) -> Ingestion:
+        """Transcripts, git histories and forges read into the memory."""
+        from holdfast.app.ingest.ingestion import Ingestion
+
+        return Ingestion(self.context, self.search)
+
+    @cached_property
+    def imports(self) -> Imports:
+        """What other programs remembered, and exports read back."""
+        from holdfast.app.transfer.imports import Imports
+
+        return Imports(self.context, self.ingestion)
+
+    # What the parts share.
+
+    @property
+    def settings(self) -> Settings:
+        """The settings this memory was opened with."""
+        return self.context.settings
+
+    @property
+    def reader(self) -> Reader:
+        """The store, read-only."""
+        return self.context.store
 
     @property
     def store(self) -> Store:
-        """What everything is kept in, for the work behind the scenes."""
-        return self._store
+        """The store."""
+        return self.context.store
 
-    @property
-    def banks(self) -> BankMaker:
-        """Finds the bank of a folder, for the same."""
-        return self._banks
+    def now(self) -> str:
+        """The current time by this memory's clock."""
+        return self.context.now()
 
-    def default_inputs(self) -> list[Path]:
-        """Where the transcripts of this user's agents lie, as far as there are any."""
-        return [folder for folder, _ in default_folders(where_of(self.settings))]
+    @contextmanager
+    def scoped_to(self, principal: Principal) -> Generator[None]:
+        """Within this block every read and write is limited to what the principal may do."""
+        with self.context.scoped_to(principal):
+            yield
 
-    def find(
-        self,
-        paths: Sequence[Path],
-        bank: str = "",
-        problems: list[str] | None = None,
-        agent: str = "",
-    ) -> list[Input]:
-        """The transcripts that paths name; those of this user where none is named. What cannot
-        be looked into is told in `problems`. With an agent, only those of this one."""
-        if not paths:
-            noted = problems if problems is not None else []
-            return in_order(find_all(where_of(self.settings), noted, agent), bank, noted)
-        return [i for i in find_inputs(paths, bank, problems) if agent in ("", i.agent)]
+    def _after_change(self) -> None:
+        """Bring up to date what depends on records that people just changed."""
+        from holdfast.app.curation.refresh import refresh_derived
 
-    def estimate(self, inputs: Sequence[Input]) -> list[tuple[Input, int]]:
-        """The files with something new in them, and how many bytes that is."""
-        return estimate(self._store, inputs)
-
-    def ingest(
-        self,
-        inputs: Sequence[Input],
-        workers: int = 1,
-        progress: Progress = lambda done, total: None,
-        then_know: bool = True,
-        crew: Executor | None = None,
-        tick: Callable[[int], None] = lambda sessions: None,
-    ) -> Account:
-        """Read transcripts, and know what they come to. More than one worker needs a main module
-        that can be imported. A `crew` derives what follows; `tick` is told how many sessions are
-        done."""
-        account = ingest(
-            *(self._store, self._banks, inputs, self._rules, self._now, workers, progress),
-            crew=crew,
-            tick=tick,
-        )
-        if then_know:
-            know(self._store, self._now)
-        return account
-
-    def embed(
-        self,
-        turns_for: float | None = None,
-        progress: Callable[[int, int], None] = lambda done, total: None,
-        threads: int | None = None,
-        crew: Executor | None = None,
-    ) -> int:
-        """Give vectors to passages that have none, so that they are found by meaning; to
-        commits and to turns only for so many seconds each. Returns how many still wait."""
-        from holdfast.app.core import models
-
-        left: int = models.embed(self._store, self.settings, turns_for, progress, threads, crew)
-        if any(know(self._store, self._now).values()):  # what meaning brought together
-            left = models.embed(self._store, self.settings, 0.0, progress, threads)
-        self._loaded = False
-        return left
-
-    def know(self, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
-        """Bring what is known above the session up to date, where anything is behind."""
-        return know(self._store, self._now, tick)
-
-    def ingest_git(
-        self,
-        path: Path,
-        bank: str = "",
-        tick: Tick = lambda done, total: None,
-        with_diff: bool = True,
-    ) -> LogRead:
-        """Read what is new in the history of a repository."""
-        how = Reading(self._rules, bank, with_diff)
-        read = read_history(self._store, self._banks, path, how, self._now, tick)
-        know(self._store, self._now)
-        return read
-
-    def read_forge(
-        self,
-        name: str = "",
-        bank: str = "",
-        tick: Tick = lambda done, total: None,
-        tell: Callable[[str], None] = lambda text: None,
-    ) -> Any:
-        """Read what is new on the forge of a repository: that of the folder we stand in, or the
-        one named OWNER/NAME. Returns a `holdfast.refine.git.forge_sync.ForgeRead`."""
-        from holdfast.app.ingest import github_sync
-
-        read = github_sync.read(
-            self._store, self._banks, self.settings, self._now, name, bank, tick, tell
-        )
-        know(self._store, self._now)
-        return read
-
-    def count_forge(
-        self, name: str = "", bank: str = "", tell: Callable[[str], None] = lambda text: None
-    ) -> Any:
-        """What there is to read on a forge; asks it, and changes nothing. Returns a
-        `holdfast.refine.git.forge_sync.ForgeCount`."""
-        from holdfast.app.ingest import github_sync
-
-        return github_sync.count(self._store, self._banks, self.settings, name, bank, tell)
-
-    def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> Account:
-        """Read any dialogue, one JSON object a line; `undo_import` takes it back. A dry run only
-        counts what is new in it."""
-        if not path.is_file():
-            raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
-        from holdfast.app.transfer import conversation_imports
-
-        conversation_imports.check(self._store, path.resolve())
-        if dry_run:
-            return conversation_imports.look(self._store, self.settings, path.resolve(), bank)
-        account = self.ingest([Input(path.resolve(), conversation.AGENT, bank)])
-        with self._store.transaction():
-            conversation_imports.settle(
-                self._store, path.resolve(), account, self._now(), this_user()
-            )
-            back = conversation_imports.bring_back(
-                self._store, path.resolve(), self._curator(""), self._now()
-            )
-        if back:
-            self._renew()
-        return account
-
-    def vouch(self, session: str, who: str = "") -> int:
-        """Note that the last answer of an investigation was of use: what it cites is borne out.
-        Returns for how many records that holds."""
-        from holdfast.app.answers import feedback
-
-        said = feedback.Vouching(self._store, self.settings, self._now(), self._named(who))
-        count: int = said.vouch(session)
-        self._renew()
-        return count
-
-    def rebuild(self) -> int:
-        """Drop everything derived and make it again; returns the number of sessions. What is known
-        above the session is made again where it was."""
-        with self._store.transaction():
-            self._store.drop_derived()
-        done = derive_stale(self._store)
-        self.apply_decisions()
-        self.know()
-        return done
+        refresh_derived(self.context)
+        self.rules.propose_all()
 
 
 def open_memory(settings: Settings | None = None, create: bool = True) -> Holdfast:
-    """Open the memory of this user, or of the given settings. Without `create` nothing is made
-    on disk, and nothing can be read in."""
+    """Open the memory of this user, or of the given settings. Without `create` nothing is written
+    where there is no memory yet."""
     return Holdfast(settings or load_settings(), create=create)

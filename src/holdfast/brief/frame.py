@@ -17,7 +17,7 @@ from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.prompts import OWN_TAG
 
 # A hook's output over 10,000 characters is replaced by a stub; the frame and JSON take some.
-MOST_CHARACTERS = 9_500
+MAX_CHARACTERS = 9_500
 _CHARACTERS_A_TOKEN = 4
 # Characters that are not seen, or that turn the reading direction.
 _UNSEEN = re.compile(
@@ -39,10 +39,10 @@ class Brief(NamedTuple):
     records: tuple[str, ...] = ()
 
 
-NOTHING = Brief()
+EMPTY_BRIEF = Brief()
 
 
-def tame(text: str) -> str:
+def sanitize(text: str) -> str:
     """Stored text as one harmless line."""
     text = _OWN.sub(" ", _UNSEEN.sub(" ", plain(text)))
     return _OPENS_TAG.sub("‹", _OWN_NAME.sub("brief", squeeze(text)))
@@ -50,25 +50,25 @@ def tame(text: str) -> str:
 
 def quote(text: str) -> str:
     """Somebody's own words, in marks that they cannot end."""
-    return f"“{tame(text).replace('“', '‘').replace('”', '’')}”"
+    return f"“{sanitize(text).replace('“', '‘').replace('”', '’')}”"
 
 
-def mark(trust: Trust) -> str:
+def trust_label(trust: Trust) -> str:
     """What must be said of the origin of a text, in front of it."""
     return f"[{trust.value}] " if trust in (Trust.EXTERNAL, Trust.IMPORT) else ""
 
 
-def moment(time: str) -> str:
+def format_minute(time: str) -> str:
     """A day and minute; all times of records are in UTC."""
     return f"{time[:10]} {time[11:16]}".strip() or "undated"
 
 
-def day(time: str) -> str:
+def format_day(time: str) -> str:
     """A day."""
     return time[:10] or "undated"
 
 
-def width(text: str) -> int:
+def host_length(text: str) -> int:
     """How many characters the host counts in a text: some of ours are two of its own."""
     return len(text) + sum(character > "\uffff" for character in text)
 
@@ -78,7 +78,7 @@ def tokens(text: str) -> int:
     return len(text) // _CHARACTERS_A_TOKEN + 1
 
 
-def enframe(kind: str, lines: Sequence[str], records: Sequence[str]) -> Brief:
+def wrap_brief(kind: str, lines: Sequence[str], records: Sequence[str]) -> Brief:
     """Lines as a brief; its id is a hash of them, so the same words have the same id."""
     inner = "\n".join(lines)
     id = f"{kind}-{content_id(kind, inner)[:12]}"

@@ -13,11 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from holdfast.brief.frame import NOTHING, Brief, day, enframe, mark, quote, tame
-from holdfast.brief.memory_file import Ground
+from holdfast.brief.frame import (
+    EMPTY_BRIEF,
+    Brief,
+    format_day,
+    quote,
+    sanitize,
+    trust_label,
+    wrap_brief,
+)
+from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.prompt_filter import goal_of
-from holdfast.brief.prompt_similarity import Nearness
-from holdfast.brief.work_items import Matter, Matters, Saying, same_matter, telling
+from holdfast.brief.prompt_similarity import PromptSimilarity
+from holdfast.brief.work_items import DecisionQuote, WorkItem, WorkItems, same_subject, telling
 from holdfast.language import names
 from holdfast.model.query import Filter, Layer, Passage
 from holdfast.recall.query.expansion import Expansion, expand
@@ -25,7 +33,7 @@ from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH
 from holdfast.store.protocol import Reader
 
-MOST_CHARACTERS = 2_500
+MAX_CHARACTERS = 2_500
 MOST_RULINGS = 3
 # What a matter must reach; by words alone, and where meaning is known too.
 FLOOR = 0.30
@@ -50,14 +58,14 @@ SUMMING_UP = (Layer.OBSERVATIONS, Layer.TEAM)
 
 
 # Passages for a goal and its terms, each with the cosine of its meaning, 0 if that is unknown.
-Recall = Callable[[str, Terms], Sequence[tuple[Passage, float]]]
+PassageSearch = Callable[[str, Terms], Sequence[tuple[Passage, float]]]
 
 
 @dataclass(slots=True)
 class _Found:
     """A matter and what speaks for it."""
 
-    matter: Matter
+    matter: WorkItem
     share: float = 0.0
     telling: int = 0
     cosine: float = 0.0
@@ -72,7 +80,7 @@ class _Found:
         return (words + 2 * self.cosine) / 3 if self.cosine else words
 
 
-def by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Passage, float]]:
+def search_by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Passage, float]]:
     """What full text finds; what sums up is asked for by itself too, lest turns crowd it out.
     How near a find is gets measured here, so the engine's own order is not waited for."""
     wanted = (*terms.all, *expand(terms.words, Expansion.FULL))
@@ -84,19 +92,19 @@ def by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Passage, flo
 class _Search:
     """One prompt put to one bank."""
 
-    def __init__(self, reader: Reader, bank: str, goal: str, recalled: Recall | None) -> None:
+    def __init__(self, reader: Reader, bank: str, goal: str, recalled: PassageSearch | None) -> None:
         self._reader = reader
         self._bank = bank
-        self._nearness = Nearness(reader, bank, read_terms(goal))
+        self._nearness = PromptSimilarity(reader, bank, read_terms(goal))
         self._found: dict[str, _Found] = {}
         self._goal = goal
         sought = self._nearness.sought
-        self._met = recalled(goal, sought) if recalled else by_words(reader, bank, sought)
+        self._met = recalled(goal, sought) if recalled else search_by_words(reader, bank, sought)
         found: dict[str, set[int]] = {}
         for passage, _ in self._met:
             if passage.kind == "turn":
                 found.setdefault(passage.session, set()).add(passage.seq)
-        self.matters = Matters(reader, bank, found)
+        self.matters = WorkItems(reader, bank, found)
 
     def run(self) -> list[_Found]:
         """The matters that settle something, the nearest first."""
@@ -117,7 +125,7 @@ class _Search:
         # A clear word counts more than a hint, but nearness decides.
         return found.near * (1 + 0.1 * min(found.matter.strength, 2.5))
 
-    def _meet(self, matter: Matter) -> _Found:
+    def _meet(self, matter: WorkItem) -> _Found:
         known = self._found.get(matter.uri)
         if known is None:
             known = self._found[matter.uri] = _Found(matter)
@@ -153,7 +161,7 @@ class _Search:
             for file in sorted(found.matter.changed)[:_FILES]:
                 around[file] = max(around.get(file, 0.0), found.near)
         for file, near in sorted(around.items(), key=lambda item: (-item[1], item[0]))[:_FILES]:
-            records = self._reader.sift(self._bank, Filter(file=file), _OF_A_FILE + 1)
+            records = self._reader.filter_records(self._bank, Filter(file=file), _OF_A_FILE + 1)
             if len(records) > _OF_A_FILE:
                 continue  # a file that everything touches tells nothing apart
             for record in records:
@@ -162,22 +170,22 @@ class _Search:
                     found.via = max(found.via, _VIA_FILE * near)
         for name in names(self._goal):
             if ("." in name or "/" in name) and not name.lower().endswith(_EVERYWHERE):
-                for record in self._reader.sift(self._bank, Filter(file=name), _OF_A_FILE):
+                for record in self._reader.filter_records(self._bank, Filter(file=name), _OF_A_FILE):
                     self._meet(self.matters.of(record)).named = True
 
 
-def goal_brief(reader: Reader, bank: str, prompt: str, recalled: Recall | None = None) -> Brief:
+def goal_brief(reader: Reader, bank: str, prompt: str, recalled: PassageSearch | None = None) -> Brief:
     """What a session's first prompt should know, or nothing. By words alone, unless another way
     to find passages is given, such as one that knows meanings."""
     goal = goal_of(prompt)
-    if not goal or not reader.size(bank, 1):
-        return NOTHING
+    if not goal or not reader.count_passages(bank, 1):
+        return EMPTY_BRIEF
     search = _Search(reader, bank, goal, recalled)
     items = _choose(search.run(), search.matters)
-    return _render(items, Ground(reader, bank)) if items else NOTHING
+    return _render(items, MemoryFile(reader, bank)) if items else EMPTY_BRIEF
 
 
-def clears(found: _Found) -> bool:
+def reaches_threshold(found: _Found) -> bool:
     """Whether a matter is near enough to be told."""
     floor = FLOOR_WITH_MEANING if found.cosine else FLOOR
     if found.near < floor or found.share < _LEAST_SHARE:
@@ -191,19 +199,19 @@ def clears(found: _Found) -> bool:
 class _Item(NamedTuple):
     """What the brief tells of one matter: the sentences, where it stands, what it replaces."""
 
-    matter: Matter
-    sayings: tuple[Saying, ...]
-    amended: Matter | None
+    matter: WorkItem
+    sayings: tuple[DecisionQuote, ...]
+    amended: WorkItem | None
 
 
-def _choose(found: Sequence[_Found], matters: Matters) -> list[_Item]:
+def _choose(found: Sequence[_Found], matters: WorkItems) -> list[_Item]:
     """The nearest that clear the floor, each in its latest version, none told twice."""
     latest = _later_versions([f.matter for f in found])
-    best = max((f.near for f in found if clears(f)), default=0.0)
+    best = max((f.near for f in found if reaches_threshold(f)), default=0.0)
     chosen: list[_Item] = []
     told: set[str] = set()
     for one in found:
-        if len(chosen) == MOST_RULINGS or one.near < _BESIDE * best or not clears(one):
+        if len(chosen) == MOST_RULINGS or one.near < _BESIDE * best or not reaches_threshold(one):
             continue
         matter = latest.get(one.matter.uri, one.matter)
         amended = one.matter if matter is not one.matter else _amended(matter, latest, found)
@@ -215,16 +223,16 @@ def _choose(found: Sequence[_Found], matters: Matters) -> list[_Item]:
     return chosen
 
 
-def _later_versions(matters: Sequence[Matter]) -> dict[str, Matter]:
+def _later_versions(matters: Sequence[WorkItem]) -> dict[str, WorkItem]:
     """By URI, the latest matter that settles the same again."""
-    latest: dict[str, Matter] = {}
+    latest: dict[str, WorkItem] = {}
     for matter in matters:
         later = [
             other
             for other in matters
             if other.time > matter.time
             and (other.session != matter.session or not other.session)
-            and same_matter(matter, other)
+            and same_subject(matter, other)
         ]
         if later:
             latest[matter.uri] = max(later, key=lambda other: (other.time, other.id))
@@ -232,14 +240,14 @@ def _later_versions(matters: Sequence[Matter]) -> dict[str, Matter]:
 
 
 def _amended(
-    matter: Matter, latest: Mapping[str, Matter], found: Sequence[_Found]
-) -> Matter | None:
+    matter: WorkItem, latest: Mapping[str, WorkItem], found: Sequence[_Found]
+) -> WorkItem | None:
     """The latest of those that a matter stands for."""
     before = [f.matter for f in found if latest.get(f.matter.uri) is matter]
     return max(before, key=lambda other: (other.time, other.id), default=None)
 
 
-def _sayings(matter: Matter, stretch: Sequence[Matter]) -> tuple[Saying, ...]:
+def _sayings(matter: WorkItem, stretch: Sequence[WorkItem]) -> tuple[DecisionQuote, ...]:
     """Its own sentences, and clear ones from right before and after it."""
     beside = [s for part in stretch if part is not matter for s in part.sayings]
     own = telling(matter.sayings)
@@ -247,21 +255,21 @@ def _sayings(matter: Matter, stretch: Sequence[Matter]) -> tuple[Saying, ...]:
     return tuple(telling([*own, *clear]))
 
 
-def _render(items: Sequence[_Item], ground: Ground) -> Brief:
+def _render(items: Sequence[_Item], ground: MemoryFile) -> Brief:
     """As many whole items as fit."""
     lines: list[str] = list(_HEAD)
     records: list[str] = []
     for item in items:
         told = _lines(item, ground)
-        if sum(map(len, (*lines, *told))) + len(lines) > MOST_CHARACTERS and records:
+        if sum(map(len, (*lines, *told))) + len(lines) > MAX_CHARACTERS and records:
             break
         lines += told
         records += [item.matter.uri, *(saying.uri for saying in item.sayings)]
     lines.append(_FOOT)
-    return enframe("goal", lines, records)
+    return wrap_brief("goal", lines, records)
 
 
-def _lines(item: _Item, ground: Ground) -> list[str]:
+def _lines(item: _Item, ground: MemoryFile) -> list[str]:
     matter = item.matter
     lines: list[str] = []
     who = ""
@@ -273,19 +281,19 @@ def _lines(item: _Item, ground: Ground) -> list[str]:
             lines.append(f"  {saying.who}: {said}")
         who = saying.who
     about = "commit" if matter.kind == "commit" else "in"
-    title = f"- {day(matter.time)}, {about} {quote(matter.title)} {mark(matter.trust)}".rstrip()
+    title = f"- {format_day(matter.time)}, {about} {quote(matter.title)} {trust_label(matter.trust)}".rstrip()
     if matter.kind == "memory":
-        title = f"- {day(matter.time)}, remembered"
+        title = f"- {format_day(matter.time)}, remembered"
     lines.insert(0, title)
     if item.amended is not None:
         before = telling(item.amended.sayings, most=1)
         said = quote(before[0].sentence if before else item.amended.title)
-        lines.append(f"  This replaces {day(item.amended.time)}: {said}")
+        lines.append(f"  This replaces {format_day(item.amended.time)}: {said}")
     otherwise = ground.mark(" ".join(saying.sentence for saying in item.sayings))
     if otherwise:
         lines.append(f" {otherwise}")
     files = ", ".join(sorted(matter.changed)[:3])
-    lines.append(f"  {f'files: {tame(files)}; ' if files else ''}source: {matter.uri}")
+    lines.append(f"  {f'files: {sanitize(files)}; ' if files else ''}source: {matter.uri}")
     return lines
 
 

@@ -24,7 +24,7 @@ from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.injections import Notes
+from holdfast.store.protocol.injections import InjectionLedger
 
 _OVER = timedelta(hours=2)
 _OLD = timedelta(days=7)
@@ -43,11 +43,11 @@ _OTHERWISE = re.compile(
 )
 
 
-class Ledger(Store, Notes, Protocol):
+class Ledger(Store, InjectionLedger, Protocol):
     """A store that keeps the ledger of injections."""
 
 
-class Settled(NamedTuple):
+class SettledCounts(NamedTuple):
     """How many injections got their verdict, and how many wait for it."""
 
     settled: int = 0
@@ -59,7 +59,7 @@ class _Verdict(NamedTuple):
     uses: Sequence[Used] = ()
 
 
-def settle_injections(store: Ledger, now: str) -> Settled:
+def settle_injections(store: Ledger, now: str) -> SettledCounts:
     """Give a verdict on every injection whose session is over. What was of use is noted by
     record: it bears out the facts that it states."""
     waiting = store.injections(None, unsettled=True, limit=1000)
@@ -71,11 +71,11 @@ def settle_injections(store: Ledger, now: str) -> Settled:
     if verdicts:
         with store.transaction():
             for injection, uses in verdicts:
-                store.settle_injection(injection)
+                store.record_injection_outcome(injection)
                 if uses:
                     store.put_uses(injection.bank, uses)
-                    store.note_change(injection.bank, "")
-    return Settled(len(verdicts), len(waiting) - len(verdicts))
+                    store.mark_changed(injection.bank, "")
+    return SettledCounts(len(verdicts), len(waiting) - len(verdicts))
 
 
 def _verdict(store: Ledger, injection: Injection, now: datetime) -> _Verdict | None:

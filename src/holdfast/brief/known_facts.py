@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from holdfast.brief.frame import day, mark, quote, tame
+from holdfast.brief.frame import format_day, quote, sanitize, trust_label
 from holdfast.language import cut
 from holdfast.model.knowledge import Fact, FactKind
 from holdfast.model.trust import ENDED
@@ -15,7 +15,7 @@ _LONGEST = 300
 _MOST_SOLUTIONS = 2
 
 
-class Line(NamedTuple):
+class FactLine(NamedTuple):
     """A line, when what it tells was learned, and the records it tells of."""
 
     time: str
@@ -23,15 +23,15 @@ class Line(NamedTuple):
     records: tuple[str, ...]
 
 
-class Known(NamedTuple):
+class FactLines(NamedTuple):
     """The lines of the facts in force, and the records that need not be told beside them: those
     that say the same, and those that do not hold any more."""
 
-    lines: list[Line]
+    lines: list[FactLine]
     covered: frozenset[str]
 
 
-def known(reader: Reader, bank: str, id_length: int) -> Known:
+def fact_lines(reader: Reader, bank: str, id_length: int) -> FactLines:
     """What a session should know of the facts of a bank."""
     facts = reader.facts(bank)
     by_uri = {uri("fact", fact.id): fact for fact in facts}
@@ -41,7 +41,7 @@ def known(reader: Reader, bank: str, id_length: int) -> Known:
     solutions = [fact for fact in told if fact.kind is FactKind.SOLUTION]
     lines += [_solution(fact, id_length) for fact in solutions[:_MOST_SOLUTIONS]]
     covered = frozenset(name for fact in (*told, *ended) for name in fact.evidence)
-    return Known(lines, covered)
+    return FactLines(lines, covered)
 
 
 def _is_told(fact: Fact) -> bool:
@@ -49,28 +49,28 @@ def _is_told(fact: Fact) -> bool:
     return any("/turn/" in name for name in fact.evidence)
 
 
-def _rule(fact: Fact, by_uri: dict[str, Fact], id_length: int) -> Line:
+def _rule(fact: Fact, by_uri: dict[str, Fact], id_length: int) -> FactLine:
     old = [by_uri[name] for name in fact.supersedes if name in by_uri]
     replaced = ""
     if old:
         last = max(old, key=lambda f: f.validity.since)
-        replaced = f" (replaces {day(last.validity.since)}, fact/{last.id[:id_length]})"
+        replaced = f" (replaces {format_day(last.validity.since)}, fact/{last.id[:id_length]})"
     who = "user" if fact.trust.value == "user" else f"told by {fact.trust.value}"
     words = quote(cut(fact.content, _LONGEST))
-    line = f"- {day(fact.validity.learned)} {who}: {mark(fact.trust)}{words}{replaced}"
+    line = f"- {format_day(fact.validity.learned)} {who}: {trust_label(fact.trust)}{words}{replaced}"
     return _line(fact, line, id_length)
 
 
-def _solution(fact: Fact, id_length: int) -> Line:
-    problem = tame(cut(fact.problem, 120))
+def _solution(fact: Fact, id_length: int) -> FactLine:
+    problem = sanitize(cut(fact.problem, 120))
     words = quote(cut(fact.content, _LONGEST))
-    line = f"- {day(fact.validity.learned)} solved after {fact.attempts} attempts: "
-    return _line(fact, f"{line}{mark(fact.trust)}{problem} → {words}", id_length)
+    line = f"- {format_day(fact.validity.learned)} solved after {fact.attempts} attempts: "
+    return _line(fact, f"{line}{trust_label(fact.trust)}{problem} → {words}", id_length)
 
 
-def _line(fact: Fact, text: str, id_length: int) -> Line:
+def _line(fact: Fact, text: str, id_length: int) -> FactLine:
     name = uri("fact", fact.id)
-    return Line(
+    return FactLine(
         fact.last_validated or fact.validity.learned,
         f"{text} (fact/{fact.id[:id_length]})",
         (name, *fact.evidence[:2]),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from holdfast.brief.frame import quote
 from holdfast.language import cut, denies, sentences, shared, telling
 from holdfast.model.uris import uri
-from holdfast.sources.rule_places import MEMORY
+from holdfast.sources.rule_places import MEMORY_FILE
 from holdfast.store.protocol import Reader
 
 _MOST = 1600
@@ -15,14 +15,14 @@ _SAME_MATTER = 0.5
 _LEAST_SHARED = 2
 
 
-class Ground:
+class MemoryFile:
     """What the semantic memory of a bank says."""
 
     def __init__(self, reader: Reader, bank: str) -> None:
         rules = reader.rules(bank)
         self._rules = [rule for rule in rules if rule.is_ground]
         # A file of rules that imports it has the host load it.
-        self._is_loaded = any(f"@{MEMORY}" in r.text or "@memory.md" in r.text for r in rules)
+        self._is_loaded = any(f"@{MEMORY_FILE}" in r.text or "@memory.md" in r.text for r in rules)
         self._said = [(s, telling(s)) for rule in self._rules for s in sentences(rule.text)]
 
     def lines(self) -> list[tuple[str, str]]:
@@ -53,4 +53,4 @@ class Ground:
     def mark(self, text: str) -> str:
         """The same, as a remark behind the text."""
         said = self.against(text)
-        return f" But {MEMORY} says: {quote(cut(said, _SENTENCE))}" if said else ""
+        return f" But {MEMORY_FILE} says: {quote(cut(said, _SENTENCE))}" if said else ""

@@ -15,7 +15,7 @@ _HEAD = 500
 _TAIL = 200
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 # Words of every second prompt: they name no matter, so sharing one means next to nothing.
-DULL = frozenset(
+COMMON_WORDS = frozenset(
     "able actually add again ahead already also always another answer anything app application "
     "apply around ask back bad best better big bit bug bugs build came case change changed changes "
     "check clean code come commit complete correct create current day days different "
@@ -33,7 +33,7 @@ DULL = frozenset(
     "users wait way week whether whole without word words work working works "
     "write wrong year".split()
 )
-_DULL_STEMS = frozenset(map(stem, DULL))
+_DULL_STEMS = frozenset(map(stem, COMMON_WORDS))
 
 
 def goal_of(prompt: str) -> str:
@@ -45,7 +45,7 @@ def goal_of(prompt: str) -> str:
     if _COMMAND.match(text):
         return ""
     telling = {stem(word) for word in words(text) if word not in STOPWORDS}
-    sharp = {word for word in telling if not is_dull(word)}
+    sharp = {word for word in telling if not is_common(word)}
     states = len(telling) >= _FEWEST and (len(sharp) >= 2 or names(text, 1))
     return _gist(text) if states else ""
 
@@ -60,6 +60,6 @@ def _gist(text: str) -> str:
     return f"{head}\n{tail}" if len(text) > _HEAD + _TAIL else text
 
 
-def is_dull(root: str) -> bool:
+def is_common(root: str) -> bool:
     """Whether the stem of a word says nothing about a matter."""
     return len(root) < 3 or root in _DULL_STEMS

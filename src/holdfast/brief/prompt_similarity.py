@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from holdfast.brief.prompt_filter import is_dull
+from holdfast.brief.prompt_filter import is_common
 from holdfast.language import stem, words
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms
@@ -28,7 +28,7 @@ _COMMON = 0.2
 _FEW = 100
 
 
-class Shared(NamedTuple):
+class Overlap(NamedTuple):
     """What a text shares with a prompt: the share of the prompt's weight, and how many of its
     telling words."""
 
@@ -36,28 +36,28 @@ class Shared(NamedTuple):
     telling: int
 
 
-class Nearness:
+class PromptSimilarity:
     """Measures texts against one prompt."""
 
     def __init__(self, reader: Reader, bank: str, terms: Terms) -> None:
-        size = max(2, reader.size(bank, _MOST))
-        counts = reader.frequencies(bank, terms.words, _MOST)
+        size = max(2, reader.count_passages(bank, _MOST))
+        counts = reader.term_frequencies(bank, terms.words, _MOST)
         self._roots: dict[str, frozenset[str]] = {}
         self._weight: dict[str, float] = {}
         self._others: dict[str, frozenset[str]] = {}
         sought: list[str] = []
         for word, count in zip(terms.words, counts, strict=True):
             root = stem(word)
-            if count <= max(_COMMON * size, _FEW) and not is_dull(root):
+            if count <= max(_COMMON * size, _FEW) and not is_common(root):
                 sought.append(word)
             weight = math.log(1 + size / (0.5 + count)) * (1.0 if count else _UNKNOWN)
-            self._weight[root] = weight * (_DULL if is_dull(root) else 1.0)
+            self._weight[root] = weight * (_DULL if is_common(root) else 1.0)
             others = expand([word], Expansion.FULL)
             self._others[root] = frozenset(stem(o) for other in others for o in words(other))
         # What every other passage holds finds nothing, and costs the most to look for.
         self.sought = Terms(tuple(sought) or terms.words, terms.phrases)
         self._total = sum(self._weight.values()) or 1.0
-        self._telling = {root for root in self._weight if not is_dull(root)}
+        self._telling = {root for root in self._weight if not is_common(root)}
 
     def roots(self, text: str) -> frozenset[str]:
         """The stems of a text, to be measured alone or with those of others."""
@@ -67,7 +67,7 @@ class Nearness:
             self._roots[text] = known
         return known
 
-    def shared(self, there: frozenset[str]) -> Shared:
+    def shared(self, there: frozenset[str]) -> Overlap:
         """What stems share with the prompt. Many stems share some by chance."""
         weight, telling = 0.0, 0
         for root, value in self._weight.items():
@@ -78,4 +78,4 @@ class Nearness:
                 weight += _OTHER_WORD * value
                 telling += root in self._telling
         by_chance = min(1.0, (_MANY / max(1, len(there))) ** 0.3)
-        return Shared(by_chance * weight / self._total, telling)
+        return Overlap(by_chance * weight / self._total, telling)

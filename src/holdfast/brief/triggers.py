@@ -12,8 +12,14 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from holdfast.brief.frame import Brief, day, enframe, mark, quote, tame
-from holdfast.brief.work_items import Matter, Matters, latest_versions, path_of, telling
+from holdfast.brief.frame import Brief, format_day, quote, sanitize, trust_label, wrap_brief
+from holdfast.brief.work_items import (
+    WorkItem,
+    WorkItems,
+    latest_versions,
+    normalise_path,
+    select_quotes,
+)
 from holdfast.language import names, sentences
 from holdfast.model.query import Filter
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
@@ -38,9 +44,9 @@ _CAUSE = re.compile(
 
 def file_triggers(reader: Reader, bank: str) -> Triggers:
     """By path, what is strongly about that very file."""
-    matters = Matters(reader, bank)
+    matters = WorkItems(reader, bank)
     since = _since(reader, bank)
-    found: dict[str, list[Matter]] = {}
+    found: dict[str, list[WorkItem]] = {}
     for record in _candidates(reader, bank, since):
         matter = matters.of(record)
         for file in sorted(matter.changed):
@@ -50,8 +56,8 @@ def file_triggers(reader: Reader, bank: str) -> Triggers:
 
 
 def _candidates(reader: Reader, bank: str, since: str) -> Iterable[Exchange | Commit]:
-    yield from reader.sift(bank, Filter(since=since), _LOOKED_AT)
-    for passage in reader.recent(bank, "commit", _LOOKED_AT, since):
+    yield from reader.filter_records(bank, Filter(since=since), _LOOKED_AT)
+    for passage in reader.recent_passages(bank, "commit", _LOOKED_AT, since):
         if "\n" in passage.body:
             for record in reader.find(bank, "commit", passage.id, 1):
                 if isinstance(record, Commit):
@@ -60,15 +66,15 @@ def _candidates(reader: Reader, bank: str, since: str) -> Iterable[Exchange | Co
 
 def _since(reader: Reader, bank: str) -> str:
     """From when on a memory is recent, told from the bank's own last day."""
-    commits = [passage.time for passage in reader.recent(bank, "commit", 1)]
-    last = max([reader.last_event(bank), *commits])
+    commits = [passage.time for passage in reader.recent_passages(bank, "commit", 1)]
+    last = max([reader.last_session_end(bank), *commits])
     if not last:
         return ""
     start = datetime.fromisoformat(last) - timedelta(days=_RECENT_DAYS)
     return start.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _about(matter: Matter, file: str) -> bool:
+def _about(matter: WorkItem, file: str) -> bool:
     """Whether a matter is about this file, and not only touched it."""
     stated = [saying for saying in matter.sayings if saying.decides]
     outside = file.startswith("/") or file[1:2] == ":"
@@ -82,26 +88,26 @@ def _names(sentence: str, file: str) -> bool:
     return base.lower() in sentence.lower() or file in sentence
 
 
-def _of_file(file: str, matters: Sequence[Matter]) -> list[Brief]:
+def _of_file(file: str, matters: Sequence[WorkItem]) -> list[Brief]:
     latest = sorted(matters, key=lambda m: (m.time, m.id), reverse=True)
     return [_file_brief(file, m) for m, _ in latest_versions(latest)[:_A_FILE]]
 
 
-def _file_brief(file: str, matter: Matter) -> Brief:
-    said = telling((s for s in matter.sayings if s.decides), most=2, characters=420)
+def _file_brief(file: str, matter: WorkItem) -> Brief:
+    said = select_quotes((s for s in matter.sayings if s.decides), most=2, characters=420)
     words = " ".join(quote(saying.sentence) for saying in said)
     lines = (
-        f"Holdfast, about {tame(file)}: settled on {day(matter.time)}. Dated evidence, perhaps "
+        f"Holdfast, about {sanitize(file)}: settled on {format_day(matter.time)}. Dated evidence, perhaps "
         "outdated; if this edit would undo it, say so first.",
-        f"- {said[0].who}: {mark(matter.trust)}{words} ({matter.uri})",
+        f"- {said[0].who}: {trust_label(matter.trust)}{words} ({matter.uri})",
     )
-    return enframe("file", lines, [matter.uri, *(saying.uri for saying in said)])
+    return wrap_brief("file", lines, [matter.uri, *(saying.uri for saying in said)])
 
 
 def error_triggers(reader: Reader, bank: str) -> Triggers:
     """By signature, errors that were understood and resolved."""
     found: Triggers = {}
-    for record in reader.sift(bank, Filter(type=ExchangeType.BUGFIX.value), _LOOKED_AT):
+    for record in reader.filter_records(bank, Filter(type=ExchangeType.BUGFIX.value), _LOOKED_AT):
         if isinstance(record, Exchange) and record.outcome is Outcome.DONE:
             for signature, brief in _of_exchange(reader, record):
                 known = found.setdefault(signature, [])
@@ -145,14 +151,14 @@ def _cause(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
 
 
 def _error_brief(x: Exchange, line: str, cause: str, turn: str) -> Brief:
-    changed = ", ".join(map(path_of, x.files_modified[:3]))
+    changed = ", ".join(map(normalise_path, x.files_modified[:3]))
     name = f"holdfast://exchange/{x.id}"
     lines = (
-        f"Holdfast: an error like this was resolved on {day(x.started)}. Dated evidence; the cause "
+        f"Holdfast: an error like this was resolved on {format_day(x.started)}. Dated evidence; the cause "
         "may be another this time.",
         f"- then: {quote(line)}",
-        f"- assistant: {mark(x.trust)}{quote(cause)}"
-        + (f" Changed: {tame(changed)}." if changed else "")
+        f"- assistant: {trust_label(x.trust)}{quote(cause)}"
+        + (f" Changed: {sanitize(changed)}." if changed else "")
         + f" ({name})",
     )
-    return enframe("error", lines, [name, f"holdfast://turn/{turn}"])
+    return wrap_brief("error", lines, [name, f"holdfast://turn/{turn}"])

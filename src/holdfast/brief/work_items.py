@@ -15,8 +15,12 @@ from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
-from holdfast.recall.ranking.hits import corrected
-from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, FIRM_STRENGTH, find_decision_sentences
+from holdfast.recall.ranking.hits import correction_note
+from holdfast.refine.facts.decision_sentences import (
+    FIRM_STRENGTH,
+    MIN_STRENGTH,
+    find_decision_sentences,
+)
 from holdfast.store.protocol import Reader
 
 # An exchange of so many turns is talk, and read whole; of a longer one its ends, and the turns
@@ -32,7 +36,7 @@ _SAME_FILES_WORDS = 0.15
 _GONE = (Status.SUPERSEDED, Status.RETRACTED)
 
 
-class Saying(NamedTuple):
+class DecisionQuote(NamedTuple):
     """A sentence that settles something, who said it, and the record it stands in."""
 
     sentence: str
@@ -58,7 +62,7 @@ class Saying(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Matter:
+class WorkItem:
     """One piece of work or one commit."""
 
     uri: str
@@ -74,11 +78,11 @@ class Matter:
     changed: frozenset[str]
     files: frozenset[str]
     keywords: frozenset[str]
-    read: Callable[[], Iterable[Saying]]
+    read: Callable[[], Iterable[DecisionQuote]]
     is_talk: bool = True
 
     @cached_property
-    def sayings(self) -> tuple[Saying, ...]:
+    def sayings(self) -> tuple[DecisionQuote, ...]:
         """What was settled in it; its turns are read when this is first asked for."""
         return tuple(self.read())
 
@@ -111,7 +115,7 @@ class Matter:
         return frozenset(stem(word) for word in words(said) if word not in STOPWORDS)
 
 
-class Matters:
+class WorkItems:
     """Makes matters out of records, each once."""
 
     def __init__(
@@ -121,17 +125,17 @@ class Matters:
         self._reader = reader
         self._bank = bank
         self._places = found or {}
-        self._made: dict[str, Matter] = {}
+        self._made: dict[str, WorkItem] = {}
         self._exchanges: dict[str, list[Exchange]] = {}
 
-    def of(self, record: Exchange | Commit | Memory) -> Matter:
+    def of(self, record: Exchange | Commit | Memory) -> WorkItem:
         """The matter that a record is."""
         known = self._made.get(record.id)
         if known is None:
             known = self._made[record.id] = self._make(record)
         return known
 
-    def _make(self, record: Exchange | Commit | Memory) -> Matter:
+    def _make(self, record: Exchange | Commit | Memory) -> WorkItem:
         if isinstance(record, Exchange):
             return self._of_exchange(record)
         if isinstance(record, Commit):
@@ -140,7 +144,7 @@ class Matters:
 
     def _corrected(self, kind: str, id: str) -> str:
         """What must be said of whose words they are, after their author."""
-        told = corrected(self._reader, self._bank, kind, id)
+        told = correction_note(self._reader, self._bank, kind, id)
         return f", corrected {told}" if told else ""
 
     def _is_an_agents(self, memory: Memory) -> bool:
@@ -149,7 +153,7 @@ class Matters:
         kept = memory.by_agent and not memory.evidence_for
         return kept and not self._corrected("memory", memory.id)
 
-    def of_passage(self, passage: Passage) -> Matter | None:
+    def of_passage(self, passage: Passage) -> WorkItem | None:
         """The matter that a passage belongs to; a digest belongs to none."""
         if passage.kind == "memory" and passage.role == _OPINION:
             return None
@@ -167,7 +171,7 @@ class Matters:
             record = None
         return self.of(record) if isinstance(record, Exchange | Commit | Memory) else None
 
-    def stretch(self, matter: Matter) -> list[Matter]:
+    def stretch(self, matter: WorkItem) -> list[WorkItem]:
         """A matter with the talk right before and after it in the same session."""
         if matter.kind != "exchange" or not matter.is_talk:
             return [matter]
@@ -187,8 +191,8 @@ class Matters:
         inside = (x for x in self._of_session(session) if x.first_seq <= seq <= x.last_seq)
         return next(inside, None)
 
-    def _of_exchange(self, x: Exchange) -> Matter:
-        return Matter(
+    def _of_exchange(self, x: Exchange) -> WorkItem:
+        return WorkItem(
             uri("exchange", x.id),
             "exchange",
             x.id,
@@ -199,15 +203,15 @@ class Matters:
             x.details,
             x.trust,
             x.session,
-            frozenset(map(path_of, x.files_modified)),
-            frozenset(map(path_of, (*x.files_modified, *x.files_read))),
+            frozenset(map(normalise_path, x.files_modified)),
+            frozenset(map(normalise_path, (*x.files_modified, *x.files_read))),
             frozenset(map(str.lower, x.keywords)),
             lambda: () if x.status in _GONE else self._sayings(x),
             is_talk=x.last_seq - x.first_seq < _TALK,
         )
 
-    def _sayings(self, x: Exchange) -> Iterable[Saying]:
-        known = self._reader.curated(self._bank, "exchange", x.id)
+    def _sayings(self, x: Exchange) -> Iterable[DecisionQuote]:
+        known = self._reader.curation_state(self._bank, "exchange", x.id)
         if known is not None and known.text:
             yield from _said_anew(x, known)
             return
@@ -216,7 +220,7 @@ class Matters:
         for turn in self._turns(x):
             by_person = turn.role is Role.USER and not turn.speaker and not of_agents
             for ruling in find_decision_sentences(turn.text, by_person):
-                yield Saying(
+                yield DecisionQuote(
                     ruling.sentence,
                     _speaker(turn, of_agents) + self._corrected("turn", turn.id),
                     turn.time,
@@ -242,10 +246,10 @@ class Matters:
                     yield turn
 
 
-def _said_anew(x: Exchange, known: Curated) -> Iterable[Saying]:
+def _said_anew(x: Exchange, known: Curated) -> Iterable[DecisionQuote]:
     """What a person says that an exchange settled; what was said in it then is superseded."""
     for r in find_decision_sentences(known.text, by_person=True):
-        yield Saying(
+        yield DecisionQuote(
             r.sentence,
             f"{known.who}, correcting this on {known.time[:10]}",
             known.time,
@@ -258,14 +262,14 @@ def _said_anew(x: Exchange, known: Curated) -> Iterable[Saying]:
         )
 
 
-def _memory(m: Memory, corrected: str) -> Matter:
+def _memory(m: Memory, corrected: str) -> WorkItem:
     name = uri("memory", m.id)
     nothing = frozenset[str]()
 
-    def read() -> Iterable[Saying]:
-        who = f"{m.who}, to be remembered{corrected}"
+    def read() -> Iterable[DecisionQuote]:
+        who = f"{m.who}, to be remembered{correction_note}"
         person = not m.by_agent or bool(corrected)
-        yield Saying(
+        yield DecisionQuote(
             m.what,
             who,
             m.when,
@@ -277,7 +281,7 @@ def _memory(m: Memory, corrected: str) -> Matter:
             remembered=person,
         )
 
-    return Matter(
+    return WorkItem(
         name, "memory", m.id, m.when, "memory", m.what, "", "", m.trust, "", nothing, nothing,
         nothing, read,
     )  # fmt: skip
@@ -289,16 +293,16 @@ def _speaker(turn: Turn, of_agents: bool) -> str:
     return "an agent" if of_agents and turn.role is Role.USER else turn.role.value
 
 
-def _commit(c: Commit, corrected: str) -> Matter:
+def _commit(c: Commit, corrected: str) -> WorkItem:
     name = uri("commit", c.id)
     # The subject may settle something; what follows it tells why.
     message = f"{c.subject}.\n\n{c.body}" if c.body else c.subject
-    files = frozenset(map(path_of, c.files))
+    files = frozenset(map(normalise_path, c.files))
 
-    def read() -> Iterable[Saying]:
+    def read() -> Iterable[DecisionQuote]:
         for r in find_decision_sentences(message, by_person=True):
             place = (0, r.position)
-            yield Saying(
+            yield DecisionQuote(
                 r.sentence,
                 c.author + corrected,
                 c.time,
@@ -310,7 +314,7 @@ def _commit(c: Commit, corrected: str) -> Matter:
                 r.explicit,
             )
 
-    return Matter(
+    return WorkItem(
         name,
         "commit",
         c.id,
@@ -328,24 +332,24 @@ def _commit(c: Commit, corrected: str) -> Matter:
     )
 
 
-def path_of(file: str) -> str:
+def normalise_path(file: str) -> str:
     """One spelling for every family of paths."""
     return file.replace("\\", "/").removeprefix("./")
 
 
-def same_matter(one: Matter, other: Matter) -> bool:
+def same_subject(one: WorkItem, other: WorkItem) -> bool:
     """Whether two matters settle the same thing, so that the later stands for both."""
     needed = _SAME_FILES_WORDS if one.changed & other.changed else _SAME_WORDS
     fewest = min(len(one.roots), len(other.roots))
     return bool(fewest) and len(one.roots & other.roots) >= max(3, needed * fewest)
 
 
-def latest_versions(matters: Sequence[Matter]) -> list[tuple[Matter, Matter | None]]:
+def latest_versions(matters: Sequence[WorkItem]) -> list[tuple[WorkItem, WorkItem | None]]:
     """The matters in their order without those that a later one amends; each with the one
     that it amends, the latest of these."""
-    kept: list[tuple[Matter, Matter | None]] = []
+    kept: list[tuple[WorkItem, WorkItem | None]] = []
     for matter in matters:
-        same = [other for other in matters if other is not matter and same_matter(matter, other)]
+        same = [other for other in matters if other is not matter and same_subject(matter, other)]
         if any((other.time, other.id) > (matter.time, matter.id) for other in same):
             continue
         amended = max(same, key=lambda other: (other.time, other.id), default=None)
@@ -353,12 +357,12 @@ def latest_versions(matters: Sequence[Matter]) -> list[tuple[Matter, Matter | No
     return kept
 
 
-def telling(sayings: Iterable[Saying], most: int = 3, characters: int = 620) -> list[Saying]:
+def select_quotes(sayings: Iterable[DecisionQuote], most: int = 3, characters: int = 620) -> list[DecisionQuote]:
     """The sayings to quote: the strongest, then one that rejects something, then the next; in
     the order they were said, none cut."""
     ranked = sorted(sayings, key=lambda s: (-s.strength, s.place))
     ranked.sort(key=lambda s: s.strength < MIN_STRENGTH and not s.rejects)
-    chosen: list[Saying] = []
+    chosen: list[DecisionQuote] = []
     spent = 0
     first_rejecting = [s for s in ranked if s.rejects][:1]
     for saying in dict.fromkeys([*ranked[:1], *first_rejecting, *ranked[1:]]):

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeVar
 
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.config_file import BOM, ConfigFile, diff, read_bytes, save
-from holdfast.hosts.claude_code.install_record import OTHERS, Record
-from holdfast.hosts.host import Host, Ours, Piece
-from holdfast.sources.agent import Where
+from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
+from holdfast.hosts.host import Host, HoldfastCommand, SettingsChange
+from holdfast.sources.agent import UserEnvironment
 
 Result = TypeVar("Result")
 
@@ -42,15 +42,15 @@ class Plan:
     notes: list[str] = field(default_factory=list[str])
 
 
-def plan_in(host: Host, where: Where, ours: Ours) -> Plan:
+def plan_install(host: Host, where: UserEnvironment, ours: HoldfastCommand) -> Plan:
     """What setting up changes."""
     plan = Plan(notes=list(host.notes))
-    for path, pieces in _by_file(host.pieces(where, ours)):
+    for path, pieces in _by_file(host.changes(where, ours)):
         raw = read_bytes(path)
         text = before = _decode(raw, pieces[0].empty, path)
         for piece in pieces:
             text = _apply(piece, piece.add, text)
-            if _apply(piece, piece.taken, before):
+            if _apply(piece, piece.is_name_taken, before):
                 plan.notes.append(
                     f"{path} has a server called 'holdfast' that is not ours; it was left alone, "
                     f"so {host.title} cannot ask this memory."
@@ -60,12 +60,12 @@ def plan_in(host: Host, where: Where, ours: Ours) -> Plan:
     return plan
 
 
-def plan_out(hosts: Iterable[Host], where: Where, ours: Ours) -> Plan:
+def plan_uninstall(hosts: Iterable[Host], where: UserEnvironment, ours: HoldfastCommand) -> Plan:
     """What moving out of agents changes."""
     plan = Plan()
-    record = Record(ours.home, OTHERS)
+    record = InstallRecord(ours.home, OTHER_AGENTS)
     for host in hosts:
-        for path, pieces in _by_file(host.pieces(where, ours)):
+        for path, pieces in _by_file(host.changes(where, ours)):
             try:
                 change = _taken_out(record, path, pieces)
             except InputError:
@@ -77,53 +77,53 @@ def plan_out(hosts: Iterable[Host], where: Where, ours: Ours) -> Plan:
     return plan
 
 
-def _taken_out(record: Record, path: Path, pieces: Sequence[Piece]) -> Change | None:
+def _taken_out(record: InstallRecord, path: Path, pieces: Sequence[SettingsChange]) -> Change | None:
     raw = read_bytes(path)
     if raw is None:
         return None
     text = before = _decode(raw, pieces[0].empty, path)
     for piece in pieces:
-        text = _apply(piece, piece.drop, text)
+        text = _apply(piece, piece.remove, text)
     after = _restored(record, path, raw, text, text != before, pieces[0].empty)
     return Change(path, raw, after) if after != raw else None
 
 
 def _restored(
-    record: Record, path: Path, raw: bytes, text: str, changed: bool, empty: str
+    record: InstallRecord, path: Path, raw: bytes, text: str, changed: bool, empty: str
 ) -> bytes | None:
     if record.is_untouched(path, raw):
         return record.before(path)
-    if record.made(path) and text.strip() == empty.strip():
+    if record.created(path) and text.strip() == empty.strip():
         return None
     return ConfigFile(path, raw).encode(text) if changed else raw
 
 
-def is_in(host: Host, where: Where, ours: Ours) -> bool:
+def is_installed(host: Host, where: UserEnvironment, ours: HoldfastCommand) -> bool:
     """Whether anything of ours stands in the settings of an agent."""
-    return bool(plan_out([host], where, ours).changes)
+    return bool(plan_uninstall([host], where, ours).changes)
 
 
-def carry_out(home: Path, changes: Sequence[Change]) -> None:
+def apply_install(home: Path, changes: Sequence[Change]) -> None:
     """Make changes, each after its file was put away."""
-    record = Record(home, OTHERS)
+    record = InstallRecord(home, OTHER_AGENTS)
     for path, raw, after in changes:
         if record.is_untouched(path, raw):
-            record.note(path, after)
+            record.update(path, after)
         else:
-            record.remember(path, raw, after)
+            record.add(path, raw, after)
         save(ConfigFile(path, raw), after)
 
 
-def undo(home: Path, changes: Sequence[Change]) -> None:
+def apply_uninstall(home: Path, changes: Sequence[Change]) -> None:
     """Carry out what `plan_out` worked out."""
-    record = Record(home, OTHERS)
+    record = InstallRecord(home, OTHER_AGENTS)
     for path, raw, after in changes:
         save(ConfigFile(path, raw), after)
         record.forget(path, restored=after == record.before(path))
 
 
-def _by_file(pieces: Sequence[Piece]) -> list[tuple[Path, list[Piece]]]:
-    found: dict[Path, list[Piece]] = {}
+def _by_file(pieces: Sequence[SettingsChange]) -> list[tuple[Path, list[SettingsChange]]]:
+    found: dict[Path, list[SettingsChange]] = {}
     for piece in pieces:
         found.setdefault(piece.path, []).append(piece)
     return list(found.items())
@@ -139,7 +139,7 @@ def _decode(raw: bytes | None, empty: str, path: Path) -> str:
     return text if text.strip() else empty
 
 
-def _apply(piece: Piece, change: Callable[[str], Result], text: str) -> Result:
+def _apply(piece: SettingsChange, change: Callable[[str], Result], text: str) -> Result:
     try:
         return change(text)
     except (ValueError, AttributeError, TypeError) as error:

@@ -12,49 +12,49 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.hosts.claude_code.hook_commands import quote
-from holdfast.hosts.claude_code.json_text import Step, find, put, read, take
-from holdfast.sources.agent import Where
+from holdfast.hosts.claude_code.json_text import Step, find, put, read, remove
+from holdfast.sources.agent import UserEnvironment
 
 SERVER = "holdfast"
 _HOME_VARIABLE = "HOLDFAST_HOME"
-_SCRIPT = "elsewhere.py"
+_SCRIPT = "other_agents.py"
 
 Object = dict[str, Any]
 
 
-class Ours(NamedTuple):
+class HoldfastCommand(NamedTuple):
     """What an agent is to run: the Python with its flags, and the home, by its name where it is
     not the usual one."""
 
     python: str
     flags: str
     home: Path
-    is_default: bool
+    is_default_home: bool
 
     @property
-    def words(self) -> list[str]:
+    def server_command(self) -> list[str]:
         """How our server is started."""
         return [self.python, *self.flags.split(), "-m", "holdfast", "mcp"]
 
     @property
     def env(self) -> dict[str, str]:
         """What our server must be told of its surroundings."""
-        return {} if self.is_default else {_HOME_VARIABLE: str(self.home)}
+        return {} if self.is_default_home else {_HOME_VARIABLE: str(self.home)}
 
-    def hook(self, event: str) -> str:
+    def hook_command(self, event: str) -> str:
         """The line that a shell runs for an event; it ends well whatever becomes of us."""
         script = quote(str(self.home / "hooks" / _SCRIPT))
         return f"{quote(self.python)} -I -S {script} {event} 2>/dev/null || exit 0"
 
 
-class Piece(NamedTuple):
+class SettingsChange(NamedTuple):
     """A change of one file. `add` and `drop` take its text and give the new one; `taken` says
     whether something that is not ours stands where ours would."""
 
     path: Path
     add: Callable[[str], str]
-    drop: Callable[[str], str]
-    taken: Callable[[str], bool]
+    remove: Callable[[str], str]
+    is_name_taken: Callable[[str], bool]
     empty: str = "{}\n"
 
 
@@ -63,32 +63,32 @@ class Host(NamedTuple):
 
     name: str
     title: str
-    pieces: Callable[[Where, Ours], Sequence[Piece]]
+    changes: Callable[[UserEnvironment, HoldfastCommand], Sequence[SettingsChange]]
     notes: Sequence[str] = ()
 
 
-def server(path: Path, steps: tuple[str, ...], entry: Object, ours: Ours) -> Piece:
+def json_server(path: Path, steps: tuple[str, ...], entry: Object, ours: HoldfastCommand) -> SettingsChange:
     """Our server in a list of servers that is JSON, at a path of keys."""
     place: tuple[Step, ...] = (*steps, SERVER)
 
     def add(text: str) -> str:
         _check(text, steps)
         there = find(read(text), place)
-        if there is not None and (not is_ours(there.value) or there.value == entry):
+        if there is not None and (not starts_holdfast(there.value) or there.value == entry):
             return text
         return put(text, place, entry)
 
     def drop(text: str) -> str:
         there = find(read(text), place)
-        if there is None or not is_of(there.value, ours):
+        if there is None or not starts_this_holdfast(there.value, ours):
             return text
-        return _prune(take(text, place), place[:-1])
+        return _prune(remove(text, place), place[:-1])
 
     def taken(text: str) -> bool:
         there = find(read(text), place)
-        return there is not None and not is_ours(there.value)
+        return there is not None and not starts_holdfast(there.value)
 
-    return Piece(path, add, drop, taken)
+    return SettingsChange(path, add, drop, taken)
 
 
 def _check(text: str, steps: tuple[str, ...]) -> None:
@@ -100,7 +100,7 @@ def _check(text: str, steps: tuple[str, ...]) -> None:
             raise ValueError(f"{'.'.join(steps[:depth]) or 'the whole'} is not an object")
 
 
-def is_ours(value: object) -> bool:
+def starts_holdfast(value: object) -> bool:
     """Whether an entry starts a server of ours."""
     entry = cast(Object, value) if isinstance(value, dict) else {}
     command: object = entry.get("command")
@@ -110,20 +110,20 @@ def is_ours(value: object) -> bool:
     return words[-1] == "mcp" and (named or SERVER in words)
 
 
-def is_of(value: object, ours: Ours) -> bool:
+def starts_this_holdfast(value: object, ours: HoldfastCommand) -> bool:
     """Whether an entry starts our server in this very home."""
     entry = _object(value)
     told = _object(entry.get("env") or entry.get("environment")).get(_HOME_VARIABLE)
-    return is_ours(entry) and (ours.is_default if told is None else told == str(ours.home))
+    return starts_holdfast(entry) and (ours.is_default_home if told is None else told == str(ours.home))
 
 
-def hooks(path: Path, ours: Ours, events: Sequence[str], timeout: int) -> Piece:
+def json_hooks(path: Path, ours: HoldfastCommand, events: Sequence[str], timeout: int) -> SettingsChange:
     """A hook of ours for each event, in the shape that Claude Code began."""
 
     def add(text: str) -> str:
         _check(text, ("hooks",))
         for event in events:
-            entry = {"type": "command", "command": ours.hook(event), "timeout": timeout}
+            entry = {"type": "command", "command": ours.hook_command(event), "timeout": timeout}
             groups = _groups(text, event)
             same = [n for n, group in groups if group == {"hooks": [entry]}]
             mine = [n for n, group in groups if _is_hook(group, ours.home)]
@@ -139,7 +139,7 @@ def hooks(path: Path, ours: Ours, events: Sequence[str], timeout: int) -> Piece:
             text = _without(text, event, ours.home)
         return text
 
-    return Piece(path, add, drop, _never)
+    return SettingsChange(path, add, drop, _never)
 
 
 def _never(text: str) -> bool:
@@ -162,7 +162,7 @@ def _is_hook(group: Object, home: Path) -> bool:
 def _without(text: str, event: str, home: Path) -> str:
     for number, group in reversed(_groups(text, event)):
         if _is_hook(group, home):
-            text = _prune(take(text, ("hooks", event, number)), ("hooks", event))
+            text = _prune(remove(text, ("hooks", event, number)), ("hooks", event))
     return text
 
 
@@ -172,7 +172,7 @@ def _prune(text: str, path: tuple[Step, ...]) -> str:
         node = find(read(text), path)
         if node is None or node.value:
             return text
-        text = take(text, path)
+        text = remove(text, path)
         path = path[:-1]
     return text
 

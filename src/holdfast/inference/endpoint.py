@@ -79,7 +79,10 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row of length one per text, in the order given."""
-        parts = [self._ask(texts[start : start + _BATCH_TEXTS]) for start in range(0, len(texts), _BATCH_TEXTS)]
+        parts = [
+            self._ask(texts[start : start + _BATCH_TEXTS])
+            for start in range(0, len(texts), _BATCH_TEXTS)
+        ]
         if parts and self._dimension is None:
             self._dimension = int(parts[0].shape[1])
         for part in parts:

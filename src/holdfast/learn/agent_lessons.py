@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.learn.rule_writing import fingerprint, read
+from holdfast.learn.rule_writing import fingerprint, read_bytes
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Proposal, ProposalKind
@@ -19,7 +19,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 
 LESSON = "lesson"
-OF_USER = "~/"
+USER_PREFIX = "~/"
 
 
 class Lesson(NamedTuple):
@@ -34,12 +34,12 @@ class Lesson(NamedTuple):
         """Its name; the same words for the same file are the same lesson."""
         return uri(LESSON, content_id(LESSON, self.path, self.text))
 
-    def written(self) -> str:
+    def log_text(self) -> str:
         """As the log keeps it."""
         return "\n".join((self.path, *self.paths, "", self.text))
 
 
-def lesson_of(entry: Curation) -> Lesson | None:
+def read_lesson(entry: Curation) -> Lesson | None:
     """The lesson that an entry of the log holds; None if it holds none, or no whole one."""
     head, gap, text = entry.text.partition("\n\n")
     path, *paths = head.split("\n")
@@ -48,19 +48,19 @@ def lesson_of(entry: Curation) -> Lesson | None:
     return Lesson(path, tuple(paths), text)
 
 
-def lessons(
+def open_lessons(
     log: Iterable[Curation], decided: set[str], root: Path | None, of_user: Path | None
 ) -> Iterator[Proposal]:
     """What agents want to teach, as far as it stands and nobody decided about it."""
     for entry in log:
-        lesson = lesson_of(entry)
+        lesson = read_lesson(entry)
         if lesson is not None and entry.target not in decided:
             yield _proposal(entry, lesson, _file(lesson.path, root, of_user))
 
 
 def _file(path: str, root: Path | None, of_user: Path | None) -> Path | None:
-    base = of_user if path.startswith(OF_USER) else root
-    return base / path.removeprefix(OF_USER) if base is not None else None
+    base = of_user if path.startswith(USER_PREFIX) else root
+    return base / path.removeprefix(USER_PREFIX) if base is not None else None
 
 
 def _proposal(entry: Curation, lesson: Lesson, file: Path | None) -> Proposal:
@@ -78,10 +78,10 @@ def _proposal(entry: Curation, lesson: Lesson, file: Path | None) -> Proposal:
         Trust.ASSISTANT,
         lesson.paths,
         (),
-        fingerprint(read(file)) if file is not None else "",
+        fingerprint(read_bytes(file)) if file is not None else "",
     )
 
 
-def stands(log: Sequence[Curation], lesson: Lesson) -> bool:
+def is_proposed(log: Sequence[Curation], lesson: Lesson) -> bool:
     """Whether a lesson waits already, by a log of decisions that stand."""
     return any(e.action is Action.TEACH and e.target == lesson.target for e in log)

@@ -16,7 +16,7 @@ _ALIASES = "aliases"
 Told = dict[str, Any]
 
 
-def told_change(before: Bank, after: Bank) -> str:
+def change_to_json(before: Bank, after: Bank) -> str:
     """A change as the log keeps it; "" where nothing changed."""
     old, new = _fields(before), _fields(after)
     differing = [name for name in old if old[name] != new[name]]
@@ -48,7 +48,7 @@ def read_change(text: str) -> tuple[Told, Told]:
     return (was, now) if set(was) == set(now) <= known else ({}, {})
 
 
-def taken_back(bank: Bank, entry: Curation) -> Bank:
+def undo_change(bank: Bank, entry: Curation) -> Bank:
     """A bank as it was before a change of it. Names that others gave it since stay."""
     was, now = read_change(entry.text)
     if not was:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
-from holdfast.learn.decision_state import RETENTION, standing
+from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action
 from holdfast.model.uris import parse_uri, uri
@@ -26,13 +26,13 @@ PRESETS = {
     "documentation": Disposition(3, 3, 3),
     "support": Disposition(2, 2, 5),
 }
-LONGEST_BACKGROUND = 4000
+MAX_BACKGROUND_CHARS = 4000
 _MOST_MONTHS = 1200
 _PORTION = 50
 _ALL = 1_000_000
 
 
-class Wish(NamedTuple):
+class BankChanges(NamedTuple):
     """What is to change of a bank; None leaves it as it is. `aliases` are added, `dropped` taken
     away, both as people write them."""
 
@@ -43,24 +43,24 @@ class Wish(NamedTuple):
     background: str | None = None
     retention: int | None = None
     aliases: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
+    dropped_aliases: tuple[str, ...] = ()
 
 
-def change_bank(writer: Writer, bank: Bank, wish: Wish) -> Bank:
+def change_bank(writer: Writer, bank: Bank, changes: BankChanges) -> Bank:
     """The bank as it is wished, checked and set down."""
     changed = replace(
         bank,
-        disposition=_disposition(bank.disposition, wish),
-        background=_background(bank.background, wish.background),
-        retention=_months(bank.retention, wish.retention),
-        aliases=_aliases(writer, bank, wish),
+        disposition=_disposition(bank.disposition, changes),
+        background=_background(bank.background, changes.background),
+        retention=_months(bank.retention, changes.retention),
+        aliases=_aliases(writer, bank, changes),
     )
     with writer.transaction():
-        writer.set_bank(changed)
+        writer.update_bank(changed)
     return changed
 
 
-def _disposition(known: Disposition, wish: Wish) -> Disposition:
+def _disposition(known: Disposition, wish: BankChanges) -> Disposition:
     if wish.preset is not None:
         if wish.preset not in PRESETS:
             raise InputError(
@@ -79,10 +79,10 @@ def _disposition(known: Disposition, wish: Wish) -> Disposition:
 
 def _background(known: str, wished: str | None) -> str:
     text = known if wished is None else wished.strip()
-    if len(text) > LONGEST_BACKGROUND:
+    if len(text) > MAX_BACKGROUND_CHARS:
         raise InputError(
             f"The background has {len(text):,} characters.",
-            f"{LONGEST_BACKGROUND:,} are the most: say who the bank speaks for, no more.",
+            f"{MAX_BACKGROUND_CHARS:,} are the most: say who the bank speaks for, no more.",
         )
     return text
 
@@ -94,7 +94,7 @@ def _months(known: int, wished: int | None) -> int:
     return months
 
 
-def _aliases(writer: Writer, bank: Bank, wish: Wish) -> tuple[str, ...]:
+def _aliases(writer: Writer, bank: Bank, wish: BankChanges) -> tuple[str, ...]:
     """People give names; what a project is known by otherwise is not theirs to change here."""
     aliases = dict.fromkeys(bank.aliases)
     for given in wish.aliases:
@@ -102,7 +102,7 @@ def _aliases(writer: Writer, bank: Bank, wish: Wish) -> tuple[str, ...]:
         if not given.strip() or given == "all":
             raise InputError(f"A bank cannot be called {given!r}.", "Choose another name.")
         called = next((one.id for one in writer.banks() if one.name == given.strip()), None)
-        owner = writer.bank_of(alias) or called
+        owner = writer.bank_by_alias(alias) or called
         if owner is not None and owner != bank.id:
             other = writer.bank(owner)
             raise InputError(
@@ -110,7 +110,7 @@ def _aliases(writer: Writer, bank: Bank, wish: Wish) -> tuple[str, ...]:
                 "Choose another, or take it from that one first (--drop-alias).",
             )
         aliases[alias] = None
-    for given in wish.dropped:
+    for given in wish.dropped_aliases:
         alias = given if given in aliases else f"name:{given.strip()}"
         if alias not in aliases:
             raise InputError(
@@ -125,12 +125,12 @@ def _aliases(writer: Writer, bank: Bank, wish: Wish) -> tuple[str, ...]:
     return tuple(aliases)
 
 
-def keep_retention(
+def apply_retention(
     writer: Writer, bank: Bank, now: Callable[[], str], most: int = _PORTION
 ) -> tuple[int, int]:
     """Put away sessions that are older than the retention, and bring back those that no longer
     are; returns how many of each, at most so many at once."""
-    curator = Curator(writer, now, RETENTION)
+    curator = Curator(writer, now, RETENTION_AUTHOR)
     oldest = ""
     if bank.retention:
         moment = datetime.fromisoformat(now()) - timedelta(days=bank.retention * 30.44)
@@ -147,7 +147,7 @@ def keep_retention(
     for session in sorted(old, key=lambda s: s.ended):
         if gone == most:
             break
-        if not writer.curated_in(bank.id, session.id):
+        if not writer.curation_states_in_session(bank.id, session.id):
             curator.forget(Target(bank.id, "session", session.id, session.id))
             gone += 1
     return gone, len(back)
@@ -156,17 +156,17 @@ def keep_retention(
 def _put_away(writer: Writer, bank: Bank) -> list[tuple[Target, str]]:
     """The sessions that retention, and nobody else, put away, with when they ended."""
     found: list[tuple[Target, str]] = []
-    for id in put_away_by_retention(writer, bank.id):
+    for id in hidden_by_retention(writer, bank.id):
         ended = max((t.time for t in writer.all_turns(bank.id, id)), default="")
         found.append((Target(bank.id, "session", id, id, shown=False), ended))
     return found
 
 
-def put_away_by_retention(reader: Reader, bank: str) -> list[str]:
+def hidden_by_retention(reader: Reader, bank: str) -> list[str]:
     """The ids of the sessions that retention, and nobody else, put away."""
     last: dict[str, str] = {}
-    for entry in standing(reader.curations(bank)):
+    for entry in in_effect(reader.curations(bank)):
         if entry.action in (Action.FORGET, Action.RESTORE):
             last[entry.target] = entry.who if entry.action is Action.FORGET else ""
-    named = [(target, parse_uri(target)) for target, who in last.items() if who == RETENTION]
+    named = [(target, parse_uri(target)) for target, who in last.items() if who == RETENTION_AUTHOR]
     return [n.id for target, n in named if n is not None and target == uri("session", n.id)]

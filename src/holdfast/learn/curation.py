@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn import import_intake, opinions, share_intake
-from holdfast.learn.decision_state import brought_by, settle, standing, undoable
+from holdfast.learn.decision_state import batch_entries, current_state, in_effect, undoable
 from holdfast.model.corrections import worded_memory
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.ids import content_id
@@ -29,21 +29,21 @@ from holdfast.model.knowledge import (
 from holdfast.model.records import Session
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.lookup.trace import find_record, word_of
+from holdfast.recall.lookup.trace import find_record, kind_of
 from holdfast.refine.core.passages import commit_passage, memory_passage
 from holdfast.refine.facts.fact_stage import update_bank_facts
-from holdfast.refine.git.history import passage_of
-from holdfast.refine.git.threads import FORGED, show_again
-from holdfast.refine.memories.memory_stage import show_unshown
+from holdfast.refine.git.history import curated_commit_passage
+from holdfast.refine.git.threads import FORGE_KINDS, refresh_passages
+from holdfast.refine.memories.memory_stage import publish_changed_memories
 from holdfast.refine.sessions.derive import derive_session
-from holdfast.store.protocol import Reader, Record, Stale, Writer
+from holdfast.store.protocol import Reader, Record, StaleSession, Writer
 
-CORRECTABLE = (
+CORRECTABLE_KINDS = (
     "turn", "exchange", "digest", "memory", "commit", "concept", "fact", "entity", "pull", "issue",
     "remark",
 )  # fmt: skip
-MERGEABLE = ("exchange", "memory", "commit", "concept", "fact")
-LONGEST = 20_000
+MERGEABLE_KINDS = ("exchange", "memory", "commit", "concept", "fact")
+MAX_TEXT_CHARS = 20_000
 
 
 class Target(NamedTuple):
@@ -64,7 +64,7 @@ class Target(NamedTuple):
 def find_target(reader: Reader, bank: str | None, text: str) -> Target:
     """The record that a URI, or the start of an id, names, whether it is shown or put away."""
     named = parse_uri(text)
-    away = reader.put_away(bank, named.word, named.id) if named else []
+    away = reader.find_hidden(bank, named.word, named.id) if named else []
     exact = [c for c in away if named and c.id == named.id]
     away = exact or away
     try:
@@ -82,7 +82,7 @@ def find_target(reader: Reader, bank: str | None, text: str) -> Target:
     return Target(c.bank, c.kind, c.id, c.session, shown=False)
 
 
-def find_any(reader: Reader, bank: str | None, text: str) -> Target:
+def find_confirmable(reader: Reader, bank: str | None, text: str) -> Target:
     """The same, of whatever can be said to hold: rules, too, which are people's own files."""
     named = parse_uri(text)
     if named is not None and named.word == "rule":
@@ -108,7 +108,7 @@ def _decidable(record: Record) -> Record:
 def target_of(record: Record) -> Target:
     """A record as a target."""
     session = record.id if isinstance(record, Session) else getattr(record, "session", "")
-    return Target(record.bank, word_of(record), record.id, session)
+    return Target(record.bank, kind_of(record), record.id, session)
 
 
 class Curator:
@@ -136,12 +136,12 @@ class Curator:
         with self._writer.transaction():
             same = [
                 m
-                for m in self._writer.memories(bank)
+                for m in self._writer.all_remembered(bank)
                 if m.what == text and m.network is network and m.trust in (trust, Trust.USER)
             ]
             if same:
                 target = Target(bank, "memory", same[0].id)
-                known = self._writer.curated(bank, "memory", same[0].id)
+                known = self._writer.curation_state(bank, "memory", same[0].id)
                 if known is not None and known.gone:
                     self._decide(Action.REMEMBER, target)
                     self._decide(Action.RESTORE, target)
@@ -164,7 +164,7 @@ class Curator:
                 "These are the words of somebody else.",
                 "Forget them and `holdfast remember` your own, or mend them where they come from.",
             )
-        if target.kind not in CORRECTABLE:
+        if target.kind not in CORRECTABLE_KINDS:
             raise InputError(
                 f"A {target.kind} has no words of its own to correct.",
                 "Correct its digest, or one of its exchanges or turns.",
@@ -184,7 +184,7 @@ class Curator:
     def restore(self, target: Target) -> Curation:
         """Bring back what was forgotten or merged."""
         self._must_not_be_erased(target)
-        known = self._writer.curated(target.bank, target.kind, target.id)
+        known = self._writer.curation_state(target.bank, target.kind, target.id)
         if known is None or not known.gone:
             why = "is not forgotten" if target.shown else "is forgotten as a part of something else"
             remedy = "There is nothing to bring back." if target.shown else "Restore that instead."
@@ -198,11 +198,11 @@ class Curator:
 
     def merge(self, target: Target, into: Target) -> Curation:
         """Let one record stand for another that says the same."""
-        if target.kind not in MERGEABLE or into.kind != target.kind or into.bank != target.bank:
+        if target.kind not in MERGEABLE_KINDS or into.kind != target.kind or into.bank != target.bank:
             raise InputError(
                 f"A {target.kind} cannot go into a {into.kind}"
                 f"{'' if into.bank == target.bank else ' of another bank'}.",
-                f"Two of the same kind and bank can be merged: {', '.join(MERGEABLE)}.",
+                f"Two of the same kind and bank can be merged: {', '.join(MERGEABLE_KINDS)}.",
             )
         if target.id == into.id:
             raise InputError("A record cannot go into itself.", "Name two records.")
@@ -210,7 +210,7 @@ class Curator:
         self._must_be_shown(into)
         return self._decide(Action.MERGE, target, into.uri)
 
-    def join(self, one: Target, other: Target) -> Curation:
+    def merge_entities(self, one: Target, other: Target) -> Curation:
         """Let two entities be one."""
         if one.bank != other.bank or one.id == other.id:
             raise InputError(
@@ -221,7 +221,7 @@ class Curator:
             )
         return self._decide(Action.MERGE, one, other.uri)
 
-    def part(self, spelling: Target, entity: Target) -> Curation:
+    def split_entity(self, spelling: Target, entity: Target) -> Curation:
         """Let a spelling of an entity stand by itself."""
         return self._decide(Action.SPLIT, spelling, entity.uri)
 
@@ -234,24 +234,24 @@ class Curator:
                 self._undo(entry)
             return last
 
-    def undo_unit(self, banks: Iterable[str], action: Action, name: str) -> list[Curation]:
+    def undo_batch(self, banks: Iterable[str], action: Action, name: str) -> list[Curation]:
         """Take back all that came in at once, whatever was decided since."""
         with self._writer.transaction():
             log = [e for bank in banks for e in undoable(self._writer.curations(bank))]
-            found = brought_by(log, action, name)
+            found = batch_entries(log, action, name)
             for entry in found:
                 self._undo(entry)
         return found
 
     def _undo(self, entry: Curation) -> None:
         undo = Curation(0, entry.bank, self._now(), Action.UNDO, str(entry.seq), "", self._who)
-        self._writer.curate(undo)
+        self._writer.append_curation(undo)
         self.apply(entry.bank, [self._named(entry)])
 
     def _named(self, entry: Curation) -> Target:
         named = parse_uri(entry.target)
         assert named is not None
-        known = self._writer.curated(entry.bank, named.word, named.id)
+        known = self._writer.curation_state(entry.bank, named.word, named.id)
         session = known.session if known else ""
         return Target(entry.bank, named.word, named.id, session)
 
@@ -270,7 +270,7 @@ class Curator:
     def _decide(self, action: Action, target: Target, text: str = "") -> Curation:
         with self._writer.transaction():
             entry = Curation(0, target.bank, self._now(), action, target.uri, text, self._who)
-            made = self._writer.curate(entry)
+            made = self._writer.append_curation(entry)
             self._anchor(target, text if action is Action.MERGE else "")
             self.apply(target.bank, [target])
             return made
@@ -279,30 +279,30 @@ class Curator:
         """A concept that somebody decided about is known again by the members it had then."""
         other = parse_uri(into)
         if target.kind == "concept":
-            self._writer.anchor(target.bank, target.id)
+            self._writer.save_concept_members(target.bank, target.id)
             if other is not None:
-                self._writer.anchor(target.bank, other.id)
+                self._writer.save_concept_members(target.bank, other.id)
 
     def apply(self, bank: str, targets: Iterable[Target]) -> None:
         """Work out what the log comes to for some records, and derive what depends on them."""
-        left = standing(self._writer.curations(bank))
-        wished = {memory.id for memory in self._writer.memories(bank)}
+        left = in_effect(self._writer.curations(bank))
+        wished = {memory.id for memory in self._writer.all_remembered(bank)}
         sessions: dict[str, None] = {}
         for target in targets:
             nothing = Curated(bank, target.kind, target.id, target.session)
-            known = self._writer.curated(bank, target.kind, target.id) or nothing
-            by_wish = target.kind in (share_intake.TAKING, import_intake.IMPORTING) or (
+            known = self._writer.curation_state(bank, target.kind, target.id) or nothing
+            by_wish = target.kind in (share_intake.SHARE_IMPORT, import_intake.IMPORT_BATCH) or (
                 target.kind == "memory" and target.id in wished
             )
-            state = settle(known, target.uri, left, by_wish)
-            self._writer.put_curated(state)
+            state = current_state(known, target.uri, left, by_wish)
+            self._writer.put_curation_state(state)
             self._show(state)
             if state.session:
                 sessions[state.session] = None
             if state.kind == "session":
-                sessions |= dict.fromkeys(self._writer.children(bank, state.id))
+                sessions |= dict.fromkeys(self._writer.all_subagent_ids(bank, state.id))
         for session in sessions:
-            derive_session(self._writer, Stale(bank, session, 0))
+            derive_session(self._writer, StaleSession(bank, session, 0))
         # In the same transaction: a fact must not outlive what it was made of.
         update_bank_facts(self._writer, bank)
 
@@ -330,40 +330,40 @@ class Curator:
         if state.kind == "fact" and state.text and not state.was:
             for record in self._writer.find(state.bank, "fact", state.id, 1):
                 if isinstance(record, Fact) and record.content != state.text:
-                    self._writer.put_curated(state._replace(was=record.content))
+                    self._writer.put_curation_state(state._replace(was=record.content))
         if state.kind == "commit":
             commit = self._writer.commit(state.bank, state.id)
             if commit is not None:
-                self._writer.put_passage(commit, passage_of(self._writer, commit))
+                self._writer.put_passage(commit, curated_commit_passage(self._writer, commit))
                 was = commit_passage(commit).body
-                self._writer.put_curated(state._replace(was=was if state.text else ""))
+                self._writer.put_curation_state(state._replace(was=was if state.text else ""))
         elif state.kind == "memory":
             self._show_memory(state)
-        elif state.kind in FORGED:
-            was = show_again(self._writer, state.bank, state.kind, state.id)
-            self._writer.put_curated(state._replace(was=was if state.text else ""))
-        elif state.kind in (share_intake.SHARED, share_intake.TAKING):
-            share_intake.show_again(self._writer, state.bank, state.kind, state.id)
-        elif state.kind in (import_intake.IMPORTED, import_intake.IMPORTING):
-            import_intake.show_again(self._writer, state.bank, state.kind, state.id)
+        elif state.kind in FORGE_KINDS:
+            was = refresh_passages(self._writer, state.bank, state.kind, state.id)
+            self._writer.put_curation_state(state._replace(was=was if state.text else ""))
+        elif state.kind in (share_intake.SHARED, share_intake.SHARE_IMPORT):
+            share_intake.refresh_passages_of(self._writer, state.bank, state.kind, state.id)
+        elif state.kind in (import_intake.IMPORTED, import_intake.IMPORT_BATCH):
+            import_intake.refresh_passages_of(self._writer, state.bank, state.kind, state.id)
 
     def _show_memory(self, state: Curated) -> None:
-        for memory in self._writer.memories(state.bank):
+        for memory in self._writer.all_remembered(state.bank):
             if memory.id == state.id:
                 now = worded_memory(memory, state.text) if state.text else memory
                 self._writer.put_passage(memory, None if state.gone else memory_passage(now))
                 was = memory.what if state.text else ""
-                self._writer.put_curated(state._replace(was=was))
+                self._writer.put_curation_state(state._replace(was=was))
                 return
-        words = self._writer.reshow(state.bank, state.id)
+        words = self._writer.refresh_retained(state.bank, state.id)
         if words is not None:
-            self._writer.put_curated(state._replace(was=words if state.text else ""))
-            show_unshown(self._writer, state.bank)
+            self._writer.put_curation_state(state._replace(was=words if state.text else ""))
+            publish_changed_memories(self._writer, state.bank)
             return
         for opinion in self._writer.all_opinions(state.bank):
             if opinion.id == state.id:
                 was = opinion.what if state.text else ""
-                self._writer.put_curated(state._replace(was=was))
+                self._writer.put_curation_state(state._replace(was=was))
                 passage = opinions.passage_of(self._writer, opinion)
                 self._writer.put_opinion(opinion, None, passage)
 
@@ -386,9 +386,9 @@ def _words(text: str) -> str:
     text = text.strip()
     if not text:
         raise InputError("There are no words.", "Say what is to be remembered.")
-    if len(text) > LONGEST:
+    if len(text) > MAX_TEXT_CHARS:
         raise InputError(
-            f"That is {len(text):,} characters; {LONGEST:,} are the most.",
+            f"That is {len(text):,} characters; {MAX_TEXT_CHARS:,} are the most.",
             "Say it in fewer words; what is long belongs into a file of the project.",
         )
     return text

@@ -12,10 +12,10 @@ _FOR_GOOD = (Action.PURGE, Action.SCRUB)
 # What others have is out of our hands: `unshare` asks them to let go of it.
 _NOT_HERE = (Action.SHARE,)
 _RETIRED = ReviewState.RETIRED
-RETENTION = "retention"
+RETENTION_AUTHOR = "retention"
 
 
-def standing(log: Iterable[Curation]) -> list[Curation]:
+def in_effect(log: Iterable[Curation]) -> list[Curation]:
     """The decisions that nobody has undone; an undo itself is none."""
     log = list(log)
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
@@ -26,16 +26,16 @@ def undoable(log: Iterable[Curation]) -> list[Curation]:
     """The decisions that can be undone: not those that erased something, nor any about what was
     erased, nor what was handed on to others; nor what a retention put away, for that goes with the
     decision about the retention."""
-    left = standing(log)
+    left = in_effect(log)
     erased = {entry.target for entry in left if entry.action in _FOR_GOOD}
     return [
         e
         for e in left
-        if e.target not in erased and e.action not in _NOT_HERE and e.who != RETENTION
+        if e.target not in erased and e.action not in _NOT_HERE and e.who != RETENTION_AUTHOR
     ]
 
 
-def settle(known: Curated, target: str, left: Sequence[Curation], by_wish: bool = False) -> Curated:
+def current_state(known: Curated, target: str, left: Sequence[Curation], by_wish: bool = False) -> Curated:
     """What the decisions that stand come to for one record. What is there `by_wish` alone is there
     for as long as the wish to remember it stands."""
     state = Curated(known.bank, known.kind, known.id, known.session, was=known.was)
@@ -63,7 +63,7 @@ def settle(known: Curated, target: str, left: Sequence[Curation], by_wish: bool 
     return state if state.text else state._replace(was="")
 
 
-def brought_by(log: Iterable[Curation], action: Action, name: str) -> list[Curation]:
+def batch_entries(log: Iterable[Curation], action: Action, name: str) -> list[Curation]:
     """The entries, one a bank, of what came in at once and is called so, or begins so."""
     bare = name.strip().rpartition("/")[2]
     found = [e for e in log if e.action is action and bare and _id(e.target).startswith(bare)]

@@ -19,36 +19,50 @@ from holdfast.errors import InputError
 from holdfast.learn import import_intake, share_intake
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.opinions import update_opinions
-from holdfast.learn.text_erasure import Blanking, Without, scrubbed
+from holdfast.learn.text_erasure import EventEraser, TextRemover, scrub_json
 from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Rule
 from holdfast.model.records import Role, Turn
 from holdfast.refine.facts.fact_stage import update_bank_facts
-from holdfast.refine.git.history import passage_of
-from holdfast.refine.git.threads import FORGED, forged_with, show_again
-from holdfast.refine.ingest.erasure_marks import line_name, mark
-from holdfast.refine.memories.memory_stage import retain_bank
+from holdfast.refine.git.history import curated_commit_passage
+from holdfast.refine.git.threads import FORGE_KINDS, records_erased_with, refresh_passages
+from holdfast.refine.ingest.erasure_marks import erasure_mark, line_name
+from holdfast.refine.memories.memory_stage import update_bank_memories
 from holdfast.refine.sessions.derive import derive_session
-from holdfast.refine.sessions.exchanges import Grouping, exchange_id
-from holdfast.store.protocol import Stale, Store
+from holdfast.refine.sessions.exchanges import ExchangeGrouper, exchange_id
+from holdfast.store.protocol import StaleSession, Store
 from holdfast.store.protocol.curation import Erasure, Scrubber, ScrubMatch
 
 OVERWRITE = "overwrite"
 _ALONE = ("commit", "memory", "shared", "imported")
-_SHOWN = {share_intake.SHARED: share_intake.show, import_intake.IMPORTED: import_intake.show}
+_SHOWN = {
+    "shared_record": share_intake.refresh_passages,
+    "imported_record": import_intake.refresh_passages,
+}
 _ALL = 1 << 62
 # What is made again of the rest.
 _MADE = ("statement", "pattern", "proposal")
-_SEALED = {"session": "title", "shared": "shared", "imported": "imported"}
+_SEALED = {"session": "title", "shared_record": "shared", "imported_record": "imported"}
 _NOUNS = {
-    "remembered": "memory",
-    "dimension": "memory",
+    "remembered_memory": "memory",
+    "memory_dimension": "memory",
     "shared": "shared memory",
+    "shared_record": "shared memory",
     "imported": "imported record",
-    "importing": "import",
+    "imported_record": "imported record",
+    "import_batch": "import",
     "curation": "decision",
-    "failure": "failed line",
+    "failed_line": "failed line",
+    "failed_task": "failed task",
+    "model_summary": "summary",
+    "model_call": "call",
+    "service_pause": "pause",
+    "review_advice": "advice",
+    "refused_proposal": "refusal",
+    "commit_patch": "patch",
+    "forge_login": "login",
+    "outbox_item": "outbox item",
 }
 
 
@@ -103,7 +117,7 @@ class Eraser:
             if failed.source in sources and source is not None:
                 names.append(("line", line_name(source.path, failed.offset)))
         own = {kind: (target.id,) if target.kind == kind else () for kind in _ALONE}
-        forged = forged_with(self._store, target.bank, target.kind, target.id)
+        forged = records_erased_with(self._store, target.bank, target.kind, target.id)
         names += [*((kind, id) for kind in own if kind != "memory" for id in own[kind]), *forged]
         what = Erasure(
             target.bank,
@@ -112,7 +126,7 @@ class Eraser:
             own["commit"],
             own["memory"],
             self._targets(target, turns),
-            tuple(mark(kind, name) for kind, name in names),
+            tuple(erasure_mark(kind, name) for kind, name in names),
             tuple(sorted(sources)),
             forged,
             own["shared"],
@@ -122,7 +136,7 @@ class Eraser:
         counted |= Counter(kind for kind, _ in forged)
         counted |= {_NOUNS.get(kind, kind): len(ids) for kind, ids in own.items()}
         told = Erased(Counter({kind: n for kind, n in counted.items() if n}))
-        told.copies = tuple(self._store.copies_holding(what))
+        told.copies = tuple(self._store.backups_holding(what))
         told.transcripts = self._sources({turn.origin.source for turn in turns})
         return what, told
 
@@ -131,18 +145,18 @@ class Eraser:
         what, told = self.plan_purge(target)
         turns = self._turns_of(target)
         # Files first: killed before the rows are gone, the same purge can be asked for again.
-        told.events = self._each_journal(Blanking(turns, what.sessions).change)
-        told.log_lines = self._clean_log(Without(turns))
+        told.events = self._each_journal(EventEraser(turns, what.sessions).change)
+        told.log_lines = self._clean_log(TextRemover(turns))
         with self._store.transaction():
-            corrected = self._store.made_and_corrected(target.bank)
+            corrected = self._store.corrected_derived_records(target.bank)
             rested = self._facts_rest_on(target.bank, corrected)
             entry = Curation(0, target.bank, self._now(), Action.PURGE, target.uri, "", self._who)
-            self._store.curate(entry)
+            self._store.append_curation(entry)
             self._store.erase(what)
             if target.kind == "exchange":
                 self._curator.apply(target.bank, [target])
             elif target.kind == "turn":
-                derive_session(self._store, Stale(target.bank, target.session, 0))
+                derive_session(self._store, StaleSession(target.bank, target.session, 0))
             update_bank_facts(self._store, target.bank)
             self._think_again(target.bank)
             self._correct_again(target.bank, corrected, rested)
@@ -167,18 +181,18 @@ class Eraser:
         if not corrected:
             return
         self._know()
-        left = self._store.made_and_corrected(bank)
+        left = self._store.corrected_derived_records(bank)
         self._store.erase_corrections(bank, corrected - left)
         for id, evidence in self._facts_rest_on(bank, left).items():
-            known = self._store.curated(bank, "fact", id)
+            known = self._store.curation_state(bank, "fact", id)
             if known is not None and evidence != rested.get(id, evidence):
-                self._store.put_curated(known._replace(was=""))
+                self._store.put_curation_state(known._replace(was=""))
         self._curator.apply(bank, [Target(bank, *name) for name in sorted(corrected & left)])
 
     def _think_again(self, bank: str) -> None:
         """Form the opinions of a bank anew, without what is gone."""
         if self._store.all_opinions(bank) or self._store.stances(bank):
-            retain_bank(self._store, bank, most=_ALL)
+            update_bank_memories(self._store, bank, limit=_ALL)
             update_opinions(self._store, bank, self._now())
 
     def _turns_of(self, target: Target) -> list[Turn]:
@@ -215,7 +229,7 @@ class Eraser:
                     "A concept holds only what its exchanges and memories say.",
                     "Purge the one that must go; `forget` hides a concept.",
                 )
-            case "memory" if target.id not in {m.id for m in self._store.memories(target.bank)}:
+            case "memory" if target.id not in {m.id for m in self._store.all_remembered(target.bank)}:
                 raise InputError(
                     "This memory holds only what the records that it rests on say.",
                     "Purge these (`holdfast show` names them); `forget` hides a memory.",
@@ -225,7 +239,7 @@ class Eraser:
 
     def _grouped(self, target: Target) -> list[Turn]:
         turns = list(self._store.all_turns(target.bank, target.session))
-        grouping = Grouping(dialogue=all(turn.role is Role.USER for turn in turns))
+        grouping = ExchangeGrouper(dialogue=all(turn.role is Role.USER for turn in turns))
         groups = [grouping.add(turn) for turn in turns] + [grouping.finish()]
         found = [group for group in groups if group and exchange_id(group[0]) == target.id]
         ids = {turn.id for group in found for turn in group}
@@ -234,15 +248,15 @@ class Eraser:
     def _sessions_of(self, target: Target) -> tuple[str, ...]:
         if target.kind != "session":
             return ()
-        return (target.id, *self._store.children(target.bank, target.id))
+        return (target.id, *self._store.all_subagent_ids(target.bank, target.id))
 
     def _targets(self, target: Target, turns: Iterable[Turn]) -> tuple[str, ...]:
         """The URIs whose decisions lose their words: a session takes all that is in it."""
         own = [target.uri, *(f"holdfast://turn/{turn.id}" for turn in turns)]
-        beside = forged_with(self._store, target.bank, target.kind, target.id)
+        beside = records_erased_with(self._store, target.bank, target.kind, target.id)
         own += [f"holdfast://{kind}/{id}" for kind, id in beside]
         for session in self._sessions_of(target):
-            inside = self._store.curated_in(target.bank, session)
+            inside = self._store.curation_states_in_session(target.bank, session)
             own += [f"holdfast://{c.kind}/{c.id}" for c in inside]
         return tuple(dict.fromkeys(own))
 
@@ -255,10 +269,10 @@ class Eraser:
 
     def find(self, pattern: Scrubber) -> Erased:
         """What a scrubbing would erase."""
-        touched = self._store.holding(pattern)
-        told = Erased(_count(touched), copies=tuple(self._store.copies_holding(pattern)))
+        touched = self._store.rows_to_scrub(pattern)
+        told = Erased(_count(touched), copies=tuple(self._store.backups_holding(pattern)))
         told.events = sum(
-            scrubbed(event, pattern) != event
+            scrub_json(event, pattern) != event
             for path in self._journals()
             for event in journal.read(path)
         )
@@ -285,16 +299,16 @@ class Eraser:
     def scrub(self, pattern: Scrubber) -> Erased:
         """Take a pattern out of everything."""
         told = self.find(pattern)
-        self._each_journal(lambda event: scrubbed(event, pattern))
+        self._each_journal(lambda event: scrub_json(event, pattern))
         self._clean_log(pattern)
         with self._store.transaction():
-            touched = self._store.holding(pattern)
+            touched = self._store.rows_to_scrub(pattern)
             self._seal(touched)
             self._seal_tags(pattern)
             self._store.scrub(pattern)
             for bank in sorted({t.bank for t in touched} & {b.id for b in self._store.banks()}):
                 entry = Curation(0, bank, self._now(), Action.SCRUB, "", "", self._who)
-                self._store.curate(entry)
+                self._store.append_curation(entry)
                 self._make_again(bank, [t for t in touched if t.bank == bank])
                 self._think_again(bank)
             self._note_unfinished()
@@ -304,7 +318,7 @@ class Eraser:
     def _note_unfinished(self) -> None:
         """Killed after the rows are gone, a worker makes the files forget them too."""
         now = self._now()
-        self._store.put_chore(Chore(OVERWRITE, 1, "what was erased is still in a file", now, now))
+        self._store.put_failed_task(Chore(OVERWRITE, 1, "what was erased is still in a file", now, now))
 
     def _origins(self, touched: Iterable[ScrubMatch]) -> set[int]:
         turns = (self._store.turn(t.bank, t.id) for t in touched if t.table == "turn")
@@ -322,12 +336,12 @@ class Eraser:
                     names.append(("call", turn.tool.call))
             elif t.table in _SEALED:
                 names.append((_SEALED[t.table], t.id))
-            elif t.table in FORGED:
+            elif t.table in FORGE_KINDS:
                 names.append(("words", f"{t.table}/{t.id}"))
-            elif t.table == "failure":
+            elif t.table == "failed_line":
                 source = self._store.source(int(t.session))
                 names.append(("line", line_name(source.path if source else "", int(t.id))))
-            self._store.seal(t.bank, [mark(kind, name) for kind, name in names], raw)
+            self._store.block_marks(t.bank, [erasure_mark(kind, name) for kind, name in names], raw)
 
     def _seal_tags(self, pattern: Scrubber) -> None:
         """The tags and branches of a repository are read again with it."""
@@ -335,27 +349,27 @@ class Eraser:
             names = [*(t.name for t in self._store.tags(bank.id)), *self._store.branches(bank.id)]
             held = [name for name in names if pattern(name) != name]
             if held:
-                marks = [mark("any", ""), *(mark("tag", name) for name in held)]
-                self._store.seal(bank.id, marks)
+                marks = [erasure_mark("any", ""), *(erasure_mark("tag", name) for name in held)]
+                self._store.block_marks(bank.id, marks)
 
     def _make_again(self, bank: str, touched: Iterable[ScrubMatch]) -> None:
         """Derive what was made of the words that are gone."""
         sessions: dict[str, None] = {}
         decided = False
         for t in touched:
-            if t.table in ("turn", "session", "summary") and t.session:
+            if t.table in ("turn", "session", "model_summary") and t.session:
                 sessions[t.session] = None
-            decided = decided or t.table in ("curation", "remembered", "dimension")
+            decided = decided or t.table in ("curation", "remembered_memory", "memory_dimension")
             if t.table in _SHOWN:
                 _SHOWN[t.table](self._store, bank, [t.id])
-            of_commit = t.table in ("commit", "patch")
+            of_commit = t.table in ("commit", "commit_patch")
             commit = self._store.commit(bank, t.id) if of_commit else None
             if commit is not None:
-                self._store.put_passage(commit, passage_of(self._store, commit))
-            if t.table in FORGED:
-                show_again(self._store, bank, t.table, t.id)
+                self._store.put_passage(commit, curated_commit_passage(self._store, commit))
+            if t.table in FORGE_KINDS:
+                refresh_passages(self._store, bank, t.table, t.id)
         for session in sessions:
-            derive_session(self._store, Stale(bank, session, 0))
+            derive_session(self._store, StaleSession(bank, session, 0))
         if decided:
             self._curator.reapply(bank)
         update_bank_facts(self._store, bank)
@@ -385,14 +399,14 @@ class Eraser:
 
 def finish(store: Store) -> None:
     """Leave no trace of erased rows in the store's files, and note that it is done."""
-    store.overwrite()
+    store.overwrite_deleted()
     with store.transaction():
-        store.clear_chore(OVERWRITE)
+        store.clear_failed_task(OVERWRITE)
 
 
 def is_unfinished(store: Store) -> bool:
     """Whether an erasure was broken off."""
-    return any(chore.name == OVERWRITE for chore in store.chores())
+    return any(chore.name == OVERWRITE for chore in store.failed_tasks())
 
 
 def _count(touched: Iterable[ScrubMatch]) -> Counter[str]:

@@ -9,7 +9,7 @@ from holdfast.language import denies, sentences, shared, telling
 from holdfast.model.knowledge import Rule
 
 # How like a text is to each of some others, from -1 to 1; where a model is at hand.
-Likeness = Callable[[str, Sequence[str]], Sequence[float]]
+Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 
 _SAME = 0.75
 _LEAST_SHARED = 2
@@ -18,7 +18,7 @@ _ALIKE = 0.8
 _SENTENCE = 400
 
 
-class Found(NamedTuple):
+class MatchingRule(NamedTuple):
     """A rule that says the same, or the opposite, and the sentence in which it does."""
 
     rule: Rule
@@ -41,7 +41,7 @@ def same_meaning(one: str, other: str) -> float:
     return shared(ours, theirs)
 
 
-def find_documented(text: str, rules: Iterable[Rule], likeness: Likeness | None) -> Found | None:
+def find_matching_rule(text: str, rules: Iterable[Rule], likeness: Similarity | None) -> MatchingRule | None:
     """The rule that says what a text says, or its opposite."""
     told = [(rule, s[:_SENTENCE]) for rule in rules for s in sentences(rule.text)]
     scores = [same_meaning(text, sentence) for _, sentence in told]
@@ -55,10 +55,10 @@ def find_documented(text: str, rules: Iterable[Rule], likeness: Likeness | None)
     if best is None or scores[best] < _SAME:
         return None
     rule, sentence = told[best]
-    return Found(rule, sentence, denies(sentence) != denies(text))
+    return MatchingRule(rule, sentence, denies(sentence) != denies(text))
 
 
-def says_the_same(text: str, others: Iterable[str], likeness: Likeness | None) -> bool:
+def says_the_same(text: str, others: Iterable[str], likeness: Similarity | None) -> bool:
     """Whether one of some texts says the same as this one."""
     others = [other for other in others if denies(other) == denies(text)]
     if any(same_meaning(text, other) >= _SAME for other in others):

@@ -18,12 +18,12 @@ from holdfast.model.ids import content_id
 from holdfast.model.imports import Imported, Importing
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import imported_passage
-from holdfast.refine.ingest.erasure_marks import Erased
-from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut
+from holdfast.refine.ingest.erasure_marks import ErasedNames
+from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord
 from holdfast.store.protocol import Writer
 
 IMPORTED = "imported"
-IMPORTING = "importing"
+IMPORT_BATCH = "importing"
 _AT_ONCE = 500
 _TITLE = 400
 _PROJECT = 400
@@ -32,7 +32,7 @@ _UNSEEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127, *range(128, 160
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportCounts:
     """What an import did, or would do, to one bank: records by kind that are new and that are said
     anew, those that are known, and those left out, by reason."""
 
@@ -56,7 +56,7 @@ class Tally:
         return not (self.added or self.changed)
 
 
-class Taker:
+class ImportWriter:
     """Takes drafts into banks. One that only looks writes nothing."""
 
     def __init__(self, writer: Writer, redactor: Redactor, program: str, now: str) -> None:
@@ -66,9 +66,9 @@ class Taker:
         self.time = now
         self._held: dict[str, dict[str, str]] = {}
         self._met: set[tuple[str, str]] = set()
-        self.tallies: dict[str, Tally] = {}
+        self.tallies: dict[str, ImportCounts] = {}
 
-    def take(self, given: Iterable[Given], bank_of: Callable[[str], str], importing: str) -> None:
+    def import_drafts(self, given: Iterable[Imported], bank_of: Callable[[str], str], importing: str) -> None:
         """Go through a source; `bank_of` names the bank of a project, and nothing is written where
         no `importing` is named."""
         stream = iter(given)
@@ -78,18 +78,18 @@ class Taker:
                 if importing and records:
                     self._writer.put_imported(importing, records)
                     ids = [record.id for record in records]
-                    show(self._writer, bank, ids)
+                    refresh_passages(self._writer, bank, ids)
 
-    def tally(self, bank: str) -> Tally:
+    def tally(self, bank: str) -> ImportCounts:
         """The account of a bank; "" is for what belongs to none."""
-        return self.tallies.setdefault(bank, Tally(bank))
+        return self.tallies.setdefault(bank, ImportCounts(bank))
 
     def _by_bank(
-        self, some: Iterable[Given], bank_of: Callable[[str], str]
+        self, some: Iterable[Imported], bank_of: Callable[[str], str]
     ) -> dict[str, list[DraftRecord]]:
         found: dict[str, list[DraftRecord]] = {}
         for one in some:
-            if isinstance(one, LeftOut):
+            if isinstance(one, SkippedRecord):
                 told = self.tally("")
                 (told.failed if one.failed else told.skipped)[one.reason] += 1
             else:
@@ -101,10 +101,10 @@ class Taker:
     def _new(self, bank: str, drafts: Sequence[DraftRecord]) -> Iterator[Imported]:
         held = self._held.get(bank)
         if held is None:
-            held = self._held[bank] = self._writer.held_versions(bank)
+            held = self._held[bank] = self._writer.imported_versions(bank)
         tally = self.tally(bank)
         ids = [content_id(IMPORTED, self._program, *draft.key) for draft in drafts]
-        erased = Erased(self._writer, bank, [(IMPORTED, id) for id in ids])
+        erased = ErasedNames(self._writer, bank, [(IMPORTED, id) for id in ids])
         for id, draft in zip(ids, drafts, strict=True):
             if erased.has(IMPORTED, id):
                 tally.skipped["erased"] += 1
@@ -121,7 +121,7 @@ class Taker:
                     (tally.changed if id in held else tally.added)[draft.kind] += 1
                     yield record
 
-    def _clean(self, bank: str, id: str, draft: DraftRecord, tally: Tally) -> Imported:
+    def _clean(self, bank: str, id: str, draft: DraftRecord, tally: ImportCounts) -> Imported:
         """A draft without secrets and without what nobody can see."""
 
         def clean(text: str) -> str:
@@ -141,7 +141,7 @@ class Taker:
         )  # fmt: skip
 
 
-def settle(writer: Writer, taker: Taker, program: str, place: str, id: str, who: str) -> list[str]:
+def record_import(writer: Writer, taker: ImportWriter, program: str, place: str, id: str, who: str) -> list[str]:
     """Note what an import brought, bank by bank; returns the banks that got something."""
     left = taker.tally("")
     first = True
@@ -157,20 +157,20 @@ def settle(writer: Writer, taker: Taker, program: str, place: str, id: str, who:
             bank, id, program, place, taker.time, dict(kinds), dict(skipped), dict(failed),
             tally.redacted.total(),
         )  # fmt: skip
-        writer.put_importing(done)
+        writer.put_import_batch(done)
         told = f"{kinds.total()} from {place}"
-        name = uri(IMPORTING, id)
-        writer.curate(Curation(0, bank, taker.time, Action.IMPORT, name, told, who))
+        name = uri(IMPORT_BATCH, id)
+        writer.append_curation(Curation(0, bank, taker.time, Action.IMPORT, name, told, who))
     return banks
 
 
-def show(writer: Writer, bank: str, ids: Iterable[str]) -> None:
+def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
     """Make what is shown of some imported records findable, and nothing else of them."""
     listed = list(ids)
-    shown = writer.imported_among(bank, listed)
+    shown = writer.imported_by_ids(bank, listed)
     writer.put_imported_passages(bank, listed, [imported_passage(one) for one in shown])
 
 
-def show_again(writer: Writer, bank: str, kind: str, id: str) -> None:
+def refresh_passages_of(writer: Writer, bank: str, kind: str, id: str) -> None:
     """The same for one imported record, or for all that an import brought."""
-    show(writer, bank, writer.brought(bank, id) if kind == IMPORTING else [id])
+    refresh_passages(writer, bank, writer.import_batch_ids(bank, id) if kind == IMPORT_BATCH else [id])

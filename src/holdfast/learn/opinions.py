@@ -24,11 +24,11 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Status, least_trusted
 from holdfast.model.uris import parse_uri
 from holdfast.refine.core.passages import date_words, memory_passage, split_identifiers
-from holdfast.refine.memories.stances import PREFERENCE, by_target
+from holdfast.refine.memories.stances import PREFERENCE, group_by_target
 from holdfast.store.protocol import Writer
 
-MOST = 500
-FADED = 0.4
+MAX_OPINIONS = 500
+FADED_BELOW = 0.4
 STALE_DAYS = 120
 _HALF_LIFE_DAYS = 180.0
 # What was said before a change of mind counts for this much after it has been weighed.
@@ -38,7 +38,7 @@ _EVIDENCE = 20
 _QUOTE = 180
 
 
-class Weighed(NamedTuple):
+class WeighedStances(NamedTuple):
     """What a group of stances comes to."""
 
     positive: bool
@@ -48,7 +48,7 @@ class Weighed(NamedTuple):
     sources: int
 
 
-class Updated(NamedTuple):
+class OpinionCounts(NamedTuple):
     """What a reflection on a bank's opinions did."""
 
     formed: int = 0
@@ -78,7 +78,7 @@ def confidence_of(favour: float, against: float, sources: int, skepticism: int) 
     return round(leading, 3)
 
 
-def weigh(stances: Sequence[Stance], disposition: Disposition, now: str, settled: str) -> Weighed:
+def weigh(stances: Sequence[Stance], disposition: Disposition, now: str, settled: str) -> WeighedStances:
     """Weigh the stances on one matter, oldest first; what lies before `settled` was overruled."""
     sides = {True: 0.0, False: 0.0}
     homes: dict[bool, set[str]] = {True: set(), False: set()}
@@ -96,7 +96,7 @@ def weigh(stances: Sequence[Stance], disposition: Disposition, now: str, settled
     sources = len(homes[positive])
     confidence = confidence_of(sides[True], sides[False], sources, disposition.skepticism)
     enough = sources >= sources_needed(disposition.skepticism)
-    return Weighed(positive, confidence, enough, turned, sources)
+    return WeighedStances(positive, confidence, enough, turned, sources)
 
 
 def _days(earlier: str, later: str) -> float:
@@ -106,15 +106,15 @@ def _days(earlier: str, later: str) -> float:
     return span.total_seconds() / 86400
 
 
-def update_opinions(writer: Writer, bank: str, now: str) -> Updated:
+def update_opinions(writer: Writer, bank: str, now: str) -> OpinionCounts:
     """Reflect on what everybody said: form opinions, change them, and let go of what nothing
     speaks for any more. In one transaction of the caller's."""
     found = writer.bank(bank)
     disposition = found.disposition if found else Disposition()
-    groups = by_target(writer.stances(bank))
-    latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)[:MOST]
+    groups = group_by_target(writer.stances(bank))
+    latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)[:MAX_OPINIONS]
     known = {o.id: o for o in writer.all_opinions(bank)}
-    done = Updated()
+    done = OpinionCounts()
     for key in sorted(latest):
         id = opinion_id(*key)
         done = _count(
@@ -126,7 +126,7 @@ def update_opinions(writer: Writer, bank: str, now: str) -> Updated:
     return done
 
 
-def _count(done: Updated, what: str) -> Updated:
+def _count(done: OpinionCounts, what: str) -> OpinionCounts:
     return done._replace(**{what: getattr(done, what) + 1}) if what else done
 
 
@@ -179,13 +179,13 @@ def _same(one: Opinion, other: Opinion) -> bool:
 
 
 def _opinion(
-    bank: str, known: Opinion | None, stances: Sequence[Stance], weighed: Weighed, now: str
+    bank: str, known: Opinion | None, stances: Sequence[Stance], weighed: WeighedStances, now: str
 ) -> Opinion:
     ours = [s for s in stances if s.positive is weighed.positive]
     others = [s for s in stances if s.positive is not weighed.positive]
     last = ours[-1]
     status = Status.OBSERVED if weighed.believed else Status.HYPOTHESIS
-    if weighed.confidence < FADED:
+    if weighed.confidence < FADED_BELOW:
         status = Status.RETRACTED
     day = f", {last.time[:10]}" if last.time else ""
     return Opinion(
@@ -239,7 +239,7 @@ def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:
 
 
 def _trend(writer: Writer, opinion: Opinion, belief: Belief | None, now: str) -> Trend:
-    told = writer.beliefs(opinion.bank, opinion.id)
+    told = writer.opinion_history(opinion.bank, opinion.id)
     told += [belief] if belief else []
     return trend_of(told, opinion.latest, now)
 
@@ -281,13 +281,13 @@ def fade(opinion: Opinion, now: str) -> Opinion:
     if not overdue:
         return opinion
     left = round(opinion.confidence * 0.5 ** (overdue / _HALF_LIFE_DAYS), 3)
-    status = Status.RETRACTED if left < FADED else opinion.status
+    status = Status.RETRACTED if left < FADED_BELOW else opinion.status
     return replace(opinion, confidence=left, trend=Trend.STALE, status=status, latest=now)
 
 
 def passage_of(writer: Writer, opinion: Opinion) -> Passage | None:
     """How an opinion is found; one that has faded, or that somebody put away, is not."""
-    known = writer.curated(opinion.bank, "memory", opinion.id)
+    known = writer.curation_state(opinion.bank, "memory", opinion.id)
     if opinion.status is Status.RETRACTED or (known is not None and known.gone):
         return None
     memory = memory_of(opinion)

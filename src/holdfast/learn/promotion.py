@@ -14,24 +14,24 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from holdfast.language import cut
-from holdfast.learn.agent_lessons import LESSON, lessons
-from holdfast.learn.decision_state import standing
-from holdfast.learn.existing_rules import Likeness, find_documented, says_the_same
-from holdfast.learn.rule_text import Addition
-from holdfast.learn.rule_writing import fingerprint, read, rules_path
+from holdfast.learn.agent_lessons import LESSON, open_lessons
+from holdfast.learn.decision_state import in_effect
+from holdfast.learn.existing_rules import Similarity, find_matching_rule, says_the_same
+from holdfast.learn.rule_text import RuleAddition
+from holdfast.learn.rule_writing import fingerprint, read_bytes, rules_path
 from holdfast.model.curation import Action
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.rules.commit_style import DOMAIN as COMMITS
-from holdfast.sources.globs import any_file
-from holdfast.sources.rule_places import MEMORY
+from holdfast.sources.globs import any_file_matches
+from holdfast.sources.rule_places import MEMORY_FILE
 from holdfast.store.protocol import Reader
 
-OCCURRENCES = 3
-CONFIDENCE = 0.8
-DECISIONS = "Key Decisions"
+MIN_OCCURRENCES = 3
+MIN_CONFIDENCE = 0.8
+DECISIONS_SECTION = "Key Decisions"
 _DECIDED = (Action.APPROVE, Action.REJECT)
 _LINKS = 3
 _GLOBS = 3
@@ -40,13 +40,13 @@ _GLOBS = 3
 def is_ripe(pattern: Pattern) -> bool:
     """Whether a pattern has earned the rank of a rule; `last` is empty if the opposite was said
     since."""
-    enough = pattern.occurrences >= OCCURRENCES and pattern.confidence >= CONFIDENCE
+    enough = pattern.occurrences >= MIN_OCCURRENCES and pattern.confidence >= MIN_CONFIDENCE
     return enough and bool(pattern.last)
 
 
-def refused(reader: Reader, bank: str) -> list[Refusal]:
+def refusals_in_effect(reader: Reader, bank: str) -> list[Refusal]:
     """What was turned down, as far as nobody took that back."""
-    left = {entry.seq for entry in standing(reader.curations(bank))}
+    left = {entry.seq for entry in in_effect(reader.curations(bank))}
     return [refusal for refusal in reader.refusals(bank) if refusal.seq in left]
 
 
@@ -55,16 +55,16 @@ def propose(
     bank: str,
     root: Path | None,
     now: str,
-    likeness: Likeness | None = None,
+    likeness: Similarity | None = None,
     of_user: Path | None = None,
 ) -> list[Proposal]:
     """Everything that should wait for a person now, of a project at `root` and a user whose own
     rules lie in `of_user`."""
     rules = reader.rules(bank)
-    turned_down = refused(reader, bank)
+    turned_down = refusals_in_effect(reader, bank)
     known = {proposal.id: proposal for proposal in reader.proposals(bank)}
     made: list[Proposal] = []
-    log = standing(reader.curations(bank))
+    log = in_effect(reader.curations(bank))
     decided = {e.target for e in log if e.action in _DECIDED}
     for pattern in reader.patterns(bank):
         if uri("pattern", pattern.id) in decided:
@@ -73,7 +73,7 @@ def propose(
             pattern.content, rules, turned_down, made, likeness
         ):
             made.append(_promotion(pattern, root, now))
-    for lesson in lessons(log, decided, root, of_user):
+    for lesson in open_lessons(log, decided, root, of_user):
         if not _is_settled(lesson.text, rules, turned_down, made, likeness, asked_for=True):
             made.append(lesson)
     made += _demotions(reader, bank, rules, root, now, decided, likeness)
@@ -91,18 +91,18 @@ def _is_settled(
     rules: Sequence[Rule],
     turned_down: Sequence[Refusal],
     made: Sequence[Proposal],
-    likeness: Likeness | None,
+    likeness: Similarity | None,
     asked_for: bool = False,
 ) -> bool:
     """Whether it is documented, turned down, or proposed already. That a rule says the opposite
     settles it too, but not where somebody asks for it: that is for a person to see."""
-    if says_the_same(text, [*turned_away(turned_down), *(p.text for p in made)], likeness):
+    if says_the_same(text, [*refused_texts(turned_down), *(p.text for p in made)], likeness):
         return True
-    found = find_documented(text, rules, likeness)
+    found = find_matching_rule(text, rules, likeness)
     return found is not None and not (asked_for and found.opposes)
 
 
-def turned_away(refusals: Sequence[Refusal]) -> list[str]:
+def refused_texts(refusals: Sequence[Refusal]) -> list[str]:
     """The rules that were turned down, in their words."""
     named = tuple(uri(kind, "") for kind in ("pattern", LESSON))
     return [refusal.text for refusal in refusals if refusal.target.startswith(named)]
@@ -124,19 +124,19 @@ def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
         f"{how} {pattern.occurrences} {what}{who}; confidence {pattern.confidence}",
         now,
         pattern.trust,
-        confined_to(pattern),
+        path_globs(pattern),
         pattern.evidence,
-        fingerprint(read(root / path)) if root is not None else "",
+        fingerprint(read_bytes(root / path)) if root is not None else "",
     )
 
 
 def destination(pattern: Pattern) -> str:
     """The file a pattern belongs into: what was decided once into the semantic memory, how things
     are done into the rules of its domain."""
-    return MEMORY if pattern.decides else rules_path(pattern.domain)
+    return MEMORY_FILE if pattern.decides else rules_path(pattern.domain)
 
 
-def confined_to(pattern: Pattern) -> tuple[str, ...]:
+def path_globs(pattern: Pattern) -> tuple[str, ...]:
     """Globs of the places that all of the evidence is about; none if that is everywhere."""
     paths = [PurePosixPath(name.replace("\\", "/")) for name in pattern.files]
     if not paths or any(path.is_absolute() or ".." in path.parts for path in paths):
@@ -148,17 +148,17 @@ def confined_to(pattern: Pattern) -> tuple[str, ...]:
     return tuple(f"{top}/**" for top in tops)
 
 
-def addition(proposal: Proposal, text: str = "") -> Addition:
+def rule_addition(proposal: Proposal, text: str = "") -> RuleAddition:
     """A proposal as what is put into a file."""
-    section = DECISIONS if proposal.path == MEMORY else ""
+    section = DECISIONS_SECTION if proposal.path == MEMORY_FILE else ""
     links = proposal.evidence[-_LINKS:]
-    return Addition(text or proposal.text, links, proposal.domain, proposal.paths, section)
+    return RuleAddition(text or proposal.text, links, proposal.domain, proposal.paths, section)
 
 
 def may_be_automatic(proposal: Proposal, automatic: bool, memory: bool) -> bool:
     """Whether the settings may stand in for a person, for rules and for the semantic memory:
     never for words from outside."""
-    wanted = memory if proposal.path == MEMORY else automatic
+    wanted = memory if proposal.path == MEMORY_FILE else automatic
     trusted = proposal.trust in (Trust.USER, Trust.TEAM)
     return wanted and trusted and proposal.kind is ProposalKind.PROMOTE
 
@@ -170,7 +170,7 @@ def _demotions(
     root: Path | None,
     now: str,
     decided: set[str],
-    likeness: Likeness | None,
+    likeness: Similarity | None,
 ) -> Iterator[Proposal]:
     """Rules that people contradict, and rules for files that are not there."""
     own = [rule for rule in rules if not rule.path.startswith("~/")]
@@ -178,14 +178,14 @@ def _demotions(
     for pattern in reader.patterns(bank):
         if not is_ripe(pattern):
             continue
-        found = find_documented(pattern.content, own, likeness)
+        found = find_matching_rule(pattern.content, own, likeness)
         if found is None or not found.opposes or pattern.last <= found.rule.updated:
             continue
         reason = f"contradicted in {pattern.occurrences} places since: {cut(pattern.content, 160)}"
         yield from _demotion(found.rule, found.sentence, reason, pattern, now, decided | seen)
         seen.add(uri("rule", found.rule.id))
     for rule in own:
-        if rule.paths and root is not None and not any_file(root, rule.paths):
+        if rule.paths and root is not None and not any_file_matches(root, rule.paths):
             reason = f"never applies: no file is matched by {', '.join(rule.paths)}"
             yield from _demotion(rule, cut(rule.text, 200), reason, None, now, decided | seen)
             seen.add(uri("rule", rule.id))

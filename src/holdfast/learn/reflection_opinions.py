@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.learn.opinions import FADED, opinion_id, passage_of, trend_of
+from holdfast.learn.opinions import FADED_BELOW, opinion_id, passage_of, trend_of
 from holdfast.model.bank import Bank
 from holdfast.model.opinions import Belief, Cited, Claim, Opinion, Reflection, Trend
 from holdfast.model.trust import Status, Trust, least_trusted
-from holdfast.refine.memories.salience import is_worth
+from holdfast.refine.memories.salience import is_worth_retaining
 from holdfast.store.protocol import Writer
 
 FINDING = "finding"
@@ -27,12 +27,12 @@ _MADE = ("memory", "fact", "concept")
 _NOT_OURS = (*_MADE, "shared", "imported")
 
 
-def keep(writer: Writer, bank: Bank, told: Reflection, now: str) -> list[str]:
+def keep_beliefs(writer: Writer, bank: Bank, told: Reflection, now: str) -> list[str]:
     """Store what is believed; returns the ids of the opinions."""
     kept: list[str] = []
     for claim in told.claims:
         worth = claim.believed and claim.sources >= 2 and len(kept) < _MOST
-        if worth and not _held(claim, told) and is_worth(claim.sentence.strip("“”")):
+        if worth and not _held(claim, told) and is_worth_retaining(claim.sentence.strip("“”")):
             opinion = _finding(bank.id, claim, told, now)
             if opinion is not None:
                 _put(writer, opinion, now)
@@ -62,7 +62,7 @@ def _finding(bank: str, claim: Claim, told: Reflection, now: str) -> Opinion | N
         f"said in {claim.sources} sessions",
         claim.confidence,
         Trend.NEW,
-        Status.OBSERVED if claim.confidence >= FADED else Status.RETRACTED,
+        Status.OBSERVED if claim.confidence >= FADED_BELOW else Status.RETRACTED,
         least_trusted(one.trust for one in ours),
         now,
         now,
@@ -95,6 +95,6 @@ def _put(writer: Writer, opinion: Opinion, now: str) -> None:
         note = "" if abs(moved) < _MOVED else "strengthened" if moved > 0 else "weakened"
     counts = len(opinion.evidence_for), len(opinion.evidence_against)
     belief = Belief(now, opinion.confidence, *counts, note) if note else None
-    told = writer.beliefs(opinion.bank, opinion.id) + ([belief] if belief else [])
+    told = writer.opinion_history(opinion.bank, opinion.id) + ([belief] if belief else [])
     opinion = replace(opinion, trend=trend_of(told, opinion.latest, now))
     writer.put_opinion(opinion, belief, passage_of(writer, opinion))

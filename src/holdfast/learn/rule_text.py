@@ -23,7 +23,7 @@ _CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
 _LONGEST = 2000
 
 
-class Addition(NamedTuple):
+class RuleAddition(NamedTuple):
     """A rule to be added: its words, the URIs that bear it out, the domain it belongs to, and
     the globs it is confined to, for a file that is made for it. With a `section` it goes under
     the heading that holds this word, or under a new one."""
@@ -45,7 +45,7 @@ class _List(NamedTuple):
     loose: bool
 
 
-def add_rule(raw: bytes | None, addition: Addition) -> bytes:
+def add_rule(raw: bytes | None, addition: RuleAddition) -> bytes:
     """The bytes of a file with a rule added; None is a file that is not there yet."""
     line = _words(addition)
     if raw is None or not raw.removeprefix(_BOM).strip():
@@ -59,7 +59,7 @@ def add_rule(raw: bytes | None, addition: Addition) -> bytes:
     return newline.join(made).encode("utf-8", "surrogateescape")
 
 
-def _words(addition: Addition) -> str:
+def _words(addition: RuleAddition) -> str:
     """The rule as one line, with the comment that links its evidence."""
     text = squeeze(addition.text)
     if not text:
@@ -75,7 +75,7 @@ def _words(addition: Addition) -> str:
     return f"{text} <!-- {links} -->" if links else text
 
 
-def _new_file(line: str, addition: Addition) -> str:
+def _new_file(line: str, addition: RuleAddition) -> str:
     head = ""
     if any(set(glob) & set('"\\\r\n') for glob in addition.paths):
         raise InputError(
@@ -112,7 +112,7 @@ def _newline(text: str) -> str:
     return "\r\n" if crlf > lf else "\n"
 
 
-def _place(lines: list[str], line: str, addition: Addition) -> tuple[int, list[str]]:
+def _place(lines: list[str], line: str, addition: RuleAddition) -> tuple[int, list[str]]:
     """Before which line the rule goes, and the lines to put there."""
     bare = [one.rstrip("\r") for one in lines]
     bare[0] = bare[0].removeprefix("\ufeff")

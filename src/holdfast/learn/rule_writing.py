@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.errors import InputError
-from holdfast.learn.rule_text import Addition, add_rule
-from holdfast.sources.rule_places import MEMORY, RULES
+from holdfast.learn.rule_text import RuleAddition, add_rule
+from holdfast.sources.rule_places import MEMORY_FILE, RULES_FOLDER
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """What adding a rule does to a file: its name, where it lies, and its bytes before and
     after."""
 
@@ -62,23 +62,23 @@ def rules_path(domain: str) -> str:
             f"{domain!r} cannot be the name of a file of rules.",
             "Use letters, digits, - and _, as in `testing`.",
         )
-    return f"{RULES}/{domain.lower()}.md"
+    return f"{RULES_FOLDER}/{domain.lower()}.md"
 
 
-def plan(root: Path, path: str, addition: Addition) -> Change:
+def plan_addition(root: Path, path: str, addition: RuleAddition) -> FileChange:
     """What adding a rule to a file of the project would do."""
-    file = resolved(root, path)
-    before = read(file)
+    file = resolve_inside(root, path)
+    before = read_bytes(file)
     # `paths` is for files that are made for the rule; in another it would confine what is there.
     known = addition._replace(paths=()) if before is not None else addition
     try:
         after = add_rule(before, known)
     except InputError as error:
         raise InputError(f"{path} was not changed: {error.message}", error.remedy) from error
-    return Change(path, file, before, after)
+    return FileChange(path, file, before, after)
 
 
-def read(file: Path) -> bytes | None:
+def read_bytes(file: Path) -> bytes | None:
     """What a file holds; None if it is not there."""
     try:
         return file.read_bytes()
@@ -90,7 +90,7 @@ def read(file: Path) -> bytes | None:
         ) from error
 
 
-def resolved(root: Path, path: str) -> Path:
+def resolve_inside(root: Path, path: str) -> Path:
     """Where a file of the project lies; never outside of it."""
     inside = Path(os.path.realpath(root))
     file = Path(os.path.realpath(inside / path))
@@ -101,11 +101,11 @@ def resolved(root: Path, path: str) -> Path:
     return file
 
 
-def write(change: Change) -> None:
+def write(change: FileChange) -> None:
     """Put the new bytes in the place of the old ones."""
     try:
         change.file.parent.mkdir(parents=True, exist_ok=True)
-        if read(change.file) != change.before:
+        if read_bytes(change.file) != change.before:
             raise InputError(
                 f"{change.path} was changed just now.", "It was left as it is; run this again."
             )
@@ -117,38 +117,38 @@ def write(change: Change) -> None:
         ) from error
 
 
-def remove(change: Change) -> None:
+def remove_file(change: FileChange) -> None:
     """Take away a file that was made for what is taken out of it."""
-    if read(change.file) == change.before:
+    if read_bytes(change.file) == change.before:
         change.file.unlink()
 
 
-def put_back(change: Change, there: bool = True) -> None:
+def revert(change: FileChange, there: bool = True) -> None:
     """Undo a change that was made just now, unless somebody else changed the file since; `there`
     tells whether it left a file."""
     after = change.after if there else None
     with suppress(OSError, InputError):
-        if read(change.file) != after:
+        if read_bytes(change.file) != after:
             return
         if change.before is None:
             change.file.unlink()
         else:
-            write(Change(change.path, change.file, after, change.before))
+            write(FileChange(change.path, change.file, after, change.before))
 
 
 @contextmanager
-def written_with(change: Change) -> Generator[None]:
+def written_unless_failed(change: FileChange) -> Generator[None]:
     """Write a change, for as long as what is done along with it comes to its end; if that fails,
     the file is what it was."""
     write(change)
     try:
         yield
     except BaseException:
-        put_back(change)
+        revert(change)
         raise
 
 
-def _replace(change: Change) -> None:
+def _replace(change: FileChange) -> None:
     file = change.file
     there = file.stat() if change.before is not None else None
     if there is not None and not there.st_mode & 0o222:
@@ -171,4 +171,4 @@ def _replace(change: Change) -> None:
 
 def is_memory(path: str) -> bool:
     """Whether a file is the project's semantic memory."""
-    return path == MEMORY
+    return path == MEMORY_FILE

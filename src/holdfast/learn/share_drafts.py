@@ -20,12 +20,12 @@ from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.trace import find_record, word_of
+from holdfast.recall.lookup.trace import find_record, kind_of
 from holdfast.regex import regex
-from holdfast.sources.share_format import key_of, visible
+from holdfast.sources.share_format import share_key, strip_hidden
 from holdfast.store.protocol import Reader, Record
 
-LONGEST = 12_000
+MAX_TEXT_CHARS = 12_000
 _FILES = 100
 _OVER = (Status.SUPERSEDED, Status.RETRACTED)
 _INSTEAD = {
@@ -44,7 +44,7 @@ _SLUGS = regex(r"(?<=[/\\])-(?:home|Users)-[A-Za-z0-9_.]+(?=-)")
 _ROOT = regex(r"(?<![\w.])/root(?=/)")
 
 
-class Words(NamedTuple):
+class TextCleaner(NamedTuple):
     """Where a text comes from and what must not go with it: rules of redaction, and the folder
     that paths are relative to."""
 
@@ -63,7 +63,7 @@ class Words(NamedTuple):
         if len(home) > 1:
             text = re.sub(rf"(?<![\w.]){re.escape(home)}(?![\w.-])", "~", text)
         text = _ROOT.sub("~", _SLUGS.sub("-~", _HOMES.sub("~", text)))
-        redacted = self.redactor.redact(visible(text))
+        redacted = self.redactor.redact(strip_hidden(text))
         return redacted.text, sum(redacted.taken.values())
 
 
@@ -84,14 +84,14 @@ class Sharer(NamedTuple):
     scope: Scope = Scope.PROJECT
 
 
-def draft(
-    reader: Reader, bank: str, names: Iterable[str], words: Words, sharer: Sharer
+def draft_shares(
+    reader: Reader, bank: str, names: Iterable[str], words: TextCleaner, sharer: Sharer
 ) -> list[Draft]:
     """What sharing some records comes to; an error for one that cannot be shared."""
     records: dict[str, Record] = {}
     for name in names:
         for record in _parts(reader, find_record(reader, bank, name)):
-            records[uri(word_of(record), record.id)] = record
+            records[uri(kind_of(record), record.id)] = record
     return [_drafted(record, words, sharer) for record in records.values()]
 
 
@@ -108,7 +108,7 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
                 f"{uri('session', record.id)} holds nothing to share.", "Share something else."
             )
         return parts
-    word = word_of(record)
+    word = kind_of(record)
     if word in _INSTEAD:
         why, remedy = _INSTEAD[word]
         raise InputError(f"{uri(word, record.id)} cannot be shared. {why}", remedy)
@@ -121,14 +121,14 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
     return [record]
 
 
-def _drafted(record: Record, words: Words, sharer: Sharer) -> Draft:
-    origin = uri(word_of(record), record.id)
+def _drafted(record: Record, words: TextCleaner, sharer: Sharer) -> Draft:
+    origin = uri(kind_of(record), record.id)
     text, time, files = _told(record)
     clean, taken = words.redact(text)
     note, more = words.redact(sharer.note.strip())
     trust: Trust = getattr(record, "trust", Trust.EXTERNAL)
     shared = Shared(
-        record.bank, key_of(sharer.email, origin), "", word_of(record), _shortened(clean),
+        record.bank, share_key(sharer.email, origin), "", kind_of(record), _shortened(clean),
         sharer.name, sharer.email, sharer.now, origin, time, Trust.TEAM, trust,
         tuple(dict.fromkeys(words.clean(file) for file in files))[:_FILES], note,
         scope=sharer.scope,
@@ -139,7 +139,7 @@ def _drafted(record: Record, words: Words, sharer: Sharer) -> Draft:
 def _shortened(text: str) -> str:
     """A text with its paragraphs, ended where it grows too long for others to read."""
     text = text.strip()
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]}…"
+    return text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS].rpartition(' ')[0]}…"
 
 
 def _told(record: Record) -> tuple[str, str, tuple[str, ...]]:
@@ -183,7 +183,7 @@ def _of_digest(digest: Digest) -> str:
     return "\n\n".join(f"{name}: {item}" for name, items in sections for item in items if item)
 
 
-def after(shared: Shared, known: Shared | None) -> Shared:
+def dated_after(shared: Shared, known: Shared | None) -> Shared:
     """A record dated so that it holds against what was said of the same before, whatever the
     clock says."""
     if known is None or shared.shared > known.shared:
@@ -193,7 +193,7 @@ def after(shared: Shared, known: Shared | None) -> Shared:
     return replace(shared, shared=time)
 
 
-def same_words(one: Shared, other: Shared) -> bool:
+def same_content(one: Shared, other: Shared) -> bool:
     """Whether two say the same of the same, whenever it was."""
     return _said(one) == _said(other)
 

@@ -18,35 +18,35 @@ from holdfast.model.ids import content_id
 from holdfast.model.team import Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.passages import shared_passage
-from holdfast.refine.ingest.erasure_marks import Erased
-from holdfast.sources.share_format import Refused, later, path_of
+from holdfast.refine.ingest.erasure_marks import ErasedNames
+from holdfast.sources.share_format import RefusedLine, newer, person_path
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.protocol.shares import Taking
+from holdfast.store.protocol.shares import ShareImport
 
 SHARED = "shared"
-TAKING = "taking"
+SHARE_IMPORT = "taking"
 _AHEAD = timedelta(days=2)
 
 
-class Place(NamedTuple):
+class ShareSource(NamedTuple):
     """Where things are taken from: its name, and the commits that were read there."""
 
     name: str
     heads: tuple[str, ...] = ()
 
 
-class ToTake(NamedTuple):
+class ShareImportPlan(NamedTuple):
     """What taking in would change: what is new, what is said anew, and what was taken back by who
     shared it; how much is known or our own; what is refused, by reason; secrets taken out."""
 
-    place: Place
+    place: ShareSource
     added: tuple[Shared, ...] = ()
     changed: tuple[Shared, ...] = ()
     gone: tuple[Shared, ...] = ()
     known: int = 0
     own: int = 0
     erased: int = 0
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
     redacted: int = 0
 
     @property
@@ -60,32 +60,32 @@ class ToTake(NamedTuple):
         return dict(sorted(Counter(line.why for line in self.refused).items()))
 
 
-def plan(
+def plan_import(
     writer: Writer,
     bank: str,
-    found: tuple[Mapping[str, Shared], Iterable[Refused]],
-    place: Place,
+    found: tuple[Mapping[str, Shared], Iterable[RefusedLine]],
+    place: ShareSource,
     now: str,
     redactor: Redactor,
     email: str,
-) -> ToTake:
+) -> ShareImportPlan:
     """What taking in some shared records would change; `email` is who we are."""
-    held = {shared.id: shared for shared in writer.held_shared(bank)}
+    held = {shared.id: shared for shared in writer.current_shared(bank)}
     records, refused = found
-    sent = writer.sent(bank)
-    told = ToTake(place, refused=tuple(refused))
+    sent = writer.sent_ids(bank)
+    told = ShareImportPlan(place, refused=tuple(refused))
     latest = (datetime.fromisoformat(now) + _AHEAD).isoformat()
-    erased = Erased(writer, bank, [("shared", id) for id in records])
+    erased = ErasedNames(writer, bank, [("shared", id) for id in records])
     for id in sorted(records):
         record, before = records[id], held.get(id)
         if erased.has("shared", id):
             told = told._replace(erased=told.erased + 1)
         elif record.shared > latest:
-            line = Refused(path_of(record.email), 0, "dated in the future")
+            line = RefusedLine(person_path(record.email), 0, "dated in the future")
             told = told._replace(refused=(*told.refused, line))
         elif id in sent or _is_own(writer, bank, record, email):
             told = told._replace(own=told.own + 1)
-        elif before is not None and later(before, record) is before:
+        elif before is not None and newer(before, record) is before:
             told = told._replace(known=told.known + 1)
         elif record.gone:
             told = _taken_back(told, before, record)
@@ -99,17 +99,17 @@ def _is_own(reader: Reader, bank: str, record: Shared, email: str) -> bool:
     named = parse_uri(record.origin)
     if named is None or record.email.lower() != email.lower():
         return False
-    there = reader.find(bank, named.word, named.id) or reader.put_away(bank, named.word, named.id)
+    there = reader.find(bank, named.word, named.id) or reader.find_hidden(bank, named.word, named.id)
     return any(one.id == named.id for one in there)
 
 
-def _taken_back(told: ToTake, before: Shared | None, record: Shared) -> ToTake:
+def _taken_back(told: ShareImportPlan, before: Shared | None, record: Shared) -> ShareImportPlan:
     if before is None or before.gone:
         return told._replace(known=told.known + 1)
     return told._replace(gone=(*told.gone, record))
 
 
-def _taken(told: ToTake, before: Shared | None, record: Shared, redactor: Redactor) -> ToTake:
+def _taken(told: ShareImportPlan, before: Shared | None, record: Shared, redactor: Redactor) -> ShareImportPlan:
     """Secrets do not come in, even where somebody else let them out."""
     texts = [redactor.redact(text) for text in (record.text, record.note, record.author)]
     files = tuple(redactor.redact(file).text for file in record.files)
@@ -122,24 +122,24 @@ def _taken(told: ToTake, before: Shared | None, record: Shared, redactor: Redact
     return told._replace(changed=(*told.changed, clean))
 
 
-def take(writer: Writer, bank: str, planned: ToTake, now: Callable[[], str], who: str) -> str:
+def import_shares(writer: Writer, bank: str, planned: ShareImportPlan, now: Callable[[], str], who: str) -> str:
     """Take in what was planned; returns the name of the taking, "" if there was nothing."""
     if planned.nothing:
         return ""
     time = now()
     found = (*planned.added, *planned.changed, *planned.gone)
     records = [replace(record, bank=bank) for record in found]
-    id = content_id(TAKING, bank, time, *(record.version for record in records))
-    name = uri(TAKING, id)
+    id = content_id(SHARE_IMPORT, bank, time, *(record.version for record in records))
+    name = uri(SHARE_IMPORT, id)
     with writer.transaction():
-        writer.put_taking(Taking(bank, id, planned.place.name, planned.place.heads, time), records)
+        writer.put_share_import(ShareImport(bank, id, planned.place.name, planned.place.heads, time), records)
         told = f"{len(records)} from {planned.place.name}"
-        writer.curate(Curation(0, bank, time, Action.PULL, name, told, who))
-        show(writer, bank, [record.id for record in records])
+        writer.append_curation(Curation(0, bank, time, Action.PULL, name, told, who))
+        refresh_passages(writer, bank, [record.id for record in records])
     return name
 
 
-def show(writer: Writer, bank: str, ids: Iterable[str]) -> None:
+def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
     """Make what is shown of some shared records findable, and nothing else of them."""
     listed = list(ids)
     shown = {shared.id: shared for shared in writer.shared(bank)}
@@ -147,6 +147,6 @@ def show(writer: Writer, bank: str, ids: Iterable[str]) -> None:
     writer.put_shared_passages(bank, listed, passages)
 
 
-def show_again(writer: Writer, bank: str, kind: str, id: str) -> None:
+def refresh_passages_of(writer: Writer, bank: str, kind: str, id: str) -> None:
     """The same for one shared record, or for all that a taking brought."""
-    show(writer, bank, writer.taken(bank, id) if kind == TAKING else [id])
+    refresh_passages(writer, bank, writer.share_import_ids(bank, id) if kind == SHARE_IMPORT else [id])

@@ -20,7 +20,7 @@ _SHORTEST = 4
 _KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
 
 
-class Pattern:
+class ScrubPattern:
     """What is to be scrubbed: words as they stand, or a regular expression between slashes."""
 
     def __init__(self, given: str) -> None:
@@ -43,7 +43,7 @@ class Pattern:
         return self._regex.sub(lambda found: self._instead, text)
 
 
-class Without:
+class TextRemover:
     """Takes the words of turns out of a text, where they stand in it whole."""
 
     def __init__(self, turns: Iterable[Turn]) -> None:
@@ -56,7 +56,7 @@ class Without:
         return text
 
 
-class Blanking:
+class EventEraser:
     """Leaves of an event that told of purged turns no more than that there was one."""
 
     def __init__(self, turns: Iterable[Turn], sessions: Iterable[str]) -> None:
@@ -79,12 +79,12 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def scrubbed(value: Any, clean: Scrubber) -> Any:
+def scrub_json(value: Any, clean: Scrubber) -> Any:
     """A JSON value with a pattern taken out of all its texts."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [scrubbed(item, clean) for item in cast(list[Any], value)]
+        return [scrub_json(item, clean) for item in cast(list[Any], value)]
     if isinstance(value, dict):
-        return {key: scrubbed(item, clean) for key, item in cast(dict[str, Any], value).items()}
+        return {key: scrub_json(item, clean) for key, item in cast(dict[str, Any], value).items()}
     return value

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.errors import InputError
-from holdfast.learn.rule_writing import Change, fingerprint, read
+from holdfast.learn.rule_writing import FileChange, fingerprint, read_bytes
 from holdfast.model.curation import Action, Curation
 
 
-class Written(NamedTuple):
+class WrittenLines(NamedTuple):
     """Lines that were added to a file, each span from its first to behind its last; `base` and
     `after` tell the file before and since. `text` are the words, where they are somebody's own."""
 
@@ -27,21 +27,21 @@ class Written(NamedTuple):
     spans: tuple[tuple[int, int], ...]
     text: str = ""
 
-    def told(self) -> str:
+    def log_text(self) -> str:
         """As the log keeps it."""
         spans = ",".join(f"{first}-{last}" for first, last in self.spans)
         head = f"{self.path}\n{self.base or 0}..{self.after} {spans}"
         return f"{head}\n\n{self.text}" if self.text else head
 
 
-def written(change: Change, in_words: bool = False) -> Written:
+def lines_written(change: FileChange, in_words: bool = False) -> WrittenLines:
     """What a change wrote, with its words or without."""
     old, new = _lines(change.before), _lines(change.after)
     steps = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     spans = tuple((step[3], step[4]) for step in steps if step[0] != "equal")
     alone = all(step[0] in ("insert", "equal") for step in steps)
     words = b"".join(line for first, last in spans for line in new[first:last]) if in_words else b""
-    return Written(
+    return WrittenLines(
         change.path,
         change.base,
         fingerprint(change.after),
@@ -54,7 +54,7 @@ def _lines(raw: bytes | None) -> list[bytes]:
     return (raw or b"").splitlines(keepends=True)
 
 
-def read_written(entry: Curation) -> Written | None:
+def read_written(entry: Curation) -> WrittenLines | None:
     """What an entry of the log says was written; None if it does not say."""
     if entry.action not in (Action.WRITE, Action.APPROVE):
         return None
@@ -69,12 +69,12 @@ def read_written(entry: Curation) -> Written | None:
         listed = tuple((int(first), int(last)) for first, last in pairs)
     except ValueError:
         return None
-    return Written(path, "" if base == "0" else base, after, listed, text)
+    return WrittenLines(path, "" if base == "0" else base, after, listed, text)
 
 
-def taken_out(file: Path, told: Written) -> Change:
+def removal(file: Path, told: WrittenLines) -> FileChange:
     """The change that takes it out of its file again."""
-    now = read(file)
+    now = read_bytes(file)
     lines = _lines(now)
     gone = {place for first, last in told.spans for place in range(first, last)}
     left = b"".join(line for place, line in enumerate(lines) if place not in gone)
@@ -84,4 +84,4 @@ def taken_out(file: Path, told: Written) -> Change:
             f"{told.path} was changed since the rule was written.",
             "It was left as it is; take the rule out by hand.",
         )
-    return Change(told.path, file, now, left)
+    return FileChange(told.path, file, now, left)

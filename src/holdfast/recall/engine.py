@@ -13,31 +13,42 @@ from typing import NamedTuple
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
 from holdfast.recall.core.candidates import Candidate, Pool, passage_key
-from holdfast.recall.core.parallel import RetrieverRun, Retriever, RetrieverResult, run_retrievers
+from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
 from holdfast.recall.core.plan import Budget, Fusion, Plan
-from holdfast.recall.core.relevance import reaches_threshold, coverage, measure_relevance, worth_showing
+from holdfast.recall.core.relevance import (
+    coverage,
+    measure_relevance,
+    reaches_threshold,
+    worth_showing,
+)
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.question import Query, read_query
 from holdfast.recall.ranking import boosts, causes, hits, packing, plugin_hits, remote_hits
-from holdfast.recall.ranking.branches import check_branch, mark_unmerged
+from holdfast.recall.ranking.branches import check_branch, demote_unmerged
 from holdfast.recall.ranking.fusion import (
     HIGHEST,
     WORDS_ONLY,
-    admit,
-    by_places,
-    by_scores,
-    smooth,
-    support,
+    add_neighbour_scores,
+    add_results,
+    add_session_support,
+    fuse_by_ranks,
+    fuse_by_scores,
     weights_for,
 )
-from holdfast.recall.ranking.rerank import CloseLook, CrossReading, as_evidence, blended, rerank
+from holdfast.recall.ranking.rerank import (
+    CrossEncoder,
+    SoftMatcher,
+    add_as_evidence,
+    blend_into_scores,
+    rerank,
+)
 from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers import text as arms
-from holdfast.recall.retrievers.graph import Walk, graph
+from holdfast.recall.retrievers.graph import Walk, graph_retriever
 from holdfast.store.protocol import ReadStore
 
-MISSES = 3
+MAX_MISSES = 3
 # How long the cross-encoder may take, so that nobody waits for it on a busy machine.
 RERANK_S = {Budget.LOW: 0.0, Budget.MID: 1.0, Budget.HIGH: 2.0}
 _NEIGHBOURS_OF = 40
@@ -102,18 +113,18 @@ def recall(
     ranking = rank(store, bank, text, plan, now, meaning, elsewhere)
     good = ranking.good
     shown = packing.pack(good, plan.limits.tokens, plan.limit, plan.include_repeats)
-    misses = [] if good or ranking.heard else ranking.candidates[:MISSES]
-    ours = tuple(hits.hit(store, item, plan.as_of) for item in shown)
+    misses = [] if good or ranking.heard else ranking.candidates[:MAX_MISSES]
+    ours = tuple(hits.make_hit(store, item, plan.as_of) for item in shown)
     return Recalled(
         query=text,
         bank=bank or "all",
         abstained=not (good or ranking.told or ranking.heard),
         hits=(
-            *remote_hits.among(ours, ranking.heard, plan.limit),
-            *plugin_hits.hits(ranking.told, ours),
+            *remote_hits.merge_remote_hits(ours, ranking.heard, plan.limit),
+            *plugin_hits.make_plugin_hits(ranking.told, ours),
         ),
         strategies=ranking.strategies,
-        misses=tuple(hits.hit(store, item, plan.as_of) for item in misses),
+        misses=tuple(hits.make_hit(store, item, plan.as_of) for item in misses),
     )
 
 
@@ -157,27 +168,27 @@ def rank(
         _score(pool, plan, weights)
     named = boosts.named_speakers(pool, query.text)
     for candidate in pool:
-        boosts.weigh_in(candidate, query.text, query.time_range, query.asks_for_recent_work, named)
+        boosts.apply_factors(candidate, query.text, query.time_range, query.asks_for_recent_work, named)
     if meaning is not None and meaning.has_reranker:
         strategies.append(_read_across(query, pool, plan, meaning))
     check_branch(store, bank, plan.branch)
-    mark_unmerged(store, list(pool), plan.branch)
+    demote_unmerged(store, list(pool), plan.branch)
     candidates = _settle(pool, query, plan)
-    way = causes.way_of(query.text) if plan.limits.graph_hops else None
+    way = causes.cause_direction(query.text) if plan.limits.graph_hops else None
     if way is not None:
         candidates, strategy = _follow(store, query, candidates, plan, way)
         strategies.append(strategy)
-    told = plugin_hits.judged(query, [arm for arm in far if not remote_hits.is_afar(arm)])
-    heard = remote_hits.judged(query, [arm for arm in far if remote_hits.is_afar(arm)])
+    told = plugin_hits.rank_plugin_texts(query, [arm for arm in far if not remote_hits.is_remote(arm)])
+    heard = remote_hits.rank_remote_texts(query, [arm for arm in far if remote_hits.is_remote(arm)])
     return Ranking(query, candidates, tuple(strategies), told, heard)
 
 
 def _follow(
-    store: ReadStore, query: Query, candidates: list[Candidate], plan: Plan, way: causes.Way
+    store: ReadStore, query: Query, candidates: list[Candidate], plan: Plan, way: causes.CauseDirection
 ) -> tuple[list[Candidate], Strategy]:
     """Add what lies on the way along causes, each just below what led to it."""
     started = monotonic()
-    start, steps = causes.follow(store, candidates, query.text, way, plan.limits.graph_hops + 1)
+    start, steps = causes.follow_causes(store, candidates, query.text, way, plan.limits.graph_hops + 1)
     by_key = {candidate.key: candidate for candidate in candidates}
     found, sieve = 0, _Sieve(store, plan)
     for step in steps:
@@ -208,14 +219,14 @@ def _gather(store: ReadStore, finishes: Sequence[RetrieverRun], plan: Plan) -> P
         name, found = finish.strategy.name, finish.result
         highest = by_words if name in _SAME_MEASURE else 0.0
         finds = [find for find in found.passages if sieve.lets(find.passage)]
-        admit(pool, name, finds, found.lowest_score, highest)
+        add_results(pool, name, finds, found.lowest_score, highest)
     return pool
 
 
 def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
     """The last word on the order, and on how good the best are."""
-    support(pool)
-    candidates = boosts.settle(boosts.distinct(pool.ranked()))
+    add_session_support(pool)
+    candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()))
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / HIGHEST)
     for candidate in candidates[: max(_JUDGED, plan.limit)]:
@@ -278,7 +289,7 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: SemanticSearch | 
         running.append(arms.recent(bank, until))
     if plan.limits.graph_hops:
         walk = Walk(layers, plan.limits.graph_hops, pool, memories=bool(plan.networks))
-        running.append(graph(bank, query.text, walk))
+        running.append(graph_retriever(bank, query.text, walk))
     if meaning is not None and plan.limits.soft_match_depth:
         running.append(arms.semantic(bank, meaning, query.text, layers, pool))
     return running
@@ -286,10 +297,10 @@ def _arms(bank: str | None, query: Query, plan: Plan, meaning: SemanticSearch | 
 
 def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
     if plan.fusion is Fusion.RRF:
-        by_places(list(pool))
+        fuse_by_ranks(list(pool))
     else:
-        by_scores(pool, weights)
-    smooth(pool)
+        fuse_by_scores(pool, weights)
+    add_neighbour_scores(pool)
 
 
 def _fill_meaning(
@@ -332,10 +343,10 @@ def _meet_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
 def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: SemanticSearch) -> Strategy:
     """What comes with every recall by meaning: one more kind of evidence."""
     means, most_s = plan.limits, RERANK_S[plan.budget]
-    return rerank(CloseLook(meaning), query, pool, means.soft_match_depth, most_s, as_evidence)
+    return rerank(SoftMatcher(meaning), query, pool, means.soft_match_depth, most_s, add_as_evidence)
 
 
 def _read_across(query: Query, pool: Pool, plan: Plan, meaning: SemanticSearch) -> Strategy:
     """What a cross-encoder adds, if the settings name one: it outweighs the rest."""
     means, most_s = plan.limits, RERANK_S[plan.budget]
-    return rerank(CrossReading(meaning), query, pool, means.rerank_depth, most_s, blended)
+    return rerank(CrossEncoder(meaning), query, pool, means.rerank_depth, most_s, blend_into_scores)

@@ -28,7 +28,7 @@ from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Plan
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.query.question import Query
-from holdfast.recall.ranking.hits import agent_of, hit
+from holdfast.recall.ranking.hits import agent_label, make_hit
 from holdfast.sources.json_fields import mapping
 from holdfast.sources.registry import agents
 from holdfast.store.protocol import Reader
@@ -36,8 +36,8 @@ from holdfast.store.protocol import Reader
 RECENT_SESSIONS = "recent_sessions"
 RAW_GREP = "raw_grep"
 CLARIFICATION = "clarification"
-GREP_S = 3.0
-GREP_BYTES = 400 * 1024 * 1024
+GREP_TIMEOUT_S = 3.0
+MAX_GREP_BYTES = 400 * 1024 * 1024
 _LINE = 4 * 1024 * 1024
 _LINES = 200
 _HITS = 5
@@ -49,7 +49,7 @@ _VOCABULARY = 300
 _SUGGESTED = 5
 
 
-class Fallen(NamedTuple):
+class FallbackResult(NamedTuple):
     """What the fallbacks gave, and which of them were used."""
 
     hits: tuple[Hit, ...]
@@ -57,34 +57,34 @@ class Fallen(NamedTuple):
     suggestions: tuple[str, ...] = ()
 
 
-def fall_back(
+def run_fallbacks(
     reader: Reader,
     bank: str | None,
     query: Query,
     redactor: Redactor,
     plan: Plan,
     raw: bool,
-    grep_s: float = GREP_S,
-) -> Fallen:
+    grep_s: float = GREP_TIMEOUT_S,
+) -> FallbackResult:
     """Try one after the other; the first that finds something ends it. What would only find
     what the plan does not want is not tried, nor are raw lines read unless `raw` allows it."""
     used: list[str] = []
     most = min(_HITS, plan.limit)
     if query.time_range is not None and _wants(plan, Layer.SUMMARIES):
         used.append(RECENT_SESSIONS)
-        sessions = reader.recent(bank, "digest", most, query.time_range.start, query.time_range.end)
+        sessions = reader.recent_passages(bank, "digest", most, query.time_range.start, query.time_range.end)
         if sessions:
             found = [
-                hit(reader, Candidate(p, ranks={RECENT_SESSIONS: n}, score=1 / (n + 1)))
+                make_hit(reader, Candidate(p, ranks={RECENT_SESSIONS: n}, score=1 / (n + 1)))
                 for n, p in enumerate(sessions, 1)
             ]
-            return Fallen(tuple(found), tuple(used))
+            return FallbackResult(tuple(found), tuple(used))
     if raw and _wants(plan, Layer.TRANSCRIPTS):
         used.append(RAW_GREP)
         lines = tuple(islice(grep(reader, bank, query, redactor, grep_s), most))
         if lines:
-            return Fallen(lines, tuple(used))
-    return Fallen((), (*used, CLARIFICATION), suggestions(reader, bank, query))
+            return FallbackResult(lines, tuple(used))
+    return FallbackResult((), (*used, CLARIFICATION), suggestions(reader, bank, query))
 
 
 def _wants(plan: Plan, layer: Layer) -> bool:
@@ -92,7 +92,7 @@ def _wants(plan: Plan, layer: Layer) -> bool:
 
 
 def grep(
-    reader: Reader, bank: str | None, query: Query, redactor: Redactor, limit_s: float = GREP_S
+    reader: Reader, bank: str | None, query: Query, redactor: Redactor, limit_s: float = GREP_TIMEOUT_S
 ) -> Iterator[Hit]:
     """What tools printed that holds a name whole, or most of the question's weight close
     together: little of it is kept, but the file may still be there. All else on its lines is
@@ -125,7 +125,7 @@ def _printed(line: str, agent: str) -> Iterator[tuple[str, str]]:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
         return
-    yield from known.printed(mapping(record))
+    yield from known.tool_outputs(mapping(record))
 
 
 def _caller(reader: Reader, source: int, line: int, call: str) -> Turn | None:
@@ -136,7 +136,7 @@ def _caller(reader: Reader, source: int, line: int, call: str) -> Turn | None:
         return None
     turns = reader.turns(last.bank, last.session, max(0, last.seq - _BACK), last.seq)
     calling = [turn for turn in turns if turn.tool is not None and turn.tool.call == call]
-    if not calling or reader.withheld(calling[-1].bank, calling[-1].id):
+    if not calling or reader.is_raw_line_withheld(calling[-1].bank, calling[-1].id):
         return None
     return calling[-1]
 
@@ -154,7 +154,7 @@ def _hit(reader: Reader, turn: Turn, text: str, place: Place, number: int) -> Hi
         bank=turn.bank,
         source=place,
         trust=turn.trust,
-        agent=agent_of(session),
+        agent=agent_label(session),
         why={RAW_GREP: number},
     )
 
@@ -203,7 +203,7 @@ def _read_through(path: Path, needle: bytes, deadline: float) -> Iterator[tuple[
             if needle in line.lower():
                 yield number, line.decode("utf-8", "replace")
             number += line.endswith(b"\n")
-            if read > GREP_BYTES or monotonic() > deadline:
+            if read > MAX_GREP_BYTES or monotonic() > deadline:
                 return
 
 
@@ -235,7 +235,7 @@ def _ripgrep(tool: str, path: Path, needle: str, deadline: float) -> Iterator[tu
 
 def suggestions(reader: Reader, bank: str | None, query: Query) -> tuple[str, ...]:
     """Words of this bank that may have been meant, and what it speaks of most."""
-    recent = reader.recent(bank, "exchange", _VOCABULARY) + reader.recent(bank, "digest", 50)
+    recent = reader.recent_passages(bank, "exchange", _VOCABULARY) + reader.recent_passages(bank, "digest", 50)
     counted: Counter[str] = Counter()
     for passage in recent:
         title = passage.body.partition("\n")[0].removeprefix("Request: ")

@@ -54,7 +54,7 @@ def pack_session(reader: Reader, session: Session, bank: str) -> Pack:
     """What a session leaves behind."""
     work = tuple(reader.exchanges(session.bank, session.id))
     digest = reader.digest_of(session.bank, session.id)
-    made = reader.authored(session.bank, session=session.id)
+    made = reader.authorship(session.bank, session=session.id)
     commits = [c for one in made for c in reader.find(session.bank, "commit", one.commit, 1)]
     facts: dict[str, Fact] = {}
     for exchange in work:
@@ -111,7 +111,7 @@ def _facts_on(reader: Reader, exchange: Exchange) -> list[Fact]:
     turns = reader.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq)
     said = [uri("turn", turn.id) for turn in turns]
     names = [uri("exchange", exchange.id), *said]
-    return [fact for name in names for fact in reader.facts_on(exchange.bank, name)]
+    return [fact for name in names for fact in reader.facts_stated_in(exchange.bank, name)]
 
 
 def _work_of(reader: Reader, record: Record) -> list[Exchange]:
@@ -253,7 +253,7 @@ def _claims(reader: Reader, basis: _Basis) -> list[tuple[Claim, Status]]:
     work = {x.id for x in basis.work}
     for session in dict.fromkeys(x.session for x in basis.work):
         found += [c for c in reader.claims(basis.bank, session) if c.exchange in work]
-    lives = reader.lives(basis.bank, [("claim", claim.id) for claim in found])
+    lives = reader.status_changes(basis.bank, [("claim", claim.id) for claim in found])
     by_id: dict[str, list[Life]] = {}
     for life in lives:
         by_id.setdefault(life.id, []).append(life)

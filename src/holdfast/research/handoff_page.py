@@ -1,4 +1,4 @@
-"""A hand-off pack as data, and as one page in Markdown."""
+"""A hand-off pack as data, and as one page in Markdown. Packs are made in `handoff`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Point(NamedTuple):
-    """One thing that is said: its words, the record it comes from, when, and what to mind."""
+    """One line of a pack: its text, the URI of its source, the time, and a remark ("reverted")."""
 
     text: str
     uri: str = ""
@@ -16,7 +16,7 @@ class Point(NamedTuple):
 
 
 class File(NamedTuple):
-    """A file, and in how many pieces of work it was changed and read."""
+    """A file, and in how many exchanges it was changed and read."""
 
     path: str
     changed: int
@@ -24,7 +24,7 @@ class File(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A record that the pack rests on."""
+    """A record that the pack quotes."""
 
     uri: str
     kind: str
@@ -33,8 +33,8 @@ class Source(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """What is handed over. `kind` is `session` or `topic`; `left_out` counts, by section, what
-    there was no room for."""
+    """What is handed over. `kind` is `session` or `topic`; `name` is the session's URI; `left_out`
+    counts, by section, the lines beyond the limit."""
 
     kind: str
     title: str
@@ -53,6 +53,7 @@ class Pack(NamedTuple):
     left_out: dict[str, int]
 
 
+# Field of `Pack`, heading, and the text for an empty section.
 SECTIONS = (
     ("goal", "Goal", "Nobody said what it is for."),
     ("state", "State", "How it stands is not known."),
@@ -64,40 +65,40 @@ SECTIONS = (
 
 
 def as_markdown(pack: Pack, clean: Callable[[str], str]) -> str:
-    """The pack as one page; `clean` takes out what must not leave."""
+    """The pack as one page; `clean` redacts the text."""
     numbers = {source.uri: number for number, source in enumerate(pack.sources, 1)}
     span = " – ".join(dict.fromkeys(t[:10] for t in (pack.since, pack.until) if t)) or "undated"
-    what = f"Session `{pack.name}`" if pack.name else "A topic"
-    lines = [f"# Hand-off: {pack.title}", "", f"{what} · {pack.bank} · {span}"]
-    dated = pack.since[:10] != pack.until[:10]
-    for part, title, nothing in SECTIONS:
-        lines += ["", f"## {title}", ""]
-        points: tuple[Point, ...] = getattr(pack, part)
-        lines += [_item(point, numbers, dated) for point in points] or [nothing]
-        lines += _rest(pack, part)
+    subject = f"Session `{pack.name}`" if pack.name else "A topic"
+    lines = [f"# Hand-off: {pack.title}", "", f"{subject} · {pack.bank} · {span}"]
+    # Within one day the date of each line says nothing.
+    with_days = pack.since[:10] != pack.until[:10]
+    for section, heading, if_empty in SECTIONS:
+        lines += ["", f"## {heading}", ""]
+        points: tuple[Point, ...] = getattr(pack, section)
+        lines += [_point_line(point, numbers, with_days) for point in points] or [if_empty]
+        lines += _left_out_line(pack, section)
     lines += ["", "## Files", ""]
-    lines += [_file(file) for file in pack.files] or ["None was touched."]
-    lines += _rest(pack, "files")
+    lines += [_file_line(file) for file in pack.files] or ["None was touched."]
+    lines += _left_out_line(pack, "files")
     lines += ["", "## Sources", "", "`holdfast show URI` opens each, down to the raw line.", ""]
     for source in pack.sources:
-        told = " · ".join(filter(None, (source.time[:10], source.title)))
-        lines.append(f"{numbers[source.uri]}. `{source.uri}` {told}".rstrip())
+        label = " · ".join(filter(None, (source.time[:10], source.title)))
+        lines.append(f"{numbers[source.uri]}. `{source.uri}` {label}".rstrip())
     return clean("\n".join(lines) + "\n")
 
 
-def _item(point: Point, numbers: dict[str, int], dated: bool) -> str:
-    """A day is told where there is more than one."""
-    told = ", ".join(filter(None, (point.time[:10] if dated else "", point.mark)))
-    where = f" [{numbers[point.uri]}]" if point.uri in numbers else ""
-    return f"- {point.text}{f' ({told})' if told else ''}{where}"
+def _point_line(point: Point, numbers: dict[str, int], with_day: bool) -> str:
+    notes = ", ".join(filter(None, (point.time[:10] if with_day else "", point.mark)))
+    source = f" [{numbers[point.uri]}]" if point.uri in numbers else ""
+    return f"- {point.text}{f' ({notes})' if notes else ''}{source}"
 
 
-def _file(file: File) -> str:
-    told = [f"changed {file.changed}×"] if file.changed else []
-    told += [f"read {file.read}×"] if file.read else []
-    return f"- `{file.path}`: {', '.join(told)}"
+def _file_line(file: File) -> str:
+    counts = [f"changed {file.changed}×"] if file.changed else []
+    counts += [f"read {file.read}×"] if file.read else []
+    return f"- `{file.path}`: {', '.join(counts)}"
 
 
-def _rest(pack: Pack, part: str) -> list[str]:
-    left = pack.left_out.get(part, 0)
-    return [f"- … and {left} more"] if left else []
+def _left_out_line(pack: Pack, section: str) -> list[str]:
+    left_out = pack.left_out.get(section, 0)
+    return [f"- … and {left_out} more"] if left_out else []

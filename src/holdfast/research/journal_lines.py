@@ -1,4 +1,7 @@
-"""How the steps of an investigation are written down, and read again."""
+"""The lines of a research session's journal: how events and answers are written and read again.
+
+The journal file itself is in `session_journal`.
+"""
 
 from __future__ import annotations
 
@@ -13,60 +16,63 @@ from holdfast.model.uris import parse_uri
 from holdfast.research.session_journal import ASKED, Line
 from holdfast.store.protocol import Reader
 
-_LONG = 4000
-THEIRS = "(what a plugin or a server said is not kept)"
-_AFAR = "holdfast://remote/"
-GONE = "(not shown: the record was forgotten or erased)"
+# Characters of a text that a journal keeps; nobody reads a longer question again.
+_MAX_CHARS = 4000
+_FOREIGN_TEXT = "(what a plugin or a server said is not kept)"
+_REMOVED_TEXT = "(not shown: the record was forgotten or erased)"
+_REMOTE_PREFIX = "holdfast://remote/"
 
 
 def question_line(time: str, question: str, reads: str, key: str) -> Line:
-    """The line that a question begins with."""
+    """The line of a question; `reads` is the question as completed, if that differs."""
     read = {"reads": reads} if reads else {}
     return {"time": time, "stage": ASKED, "question": question, **read, "key": key}
 
 
 def event_line(event: Event, time: str, clean: Callable[[str], str], key: str = "") -> Line:
-    """A step as a line; what it does not have is left out."""
+    """The line of an event, without empty values."""
     line: Line = {
         "time": time, "stage": event.stage.value, "round": event.round,
-        "text": clean(event.text[:_LONG]), "query": clean(event.query[:_LONG]),
+        "text": clean(event.text[:_MAX_CHARS]), "query": clean(event.query[:_MAX_CHARS]),
         "found": event.found,
         "uris": list(event.uris),
     }  # fmt: skip
-    told = {name: value for name, value in line.items() if value not in ("", 0, [])}
+    line = {name: value for name, value in line.items() if value not in ("", 0, [])}
     if event.answer is not None:
-        kept = without_foreign_quotes(event.answer)
-        told["answer"] = answer_to_json(kept, clean)
-        if kept is event.answer:
-            told["key"] = key  # what is not kept whole cannot be given again
-    return told
+        stored = without_foreign_quotes(event.answer)
+        line["answer"] = answer_to_json(stored, clean)
+        if stored is event.answer:
+            line["key"] = key  # only an answer that is stored whole can be given again
+    return line
 
 
 def without_foreign_quotes(answer: Answer) -> Answer:
-    """An answer without what plugins and servers said: that is shown, and never kept."""
-    theirs = [
+    """An answer without what plugins and servers said: that is shown once and never stored."""
+    foreign = [
         cited
         for cited in answer.citations
-        if cited.layer is Layer.PROVIDERS or cited.uri.startswith(_AFAR)
+        if cited.layer is Layer.PROVIDERS or cited.uri.startswith(_REMOTE_PREFIX)
     ]
-    if not theirs:
+    if not foreign:
         return answer
-    marks = [f"[{cited.number}]" for cited in theirs]
+    marks = [f"[{cited.number}]" for cited in foreign]
     lines = answer.answer.split("\n")
     return replace(
         answer,
-        answer="\n".join(THEIRS if any(m in line for m in marks) else line for line in lines),
+        answer="\n".join(
+            _FOREIGN_TEXT if any(mark in line for mark in marks) else line for line in lines
+        ),
         citations=tuple(
-            cited._replace(excerpt=THEIRS) if cited in theirs else cited
+            cited._replace(excerpt=_FOREIGN_TEXT) if cited in foreign else cited
             for cited in answer.citations
         ),
     )
 
 
 def answer_to_json(answer: Answer, clean: Callable[[str], str] = lambda text: text) -> Line:
-    """An answer as JSON can hold it, in the shape of `ask --json`."""
+    """An answer in the shape of `ask --json`."""
     return {
-        "question": clean(answer.question[:_LONG]),
+        "question": clean(answer.question[:_MAX_CHARS]),
         "answer": answer.answer,
         "confidence": answer.confidence.value,
         "abstained": answer.abstained,
@@ -83,7 +89,7 @@ def answer_to_json(answer: Answer, clean: Callable[[str], str] = lambda text: te
 
 
 def answer_from_json(line: Mapping[str, Any]) -> Answer:
-    """The answer that was spelled."""
+    """The answer of a journal line, as `answer_to_json` made it."""
     cited = [
         Citation(**one)._replace(layer=Layer(one["layer"]), trust=Trust(one["trust"]))
         for one in cast(list[dict[str, Any]], line["citations"])
@@ -103,40 +109,48 @@ def answer_from_json(line: Mapping[str, Any]) -> Answer:
 
 
 def mask_removed_records(reader: Reader, lines: list[Line]) -> list[Line]:
-    """Lines without the words of records that are not shown any more: what an answer quotes of
-    them, and queries and caveats that may have been made of them."""
-    told: list[Line] = []
-    gone: set[str] = set()
+    """Journal lines without the words of records that were forgotten or erased since: quotes of
+    them in answers, and queries and caveats that may have been made from them."""
+    masked: list[Line] = []
+    removed: set[str] = set()
     for line in lines:
         if line.get("stage") == ASKED:
-            gone = set()
-        gone |= {name for name in _named(line) if not _is_there(reader, name)}
-        told.append(_masked(line, gone) if gone else line)
-    return told
+            removed = set()
+        removed |= {name for name in _uris_in(line) if not _exists(reader, name)}
+        masked.append(_mask(line, removed) if removed else line)
+    return masked
 
 
-def _named(line: Line) -> list[str]:
+def _uris_in(line: Line) -> list[str]:
     cited = cast(Line, line.get("answer") or {}).get("citations", [])
     return [*line.get("uris", []), *(one["uri"] for one in cited)]
 
 
-def _is_there(reader: Reader, name: str) -> bool:
+def _exists(reader: Reader, name: str) -> bool:
     known = parse_uri(name)
     return known is None or bool(reader.find(None, known.word, known.id, 1))
 
 
-def _masked(line: Line, gone: set[str]) -> Line:
-    told = {**line, "query": GONE} if line.get("query") and line.get("round", 1) > 1 else line
+def _mask(line: Line, removed: set[str]) -> Line:
+    if line.get("query") and line.get("round", 1) > 1:
+        line = {**line, "query": _REMOVED_TEXT}
     answer = cast(Line, line.get("answer") or {})
     if not answer:
-        return told
+        return line
     cited = cast(list[Line], answer["citations"])
-    hidden = [f"[{one['number']}]" for one in cited if one["uri"] in gone]
-    said = str(answer["answer"]).split("\n")
-    kept = [
-        GONE if any(mark in part for mark in hidden) or not part.endswith("]") else part
-        for part in said
+    marks = [f"[{one['number']}]" for one in cited if one["uri"] in removed]
+    # A part without a citation at its end continues another one, which may be removed.
+    parts = [
+        _REMOVED_TEXT if any(mark in part for mark in marks) or not part.endswith("]") else part
+        for part in str(answer["answer"]).split("\n")
     ]
-    masked = [{**one, "excerpt": GONE} if one["uri"] in gone else one for one in cited]
-    whole = {**answer, "answer": "\n".join(kept), "citations": masked, "caveats": [GONE]}
-    return {**told, "answer": whole}
+    citations = [
+        {**one, "excerpt": _REMOVED_TEXT} if one["uri"] in removed else one for one in cited
+    ]
+    masked = {
+        **answer,
+        "answer": "\n".join(parts),
+        "citations": citations,
+        "caveats": [_REMOVED_TEXT],
+    }
+    return {**line, "answer": masked}

@@ -22,9 +22,9 @@ from holdfast.model.bank import Bank
 from holdfast.model.opinions import Cited, Claim, Reflection
 from holdfast.model.query import Hit, Recalled
 from holdfast.model.trust import Trust
-from holdfast.refine.model_output.evidence import TOLD_SHARE, Evidence, clean
-from holdfast.refine.model_output.prompts import bordered
-from holdfast.refine.model_output.responses import read_object
+from holdfast.refine.model_output.evidence import SUMMARY_SHARE, Evidence, clean_text
+from holdfast.refine.model_output.prompts import build_question
+from holdfast.refine.model_output.responses import parse_object
 from holdfast.regex import regex
 from holdfast.research.reflection import opinion_line
 
@@ -99,12 +99,12 @@ def reflection_prompt(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
     texts = [
         f"({hit.time[:10]}, {hit.kind}, {hit.trust.value}) {hit.text[:_RECORD]}" for hit in hits
     ]
-    return bordered(task, texts, FORM, ANSWER_TOKENS, noun="record")
+    return build_question(task, texts, FORM, ANSWER_TOKENS, noun="record")
 
 
 def read_model_reflection(text: str) -> ModelReflection:
     """What a model answered, read into types."""
-    whole = read_object(text)
+    whole = parse_object(text)
     answer: object = whole.get("answer")
     if not isinstance(answer, str) or not answer.strip():
         raise ModelAnswerError("it has no answer.")
@@ -135,8 +135,8 @@ def check_reflection(
     """The reflection with what of a thought is borne out; as it was, if too little is."""
     texts = [hit.text for hit in hits]
     evidence = Evidence([*texts, draft.query], [*texts, draft.query, bank.background])
-    said = _NAMED.sub(_if_there(len(hits)), clean(thought.answer))
-    answer = redactor.redact(evidence.kept(said, TOLD_SHARE)).text
+    said = _NAMED.sub(_if_there(len(hits)), clean_text(thought.answer))
+    answer = redactor.redact(evidence.supported_sentences(said, SUMMARY_SHARE)).text
     if not answer:
         problem = "By rules alone: nothing in the model's answer was borne out by the records."
         return replace(draft, caveats=(*draft.caveats, problem))
@@ -174,9 +174,9 @@ def _claim(
     redactor: Redactor,
 ) -> Claim | None:
     said, favour, against, sure = one
-    sentence = redactor.redact(clean(said)).text
+    sentence = redactor.redact(clean_text(said)).text
     ours, others = ([n for n in numbers if 1 <= n <= len(hits)] for numbers in (favour, against))
-    if not ours or not evidence.bears_out(sentence, TOLD_SHARE):
+    if not ours or not evidence.supports(sentence, SUMMARY_SHARE):
         return None
     mind = bank.disposition
     homes = {hits[n - 1].session or hits[n - 1].uri for n in ours}

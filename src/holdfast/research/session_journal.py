@@ -1,9 +1,10 @@
-"""Investigations on disk: one journal a session, appended line by line while it runs.
+"""Research sessions on disk: one journal file a session, appended line by line while it runs.
 
-A session is a file that only its owner can read; attaching to it is reading on. Beside it lies, for
-as long as somebody works on it, a file that the kernel holds locked for that process: so a session
-whose process died says so, and no clock has a say in it. To cancel is to write into that file. The
-latest sessions are kept, up to a number and an age. What is written was cleaned of secrets before.
+Only the owner can read a journal; to attach to a session is to read on. While a process works on a
+session it holds a lock on a second file beside the journal. The kernel releases the lock when the
+process dies, so a crash is seen at once and without a timeout. Writing into that file cancels the
+session. The latest sessions are kept, up to a number and an age. Callers redact secrets before
+they write. What a line contains is in `journal_lines`.
 """
 
 from __future__ import annotations
@@ -22,22 +23,27 @@ from holdfast.locks import hold, is_locked
 from holdfast.model.research import ENDS
 from holdfast.regex import regex
 
+# Sessions are a convenience, not a record: enough to look back a month, few enough to list.
 MAX_SESSIONS = 200
 MAX_AGE_DAYS = 30
+# A session is read whole for every follow-up, so it must stay short.
 MAX_QUESTIONS = 50
 _PREFIX = "mem-"
 _ID = regex(r"mem-[0-9a-f]{8,40}")
+# How often a follower looks for new lines: less than a person notices.
 _POLL_S = 0.05
 _DAY_MS = 86_400_000
 _ENDS = frozenset(stage.value for stage in ENDS)
-_PRIVATE = os.O_NOFOLLOW | os.O_CLOEXEC
+# Never follow a symbolic link, never pass the file to a child process.
+_OPEN_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+# The stage of a line that holds a question.
 ASKED = "asked"
 
 Line = dict[str, Any]
 
 
 class SessionState(StrEnum):
-    """How a session stands: at work, at rest, told to stop, or left by a process that died."""
+    """The state of a session. CRASHED: its process died before the end."""
 
     RUNNING = "running"
     DONE = "done"
@@ -47,7 +53,8 @@ class SessionState(StrEnum):
 
 
 class SessionSummary(NamedTuple):
-    """A session in brief: its questions in order, when the first and the last line were written."""
+    """A session's questions in order, the times of its first and last line, and the confidence of
+    its last answer."""
 
     id: str
     state: SessionState
@@ -58,34 +65,35 @@ class SessionSummary(NamedTuple):
 
 
 def new_id() -> str:
-    """A name that nobody has used; later names sort behind earlier ones."""
+    """A new session id; later ids sort behind earlier ones."""
     return f"{_PREFIX}{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
 
 
 class ResearchSessions:
-    """The sessions of one home."""
+    """The sessions in one folder."""
 
     def __init__(self, folder: Path, makes_home: bool = False) -> None:
-        """With `makes_home` the home is made too: a memory elsewhere may have none here yet."""
+        """With `makes_home` the parent folder is made too: a memory on a server may have no home
+        on this machine yet."""
         self._folder = folder
         self._makes_home = makes_home
 
     @contextmanager
     def open_session(self, id: str, follow: bool) -> Generator[ActiveSession | None]:
-        """Work on a session: a new one, or one that is there already. None where nothing can be
-        written: an investigation does not depend on its journal."""
-        run = self._begin(id, follow)
+        """Work on a new session, or with `follow` on an existing one. None where nothing can be
+        written: a question is answered without a journal, too."""
+        session = self._begin(id, follow)
         try:
-            yield run
+            yield session
         finally:
-            if run is not None:
-                run.close()
+            if session is not None:
+                session.close()
 
     def _begin(self, id: str, follow: bool) -> ActiveSession | None:
         path = self._path(id, must=follow)
         try:
             if not follow:
-                # Where there is no memory yet, asking makes no home for one.
+                # A question creates no home where there is no memory yet.
                 if self._makes_home:
                     self._folder.parent.mkdir(0o700, parents=True, exist_ok=True)
                 self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -102,7 +110,7 @@ class ResearchSessions:
             return None
 
     def ids(self) -> list[str]:
-        """All of them, the latest first."""
+        """All session ids, the latest first."""
         try:
             names = [path.name for path in self._folder.iterdir()]
         except OSError:
@@ -111,21 +119,21 @@ class ResearchSessions:
         return sorted((name for name in known if _ID.fullmatch(name)), reverse=True)
 
     def find(self, id: str) -> str:
-        """The session that is meant, by its name or the start of one."""
+        """The full id of the session with this id or the only one with this prefix."""
         if _ID.fullmatch(id) and self.journal(id).exists():
             return id
-        begun = [known for known in self.ids() if id.startswith(_PREFIX) and known.startswith(id)]
-        if len(begun) != 1:
-            many = "Several sessions start with" if begun else "There is no session"
-            raise NotFoundError(f"{many} {id[:60]!r}.", "`holdfast research list` names them.")
-        return begun[0]
+        found = [known for known in self.ids() if id.startswith(_PREFIX) and known.startswith(id)]
+        if len(found) != 1:
+            problem = "Several sessions start with" if found else "There is no session"
+            raise NotFoundError(f"{problem} {id[:60]!r}.", "`holdfast research list` names them.")
+        return found[0]
 
     def lines(self, id: str, after: int = 0) -> list[Line]:
-        """What was written in a session, from a line on."""
+        """The lines of a session, without the first `after`."""
         return list(_lines(self._path(id, must=True)))[after:]
 
     def state(self, id: str) -> SessionState:
-        """How a session stands."""
+        """The state of a session."""
         path = self._path(id, must=True)
         if is_locked(path.with_suffix(".run")):
             return SessionState.RUNNING
@@ -135,19 +143,20 @@ class ResearchSessions:
         return SessionState(last) if last in _ENDS else SessionState.CRASHED
 
     def summary(self, id: str) -> SessionSummary:
-        """A session in brief."""
+        """The summary of a session."""
         lines = self.lines(id)
         questions = tuple(str(line.get("question", "")) for line in lines if _is_asked(line))
         answers = [cast(Line, line["answer"]) for line in lines if line.get("answer")]
         times = [str(line.get("time", "")) for line in lines] or [""]
-        sure = str(answers[-1].get("confidence", "")) if answers else ""
-        return SessionSummary(id, self.state(id), questions, times[0], times[-1], sure)
+        confidence = str(answers[-1].get("confidence", "")) if answers else ""
+        return SessionSummary(id, self.state(id), questions, times[0], times[-1], confidence)
 
     def tail(self, id: str, after: int = 0) -> Iterator[Line]:
-        """The lines of a session from one on, and those to come until it rests."""
+        """The lines of a session without the first `after`; waits for more until it ends."""
         path = self._path(id, must=True)
         while True:
-            # Whether it runs is looked at first: what it wrote before it left is read after.
+            # Check the lock before reading, so that the last lines of a session that ends in
+            # between are still read.
             running = is_locked(path.with_suffix(".run"))
             for line in list(_lines(path))[after:]:
                 after += 1
@@ -157,24 +166,24 @@ class ResearchSessions:
             time.sleep(_POLL_S)
 
     def cancel(self, id: str) -> bool:
-        """Tell whoever works on a session to stop; returns whether anybody does."""
+        """Ask the process that works on a session to stop; returns whether there is one."""
         run = self._path(id, must=True).with_suffix(".run")
         if not is_locked(run):
             return False
         with suppress(OSError):
-            descriptor = os.open(run, os.O_WRONLY | _PRIVATE)
+            descriptor = os.open(run, os.O_WRONLY | _OPEN_FLAGS)
             os.write(descriptor, b"cancel\n")
             os.close(descriptor)
         return True
 
     def remove(self, id: str) -> None:
-        """Forget a session for good."""
+        """Delete a session."""
         path = self._path(id, must=True)
         path.unlink()
         path.with_suffix(".run").unlink(missing_ok=True)
 
     def _prune(self) -> None:
-        """Remove what is too old or too many. The time is in the name, so nothing is opened."""
+        """Delete sessions that are too old or too many. The id has the time, so no file is read."""
         known = self.ids()
         oldest = f"{_PREFIX}{time.time_ns() // 1_000_000 - MAX_AGE_DAYS * _DAY_MS:011x}"
         for id in [*known[MAX_SESSIONS - 1 :], *(id for id in known if id < oldest)]:
@@ -183,11 +192,11 @@ class ResearchSessions:
                     self.remove(id)
 
     def journal(self, id: str) -> Path:
-        """The file of a session, whether or not it is there."""
+        """The journal file of a session, which may not exist."""
         return self._folder / f"{id}.jsonl"
 
     def _path(self, id: str, must: bool) -> Path:
-        # A name is only ever a name: nothing in it can lead out of the folder.
+        # The pattern allows no separators, so no id leads out of the folder.
         if not _ID.fullmatch(id) or (must and not self.journal(id).exists()):
             raise NotFoundError(
                 f"There is no session {id[:60]!r}.", "`holdfast research list` names them."
@@ -196,57 +205,60 @@ class ResearchSessions:
 
 
 class ActiveSession:
-    """A session that this process works on."""
+    """A session that this process works on: it holds the lock until `close`."""
 
     def __init__(self, path: Path, follow: bool) -> None:
         self._path = path
-        self._held = _hold(path.with_suffix(".run"))
-        flags = os.O_WRONLY | os.O_APPEND | _PRIVATE | (0 if follow else os.O_CREAT | os.O_EXCL)
+        self._lock = _lock_run_file(path.with_suffix(".run"))
+        create = 0 if follow else os.O_CREAT | os.O_EXCL
+        flags = os.O_WRONLY | os.O_APPEND | _OPEN_FLAGS | create
         try:
             self._journal = os.open(path, flags, 0o600)
         except OSError:
-            os.close(self._held)
+            os.close(self._lock)
             raise
 
     @property
     def cancelled(self) -> bool:
-        """Whether somebody wants it to stop."""
-        return os.fstat(self._held).st_size > 0
+        """Whether `ResearchSessions.cancel` was called for it."""
+        return os.fstat(self._lock).st_size > 0
 
     def lines(self) -> list[Line]:
-        """What was written so far."""
+        """All lines so far."""
         return list(_lines(self._path))
 
     def write(self, line: Line) -> None:
-        """Add a line. A full disk does not stop an investigation."""
+        """Append a line. A full disk does not stop an investigation."""
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
         with suppress(OSError):
             os.write(self._journal, f"{data}\n".encode("utf-8", "replace"))
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the lock."""
         with suppress(OSError):
             self._path.with_suffix(".run").unlink()
-        os.close(self._held)
+        os.close(self._lock)
         os.close(self._journal)
 
 
-def _hold(path: Path) -> int:
-    """The file that says that this process is at work, locked; BlockingIOError if another is."""
+def _lock_run_file(path: Path) -> int:
+    """Open and lock the file that marks a session as running; BlockingIOError if another process
+    holds it."""
     while True:
-        held = os.open(path, os.O_RDWR | os.O_CREAT | _PRIVATE, 0o600)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | _OPEN_FLAGS, 0o600)
         try:
-            if not hold(held, wait=False):
+            if not hold(lock, wait=False):
                 raise BlockingIOError
-            if os.path.samestat(os.fstat(held), path.stat()):
-                os.ftruncate(held, 0)
-                return held
+            # The other process may have deleted the file between our open and our lock.
+            if os.path.samestat(os.fstat(lock), path.stat()):
+                os.ftruncate(lock, 0)
+                return lock
         except FileNotFoundError:
-            pass  # whoever was at work has just left, and taken the file along
+            pass
         except OSError:
-            os.close(held)
+            os.close(lock)
             raise
-        os.close(held)
+        os.close(lock)
 
 
 def _is_asked(line: Line) -> bool:
@@ -254,17 +266,17 @@ def _is_asked(line: Line) -> bool:
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    """The whole lines of a journal; one that a kill cut short is none."""
+    """The complete lines of a journal; one that was cut short by a kill is skipped."""
     try:
         with path.open("rb") as file:
             for raw in file:
-                if raw.endswith(b"\n") and (line := _parsed(raw)) is not None:
+                if raw.endswith(b"\n") and (line := _parse(raw)) is not None:
                     yield line
     except OSError:
         return
 
 
-def _parsed(raw: bytes) -> Line | None:
+def _parse(raw: bytes) -> Line | None:
     try:
         line: Any = json.loads(raw)
     except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
-"""What there is to know about an agent whose sessions are read.
+"""What an agent's module must provide, so that its sessions can be read.
 
-Each agent is one module of `sources/agents` that sets `AGENT`; nothing else names it. Its records
-are read one by one and without memory of the one before, so that a file may be read in any pieces
-and by any process. Where an agent keeps no file of lines, its `Layout` lays out what it does keep
-as lines, oldest first, so that what comes later is added at the end.
+Each agent is one module of `sources/agents` that sets `AGENT`; nothing else names it. Records are
+read one by one, without state from the record before, so that any part of a file may be read by
+any process. An agent that keeps a document or a database instead of a file of lines provides a
+`LineLayout`, which converts it to lines, oldest first, so that later content is added at the end.
 """
 
 from __future__ import annotations
@@ -13,65 +13,66 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.model.ledger import Skip
-from holdfast.sources.draft import DraftSession, FileInfo, Reading
+from holdfast.sources.draft import DraftSession, FileInfo, ParsedLine
 from holdfast.sources.json_fields import Record
 
 
-class Where(NamedTuple):
-    """What the places of an agent depend on: the user's folder, the environment's variables that
-    name folders, and the system as Python calls it (`linux`, `darwin`, `win32`)."""
+class UserEnvironment(NamedTuple):
+    """What the folders of an agent depend on: the user's home, the environment variables that name
+    folders, and `sys.platform` (`linux`, `darwin`, `win32`)."""
 
     home: Path
     env: Mapping[str, str]
     system: str
 
 
-class Layout(NamedTuple):
+class LineLayout(NamedTuple):
     """How a document or a database is read as lines. `stamp` changes whenever the lines may, and
     raises OSError where there is nothing; `lay_out` gives the lines, each a JSON object."""
 
     stamp: Callable[[Path], str]
-    lay_out: Callable[[Path], bytes]
+    to_lines: Callable[[Path], bytes]
 
 
-def every_line(line: bytes) -> Skip | None:
-    """Every line is worth parsing."""
+def skip_nothing(line: bytes) -> Skip | None:
+    """Parse every line."""
     return None
 
 
-def of_file(record: Record, file: FileInfo) -> DraftSession:
-    """The session that the file as a whole tells of."""
+def session_of_file(record: Record, file: FileInfo) -> DraftSession:
+    """The one session of a file."""
     return file.session
 
 
-def nothing_printed(record: Record) -> Iterator[tuple[str, str]]:
-    """No output of tools is told apart."""
+def no_outputs(record: Record) -> Iterator[tuple[str, str]]:
+    """Outputs of tools are not available."""
     return iter(())
 
 
 class Agent(NamedTuple):
-    """One agent.
+    """One agent. The fields with a default are needed by some agents only."""
 
-    `folders` are where its sessions lie by default; `find` gives every one of them below a folder,
-    or within a file, and tells in a list what it could not look into. `knows` says whether a file
-    is this agent's, by its path and its first bytes. `about` says what a file as a whole tells of
-    its session, by the same. `read` makes of a record what is kept, or says why nothing is.
-
-    `skip` may name lines that need not even be parsed, `lighten` what of the others need not;
-    `describe` is for files with lines of several sessions, and `printed` gives what tools printed,
-    each with the id of its call. A path that `find` gives may lie within a file (`store.db/s1`):
-    then `layout` opens it.
-    """
-
+    # In sessions, filters and `--agent`; and as people call it.
     name: str
     title: str
-    folders: Callable[[Where], Sequence[Path]]
+    # The folders of its sessions by default, whether they exist or not.
+    folders: Callable[[UserEnvironment], Sequence[Path]]
+    # Every session below a folder, or in a file. What cannot be read is added to the list. A path
+    # may point into a file (`store.db/SESSION`); `layout` must read it then.
     find: Callable[[Path, list[str]], Iterable[Path]]
-    knows: Callable[[Path, bytes], bool]
-    about: Callable[[Path, bytes], DraftSession]
-    read: Callable[[Record, FileInfo], Reading]
-    skip: Callable[[bytes], Skip | None] = every_line
-    lighten: Callable[[bytes], bytes] = bytes
-    describe: Callable[[Record, FileInfo], DraftSession] = of_file
-    printed: Callable[[Record], Iterator[tuple[str, str]]] = nothing_printed
-    layout: Layout | None = None
+    # Whether this agent wrote a file, by its path and its first bytes.
+    recognises: Callable[[Path, bytes], bool]
+    # The session of a file, by its path and the first bytes of its lines.
+    read_session: Callable[[Path, bytes], DraftSession]
+    # The turns and results of a record, or why it has none.
+    read_record: Callable[[Record, FileInfo], ParsedLine]
+    # Why a line need not be parsed; None where it must be.
+    skip_line: Callable[[bytes], Skip | None] = skip_nothing
+    # A line without parts that are large and never used.
+    shorten_line: Callable[[bytes], bytes] = bytes
+    # The session of a record, for files with several sessions.
+    session_of_record: Callable[[Record, FileInfo], DraftSession] = session_of_file
+    # The whole outputs of tools in a record, each with the id of its call.
+    tool_outputs: Callable[[Record], Iterator[tuple[str, str]]] = no_outputs
+    # For agents that do not keep files of lines.
+    layout: LineLayout | None = None

@@ -1,4 +1,4 @@
-"""What bytes are read from."""
+"""The protocol of anything that can be opened to read bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import BinaryIO, Literal, Protocol
 
 
 class Openable(Protocol):
-    """What can be opened to read its bytes: a path is one."""
+    """Can be opened to read its bytes, as a `Path` can."""
 
     def open(self, mode: Literal["rb"], buffering: int = -1) -> BinaryIO:
         """Its bytes from the start."""

@@ -1,22 +1,22 @@
-"""Any dialogue, one JSON object a line: `session`, `id`, `time`, `speaker`, `text`."""
+"""Conversations of any origin, one JSON object a line: `session`, `id`, `time`, `speaker`, `text`."""
 
 from __future__ import annotations
 
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
-from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading, skipped
+from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, ParsedLine, skipped
 from holdfast.sources.json_fields import Record, normal_time, string
 
 AGENT = "conversation"
 _ASSISTANTS = {"assistant", "ai", "agent", "bot", "model", "claude", "chatgpt", "gemini"}
 
 
-def read_record(record: Record, file: FileInfo) -> Reading:
-    """One line is one turn."""
+def read_record(record: Record, file: FileInfo) -> ParsedLine:
+    """The turn of one line."""
     text: object = record.get("text")
     if not isinstance(text, str):
-        return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
+        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
     if not text.strip():
         return skipped(Skip.EMPTY)
     session = _session(record, file)
@@ -27,16 +27,16 @@ def read_record(record: Record, file: FileInfo) -> Reading:
     time = normal_time(record.get("time"))
     key = ("conversation", session, ref, time, speaker, text)
     turn = DraftTurn(key, time, role, Trust.IMPORT, text.strip(), name)
-    return Reading(Fate.CAPTURED, session=session, turns=(turn,), ref=ref)
+    return ParsedLine(Fate.CAPTURED, session=session, turns=(turn,), ref=ref)
 
 
 def skip_unparsed(line: bytes) -> Skip | None:
-    """No line of a dialogue is known to be empty before it is parsed."""
+    """Parse every line."""
     return None
 
 
 def describe_session(record: Record, file: FileInfo) -> DraftSession:
-    """The session a line names, or the file it lies in."""
+    """The session that a line names, or the file as one."""
     id = _session(record, file)
     return DraftSession(id, id, cwd=file.root)
 

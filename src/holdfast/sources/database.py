@@ -1,7 +1,6 @@
-"""Databases of other programs, only read, while those write to them.
+"""Queries SQLite databases of other programs, read-only, while those programs write to them.
 
-A look never waits long and never writes: a database that is locked or broken is as good as a file
-that cannot be opened just now.
+A database that is locked or damaged raises OSError, as a file that cannot be opened does.
 """
 
 from __future__ import annotations
@@ -17,10 +16,12 @@ from urllib.parse import quote
 from holdfast.sources.file_stamp import stamp_of
 
 _MAGIC = b"SQLite format 3\x00"
-_PATIENCE_S = 2.0
-_FRESH_S = 60
+# How long to wait for a lock: the next pass reads again anyway.
+_LOCK_TIMEOUT_S = 2.0
+# A cached result is at most this old, for databases whose files do not show every change.
+_CACHE_S = 60
 
-_kept: dict[tuple[Path, str], tuple[str, dict[str, str]]] = {}
+_cache: dict[tuple[Path, str], tuple[str, dict[str, str]]] = {}
 
 
 def is_database(path: Path, head: bytes | None = None) -> bool:
@@ -34,29 +35,29 @@ def is_database(path: Path, head: bytes | None = None) -> bool:
     return head.startswith(_MAGIC)
 
 
-def rows(path: Path, question: str, *given: object) -> Iterator[Any]:
-    """What a database answers; raises OSError where it cannot."""
+def query(path: Path, sql: str, *parameters: object) -> Iterator[Any]:
+    """The rows of a query; raises OSError where the database cannot be read."""
     try:
-        yield from _ask(path, "mode=ro", question, given)
+        yield from _execute(path, sql, parameters)
     except sqlite3.Error as error:
         raise OSError(f"{path} cannot be read: {error}") from error
 
 
-def _ask(path: Path, mode: str, question: str, given: tuple[object, ...]) -> list[Any]:
-    address = f"file:{quote(str(path))}?{mode}"
-    with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_S)) as connection:
-        return connection.execute(question, given).fetchall()
+def _execute(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Any]:
+    address = f"file:{quote(str(path))}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True, timeout=_LOCK_TIMEOUT_S)) as connection:
+        return connection.execute(sql, parameters).fetchall()
 
 
-def kept(
-    path: Path, told: Callable[[Path], dict[str, str]], what: str = "stamps"
+def cached(
+    path: Path, read: Callable[[Path], dict[str, str]], name: str = "stamps"
 ) -> dict[str, str]:
-    """What a database tells of each of its sessions, asked anew only when its files changed, or
-    the minute: all of them are looked at one after the other."""
+    """What `read` gives for a database, read again only when its files change or a minute has
+    passed: every session of the database asks for it in turn."""
     log = path.with_name(f"{path.name}-wal")
-    now = f"{stamp_of(path.stat())}:{stamp_of(log.stat()) if log.exists() else ''}"
-    now = f"{now}:{int(monotonic() / _FRESH_S)}"
-    known = _kept.get((path, what))
-    if known is None or known[0] != now:
-        known = _kept[path, what] = (now, told(path))
-    return known[1]
+    state = f"{stamp_of(path.stat())}:{stamp_of(log.stat()) if log.exists() else ''}"
+    state = f"{state}:{int(monotonic() / _CACHE_S)}"
+    entry = _cache.get((path, name))
+    if entry is None or entry[0] != state:
+        entry = _cache[path, name] = (state, read(path))
+    return entry[1]

@@ -1,6 +1,7 @@
-"""What a reader makes of one line, before it has a bank, a place in its session, or redaction.
+"""What a reader makes of one line of a transcript: turns, results of tools, facts of the session.
 
-Plain tuples: one is made for every line of every transcript.
+Drafts have no bank and no position in their session yet, and are not redacted. They are plain
+tuples, because every line of every transcript makes one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from holdfast.model.trust import Trust
 
 
 class DraftTurn(NamedTuple):
-    """A turn as its line tells it; `key` is what its id is made of."""
+    """A turn. Its id is derived from `key`, which must be the same whenever the line is read."""
 
     key: tuple[str, ...]
     time: str
@@ -36,7 +37,8 @@ class DraftResult(NamedTuple):
 
 
 class DraftSession(NamedTuple):
-    """What a line says about the session it belongs to."""
+    """What a line, or a whole file, says about a session. `host` is the agent's own id of it,
+    `subagent` the role of a subagent, and `parent` the session that started that."""
 
     id: str
     host: str
@@ -51,8 +53,9 @@ class DraftSession(NamedTuple):
 NO_SESSION = DraftSession("", "")
 
 
-class Reading(NamedTuple):
-    """What became of one line, and which session it belongs to."""
+class ParsedLine(NamedTuple):
+    """The outcome of one line: what was captured, or the reason why nothing was. `ref` occurs in
+    the line and finds it again."""
 
     fate: Fate
     reason: str = ""
@@ -64,21 +67,28 @@ class Reading(NamedTuple):
     title: str = ""
 
 
-def skipped(reason: Skip) -> Reading:
-    """A line that is readable and gives nothing to remember."""
+def skipped(reason: Skip) -> ParsedLine:
+    """The outcome of a line that is readable and holds nothing to remember."""
     return _SKIPPED[reason]
 
 
-_SKIPPED = {reason: Reading(Fate.SKIPPED, reason.value) for reason in Skip}
+_SKIPPED = {reason: ParsedLine(Fate.SKIPPED, reason.value) for reason in Skip}
 
 
 class FileInfo(NamedTuple):
-    """What a reader must know about the file that a line is in; `root` is the project's
-    folder, under which paths are told relative to it. `session` is what the file as a whole
-    tells of its session, where it holds one alone."""
+    """The file that a line is in. Paths below `root`, the project's folder, are made relative to
+    it. `session` is set where the file holds one session alone."""
 
     path: str
     agent: str
     stem: str
     root: str
     session: DraftSession = NO_SESSION
+
+
+def captured(
+    file: FileInfo, turns: Sequence[DraftTurn], results: Sequence[DraftResult] = (), ref: str = ""
+) -> ParsedLine:
+    """The outcome of a line with turns or results, in a file that holds one session."""
+    session = file.session
+    return ParsedLine(Fate.CAPTURED, "", session.id, session.branch, turns, results, ref)

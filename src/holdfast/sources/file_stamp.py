@@ -1,4 +1,4 @@
-"""What changes with a file."""
+"""A stamp that changes when a file changes."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def stamp_of(stat: os.stat_result) -> str:
-    """What changes with a file; the ledger keeps that of a file when it was read to its end."""
+    """Size, time and inode of a file. The ledger keeps that of a file that was read to its end."""
     return f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"

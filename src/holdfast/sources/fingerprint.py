@@ -1,4 +1,4 @@
-"""Whether what we have read of a file is still what it was."""
+"""A hash of the part of a file that was read, to notice that it was rewritten."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import hashlib
 
 from holdfast.sources.byte_source import Openable
 
+# How much is hashed at most: up to this a file is hashed whole.
 FINGERPRINT_BYTES = 4 * 1024 * 1024
-_WINDOW = 64 * 1024
-_CHUNK = 1024 * 1024
+_WINDOW_BYTES = 64 * 1024
+_CHUNK_BYTES = 1024 * 1024
 
 
 def fingerprint(path: Openable, offset: int) -> str:
-    """Hash what precedes `offset`.
+    """The hash of the bytes before `offset`.
 
-    Up to 4 MB every byte counts. Beyond that, evenly spread windows of 64 KB (head and tail
-    among them) do, so that looking at a 2 GB file again stays cheap.
+    Up to 4 MB every byte is hashed. Beyond that, evenly spread windows of 64 KB are, the first and
+    the last bytes among them, so that checking a file of 2 GB again stays cheap.
     """
     digest = hashlib.blake2b(str(offset).encode(), digest_size=16)
     with path.open("rb") as file:
         if offset <= FINGERPRINT_BYTES:
             left = offset
-            while left > 0 and (chunk := file.read(min(_CHUNK, left))):
+            while left > 0 and (chunk := file.read(min(_CHUNK_BYTES, left))):
                 digest.update(chunk)
                 left -= len(chunk)
         else:
-            windows = FINGERPRINT_BYTES // _WINDOW
-            step = (offset - _WINDOW) / (windows - 1)
+            windows = FINGERPRINT_BYTES // _WINDOW_BYTES
+            step = (offset - _WINDOW_BYTES) / (windows - 1)
             for number in range(windows):
                 file.seek(int(number * step))
-                digest.update(file.read(_WINDOW))
+                digest.update(file.read(_WINDOW_BYTES))
     return digest.hexdigest()

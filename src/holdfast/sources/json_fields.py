@@ -1,4 +1,4 @@
-"""JSON of unknown make, taken by shape: what is not of the wanted type is as good as absent."""
+"""Fields of JSON from other programs. A value of another type counts as absent."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ def objects(value: object) -> list[Record]:
 
 
 def normal_time(value: object) -> str:
-    """Any usual spelling of a moment as ISO 8601 in UTC, or "" if it is none."""
+    """A time as ISO 8601 in UTC, from ISO 8601 or Unix time in (milli)seconds; "" if it is none."""
     try:
         if isinstance(value, str):
             moment = datetime.fromisoformat(value)
             moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
         elif isinstance(value, int | float) and not isinstance(value, bool):
+            # Unix time in seconds reaches this number in the year 5138.
             seconds = value / 1000 if value > 1e11 else value
             moment = datetime.fromtimestamp(seconds, UTC)
         else:

@@ -1,7 +1,7 @@
-"""Lines of files that may be huge, torn, still growing, or rewritten behind our back.
+"""Reads lines of files that may be huge, incomplete, still growing, or rewritten meanwhile.
 
-Memory stays bounded whatever the file holds: a line over `LINE_LIMIT` is never held whole;
-the long strings inside it are clipped while it streams by, so that it stays readable JSON.
+Memory is bounded whatever the file holds: a line over `LINE_LIMIT` is never held whole. The long
+strings in it are clipped while it is read, so that it stays valid JSON.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from typing import BinaryIO, NamedTuple
 from holdfast.regex import regex
 from holdfast.sources.byte_source import Openable
 
+# Bytes of a line that is held whole. Longer ones hold screenshots or whole files.
 LINE_LIMIT = 8 * 1024 * 1024
+# Bytes that stay of a string in a longer line.
 STRING_LIMIT = 64 * 1024
+# One piece of work for a process: large enough to be worth handing over.
 SEGMENT_BYTES = 2 * 1024 * 1024
-_CHUNK = 1024 * 1024
-_BUFFER = 64 * 1024
+_CHUNK_BYTES = 1024 * 1024
+_BUFFER_BYTES = 64 * 1024
 _NEWLINE = ord("\n")
 
 CLIPPED = " …[clipped]"
@@ -28,8 +31,8 @@ _CUT_CHARACTER = regex(rb"[\xc0-\xff][\x80-\xbf]*\Z")
 
 
 class Line(NamedTuple):
-    """One line. `ended` is False for a last line that has no newline yet, and `length` is how
-    many bytes it takes on disk. A giant has been shortened, its newline with it."""
+    """One line. `ended` is False for a last line without a newline, and `length` is how many bytes
+    it takes on disk. A line over the limit was shortened, and its newline removed."""
 
     offset: int
     length: int
@@ -39,14 +42,14 @@ class Line(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A run of whole lines of one file, small enough to be one piece of work."""
+    """Whole lines of one file, from `start` to `stop`: one piece of work."""
 
     start: int
     stop: int
 
 
 def segments(path: Openable, start: int, size: int) -> Iterator[Segment]:
-    """Cut the bytes from `start` to `size` into runs of whole lines."""
+    """Cut the bytes from `start` to `size` into segments of whole lines."""
     with path.open("rb") as file:
         while start < size:
             stop = _next_line(file, start + SEGMENT_BYTES, size)
@@ -60,7 +63,7 @@ def _next_line(file: BinaryIO, position: int, size: int) -> int:
         return size
     file.seek(position)
     while position < size:
-        chunk = file.read(min(_CHUNK, size - position))
+        chunk = file.read(min(_CHUNK_BYTES, size - position))
         if not chunk:
             break
         found = chunk.find(b"\n")
@@ -71,8 +74,8 @@ def _next_line(file: BinaryIO, position: int, size: int) -> int:
 
 
 def read_lines(path: Openable, segment: Segment) -> Iterator[Line]:
-    """The lines of a segment. Bytes past its end are not looked at, even if they are there."""
-    with path.open("rb", buffering=_BUFFER) as file:
+    """The lines of a segment. Bytes after its end are not read, even if there are some now."""
+    with path.open("rb", buffering=_BUFFER_BYTES) as file:
         file.seek(segment.start)
         if segment.stop - segment.start <= LINE_LIMIT:
             yield from _iterate(file, segment)
@@ -81,13 +84,13 @@ def read_lines(path: Openable, segment: Segment) -> Iterator[Line]:
 
 
 def _iterate(file: BinaryIO, segment: Segment) -> Iterator[Line]:
-    """The fast way, for a segment that cannot hold a giant. Line by line through a small
-    buffer: reading it all at once is slower, because nothing stays in the processor's cache."""
+    """The fast way, for a segment that cannot hold a line over the limit. It reads through a small
+    buffer: reading all at once is slower, because nothing stays in the processor's cache."""
     offset = segment.start
     for data in file:
         length = len(data)
         if offset + length > segment.stop:
-            data = data[: segment.stop - offset]  # it has grown since we looked
+            data = data[: segment.stop - offset]  # it has grown since it was measured
             length = len(data)
             if not length:
                 break
@@ -100,22 +103,22 @@ def _stream(file: BinaryIO, segment: Segment) -> Iterator[Line]:
     while offset < segment.stop:
         data = file.readline(min(LINE_LIMIT, segment.stop - offset))
         if not data:
-            break  # the file shrank under us; the next look at it will notice
+            break  # the file was cut; the next pass notices
         if data.endswith(b"\n") or len(data) < LINE_LIMIT:
             line = Line(offset, len(data), data, data[-1] == _NEWLINE)
         else:
-            line = _read_giant(file, offset, segment.stop, data)
+            line = _read_long_line(file, offset, segment.stop, data)
         yield line
         offset += line.length
 
 
-def _read_giant(file: BinaryIO, offset: int, stop: int, head: bytes) -> Line:
+def _read_long_line(file: BinaryIO, offset: int, stop: int, head: bytes) -> Line:
     clipper = Clipper()
     clipper.feed(head)
     length = len(head)
     ended = False
     while offset + length < stop and not ended:
-        data = file.readline(min(_CHUNK, stop - offset - length))
+        data = file.readline(min(_CHUNK_BYTES, stop - offset - length))
         if not data:
             break
         length += len(data)
@@ -125,7 +128,7 @@ def _read_giant(file: BinaryIO, offset: int, stop: int, head: bytes) -> Line:
 
 
 class Clipper:
-    """Shortens the long strings of a JSON text as it streams by; the rest passes unchanged."""
+    """Shortens the long strings of a JSON text piece by piece; the rest stays unchanged."""
 
     def __init__(self) -> None:
         self._out = bytearray()
@@ -134,7 +137,7 @@ class Clipper:
         self.overflowed = False
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next piece of the text."""
+        """Add the next piece of the text."""
         chunk = self._carry + chunk
         self._carry = b""
         position = 0
@@ -152,12 +155,12 @@ class Clipper:
     def _inside(self, chunk: bytes, position: int, string: bytearray) -> int:
         match = _STRING_RUN.match(chunk, position)
         end = match.end() if match else position
-        # One byte more than may stay tells that the string is too long.
+        # One byte over the limit shows that the string is too long.
         string += chunk[position : min(end, position + STRING_LIMIT + 1 - len(string))]
         if end == len(chunk):
             return end
         if chunk[end : end + 1] == b'"':
-            self._emit(_clipped(bytes(string)) + b'"')
+            self._emit(_clip(bytes(string)) + b'"')
             self._string = None
             return end + 1
         self._carry = chunk[end:]  # a backslash whose other half is in the next chunk
@@ -170,14 +173,14 @@ class Clipper:
             self._out += piece
 
     def finish(self) -> bytes:
-        """What is left of the text, to parse as JSON."""
+        """The shortened text."""
         if self._string is not None:
-            self._emit(_clipped(bytes(self._string)))
+            self._emit(_clip(bytes(self._string)))
         return bytes(self._out)
 
 
-def _clipped(string: bytes) -> bytes:
-    """A JSON string's inside, cut where neither a character nor an escape is cut in two."""
+def _clip(string: bytes) -> bytes:
+    """The inside of a JSON string, cut between characters and escapes."""
     if len(string) <= STRING_LIMIT:
         return string
     head = _CUT_CHARACTER.sub(b"", string[:STRING_LIMIT])
@@ -185,13 +188,13 @@ def _clipped(string: bytes) -> bytes:
 
 
 def count_lines(path: Openable, start: int, size: int) -> int:
-    """How many lines lie between two offsets; a last line without newline counts."""
+    """How many lines are between two offsets; a last line without newline counts."""
     total = 0
     last = b"\n"
     with path.open("rb") as file:
         file.seek(start)
         left = size - start
-        while left > 0 and (chunk := file.read(min(_CHUNK, left))):
+        while left > 0 and (chunk := file.read(min(_CHUNK_BYTES, left))):
             total += chunk.count(b"\n")
             last = chunk[-1:]
             left -= len(chunk)

@@ -1,8 +1,8 @@
-"""Which project a folder belongs to, so that all its faces share one bank.
+"""Identifies the project of a folder, so that all its copies share one bank.
 
-Worktrees, subfolders, clones over ssh and https, and bare layouts are one project; a renamed
-or moved remote stays the same project, because its first commit does. Only reads, and only by
-git's own plumbing; a folder without git is a project by itself.
+Worktrees, subfolders, clones over ssh and https, and bare layouts are one project. After its remote
+was renamed or moved it is still the same project, because its first commit is the same. A folder
+without git is a project by itself. Git's plumbing commands are used, and only to read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from holdfast.paths import normal
 from holdfast.regex import regex
 
+# For one short command. A repository on a slow network drive may need seconds.
 GIT_TIMEOUT_S = 10.0
 _SCP = regex(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?P<path>(?!//).+)$")
 _URL = regex(
@@ -26,9 +27,9 @@ _WORKTREE = regex(r"[/\\]\.claude[/\\]worktrees[/\\][^/\\]+.*\Z")
 
 
 class Project(NamedTuple):
-    """A project's names in `aliases`, the most telling first, each with its kind in front:
-    `remote:`, `root:`, `gitdir:`, `folder:`, `path:`. `root` is the folder its paths are
-    relative to; `exists` tells whether the folder is on this machine now."""
+    """A project. `aliases` identify it, the most reliable first, each with its kind in front:
+    `remote:`, `root:` (first commit), `gitdir:`, `folder:`, `path:`. Paths are relative to `root`;
+    `exists` says whether that folder is on this machine now."""
 
     name: str
     root: str
@@ -36,7 +37,7 @@ class Project(NamedTuple):
     exists: bool = True
 
 
-def identify(folder: str) -> Project:
+def identify_project(folder: str) -> Project:
     """The project of a folder, which need not exist any more."""
     if os.path.isdir(folder):  # noqa: PTH112 - a foreign path must not raise
         return _from_git(folder) or _from_folder(folder, exists=True)
@@ -49,13 +50,13 @@ def _from_folder(folder: str, exists: bool) -> Project:
 
 
 def base_name(path: str) -> str:
-    """The last part of a path of either family."""
+    """The last part of a POSIX or Windows path."""
     pure = PureWindowsPath(path) if "\\" in path else PurePosixPath(path)
     return pure.name or path
 
 
 def _from_git(folder: str) -> Project | None:
-    told = run_git(
+    output = run_git(
         folder,
         "rev-parse",
         "--path-format=absolute",
@@ -64,13 +65,13 @@ def _from_git(folder: str) -> Project | None:
         "--show-toplevel",
         partial=True,
     ).splitlines()
-    if len(told) < 2 or not Path(told[0]).is_absolute():
+    if len(output) < 2 or not Path(output[0]).is_absolute():
         return None
-    common, shallow = told[0], told[1] == "true"
-    root = told[2] if len(told) > 2 else folder
+    common, is_shallow = output[0], output[1] == "true"
+    root = output[2] if len(output) > 2 else folder
     remote = _remote(root)
     aliases = [f"remote:{remote}"] if remote else []
-    first = "" if shallow else _first_commit(folder)
+    first = "" if is_shallow else _first_commit(folder)
     if first:
         aliases.append(f"root:{first}")
     top = _WORKTREE.sub("", root)
@@ -101,8 +102,8 @@ def _remote(folder: str) -> str:
 
 
 def normal_remote(url: str, folder: str = "/") -> str:
-    """One spelling for all the ways to name a repository: `github.com/org/repo`. A path is
-    taken from `folder`."""
+    """One spelling for all URLs of a repository: `github.com/org/repo`. A relative path is resolved
+    from `folder`. The hook script `answer.py` has a copy of this."""
     url = url.strip()
     found = _URL.match(url) or _SCP.match(url)
     if found is None or found.groupdict().get("scheme", "").lower() == "file":
@@ -113,13 +114,13 @@ def normal_remote(url: str, folder: str = "/") -> str:
 
 
 def _first_commit(folder: str) -> str:
-    """The oldest of the commits without parents, by name where there are several."""
+    """The commit without parents; the first by hash where there are several."""
     commits = run_git(folder, "rev-list", "--max-parents=0", "HEAD").split()
     return min(commits, default="")
 
 
 def run_git(folder: str, *arguments: str, partial: bool = False) -> str:
-    """What git prints, or "" where it fails. `partial` takes what it printed before failing."""
+    """The output of git; "" where it fails, or with `partial` what it printed before that."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     environment.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
     try:

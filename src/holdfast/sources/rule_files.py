@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-LONGEST_FILE = 1_000_000
-LONGEST_SECTION = 20_000
+MAX_FILE_BYTES = 1_000_000
+MAX_SECTION_CHARS = 20_000
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -37,7 +37,7 @@ class RuleFile(NamedTuple):
 
 def decode(raw: bytes) -> str:
     """The text of a file, whatever it ends its lines with; no byte is refused."""
-    text = raw[:LONGEST_FILE].decode("utf-8-sig", "replace")
+    text = raw[:MAX_FILE_BYTES].decode("utf-8-sig", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
 
 
@@ -116,4 +116,4 @@ def _section(above: list[tuple[int, str]], body: list[str], line: int) -> Iterat
     text = _COMMENT.sub("", "\n".join(body)).strip()
     if text:
         heading = " > ".join(name for _, name in above if name)
-        yield Section(heading, text[:LONGEST_SECTION], line)
+        yield Section(heading, text[:MAX_SECTION_CHARS], line)

@@ -12,14 +12,14 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-MEMORY = ".claude/memory.md"
-RULES = ".claude/rules"
-_SINGLE = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", MEMORY)
+MEMORY_FILE = ".claude/memory.md"
+RULES_FOLDER = ".claude/rules"
+_SINGLE = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", MEMORY_FILE)
 _MOST = 200
 _DEEPEST = 4
 
 
-class RulePlace(NamedTuple):
+class RuleLocation(NamedTuple):
     """A file of rules: its name in the project, where it lies, and a stamp that changes with it."""
 
     path: str
@@ -28,10 +28,10 @@ class RulePlace(NamedTuple):
     of_user: bool = False
 
 
-def rule_places(root: str, claude_dir: str) -> list[RulePlace]:
+def find_rule_files(root: str, claude_dir: str) -> list[RuleLocation]:
     """The files of rules that hold in a project, in the order of their names."""
-    found: dict[str, RulePlace] = {}
-    own = _there(root, (*_SINGLE, *_listed(root, RULES, 0)), False) if root else ()
+    found: dict[str, RuleLocation] = {}
+    own = _there(root, (*_SINGLE, *_listed(root, RULES_FOLDER, 0)), False) if root else ()
     of_user = _there(claude_dir, ("CLAUDE.md", *_listed(claude_dir, "rules", 0)), True)
     for place in (*own, *of_user):
         found.setdefault(os.path.realpath(place.file), place)
@@ -53,7 +53,7 @@ def _listed(base: str, folder: str, depth: int) -> Iterator[str]:
             yield f"{folder}/{name}"
 
 
-def _there(base: str, names: tuple[str, ...], of_user: bool) -> Iterator[RulePlace]:
+def _there(base: str, names: tuple[str, ...], of_user: bool) -> Iterator[RuleLocation]:
     inside = os.path.realpath(base) + os.sep
     for name in names:
         file = os.path.join(base, name)  # noqa: PTH118
@@ -64,10 +64,10 @@ def _there(base: str, names: tuple[str, ...], of_user: bool) -> Iterator[RulePla
         within = os.path.realpath(file).startswith(inside)
         if within and (seen.st_mode & 0o170000) == 0o100000:
             stamp = f"{seen.st_mtime_ns}-{seen.st_size}-{seen.st_ino}"
-            yield RulePlace(f"~/{name}" if of_user else name, file, stamp, of_user)
+            yield RuleLocation(f"~/{name}" if of_user else name, file, stamp, of_user)
 
 
-def top_of(folder: str) -> str:
+def project_root(folder: str) -> str:
     """The top of the project that a folder is in: the nearest with a `.git`, or itself."""
     at = folder
     while True:

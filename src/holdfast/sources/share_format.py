@@ -23,7 +23,7 @@ from holdfast.regex import regex
 
 VERSION = 1
 FOLDER = "people"
-LONGEST = 65_536
+MAX_LINE_BYTES = 65_536
 KINDS = ("fact", "memory", "exchange", "digest", "concept", "pattern")
 _TEXTS = ("origin", "by", "email", "shared")
 _MORE = ("kind", "text", "time", "trust", "note")
@@ -34,7 +34,7 @@ _PLACE = regex(r"people/[a-z0-9-]{1,80}\.jsonl")
 _UNSEEN = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-class Refused(NamedTuple):
+class RefusedLine(NamedTuple):
     """A line that is not taken, and why."""
 
     path: str
@@ -45,18 +45,18 @@ class Refused(NamedTuple):
 Files = Mapping[str, bytes]
 
 
-def key_of(email: str, origin: str) -> str:
+def share_key(email: str, origin: str) -> str:
     """What a person shares of a record is known by this, whatever its words."""
     return content_id("shared", email.lower(), origin)
 
 
-def path_of(email: str) -> str:
+def person_path(email: str) -> str:
     """The file of a person, by a name that people can read and no two share."""
     name = re.sub(r"[^a-z0-9]+", "-", email.lower().partition("@")[0]).strip("-")[:40]
     return f"{FOLDER}/{name or 'someone'}-{content_id('person', email.lower())[:8]}.jsonl"
 
 
-def is_place(path: str) -> bool:
+def is_person_path(path: str) -> bool:
     """Whether a path is that of a person's file."""
     return _PLACE.fullmatch(path) is not None
 
@@ -75,10 +75,10 @@ def encode(shared: Shared) -> bytes:
         told |= {"note": s.note} if s.note else {}
         # What lies on a branch is for the project, and goes without saying.
         told |= {"scope": s.scope.value} if s.scope is not Scope.PROJECT else {}
-    return _spelled({**told, "id": hash_of(told)})
+    return _spelled({**told, "id": line_hash(told)})
 
 
-def hash_of(told: Mapping[str, Any]) -> str:
+def line_hash(told: Mapping[str, Any]) -> str:
     """The hash of all that a line says, but for its id."""
     rest = {name: value for name, value in told.items() if name != "id"}
     return hashlib.blake2b(_spelled(rest), digest_size=16).hexdigest()
@@ -91,7 +91,7 @@ def _spelled(told: Mapping[str, Any]) -> bytes:
 
 def decode(line: bytes, path: str) -> Shared | str:
     """The record that a line of a file is, or why it is none."""
-    if len(line) > LONGEST:
+    if len(line) > MAX_LINE_BYTES:
         return "the line is too long"
     try:
         told = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
@@ -108,24 +108,24 @@ def _no_constant(name: str) -> None:
 
 def _record(told: dict[str, Any], path: str) -> Shared | str:
     made = _made(told, "")
-    if isinstance(made, Shared) and path_of(made.email) != path:
+    if isinstance(made, Shared) and person_path(made.email) != path:
         return "in the file of somebody else"
     return made
 
 
-def hand_in(shared: Shared) -> dict[str, Any]:
+def encode_for_server(shared: Shared) -> dict[str, Any]:
     """A record as it is handed in to a server, which knows by the key whose it is."""
     told: dict[str, Any] = json.loads(encode(shared))
     told = {name: value for name, value in told.items() if name not in ("by", "email", "id")}
     told |= {"scope": shared.scope.value}
-    return {**told, "id": hash_of(told)}
+    return {**told, "id": line_hash(told)}
 
 
-def handed_in(told: dict[str, Any], person: str) -> Shared | str:
+def decode_from_client(told: dict[str, Any], person: str) -> Shared | str:
     """The record that somebody hands in, or why it is none. It must say for whom it is, and it is
     in the name of whoever hands it in; nobody's words are better trusted than the team's."""
     try:
-        if len(_spelled(told)) > LONGEST:
+        if len(_spelled(told)) > MAX_LINE_BYTES:
             return "the line is too long"
     except (ValueError, RecursionError):
         return "not JSON"
@@ -151,12 +151,12 @@ def _made(told: dict[str, Any], person: str) -> Shared | str:
     by, email = (person, person) if person else (by, email)
     kind, text, time, trust, note = cast(list[str], more)
     try:
-        hashed = hash_of(told)
+        hashed = line_hash(told)
     except (ValueError, RecursionError):
         return "not JSON"
     if told.get("id") != hashed:
         return "its id is not the hash of what it says"
-    if not (_NAMED.fullmatch(origin) and is_moment(shared) and (not time or is_moment(time))):
+    if not (_NAMED.fullmatch(origin) and is_timestamp(shared) and (not time or is_timestamp(time))):
         return "not a record"
     if not gone and (kind not in KINDS or not text.strip()):
         return "not a record"
@@ -166,8 +166,8 @@ def _made(told: dict[str, Any], person: str) -> Shared | str:
     lineage = Trust(trust) if trust in set(Trust) else Trust.EXTERNAL
     taken = Trust.EXTERNAL if lineage is Trust.EXTERNAL else Trust.TEAM
     return Shared(
-        "", key_of(email, origin), hashed, kind, visible(text), visible(by), email, shared, origin,
-        time, taken, lineage, tuple(visible(file) for file in files[:_FILES]), visible(note), gone,
+        "", share_key(email, origin), hashed, kind, strip_hidden(text), strip_hidden(by), email, shared, origin,
+        time, taken, lineage, tuple(strip_hidden(file) for file in files[:_FILES]), strip_hidden(note), gone,
         scope,
     )  # fmt: skip
 
@@ -180,7 +180,7 @@ def _is_list(value: object) -> bool:
     return isinstance(value, list) and _are_texts(cast(list[object], value))
 
 
-def is_moment(text: str) -> bool:
+def is_timestamp(text: str) -> bool:
     """Whether a text is a moment as records spell it."""
     if not _MOMENT.fullmatch(text):
         return False
@@ -191,29 +191,29 @@ def is_moment(text: str) -> bool:
     return True
 
 
-def visible(text: str) -> str:
+def strip_hidden(text: str) -> str:
     """A text without what moves a terminal's cursor or hides what it says."""
     return _UNSEEN.sub("", text.encode("utf-8", "replace").decode())
 
 
-def later(one: Shared, other: Shared) -> Shared:
+def newer(one: Shared, other: Shared) -> Shared:
     """Which of two about the same holds: the later; at the same moment, that it is gone."""
     return max(one, other, key=lambda s: (s.shared, s.gone, s.version))
 
 
-def read(files: Files) -> tuple[dict[str, Shared], list[Refused]]:
+def read_shares(files: Files) -> tuple[dict[str, Shared], list[RefusedLine]]:
     """What holds in a store, by key, what is gone included; and the lines that are refused."""
     held: dict[str, Shared] = {}
-    refused: list[Refused] = []
+    refused: list[RefusedLine] = []
     for path in sorted(files):
         for number, line in enumerate(files[path].split(b"\n"), 1):
             if not line.strip():
                 continue
             record = decode(line, path)
             if isinstance(record, str):
-                refused.append(Refused(path, number, record))
+                refused.append(RefusedLine(path, number, record))
             else:
-                held[record.id] = later(held.get(record.id, record), record)
+                held[record.id] = newer(held.get(record.id, record), record)
     return held, refused
 
 
@@ -239,7 +239,7 @@ def _settled(path: str, lines: Iterable[bytes]) -> bytes:
         if known is None or (
             line < known[1]
             if known[0].version == record.version
-            else later(known[0], record) is record
+            else newer(known[0], record) is record
         ):
             held[record.id] = (record, line)
     kept += [(key, line) for key, (_, line) in held.items()]

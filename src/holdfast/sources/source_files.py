@@ -16,7 +16,7 @@ from holdfast.sources.file_stamp import stamp_of
 from holdfast.sources.registry import agents
 
 
-class Laid(NamedTuple):
+class LaidOutSource(NamedTuple):
     """A source that is no file of lines, as it was at one moment."""
 
     path: Path
@@ -28,7 +28,7 @@ class Laid(NamedTuple):
         return BytesIO(_lines(self.path, self.agent, self.stamp))
 
 
-class Look(NamedTuple):
+class SourceSnapshot(NamedTuple):
     """A source as it is now: where to read it, and what changes with it. What has to be laid out
     is so only when its size or its bytes are asked for."""
 
@@ -39,36 +39,36 @@ class Look(NamedTuple):
     @property
     def size(self) -> int:
         """How many bytes there are to read."""
-        if isinstance(self.file, Laid):
+        if isinstance(self.file, LaidOutSource):
             return len(_lines(*self.file))
         return self.length
 
     def is_same(self, stamp: str) -> bool:
         """Whether nothing has come since a stamp was taken. Of a file only its bytes tell, since
         its last line may have been torn."""
-        return isinstance(self.file, Laid) and self.stamp == stamp
+        return isinstance(self.file, LaidOutSource) and self.stamp == stamp
 
 
-def look(path: Path, agent: str) -> Look:
+def source_state(path: Path, agent: str) -> SourceSnapshot:
     """Look at a source; raises OSError where there is nothing."""
     known = agents().get(agent)
     if known is None or known.layout is None:
         stat = path.stat()
-        return Look(path, stamp_of(stat), stat.st_size)
+        return SourceSnapshot(path, stamp_of(stat), stat.st_size)
     stamp = known.layout.stamp(path)
-    return Look(Laid(path, agent, stamp), stamp)
+    return SourceSnapshot(LaidOutSource(path, agent, stamp), stamp)
 
 
-def reopen(path: Path, agent: str, stamp: str) -> Openable:
+def reopen_source(path: Path, agent: str, stamp: str) -> Openable:
     """A source that was looked at before. What is laid out must be as it was then, or its lines
     might be cut anywhere: raises OSError where it is not, and the next look will tell."""
-    now = look(path, agent)
-    if isinstance(now.file, Laid) and now.stamp != stamp:
+    now = source_state(path, agent)
+    if isinstance(now.file, LaidOutSource) and now.stamp != stamp:
         raise OSError(f"{path} has changed")
     return now.file
 
 
-def stamp(path: Path, agent: str) -> str:
+def source_stamp(path: Path, agent: str) -> str:
     """What changes with a source, "" where there is nothing; cheaper than a look at it."""
     known = agents().get(agent)
     try:
@@ -79,15 +79,15 @@ def stamp(path: Path, agent: str) -> str:
         return ""
 
 
-def is_there(path: str, agent: str) -> bool:
+def source_exists(path: str, agent: str) -> bool:
     """Whether a source is still where it was."""
     known = agents().get(agent)
     if known is None or known.layout is None:
         return os.path.lexists(path)
-    return bool(stamp(Path(path), agent))
+    return bool(source_stamp(Path(path), agent))
 
 
 @lru_cache(maxsize=2)
 def _lines(path: Path, agent: str, stamp: str) -> bytes:
     layout = agents()[agent].layout
-    return layout.lay_out(path) if layout else b""
+    return layout.to_lines(path) if layout else b""

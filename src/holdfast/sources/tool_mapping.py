@@ -1,7 +1,8 @@
-"""What other agents do, told in the words that memory uses: the names of Claude Code's tools.
+"""Turns and results as the readers of all agents make them, under the names of Claude Code's tools.
 
-An edit is an edit whoever made it: which files a session changed, which commands it ran and which
-of them failed is worked out from these names. What no name here fits keeps its own.
+Which files a session changed, which commands it ran and which of them failed is worked out from
+the names of tools. So an agent's reader maps its tools to Claude Code's names (`Bash`, `Edit`,
+`Read` …) and their arguments to its fields. A tool that has no counterpart keeps its own name.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ from holdfast.sources.draft import DraftResult, DraftTurn
 from holdfast.sources.json_fields import Record, mapping, objects, string
 
 INTERRUPTED = f"{prompts.INTERRUPTED}]"
-_PATCHED = re.compile(
+_PATCH_FILE = re.compile(
     r"^\*\*\* (Update|Add|Delete) File: (.+?)[ \t\r]*$|^\*\*\* Move to: (.+?)[ \t\r]*$",
     re.MULTILINE,
 )
 _OWN_ANSWER = re.compile(r'\{\s*\\?"(?:answer|bank)\\?":')
-_FROM_OUTSIDE = re.compile(r'\\?"trust\\?": ?\\?"external')
-_OWN_WITHIN = 400
+_HAS_EXTERNAL_TEXT = re.compile(r'\\?"trust\\?": ?\\?"external')
+# Our own answers begin with one of these keys; agents put at most a short head before them.
+_OWN_ANSWER_CHARS = 400
 _OWN_SERVER = "holdfast"
-# The name of tools that are given a patch.
+# In an agent's map of tools: the tool is given a patch of several files.
 PATCH = "patch"
-_FIELDS = {
+# Tools whose output is the content of files, which is not kept.
+FILE_CONTENT_TOOLS = ("Read", "Grep", "Glob", "LS")
+# Claude Code's names of arguments, and how other agents call the same.
+_FIELD_NAMES = {
     "file_path": ("filePath", "absolute_path", "path", "target_file", "targetFile", "dir_path",
                   "relative_workspace_path", "relativeWorkspacePath", "fileName"),
     "old_string": ("oldString", "old_str"),
@@ -42,28 +47,29 @@ _FIELDS = {
     "subagent_type": ("agent_type", "agent_name", "subagentType"),
     "patch": ("patchText", "input"),
 }  # fmt: skip
-_SPELLINGS = ("{server}__{tool}", "mcp_{server}_{tool}", "{server}_{tool}", "{server}-{tool}")
+# How agents write the name of a tool of our own server.
+_OWN_TOOL_NAMES = ("{server}__{tool}", "mcp_{server}_{tool}", "{server}_{tool}", "{server}-{tool}")
 
 
-def prompt(words: str, key: tuple[str, ...], time: str, trust: Trust = Trust.USER) -> DraftTurn:
-    """What a person said."""
-    return DraftTurn(key, time, Role.USER, trust, words)
+def user_turn(text: str, key: tuple[str, ...], time: str, trust: Trust = Trust.USER) -> DraftTurn:
+    """A turn of the user, or of the agent that started a subagent (`trust`)."""
+    return DraftTurn(key, time, Role.USER, trust, text)
 
 
-def said(words: str, key: tuple[str, ...], time: str) -> DraftTurn:
-    """What the agent said."""
-    return DraftTurn(key, time, Role.ASSISTANT, Trust.ASSISTANT, words)
+def assistant_turn(text: str, key: tuple[str, ...], time: str) -> DraftTurn:
+    """A turn of the agent."""
+    return DraftTurn(key, time, Role.ASSISTANT, Trust.ASSISTANT, text)
 
 
-def did(
+def tool_turn(
     name: str, given: Record, root: str, call: str, time: str, mark: Sequence[str] = ()
 ) -> DraftTurn:
-    """A call of a tool, by the name that memory uses for it; `mark` tells it from others where
-    its id alone might not."""
-    return turn_of(tools.read_call(name, given, root, call), time, mark)
+    """A call of a tool under one of Claude Code's names. `mark` makes its key unique where the id
+    of the call might not be."""
+    return call_turn(tools.read_call(name, given, root, call), time, mark)
 
 
-def known(
+def mapped_tool_turns(
     names: Mapping[str, str],
     name: str,
     given: Record,
@@ -72,99 +78,99 @@ def known(
     time: str,
     mark: Sequence[str] = (),
 ) -> list[DraftTurn]:
-    """A call of an agent whose tools have other names, and their fields as well; of a patch one
-    for each of its files. What brings in other texts than those of the project is not trusted."""
-    name = of_server(name)
-    told = fields(given)
-    found = names.get(name, "")
-    if found == PATCH:
-        edits = patched(string(told, "patch"), root, call)
+    """The turns of a call whose tool has another name than in Claude Code (`names` maps it); of a
+    patch one for each of its files. The output of a tool that is not in `names` is not trusted."""
+    name = normal_tool_name(name)
+    arguments = with_known_fields(given)
+    mapped = names.get(name, "")
+    if mapped == PATCH:
+        edits = edits_of_patch(string(arguments, "patch"), root, call)
         if edits:
-            return [turn_of(edit, time, mark) for edit in edits]
-    told_as = found if found and found != PATCH else name
-    tool = tools.read_call(told_as, told, root, call)
-    return [turn_of(tool, time, mark, outside=not found)]
+            return [call_turn(edit, time, mark) for edit in edits]
+    tool = tools.read_call(mapped if mapped not in ("", PATCH) else name, arguments, root, call)
+    return [call_turn(tool, time, mark, is_unknown=not mapped)]
 
 
-def fields(given: Record) -> Record:
-    """What a tool was given, also under the names that memory knows the fields by."""
-    told = dict(given)
-    for field, others in _FIELDS.items():
-        if field not in told:
+def with_known_fields(given: Record) -> Record:
+    """The arguments of a call, also under Claude Code's names for them."""
+    arguments = dict(given)
+    for field, others in _FIELD_NAMES.items():
+        if field not in arguments:
             value = next((given[other] for other in others if other in given), None)
             if value is not None:
-                told[field] = value
-    return told
+                arguments[field] = value
+    return arguments
 
 
-def turn_of(
-    tool: ToolCall, time: str, mark: Sequence[str] = (), outside: bool = False
+def call_turn(
+    tool: ToolCall, time: str, mark: Sequence[str] = (), is_unknown: bool = False
 ) -> DraftTurn:
-    """A call as a turn. What a tool brings in is a stranger's word where it comes from the web,
-    from another server, or from a tool that nobody knows (`outside`)."""
-    trust = Trust.EXTERNAL if outside else tools.trust_of(tool.name)
+    """A call as a turn. Text from the web, from another server or from an unknown tool is
+    external."""
+    trust = Trust.EXTERNAL if is_unknown else tools.trust_of(tool.name)
     key = ("call", tool.call, *mark, tool.name, tool.target, tool.action)
     return DraftTurn(key, time, Role.TOOL, trust, tool=tool)
 
 
-def came(
-    call: str, ok: bool, text: str, time: str, shown: bool = True, lines: str = ""
+def call_result(
+    call: str, ok: bool, text: str, time: str, keep_output: bool = True, lines: str = ""
 ) -> DraftResult:
-    """What came of a call. Of what is `shown` the last line is kept, of a failure what it says;
-    what a file holds is not kept."""
-    if ok and _OWN_ANSWER.search(text[:_OWN_WITHIN]):
-        told = tools.OUTSIDE_TOLD if _FROM_OUTSIDE.search(text) else tools.INSIDE_TOLD
-        return DraftResult(call, True, told, lines, time)
-    detail: Record = {"toolUseResult": {"stdout": ""} if shown else {"kept": False}}
+    """The result of a call: the last line of its output if `keep_output`, or the message of a
+    failure. The content of files is not kept."""
+    if ok and _OWN_ANSWER.search(text[:_OWN_ANSWER_CHARS]):
+        is_external = _HAS_EXTERNAL_TEXT.search(text) is not None
+        note = tools.own_answer_note(is_external)
+        return DraftResult(call, True, note, lines, time)
+    detail: Record = {"toolUseResult": {"stdout": ""} if keep_output else {"kept": False}}
     _, result, _ = tools.read_result({"is_error": not ok, "content": text}, detail)
     return DraftResult(call, ok, result, lines, time)
 
 
-def patched(patch: str, root: str, call: str) -> list[ToolCall]:
-    """The files that a patch of the `*** Begin Patch` kind changes, each as an edit of its own:
-    the first bears the id of the call, the others that and their number."""
-    marks = list(_PATCHED.finditer(patch))
+def edits_of_patch(patch: str, root: str, call: str) -> list[ToolCall]:
+    """The edits of a patch in the `*** Begin Patch` format, one for each file. The first has the
+    id of the call, the others that id and their number."""
+    marks = list(_PATCH_FILE.finditer(patch))
     ends = [*(mark.start() for mark in marks[1:]), len(patch)]
     calls: list[ToolCall] = []
     for mark, end in zip(marks, ends, strict=True):
         kind, path, moved = mark.groups()
-        body = _changed(patch[mark.end() : end])
+        body = _changed_lines(patch[mark.end() : end])
         if moved and calls:
             calls[-1] = calls[-1]._replace(target=tools.relative(moved, root), action=body)
         elif path:
             name = "Write" if kind == "Add" else "Edit"
             action = "(deleted)" if kind == "Delete" else body
-            id = extra_call(call, len(calls))
+            id = edit_call_id(call, len(calls))
             calls.append(ToolCall(name, tools.relative(path, root), "", action, call=id))
     return calls
 
 
-def _changed(hunks: str) -> str:
+def _changed_lines(hunks: str) -> str:
     lines = [line for line in hunks.split("\n") if line[:1] in ("+", "-") and line[1:].strip()]
-    return tools.clip_lines("\n".join(lines), tools.DIFF_LINES)
+    return tools.clip_lines("\n".join(lines), tools.LIMITS.diff_lines)
 
 
-def extra_call(call: str, number: int) -> str:
-    """The id of the further edits of one call."""
+def edit_call_id(call: str, number: int) -> str:
+    """The id of an edit of a call that makes several."""
     return f"{call}.{number}" if number else call
 
 
-def made_up_call(*told: str) -> str:
-    """An id for a call that its agent gave none."""
-    return f"call-{content_id(*told)}"
+def derived_call_id(*parts: str) -> str:
+    """An id for a call that its agent gave none, from what identifies it."""
+    return f"call-{content_id(*parts)}"
 
 
-def of_server(name: str) -> str:
-    """The name of a tool of our own server, however a host spells it; any other as it is."""
-    for spelling in _SPELLINGS:
+def normal_tool_name(name: str) -> str:
+    """The name of a tool, with one spelling for the tools of our own server."""
+    for spelling in _OWN_TOOL_NAMES:
         head = spelling.format(server=_OWN_SERVER, tool="")
         if name.startswith(head):
             return f"mcp__{_OWN_SERVER}__{name[len(head) :]}"
     return name
 
 
-def arguments(value: object) -> Record:
-    """What a tool was given: an object, or the text of one."""
+def parse_arguments(value: object) -> Record:
+    """The arguments of a call: an object, or the JSON text of one."""
     if isinstance(value, str):
         try:
             read: Any = orjson.loads(value)
@@ -175,7 +181,7 @@ def arguments(value: object) -> Record:
 
 
 def plain_text(content: object) -> str:
-    """The words of a content that is a text, or parts with texts."""
+    """The text of a content that is a string or a list of parts."""
     if isinstance(content, str):
         return content
     return "\n".join(filter(None, (string(part, "text") for part in objects(content))))

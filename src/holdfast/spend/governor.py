@@ -163,11 +163,11 @@ class Governor:
         with self._calls.transaction():
             self._check_pause(now)
             self._check_caps(call, now)
-            self._calls.add_call(call)
+            self._calls.reserve_call(call)
         return call
 
     def _check_pause(self, now: str) -> None:
-        for pause in self._calls.pauses():
+        for pause in self._calls.paused_services():
             # One that began in the future tells that the clock was set back.
             if pause.service == self.model and pause.since <= now < pause.until:
                 raise SpendError(
@@ -177,10 +177,10 @@ class Governor:
 
     def _check_caps(self, call: Call, now: str) -> None:
         caps = self._caps
-        today = self._calls.spent(now[:10])
+        today = self._calls.total_spent(now[:10])
         self._check(call, today, caps.day_tokens, caps.day_usd, "today", "day")
         if call.session:
-            own = self._calls.spent("", call.bank, call.session)
+            own = self._calls.total_spent("", call.bank, call.session)
             limits = (caps.session_tokens, caps.session_usd)
             self._check(call, own, *limits, "for this session", "session")
 
@@ -221,8 +221,8 @@ class Governor:
         )
         self._done.append(done)
         with self._calls.transaction():
-            self._calls.settle_call(done)
-            self._calls.clear_pause(self.model)
+            self._calls.record_call_result(done)
+            self._calls.resume_service(self.model)
 
     def _fail(self, call: Call, error: ModelError, began: float) -> None:
         """Note what went wrong. What may have cost something stays as it was reserved, as far as
@@ -247,7 +247,7 @@ class Governor:
                 usd=share * call.usd if call.usd is not None else None if share else 0.0,
             )
         with self._calls.transaction():
-            self._calls.settle_call(failed)
+            self._calls.record_call_result(failed)
         if isinstance(error, ModelBusyError):
             self._pause(error, error.retry_after_s or _FIRST_PAUSE_S, error.retry_after_s)
         elif isinstance(error, ModelRefusedError):
@@ -257,13 +257,13 @@ class Governor:
         """Leave the service alone: as long as it says, else twice as long each time."""
         now = self._now()
         with self._calls.transaction():
-            known = {pause.service: pause for pause in self._calls.pauses()}.get(self.model)
+            known = {pause.service: pause for pause in self._calls.paused_services()}.get(self.model)
             attempts = known.attempts + 1 if known else 1
             length = first_s * 2 ** min(attempts - 1, 20)
             length = exact_s if exact_s is not None else min(length, _LONGEST_PAUSE_S)
             problem = f"{error.message} {error.remedy}".strip()[:_PROBLEM]
             until = later(now, length)
-            self._calls.put_pause(Pause(self.model, until, attempts, problem, now))
+            self._calls.pause_service(Pause(self.model, until, attempts, problem, now))
 
 
 def later(moment: str, seconds: float) -> str:

@@ -19,7 +19,7 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
-from holdfast.store.protocol import Stale
+from holdfast.store.protocol import StaleSession
 from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
 
 _EVE = "2026-02-28T23:59:59.999Z"
@@ -39,22 +39,22 @@ _MADE = Summary(BANK, "h1", 1, "exchange", "x1", 4, "m", NOON, '{"title": "t"}')
 def check_a_reservation_counts_until_the_call_is_settled(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_call(_OPEN)
-        expect(store.spent(), Spent(1, 1000, 500, 0, 0.5), "what is reserved")
+            store.reserve_call(_OPEN)
+        expect(store.total_spent(), Spent(1, 1000, 500, 0, 0.5), "what is reserved")
         with store.transaction():
-            store.settle_call(_DONE)
-        expect(store.spent(), Spent(1, 900, 40, 100, 0.1), "what was spent")
+            store.record_call_result(_DONE)
+        expect(store.total_spent(), Spent(1, 900, 40, 100, 0.1), "what was spent")
 
 
 def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for call in (_DONE, _UNPRICED, _FAILED):
-                store.add_call(call)
-        expect(store.spent(NOON[:10]), Spent(2, 1800, 80, 200, 0.1, 1), "spent on a day")
-        expect(store.spent("", OTHER, SESSION), Spent(1, failed=1), "spent on a session")
+                store.reserve_call(call)
+        expect(store.total_spent(NOON[:10]), Spent(2, 1800, 80, 200, 0.1, 1), "spent on a day")
+        expect(store.total_spent("", OTHER, SESSION), Spent(1, failed=1), "spent on a session")
         expect(
-            store.spending(),
+            store.spending_by_day(),
             [
                 DailySpending("2026-03-01", "summaries", "anthropic", "local", _of(_UNPRICED)),
                 DailySpending("2026-03-01", "summaries", "anthropic", "m", _of(_DONE)),
@@ -62,7 +62,7 @@ def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> No
             ],
             "spending",
         )
-        expect(store.troubled_calls(), [_FAILED], "calls that failed")
+        expect(store.failed_calls(), [_FAILED], "calls that failed")
 
 
 def _of(call: Call) -> Spent:
@@ -74,12 +74,12 @@ def check_a_service_is_left_alone_until_it_answers(make_store: MakeStore) -> Non
     with prepared(make_store) as store:
         pause = Pause("anthropic", NOON, 1, "429", _EVE)
         with store.transaction():
-            store.put_pause(pause)
-            store.put_pause(replace(pause, attempts=2))
-        expect(store.pauses(), [replace(pause, attempts=2)], "pauses")
+            store.pause_service(pause)
+            store.pause_service(replace(pause, attempts=2))
+        expect(store.paused_services(), [replace(pause, attempts=2)], "pauses")
         with store.transaction():
-            store.clear_pause("anthropic")
-        expect(store.pauses(), [], "pauses")
+            store.resume_service("anthropic")
+        expect(store.paused_services(), [], "pauses")
 
 
 def check_what_a_model_made_is_kept_by_hash_and_version(make_store: MakeStore) -> None:
@@ -91,9 +91,9 @@ def check_what_a_model_made_is_kept_by_hash_and_version(make_store: MakeStore) -
                 store.put_summary(summary, SESSION, 1)
         expect(store.summary(BANK, "h1"), newer, "what the latest version made")
         expect(store.summary(OTHER, "h1"), None, "what another bank has")
-        expect([store.tried(BANK, "h1", v) for v in (1, 3, 4)], [True, True, False], "tried")
+        expect([store.summary_attempted(BANK, "h1", v) for v in (1, 3, 4)], [True, True, False], "tried")
         expect([store.has_summaries(b) for b in (BANK, OTHER)], [True, False], "summaries")
-        expect(Stale(BANK, SESSION, 1) in store.stale_sessions(), True, "a stale session")
+        expect(StaleSession(BANK, SESSION, 1) in store.stale_sessions(), True, "a stale session")
         with store.transaction():
             store.drop_derived()
         expect(store.summary(BANK, "h1"), newer, "what was made, after all derived is dropped")
@@ -107,13 +107,17 @@ def check_sessions_wait_for_a_model_until_they_were_tried(make_store: MakeStore)
                 store.put_turns([a_turn(1, session=id)])
                 derived = (an_exchange(id=f"x-{id}"), a_digest(id=f"d-{id}"))
                 store.put_derived(BANK, id, [replace(one, session=id) for one in derived])
-        expect(store.unsummarised(NOON, 1), [UnsummarisedSession(BANK, "s2")], "who waits")
+        expect(store.unsummarised_sessions(NOON, 1), [UnsummarisedSession(BANK, "s2")], "who waits")
         last = store.exchanges(BANK, "s2")[0].last_seq
         of_digest = replace(_MADE, hash="h2", record="d-s2", last_seq=last)
         with store.transaction():
             store.put_summary(replace(_MADE, record="x-s2", last_seq=last), "s2", 1)
-        expect(store.unsummarised(NOON, 1), [UnsummarisedSession(BANK, "s2")], "whose digest waits")
+        expect(store.unsummarised_sessions(NOON, 1), [UnsummarisedSession(BANK, "s2")], "whose digest waits")
         with store.transaction():
             store.put_summary(of_digest, "s2", 1)
-        expect(store.unsummarised(NOON, 1), [], "who waits when all is done")
-        expect(store.unsummarised(NOON, 2), [UnsummarisedSession(BANK, "s2")], "who waits for version 2")
+        expect(store.unsummarised_sessions(NOON, 1), [], "who waits when all is done")
+        expect(
+            store.unsummarised_sessions(NOON, 2),
+            [UnsummarisedSession(BANK, "s2")],
+            "who waits for version 2",
+        )

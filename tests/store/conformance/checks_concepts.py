@@ -22,7 +22,7 @@ from holdfast.model.knowledge import Concept, Growth, Memory, Network
 from holdfast.model.query import Filter
 from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.concepts import KeywordMatch, DerivedConcept
+from holdfast.store.protocol.concepts import DerivedConcept, KeywordMatch
 from holdfast.store.protocol.curation import Erasure
 
 
@@ -79,20 +79,20 @@ def check_only_what_changed_is_written(make_store: MakeStore) -> None:
         expect(store.put_concepts(BANK, both[1:]), 1, "one less")
         expect([c.id for c in store.concepts(BANK)], ["c2"], "what is left")
         expect(store.search(BANK, ["tides"]), [], "the words of what is gone")
-        expect(store.bearers(BANK, "tides"), [], "the keywords of what is gone")
+        expect(store.records_with_keywords(BANK, "tides"), [], "the keywords of what is gone")
 
 
 def check_a_forgotten_concept_is_nowhere(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-            store.put_curated(Curated(BANK, "concept", "c1", forgotten=True))
+            store.put_curation_state(Curated(BANK, "concept", "c1", forgotten=True))
         expect(store.concepts(BANK), [], "the concepts")
         expect(store.find(None, "concept", "c1"), [], "its id")
         expect(store.concept_of(BANK, "exchange", "x1"), None, "the concept of a member")
         expect(store.search(BANK, ["tide"], ["summaries"]), [], "a search")
-        expect([b.kind for b in store.bearers(BANK, "tide")], ["exchange"], "the keyword")
-        expect([c.id for c in store.put_away(BANK, "concept", "c1")], ["c1"], "what is put away")
+        expect([b.kind for b in store.records_with_keywords(BANK, "tide")], ["exchange"], "the keyword")
+        expect([c.id for c in store.find_hidden(BANK, "concept", "c1")], ["c1"], "what is put away")
 
 
 def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
@@ -107,13 +107,13 @@ def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
             store.put_passage(memory, a_passage("m1", memory.what, BANK, "memory", ""))
         all_three = [KeywordMatch(BANK, kind, id, NOON) for kind, id in
                      (("concept", "c1"), ("exchange", "x1"), ("memory", "m1"))]  # fmt: skip
-        expect(store.bearers(BANK, "tides"), all_three, "a word in another form")
-        expect(store.bearers(BANK, "tide tables"), all_three[:1], "two words")
-        expect(store.bearers(OTHER, "tide"), [], "another bank")
-        expect(store.bearers(BANK, "..."), [], "no word")
+        expect(store.records_with_keywords(BANK, "tides"), all_three, "a word in another form")
+        expect(store.records_with_keywords(BANK, "tide tables"), all_three[:1], "two words")
+        expect(store.records_with_keywords(OTHER, "tide"), [], "another bank")
+        expect(store.records_with_keywords(BANK, "..."), [], "no word")
         counted = {k.word: dict(k.counts) for k in store.keywords(BANK)}
         expect(counted["tide"], {"concept": 1, "exchange": 1, "memory": 1}, "the keyword")
-        found = store.sift(BANK, Filter(concept="tide"))
+        found = store.filter_records(BANK, Filter(concept="tide"))
         expect([record.id for record in found], ["x1"], "finding by concept")
 
 
@@ -121,10 +121,10 @@ def check_erasing_takes_the_concepts_of_a_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-            store.reach(BANK, "concepts", 1, store.changes(BANK, "concepts", 1)[-1].number)
-            store.anchor(BANK, "c1")
+            store.mark_seen(BANK, "concepts", 1, store.unseen_changes(BANK, "concepts", 1)[-1].number)
+            store.save_concept_members(BANK, "c1")
         expect(
-            store.anchors(BANK),
+            store.saved_concept_members(BANK),
             {"c1": ["holdfast://exchange/x1", "holdfast://memory/m1"]},
             "the members of then",
         )
@@ -132,9 +132,9 @@ def check_erasing_takes_the_concepts_of_a_bank(make_store: MakeStore) -> None:
             store.erase(Erasure(BANK, memories=("m1",)))
         expect(store.concepts(BANK), [], "the concepts")
         expect(store.banks_behind("concepts", 1), [BANK], "the banks behind")
-        expect(store.anchors(BANK), {"c1": ["holdfast://exchange/x1"]}, "the members of then")
+        expect(store.saved_concept_members(BANK), {"c1": ["holdfast://exchange/x1"]}, "the members of then")
         with store.transaction():
             store.put_concepts(BANK, [_made(a_concept())])
             store.drop_derived()
         expect(store.concepts(BANK), [], "concepts after dropping")
-        expect(store.anchors(BANK), {"c1": ["holdfast://exchange/x1"]}, "what is not derived")
+        expect(store.saved_concept_members(BANK), {"c1": ["holdfast://exchange/x1"]}, "what is not derived")

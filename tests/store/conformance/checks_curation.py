@@ -23,7 +23,7 @@ from tests.store.conformance.samples import (
 from holdfast.model.curation import Action, Curated
 from holdfast.model.knowledge import Memory, Network, Validity
 from holdfast.model.trust import Status, Trust
-from holdfast.store.protocol.curation import Erasure, HiddenTurn, SupersededText, ScrubMatch
+from holdfast.store.protocol.curation import Erasure, HiddenTurn, ScrubMatch, SupersededText
 
 
 def a_memory(id: str = "m1", text: str = "tea is at four", bank: str = BANK) -> Memory:
@@ -48,7 +48,7 @@ def check_a_hidden_turn_is_in_no_answer_and_still_there(make_store: MakeStore) -
         expect(store.turn(BANK, "s1-turn-2"), a_turn(2), "turn")
         expect([t.seq for t in store.all_turns(BANK, SESSION)], [1, 2, 3], "all_turns")
         away = Curated(BANK, "turn", "s1-turn-2", SESSION)
-        expect(store.put_away(None, "turn", "s1-turn-2"), [away], "put_away")
+        expect(store.find_hidden(None, "turn", "s1-turn-2"), [away], "put_away")
         with store.transaction():
             store.put_derived(BANK, SESSION, [], first=3)
         expect(store.turns(BANK, SESSION), shown, "turns after a change further on")
@@ -63,14 +63,14 @@ def check_a_hidden_session_hides_its_turns_and_its_children(make_store: MakeStor
         with store.transaction():
             store.add_session(replace(a_session(id="child"), parent=SESSION))
             store.put_turns([a_turn(1), a_turn(1, bank=OTHER)])
-            store.put_curated(gone)
+            store.put_curation_state(gone)
         expect(store.session(BANK, SESSION), None, "session")
         expect(store.session(BANK, "child"), None, "session of a child")
         expect(store.turns(BANK, SESSION), [], "turns")
-        expect(store.children(BANK, SESSION), ["child"], "children")
+        expect(store.all_subagent_ids(BANK, SESSION), ["child"], "children")
         expect(len(store.turns(OTHER, SESSION)), 1, "turns of another bank")
         with store.transaction():
-            store.put_curated(gone._replace(forgotten=False))
+            store.put_curation_state(gone._replace(forgotten=False))
         expect(len(store.sessions(BANK)), 2, "sessions")
 
 
@@ -83,7 +83,7 @@ def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
             store.put_turns([a_turn(1), a_tool_turn(2, "call")])
             store.put_commits([(commit, passage)])
             for curated in (said, done, Curated(BANK, "commit", "c1", text="lower it\n\nslowly")):
-                store.put_curated(curated)
+                store.put_curation_state(curated)
             store.put_derived(BANK, SESSION, [SupersededText("turn", "s1-turn-1", "hello")])
         first, second = store.turns(BANK, SESSION)
         expect((first.text, first.trust), ("goodbye", Trust.USER), "turns")
@@ -91,11 +91,11 @@ def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
         expect(list(store.turns_from(BANK, SESSION)), [first, second], "turns_from")
         expect(store.find(BANK, "turn", "s1-turn-1"), [first], "find")
         expect(store.turn(BANK, "s1-turn-1"), a_turn(1), "turn")
-        expect(store.curated(BANK, "turn", "s1-turn-1"), said._replace(was="hello"), "curated")
+        expect(store.curation_state(BANK, "turn", "s1-turn-1"), said._replace(was="hello"), "curated")
         told = replace(commit, subject="lower it", body="slowly")
         expect(store.find(BANK, "commit", "c1"), [told], "find")
         expect(store.commit(BANK, "c1"), commit, "commit")
-        expect([c.id for c in store.curated_in(BANK, SESSION)], [said.id, done.id], "curated_in")
+        expect([c.id for c in store.curation_states_in_session(BANK, SESSION)], [said.id, done.id], "curated_in")
 
 
 def check_an_agents_memory_stays_an_agents(make_store: MakeStore) -> None:
@@ -103,7 +103,7 @@ def check_an_agents_memory_stays_an_agents(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.put_memory(ours)
-        expect(store.memories(BANK), [ours], "memories")
+        expect(store.all_remembered(BANK), [ours], "memories")
         expect(store.remembered(BANK), [ours], "remembered")
         expect(store.find(BANK, "memory", "m1"), [ours], "find")
 
@@ -115,17 +115,17 @@ def check_a_memory_is_kept_found_and_hidden(make_store: MakeStore) -> None:
             store.put_memory(memory)
             store.put_memory(a_memory(text="another text"))
             store.put_passage(memory, passage)
-        expect(store.memories(BANK), [memory], "memories")
+        expect(store.all_remembered(BANK), [memory], "memories")
         expect(store.find(BANK, "memory", "m"), [memory], "find")
         expect(store.counts(BANK).memories, 1, "counts")
         expect([m.passage for m in store.search(BANK, ["tea"])], [passage], "search")
         with store.transaction():
             store.drop_derived()
-            store.put_curated(Curated(BANK, "memory", "m1", forgotten=True))
+            store.put_curation_state(Curated(BANK, "memory", "m1", forgotten=True))
             store.put_passage(memory, None)
         expect(store.find(BANK, "memory", "m1"), [], "find")
         expect(store.search(BANK, ["tea"]), [], "search")
-        expect(store.memories(BANK), [memory], "memories")
+        expect(store.all_remembered(BANK), [memory], "memories")
 
 
 def check_what_is_erased_is_gone_and_known_by_its_mark(make_store: MakeStore) -> None:
@@ -134,20 +134,20 @@ def check_what_is_erased_is_gone_and_known_by_its_mark(make_store: MakeStore) ->
             store.put_turns([a_turn(1), a_turn(2), a_turn(1, bank=OTHER)])
             store.put_memory(a_memory())
             about = "holdfast://turn/s1-turn-1"
-            store.curate(a_decision(about))
-            store.curate(replace(a_decision("holdfast://memory/m1"), action=Action.REMEMBER))
+            store.append_curation(a_decision(about))
+            store.append_curation(replace(a_decision("holdfast://memory/m1"), action=Action.REMEMBER))
             store.erase(
                 Erasure(BANK, (), ("s1-turn-1",), (), ("m1",), (about,), ("mark-1", "mark-2"))
             )
-        store.overwrite()
+        store.overwrite_deleted()
         expect(list(store.all_turns(BANK, SESSION)), [a_turn(2)], "all_turns")
         expect(len(store.turns(OTHER, SESSION)), 1, "turns of another bank")
-        expect(store.memories(BANK), [], "memories")
+        expect(store.all_remembered(BANK), [], "memories")
         first, second = store.curations(BANK)
         expect((first.target, first.text), (about, ""), "curations")
         assert "m1" not in second.target, "the name of an erased memory is made of its words"
-        expect(store.erased(BANK, ("mark-0", "mark-1")), {"mark-1"}, "erased")
-        expect(store.erased(OTHER, ("mark-1",)), set[str](), "erased in another bank")
+        expect(store.erased_marks(BANK, ("mark-0", "mark-1")), {"mark-1"}, "erased")
+        expect(store.erased_marks(OTHER, ("mark-1",)), set[str](), "erased in another bank")
 
 
 def check_a_scrubbing_takes_words_out_of_every_row(make_store: MakeStore) -> None:
@@ -160,19 +160,19 @@ def check_a_scrubbing_takes_words_out_of_every_row(make_store: MakeStore) -> Non
             store.put_turns([a_turn(1, "say swordfish"), a_turn(2)])
             store.put_commits([(replace(commit, files=('a "swordfish".py',)), passage)])
             store.put_memory(a_memory(text="swordfish!"))
-            store.curate(replace(a_decision("turn/1"), text="not swordfish"))
-        touched = store.holding(clean)
+            store.append_curation(replace(a_decision("turn/1"), text="not swordfish"))
+        touched = store.rows_to_scrub(clean)
         expect(ScrubMatch("turn", BANK, "s1-turn-1", SESSION) in touched, True, "holding")
         tables = sorted(one.table for one in touched)
-        expect(tables, ["commit", "curation", "remembered", "turn"], "holding")
+        expect(tables, ["commit", "curation", "remembered_memory", "turn"], "holding")
         with store.transaction():
-            store.seal(BANK, ["mark"], ["s1-turn-1"])
+            store.block_marks(BANK, ["mark"], ["s1-turn-1"])
             store.scrub(clean)
-        expect(store.holding(clean), [], "holding")
+        expect(store.rows_to_scrub(clean), [], "holding")
         expect(store.turns(BANK, SESSION), [a_turn(1, "say X"), a_turn(2)], "turns")
         found = store.commit(BANK, "c1")
         expect(found and (found.subject, found.files), ("use X", ('a "X".py',)), "commit")
         expect([e.text for e in store.curations(BANK)], ["not X"], "curations")
-        expect(store.withheld(BANK, "s1-turn-1"), True, "withheld")
-        expect(store.withheld(BANK, "s1-turn-2"), False, "withheld")
-        expect(store.put_away(BANK, "", "s1-turn-1"), [], "put_away")
+        expect(store.is_raw_line_withheld(BANK, "s1-turn-1"), True, "withheld")
+        expect(store.is_raw_line_withheld(BANK, "s1-turn-2"), False, "withheld")
+        expect(store.find_hidden(BANK, "", "s1-turn-1"), [], "put_away")

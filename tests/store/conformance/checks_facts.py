@@ -61,7 +61,9 @@ def a_fact(id: str = "f1", bank: str = BANK) -> Fact:
 
 def _known(fact: Fact) -> FactWithPassage:
     body = f"{fact.content} ({fact.id})"
-    return FactWithPassage(fact, Passage(fact.bank, "fact", fact.id, "", NOON, body, trust=fact.trust))
+    return FactWithPassage(
+        fact, Passage(fact.bank, "fact", fact.id, "", NOON, body, trust=fact.trust)
+    )
 
 
 _LIVES = (
@@ -108,28 +110,32 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
         expect(store.facts(BANK), [a_fact(), a_fact("f2")], "the facts")
         expect(store.find(BANK, "fact", "f1"), [a_fact()], "a fact by its id")
         expect(store.counts(BANK).facts, 2, "their number")
-        expect(store.lives(BANK, [("fact", "f1"), ("fact", "f2")]), [*_LIVES], "the lives")
-        expect(store.bearings(BANK, "f1"), [*_BEARINGS], "what bears on it")
-        expect(store.facts_on(BANK, "holdfast://turn/t1"), [a_fact()], "what was stated there")
-        expect(store.facts_on(BANK, "holdfast://turn/t2"), [], "what was only breached there")
+        expect(store.status_changes(BANK, [("fact", "f1"), ("fact", "f2")]), [*_LIVES], "the lives")
+        expect(store.fact_evidence(BANK, "f1"), [*_BEARINGS], "what bears on it")
+        expect(store.facts_stated_in(BANK, "holdfast://turn/t1"), [a_fact()], "what was stated there")
+        expect(store.facts_stated_in(BANK, "holdfast://turn/t2"), [], "what was only breached there")
         expect(store.reviews(None), [_REVIEW], "the reviews")
-        expect(store.dropped(BANK), {"short": 2}, "what was dropped")
+        expect(store.dropped_claims(BANK), {"short": 2}, "what was dropped")
         expect(len(store.search(BANK, ["moor"])), 2, "the facts by their words")
         with store.transaction():
-            store.put_knowledge(BANK, DerivedKnowledge([_known(a_fact("f2"))._replace(passage=None)]))
+            store.put_knowledge(
+                BANK, DerivedKnowledge([_known(a_fact("f2"))._replace(passage=None)])
+            )
         expect(store.facts(BANK), [a_fact("f2")], "the facts that are left")
         expect(store.search(BANK, ["moor"]), [], "a fact without a passage")
-        expect(store.lives(BANK, [("fact", "f1")]), [], "the lives of what is gone")
+        expect(store.status_changes(BANK, [("fact", "f1")]), [], "the lives of what is gone")
         expect(len(store.facts(OTHER)), 1, "the facts of another bank")
 
 
 def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.put_derived(BANK, SESSION, [a_claim()])
-        store.put_knowledge(BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW]))
+        store.put_knowledge(
+            BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW])
+        )
         store.put_advice(BANK, "r1", LATER, "m", "Keep it.")
-        for change in store.changes(BANK, "facts", 1):
-            store.reach(BANK, "facts", 1, change.number)
+        for change in store.unseen_changes(BANK, "facts", 1):
+            store.mark_seen(BANK, "facts", 1, change.number)
         store.drop_derived()
         expect(store.claims(BANK), [], "the claims")
         expect(store.facts(None), [], "the facts")
@@ -144,10 +150,10 @@ def check_deeds_are_found_by_their_words(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.put_turns([a_tool_turn(1, "c1"), a_turn(2, "make test, please")])
         store.put_derived(BANK, SESSION, [])
-        found = [turn.seq for turn in store.deeds(BANK, ["make", "npm"])]
+        found = [turn.seq for turn in store.tool_calls_matching(BANK, ["make", "npm"])]
         expect(found, [1], "the deeds with a word")
-        expect(list(store.deeds(BANK, ["npm"])), [], "the deeds with another")
-        expect(list(store.deeds(BANK, [])), [], "the deeds with none")
+        expect(list(store.tool_calls_matching(BANK, ["npm"])), [], "the deeds with another")
+        expect(list(store.tool_calls_matching(BANK, [])), [], "the deeds with none")
 
 
 def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
@@ -185,7 +191,7 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
 def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.put_knowledge(BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS))
-        lives, bearings = store.lives(BANK, [("fact", "f1")]), store.bearings(BANK, "f1")
+        lives, bearings = store.status_changes(BANK, [("fact", "f1")]), store.fact_evidence(BANK, "f1")
         expect(status_at(lives, "2026-02-01"), None, "before it was learned")
         expect(status_at(lives, NOON), _LIVES[0], "when it was learned")
         expect(status_at(lives), _LIVES[1], "now")

@@ -20,7 +20,7 @@ from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind, ThreadS
 from holdfast.model.query import Filter
 from holdfast.model.trust import Trust
 from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.forge import Followed
+from holdfast.store.protocol.forge import ForgeRepository
 
 _URL = "https://github.com/acme/shop/pull/12"
 PULL = Pull(
@@ -57,7 +57,7 @@ def check_what_a_forge_says_comes_back_as_it_was(make_store: MakeStore) -> None:
         expect(store.find(None, "issue", "7"), [ISSUE], "the issue")
         expect(store.find(OTHER, "issue", "7"), [], "that of another bank")
         expect(store.find(BANK, "", "r1"), [REMARK], "the remark")
-        expect(store.numbered(BANK, 12), [PULL], "what has a number")
+        expect(store.threads_by_number(BANK, 12), [PULL], "what has a number")
         expect(store.remarks(BANK, _THREAD), [_REVIEW, REMARK], "what was said")
         expect(store.remarks(OTHER, _THREAD), [], "what was said in another bank")
         expect(store.known_threads(BANK, "pull", [PULL.id, "x"]), {PULL.id: NOON}, "what is known")
@@ -72,19 +72,19 @@ def check_pulls_are_found_by_commits_issues_and_files(make_store: MakeStore) -> 
             for id, subject in (("c1", "Lift (#12)"), ("c9", "Sink (#121)"), ("c8", "see a/b#12")):
                 store.put_commits([a_commit(id, subject)])
         for commit in ("c1", "c3"):
-            expect(store.pulls_of(BANK, commit), [PULL], f"the pulls of {commit}")
-        expect(store.pulls_of(OTHER, "c1"), [], "those of another bank")
+            expect(store.pulls_with_commit(BANK, commit), [PULL], f"the pulls of {commit}")
+        expect(store.pulls_with_commit(OTHER, "c1"), [], "those of another bank")
         expect(store.pulls_fixing(BANK, 9), [PULL], "the pulls that close an issue")
         expect(store.pulls_fixing(BANK, 12), [], "those that do not")
-        expect(store.commits_naming(BANK, 12), ["c1"], "the commits that name a number")
+        expect(store.commits_mentioning(BANK, 12), ["c1"], "the commits that name a number")
         expect(store.pulls_touching(BANK, Filter(file="crane.py")), [PULL], "by file")
         expect(store.pulls_touching(None, Filter(file="src/")), [PULL], "by folder")
         expect(store.pulls_touching(OTHER, Filter(file="src/")), [], "in another bank")
-        expect(store.sift(BANK, Filter(file="crane.py")), [], "work of one's own")
+        expect(store.filter_records(BANK, Filter(file="crane.py")), [], "work of one's own")
         moved = replace(PULL, commits=("c5",), files=("b.py",))
         with store.transaction():
             store.put_thread(moved, a_passage(PULL.id, "lift", kind="pull", session=""))
-        expect(store.pulls_of(BANK, "c1"), [], "a commit that left it")
+        expect(store.pulls_with_commit(BANK, "c1"), [], "a commit that left it")
         expect(store.pulls_touching(BANK, Filter(file="crane.py")), [], "a file that left it")
 
 
@@ -93,18 +93,18 @@ def check_a_thread_that_is_put_away_takes_its_remarks_with_it(make_store: MakeSt
         with store.transaction():
             store.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
             store.put_remark(REMARK, a_passage("r1", "knot", kind="remark", session=""))
-            store.put_curated(Curated(BANK, "remark", "r1", text="Tie two knots."))
+            store.put_curation_state(Curated(BANK, "remark", "r1", text="Tie two knots."))
         said = replace(REMARK, text="Tie two knots.", trust=Trust.USER)
-        found = [(p.kind, p.body) for p in store.discussion(BANK, _THREAD)]
+        found = [(p.kind, p.body) for p in store.thread_passages(BANK, _THREAD)]
         expect(found, [("pull", "lift"), ("remark", "knot")], "the discussion")
-        expect(store.discussion(OTHER, _THREAD), [], "that of another bank")
+        expect(store.thread_passages(OTHER, _THREAD), [], "that of another bank")
         expect(store.remarks(BANK, _THREAD), [said], "a corrected remark")
         with store.transaction():
-            store.put_curated(Curated(BANK, "pull", PULL.id, forgotten=True))
+            store.put_curation_state(Curated(BANK, "pull", PULL.id, forgotten=True))
         expect(store.find(BANK, "pull", "12"), [], "a forgotten pull")
         expect(store.remarks(BANK, _THREAD), [], "its remarks")
-        expect(store.discussion(BANK, _THREAD), [], "what was discussed")
-        expect(store.pulls_of(BANK, "c1"), [], "by its commit")
+        expect(store.thread_passages(BANK, _THREAD), [], "what was discussed")
+        expect(store.pulls_with_commit(BANK, "c1"), [], "by its commit")
         expect(store.thread(BANK, "pull", PULL.id), PULL, "as it was read")
         expect(store.all_remarks(BANK, _THREAD), [REMARK], "its remarks as they were read")
 
@@ -119,8 +119,8 @@ def check_what_a_forge_said_can_be_erased_and_scrubbed(make_store: MakeStore) ->
         def clean(text: str) -> str:
             return text.replace("rope", "[]").replace("Rope", "[]")
 
-        held = [(t.table, t.id) for t in store.holding(clean)]
-        expect(held, [("pull", PULL.id), ("login", "ann")], "what holds a word")
+        held = [(t.table, t.id) for t in store.rows_to_scrub(clean)]
+        expect(held, [("pull", PULL.id), ("forge_login", "ann")], "what holds a word")
         with store.transaction():
             store.scrub(clean)
         expect(store.find(BANK, "pull", "12"), [replace(PULL, body="With a [].")], "the rest")
@@ -130,19 +130,21 @@ def check_what_a_forge_said_can_be_erased_and_scrubbed(make_store: MakeStore) ->
         expect(store.find(BANK, "", "12@"), [], "an erased pull")
         expect(store.all_remarks(BANK, _THREAD), [], "its remarks")
         expect(store.search(BANK, ["lift", "knot"]), [], "their words")
-        expect(store.pulls_of(BANK, "c1"), [], "by its commit")
+        expect(store.pulls_with_commit(BANK, "c1"), [], "by its commit")
 
 
 def check_how_far_a_forge_was_read_is_noted(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        first = Followed(BANK, "github.com/acme/shop", {"threads": NOON}, {"/a?b": 'W/"x"'}, NOON)
+        first = ForgeRepository(
+            BANK, "github.com/acme/shop", {"threads": NOON}, {"/a?b": 'W/"x"'}, NOON
+        )
         with store.transaction():
-            store.put_followed(first._replace(cursors={}))
-            store.put_followed(first)
-            store.put_followed(first._replace(bank=OTHER))
+            store.put_forge_repository(first._replace(cursors={}))
+            store.put_forge_repository(first)
+            store.put_forge_repository(first._replace(bank=OTHER))
             store.put_logins(BANK, [Login("ann", "Ann", "ann@x.org"), Login("bob", "Bob", "")])
             store.put_logins(BANK, [Login("ann", "Another", "")])
-        expect(store.followed(BANK), [first], "how far")
-        expect(len(store.followed()), 2, "in all banks")
+        expect(store.forge_repositories(BANK), [first], "how far")
+        expect(len(store.forge_repositories()), 2, "in all banks")
         wanted = [Login("ann", "Ann", "ann@x.org"), Login("bob", "Bob", "")]
         expect(store.logins(BANK), wanted, "who is who")

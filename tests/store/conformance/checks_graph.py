@@ -18,7 +18,7 @@ from tests.store.conformance.samples import (
 from holdfast.model.graph import Entity, EntityKind, Mention, Node, Part, Same, Sort
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.graph import Resolved, Sameness
+from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity
 
 _LATER = "2026-03-02T12:00:00.000Z"
 
@@ -36,7 +36,7 @@ def _resolve(store: Store, bank: str = BANK) -> None:
     store.put_entities(
         bank,
         [
-            Resolved(Entity(bank, s.id, EntityKind.COMPONENT, s.text), (s.number,))
+            ResolvedEntity(Entity(bank, s.id, EntityKind.COMPONENT, s.text), (s.number,))
             for s in store.spellings(bank)
         ],
     )
@@ -56,7 +56,7 @@ def _filled(store: Store) -> None:
 
 
 def _number(store: Store, name: str, bank: str = BANK) -> int:
-    return next(known.number for _, known in store.spelled(bank, [name.lower()]))
+    return next(known.number for _, known in store.entities_by_spelling(bank, [name.lower()]))
 
 
 def check_entities_are_listed_by_how_many_records_mention_them(make_store: MakeStore) -> None:
@@ -72,15 +72,15 @@ def check_records_and_entities_lead_to_each_other(make_store: MakeStore) -> None
     with prepared(make_store) as store, store.transaction():
         _filled(store)
         tide = _number(store, "Tide")
-        bonds = store.bonds_of(BANK, tide, 10)
-        ids = {p.node: p.id for p in store.places(BANK, [b.node for b in bonds])}
+        bonds = store.mentions_of(BANK, tide, 10)
+        ids = {p.node: p.id for p in store.graph_records(BANK, [b.node for b in bonds])}
         expect([ids[b.node] for b in bonds], ["x2", "x1"], "the latest first")
         expect([b.parts for b in bonds], [Part.MENTIONED, Part.CAUSE], "the parts")
-        expect(len(store.bonds_of(BANK, tide, 1)), 1, "as many as are asked for")
-        within = store.bonds_in(BANK, [bonds[1].node])
-        names = {k.number: k.name for k in store.known(BANK, [b.entity for b in within])}
+        expect(len(store.mentions_of(BANK, tide, 1)), 1, "as many as are asked for")
+        within = store.mentions_in(BANK, [bonds[1].node])
+        names = {k.number: k.name for k in store.entities_by_number(BANK, [b.entity for b in within])}
         expect(sorted(names.values()), ["Table", "Tide"], "what a record mentions")
-        beside = [(known.name, count) for known, count in store.together(BANK, tide)]
+        beside = [(known.name, count) for known, count in store.cooccurring_entities(BANK, tide)]
         expect(sorted(beside), [("Buoy", 1), ("Table", 1)], "what occurs together")
 
 
@@ -92,11 +92,11 @@ def check_a_record_that_is_put_again_replaces_itself(make_store: MakeStore) -> N
         expect(
             sorted(e.name for e in store.entities(BANK)), ["Anchor", "Buoy", "Tide"], "what is left"
         )
-        expect(store.nodes_in(BANK, SESSION)["exchange", "x1"], "hash-x1", "its hash")
+        expect(store.node_hashes(BANK, SESSION)["exchange", "x1"], "hash-x1", "its hash")
         store.drop_nodes(BANK, [("exchange", "x2"), ("exchange", "nobody")])
         _resolve(store)
         expect([e.name for e in store.entities(BANK)], ["Anchor"], "what is left then")
-        expect(store.spelled(BANK, ["buoy"]), [], "a name that nobody mentions")
+        expect(store.entities_by_spelling(BANK, ["buoy"]), [], "a name that nobody mentions")
         expect(store.graph_size(BANK, 10), 1, "the size")
 
 
@@ -106,16 +106,16 @@ def check_an_entity_is_known_by_every_spelling(make_store: MakeStore) -> None:
         spellings = {s.text: s for s in store.spellings(BANK)}
         both = (spellings["Tide"].number, spellings["Table"].number)
         one = Entity(BANK, spellings["Table"].id, EntityKind.COMPONENT, "Tide", ("Table",))
-        store.put_entities(BANK, [Resolved(one, both)])
+        store.put_entities(BANK, [ResolvedEntity(one, both)])
         expect([(e.name, e.mentions) for e in store.entities(BANK)], [("Tide", 2)], "one of two")
         for spelling in ("Tide", "Table"):
             known = store.entity(BANK, spellings[spelling].id)
             expect(known and known.id, one.id, f"the entity by {spelling}")
         expect(store.entity(BANK, spellings["Buoy"].id), None, "what is no entity")
         expect(
-            store.spelling_of(BANK, one.id, "Tide"), spellings["Tide"].id, "a spelling by its words"
+            store.spelling_id(BANK, one.id, "Tide"), spellings["Tide"].id, "a spelling by its words"
         )
-        expect(store.spelling_of(BANK, one.id, "Buoy"), None, "one that it does not have")
+        expect(store.spelling_id(BANK, one.id, "Buoy"), None, "one that it does not have")
 
 
 def check_what_records_prove_is_told_in_order(make_store: MakeStore) -> None:
@@ -125,10 +125,12 @@ def check_what_records_prove_is_told_in_order(make_store: MakeStore) -> None:
         earlier = Same(Sort.FILE, "c.py", "a.py")
         store.put_nodes(BANK, [_node("x1")._replace(same=(earlier,))])
         expect(
-            store.samenesses(BANK), [Sameness(NOON, earlier), Sameness(_LATER, moved)], "the moves"
+            store.proven_aliases(BANK),
+            [DatedAlias(NOON, earlier), DatedAlias(_LATER, moved)],
+            "the moves",
         )
         store.drop_nodes(BANK, [("exchange", "x1")])
-        expect(store.samenesses(BANK), [Sameness(_LATER, moved)], "what is left")
+        expect(store.proven_aliases(BANK), [DatedAlias(_LATER, moved)], "what is left")
 
 
 def check_only_what_is_shown_has_a_passage(make_store: MakeStore) -> None:
@@ -136,13 +138,13 @@ def check_only_what_is_shown_has_a_passage(make_store: MakeStore) -> None:
         _filled(store)
         shown = a_passage("x1", "the tide", kind="exchange")
         store.put_derived(BANK, SESSION, [an_exchange("x1"), shown])
-        place = store.place(BANK, "exchange", "x1")
-        other = store.place(BANK, "exchange", "x2")
+        place = store.graph_record(BANK, "exchange", "x1")
+        other = store.graph_record(BANK, "exchange", "x2")
         assert place is not None and other is not None
-        found = store.passages_at(BANK, [place.node, other.node])
+        found = store.node_passages(BANK, [place.node, other.node])
         expect([(node, p.id) for node, p in found], [(place.node, "x1")], "the passages")
-        expect(store.passages_at(OTHER, [place.node]), [], "those of another bank")
-        around = store.places_around(BANK, place, 3)
+        expect(store.node_passages(OTHER, [place.node]), [], "those of another bank")
+        around = store.graph_records_around(BANK, place, 3)
         expect([p.id for p in around], ["x2"], "what is beside it in time")
 
 
@@ -156,8 +158,8 @@ def check_the_graph_goes_with_what_it_was_made_of(make_store: MakeStore) -> None
         expect(len(store.entities(OTHER)), 1, "those of another bank")
         with store.transaction():
             _filled(store)
-            for change in store.changes(BANK, "entities", 1):
-                store.reach(BANK, "entities", 1, change.number)
+            for change in store.unseen_changes(BANK, "entities", 1):
+                store.mark_seen(BANK, "entities", 1, change.number)
             store.drop_derived()
         expect(store.entities(None), [], "entities after all is dropped")
         expect(store.banks_behind("entities", 1), [BANK], "who is behind then")

@@ -8,7 +8,7 @@ from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, a_comm
 
 from holdfast.model.team import FileChange
 from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.git_history import Patch, Repository, Tagged, Touch
+from holdfast.store.protocol.git_history import FileTouch, Patch, Repository, Tag
 
 _SHA = "0123456789abcdef0123456789abcdef01234567"
 _MOVED = FileChange("new.py", "R", "old.py", 3, 1)
@@ -49,16 +49,16 @@ def check_a_repository_is_noted_in_place_of_what_was_known(make_store: MakeStore
         first = Repository(BANK, "/p/.git", "a", ("a", "b"), NOON)
         other = Repository(OTHER, "/p/.git", "z", ("z",), NOON)
         with store.transaction():
-            store.put_repository(first, [Tagged("v1", "a", NOON), Tagged("v0", "b", "")], ["b"])
-            store.put_repository(other, [Tagged("v1", "z", NOON)], ["y"])
+            store.put_repository(first, [Tag("v1", "a", NOON), Tag("v0", "b", "")], ["b"])
+            store.put_repository(other, [Tag("v1", "z", NOON)], ["y"])
         expect(store.repositories(BANK), [first], "the repository")
         expect([tag.name for tag in store.tags(BANK)], ["v0", "v1"], "its tags")
-        expect(store.tags(BANK, "a"), [Tagged("v1", "a", NOON)], "those of a commit")
-        expect(store.astray(BANK, ["a", "b"]), {"b"}, "what is astray")
+        expect(store.tags(BANK, "a"), [Tag("v1", "a", NOON)], "those of a commit")
+        expect(store.unmerged_commits(BANK, ["a", "b"]), {"b"}, "what is astray")
         with store.transaction():
             store.put_repository(first._replace(head="c", tips=("c",)), [], [])
         expect(store.tags(BANK), [], "tags that are gone")
-        expect(store.astray(BANK, ["a", "b"]), set[str](), "what was astray")
+        expect(store.unmerged_commits(BANK, ["a", "b"]), set[str](), "what was astray")
         expect(len(store.repositories()), 2, "the repositories of all banks")
         expect([tag.name for tag in store.tags(OTHER)], ["v1"], "the tags of another bank")
 
@@ -68,18 +68,18 @@ def check_it_is_known_by_file_what_became_of_it(make_store: MakeStore) -> None:
         with store.transaction():
             store.put_commits([a_commit(_SHA, "Move it")])
             store.put_patches([_PATCH])
-            store.note_touches(BANK, [_SHA])
-        went = Touch("old.py", NOON, _SHA, "W", "new.py")
-        came = Touch("new.py", NOON, _SHA, "R", "old.py", 3, 1)
+            store.index_touches(BANK, [_SHA])
+        went = FileTouch("old.py", NOON, _SHA, "W", "new.py")
+        came = FileTouch("new.py", NOON, _SHA, "R", "old.py", 3, 1)
         expect(store.touches(BANK, "old.py", "", 9), [went], "what became of the old name")
         expect(store.touches(BANK, "old.py", NOON, 9), [], "what became of it later")
-        expect(store.touched_before(BANK, "new.py", NOON), came, "how it came to be")
-        expect(store.touched_before(BANK, "new.py", "1999"), None, "how it was before")
+        expect(store.last_touch(BANK, "new.py", NOON), came, "how it came to be")
+        expect(store.last_touch(BANK, "new.py", "1999"), None, "how it was before")
         expect(store.touches(OTHER, "old.py", "", 9), [], "the same in another bank")
         with store.transaction():
             store.put_repository(Repository(BANK, "/p/.git", "a", ("a",), NOON), [], [_SHA])
         expect(store.touches(BANK, "old.py", "", 9), [], "what HEAD does not contain")
-        expect((store.has_astray(BANK), store.has_astray(OTHER)), (True, False), "what is astray")
+        expect((store.has_unmerged_commits(BANK), store.has_unmerged_commits(OTHER)), (True, False), "what is astray")
         with store.transaction():
             store.put_repository(Repository(BANK, "/p/.git", "a", ("a",), NOON), [], [])
             store.erase(Erasure(BANK, commits=(_SHA,)))
@@ -97,4 +97,4 @@ def check_branches_are_known_by_name_and_by_what_they_contain(make_store: MakeSt
         expect(store.branches(BANK), {"main": second.id}, "the branches")
         expect(store.branches(OTHER), {}, "those of another bank")
         contained = {second.id, _SHA, "e" * 40, *first.parents}
-        expect(store.line(BANK, second.id), contained, "what one contains")
+        expect(store.reachable_commits(BANK, second.id), contained, "what one contains")

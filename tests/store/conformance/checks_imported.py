@@ -27,20 +27,20 @@ _SECOND = _FIRST._replace(id="i2", time=_LATER)
 def check_what_was_imported_comes_back_as_it_was(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_importing(_FIRST)
+            store.put_import_batch(_FIRST)
             store.put_imported("i1", [_ONE, _TWO])
         expect(store.imported(BANK), [_ONE, _TWO], "what was imported")
         expect(store.imported(OTHER), [], "that of another bank")
-        expect(store.importings(), [_FIRST], "the imports")
-        expect(store.importings(OTHER), [], "those of another bank")
-        expect(store.brought(BANK, "i1"), ["k1", "k2"], "what it brought")
+        expect(store.import_batches(), [_FIRST], "the imports")
+        expect(store.import_batches(OTHER), [], "those of another bank")
+        expect(store.import_batch_ids(BANK, "i1"), ["k1", "k2"], "what it brought")
         expect(store.find(BANK, "imported", "k"), [_ONE, _TWO], "those of a name")
         expect(store.counts(BANK).imported, 2, "how many")
         name = "claude-mem://observation/2"
-        expect(store.imported_as(None, name), [_TWO], "what another program calls so")
-        expect(store.imported_as(OTHER, name), [], "the same in another bank")
-        expect(store.imported_in(BANK, "s1"), [_ONE, _TWO], "what is of a session")
-        expect(store.imported_among(BANK, ["k2", "k9"]), [_TWO], "some of them")
+        expect(store.imported_by_origin(None, name), [_TWO], "what another program calls so")
+        expect(store.imported_by_origin(OTHER, name), [], "the same in another bank")
+        expect(store.imported_in_session(BANK, "s1"), [_ONE, _TWO], "what is of a session")
+        expect(store.imported_by_ids(BANK, ["k2", "k9"]), [_TWO], "some of them")
 
 
 def check_the_latest_import_of_a_record_holds_until_it_is_taken_back(
@@ -49,19 +49,19 @@ def check_the_latest_import_of_a_record_holds_until_it_is_taken_back(
     with prepared(make_store) as store:
         with store.transaction():
             for importing, records in ((_FIRST, [_ONE, _TWO]), (_SECOND, [_ANEW])):
-                store.put_importing(importing)
+                store.put_import_batch(importing)
                 store.put_imported(importing.id, records)
         expect(store.imported(BANK), [_ANEW, _TWO], "what is shown")
-        expect(store.held_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds")
+        expect(store.imported_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds")
         undone = Curated(BANK, "importing", "i2", forgotten=True)
         with store.transaction():
-            store.put_curated(undone)
+            store.put_curation_state(undone)
         expect(store.imported(BANK), [_ONE, _TWO], "what is shown without the second import")
         with store.transaction():
-            store.put_curated(undone._replace(forgotten=False))
-            store.put_curated(Curated(BANK, "imported", "k1", forgotten=True))
+            store.put_curation_state(undone._replace(forgotten=False))
+            store.put_curation_state(Curated(BANK, "imported", "k1", forgotten=True))
         expect(store.imported(BANK), [_TWO], "what is shown of what is forgotten")
-        expect(store.held_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds of it")
+        expect(store.imported_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds of it")
 
 
 def check_an_imported_record_is_found_as_its_passage_and_erased_whole(
@@ -71,7 +71,7 @@ def check_an_imported_record_is_found_as_its_passage_and_erased_whole(
         body = Passage(BANK, "imported", "k1", "", NOON, "paint the yawl", trust=Trust.IMPORT)
         with store.transaction():
             for importing, records in ((_FIRST, [_ONE, _TWO]), (_SECOND, [_ANEW])):
-                store.put_importing(importing)
+                store.put_import_batch(importing)
                 store.put_imported(importing.id, records)
             for _ in range(2):
                 store.put_imported_passages(BANK, ["k1"], [body])

@@ -23,9 +23,9 @@ from holdfast.model.keys import Key
 from holdfast.model.opinions import Belief, Opinion, Trend
 from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fenced
+from holdfast.store.access_fence import fence_store
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.sessions import Sieve
+from holdfast.store.protocol.sessions import SessionFilter
 
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = Key("0a1b2c3d", "Ana's laptop", "salt", "hash", (BANK, OTHER), Level.WRITE, NOON)
@@ -64,19 +64,19 @@ def check_the_last_use_of_a_key_never_goes_back(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.add_key(_FIRST)
-            store.note_uses({"0a1b2c3d": _LATER, "00000000": NOON})
-            store.note_uses({"0a1b2c3d": NOON})
+            store.record_key_uses({"0a1b2c3d": _LATER, "00000000": NOON})
+            store.record_key_uses({"0a1b2c3d": NOON})
         expect(store.api_keys(), [_FIRST._replace(used=_LATER)], "keys")
 
 
 _THIRD = "3333cccc3333cccc"
 _ASKED: tuple[Callable[[Store], list[str]], ...] = (
     lambda store: [one.bank for one in store.sessions(None)],
-    lambda store: [one.session.bank for one in store.listed(Sieve(), 10)],
+    lambda store: [one.session.bank for one in store.list_sessions(SessionFilter(), 10)],
     lambda store: [one.bank for one in store.find(None, "session", SESSION)],
-    lambda store: [one.bank for one in store.named(SESSION)],
+    lambda store: [one.bank for one in store.sessions_named(SESSION)],
     lambda store: [one.passage.bank for one in store.search(None, ["lantern"])],
-    lambda store: [one.bank for one in store.recent(None, "turn")],
+    lambda store: [one.bank for one in store.recent_passages(None, "turn")],
 )
 
 
@@ -91,27 +91,27 @@ def _three(store: Store) -> None:
 def check_whoever_sees_some_banks_sees_no_other(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _three(store)
-        both = fenced(store, Principal("a", (BANK, _THIRD), Level.READ))
+        both = fence_store(store, Principal("a", (BANK, _THIRD), Level.READ))
         for ask in _ASKED:
             expect(sorted(ask(both)), [BANK, _THIRD], "all banks that are seen")
         expect([one.id for one in both.banks()], [BANK, _THIRD], "banks")
         expect(both.counts(None).sessions, 2, "sessions")
-        expect(both.frequencies(None, ["lantern"], 9), [2], "frequencies")
-        expect(both.size(None, 9), 2, "size")
-        nobody = fenced(store, Principal("a", (), Level.READ))
+        expect(both.term_frequencies(None, ["lantern"], 9), [2], "frequencies")
+        expect(both.count_passages(None, 9), 2, "size")
+        nobody = fence_store(store, Principal("a", (), Level.READ))
         for ask in _ASKED:
             expect(ask(nobody), [], "no bank at all")
 
 
 def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        mine = fenced(store, Principal("a", (BANK,), Level.WRITE))
+        mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
         expect(mine.bank(OTHER), None, "another's bank")
         expect(mine.session(BANK, SESSION), a_session(BANK), "a session")
         for ask in (
             lambda: mine.session(OTHER, SESSION),
             lambda: mine.search(OTHER, ["lantern"]),
-            lambda: mine.listed(Sieve(OTHER), 10),
+            lambda: mine.list_sessions(SessionFilter(OTHER), 10),
             lambda: mine.add_session(a_session(OTHER)),
             lambda: mine.add_bank(Bank(_THIRD, "pier", NOON)),
         ):
@@ -122,17 +122,17 @@ def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
 
 def check_what_has_parts_without_a_bank_can_be_written(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        mine = fenced(store, Principal("a", (BANK,), Level.WRITE))
+        mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
         firm = Belief(NOON, 0.5, 1, 0, "said")
         with store.transaction():
             mine.put_opinion(_OPINION, firm, None)
-        expect(store.beliefs(BANK, _OPINION.id), [firm], "beliefs")
+        expect(store.opinion_history(BANK, _OPINION.id), [firm], "beliefs")
 
 
 def check_whoever_may_only_look_changes_nothing(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for banks in ((BANK,), None):
-            looks = fenced(store, Principal("a", banks, Level.READ))
+            looks = fence_store(store, Principal("a", banks, Level.READ))
             expect(looks.session(BANK, SESSION), a_session(BANK), "a session")
             _refused(lambda found=looks: found.add_session(a_session(BANK, "s2")), ForbiddenError)
             _refused(lambda found=looks: found.drop_derived(), ForbiddenError)

@@ -58,8 +58,8 @@ def check_an_alias_leads_to_its_bank(make_store: MakeStore) -> None:
         with store.transaction():
             store.add_alias(BANK, "folder:/src/harbour")
             store.add_alias(BANK, "folder:/src/harbour")
-        expect(store.bank_of("folder:/src/harbour"), BANK, "bank_of")
-        expect(store.bank_of("folder:/src"), None, "bank_of")
+        expect(store.bank_by_alias("folder:/src/harbour"), BANK, "bank_of")
+        expect(store.bank_by_alias("folder:/src"), None, "bank_of")
         bank = store.bank(BANK)
         expect(bank and bank.aliases, ("folder:/src/harbour",), "aliases")
 
@@ -70,14 +70,14 @@ def check_an_alias_that_is_taken_stays_where_it_is(make_store: MakeStore) -> Non
             store.add_alias(BANK, "remote:x")
             store.add_alias(OTHER, "remote:x")
             store.add_bank(Bank("b9", "third", NOON, aliases=("remote:x",)))
-        expect(store.bank_of("remote:x"), BANK, "bank_of")
+        expect(store.bank_by_alias("remote:x"), BANK, "bank_of")
         expect([bank.aliases for bank in store.banks()], [("remote:x",), (), ()], "aliases")
 
 
 def check_a_host_id_leads_to_the_bank_of_its_session(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.bank_of_host(a_session(OTHER).host), OTHER, "bank_of_host")
-        expect(store.bank_of_host("unheard of"), None, "bank_of_host")
+        expect(store.bank_by_host_session(a_session(OTHER).host), OTHER, "bank_of_host")
+        expect(store.bank_by_host_session("unheard of"), None, "bank_of_host")
 
 
 def check_a_source_is_made_known_once(make_store: MakeStore) -> None:
@@ -99,8 +99,8 @@ def check_a_moved_source_keeps_its_cursor(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.add_source("/old.jsonl", "claude-code", BANK).id
-            store.advance(a_change(id, 0, 500, 5))
-            store.mark_source(id, SourceState.GONE, "it is gone")
+            store.advance_source(a_change(id, 0, 500, 5))
+            store.set_source_state(id, SourceState.GONE, "it is gone")
             store.move_source(id, "/new.jsonl")
         expect(store.source_at("/old.jsonl"), None, "source_at")
         moved = store.source_at("/new.jsonl")
@@ -113,7 +113,7 @@ def check_a_marked_source_is_a_problem_until_it_is_well_again(make_store: MakeSt
     with prepared(make_store) as store:
         with store.transaction():
             id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.mark_source(id, SourceState.UNREADABLE, "no permission")
+            store.set_source_state(id, SourceState.UNREADABLE, "no permission")
         source = store.source(id)
         expect(source and source.state, SourceState.UNREADABLE, "source")
         expect(source and source.problem, "no permission", "source")
@@ -122,7 +122,7 @@ def check_a_marked_source_is_a_problem_until_it_is_well_again(make_store: MakeSt
         assert "/a.jsonl" in problems[0], "a problem names its file"
         assert "no permission" in problems[0], "a problem says what it is"
         with store.transaction():
-            store.mark_source(id, SourceState.LIVE, "")
+            store.set_source_state(id, SourceState.LIVE, "")
         expect(store.balance().problems, (), "balance().problems")
 
 
@@ -130,8 +130,8 @@ def check_a_reading_makes_a_source_well_again(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.mark_source(id, SourceState.GONE, "it is gone")
-            store.advance(a_change(id, 0, 100, 1))
+            store.set_source_state(id, SourceState.GONE, "it is gone")
+            store.advance_source(a_change(id, 0, 100, 1))
         expect(store.balance().problems, (), "balance().problems")
 
 
@@ -139,8 +139,8 @@ def check_advance_moves_the_cursor_and_adds_to_the_account(make_store: MakeStore
     with prepared(make_store) as store:
         with store.transaction():
             id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            expect(store.advance(a_change(id, 0, 300, 3)), True, "advance")
-            expect(store.advance(a_change(id, 300, 500, 2)), True, "advance")
+            expect(store.advance_source(a_change(id, 0, 300, 3)), True, "advance")
+            expect(store.advance_source(a_change(id, 300, 500, 2)), True, "advance")
         source = store.source(id)
         assert source is not None, "a source stays known"
         expect((source.offset, source.lines, source.l1_bytes), (500, 5, 50), "source")
@@ -154,13 +154,13 @@ def check_advance_counts_nothing_when_another_moved_the_cursor_first(
     with prepared(make_store) as store:
         with store.transaction():
             id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.advance(a_change(id, 0, 300, 3))
+            store.advance_source(a_change(id, 0, 300, 3))
         before = store.source(id), store.balance()
         late = a_change(id, 0, 400, 4)._replace(
             skipped={"blank": 1}, failed=(a_failed_line(id, 1),), redacted={"key": 1}
         )
         with store.transaction():
-            expect(store.advance(late), False, "advance")
+            expect(store.advance_source(late), False, "advance")
         expect((store.source(id), store.balance()), before, "a late advance")
         expect(store.failures(), [], "failures")
 
@@ -168,7 +168,7 @@ def check_advance_counts_nothing_when_another_moved_the_cursor_first(
 def check_advance_of_an_unknown_source_is_refused(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            expect(store.advance(a_change(404, 0, 300, 3)), False, "advance")
+            expect(store.advance_source(a_change(404, 0, 300, 3)), False, "advance")
         expect(store.balance().accounted, 0, "balance().accounted")
 
 
@@ -184,8 +184,8 @@ def check_the_balance_adds_up(make_store: MakeStore) -> None:
                     failed=(a_failed_line(id, 4),),
                 )
                 second = a_change(id, 700, 900)._replace(lines=2, skipped={"blank": 2})
-                store.advance(first)
-                store.advance(second)
+                store.advance_source(first)
+                store.advance_source(second)
         one, all = store.balance(BANK), store.balance()
         expect((one.files, one.lines, one.accounted), (1, 9, 9), "balance(bank)")
         expect((one.captured, one.failed), (3, 1), "balance(bank)")
@@ -208,7 +208,7 @@ def check_failed_lines_can_be_looked_at(make_store: MakeStore) -> None:
         with store.transaction():
             id = store.add_source("/a.jsonl", "claude-code", BANK).id
             lines = [a_failed_line(id, line) for line in (2, 5, 7)]
-            store.advance(a_change(id, 0, 700)._replace(lines=3, failed=lines))
+            store.advance_source(a_change(id, 0, 700)._replace(lines=3, failed=lines))
         expect(store.failures(), lines, "failures")
         expect(store.failures(limit=2), lines[:2], "failures(limit=2)")
 
@@ -218,8 +218,8 @@ def check_sources_that_an_older_reader_failed_on_are_known(make_store: MakeStore
         with store.transaction():
             old = store.add_source("/old", "claude-code", BANK).id
             new = store.add_source("/new", "claude-code", BANK).id
-            store.advance(a_change(old, 0, 9)._replace(failed=(a_failed_line(old, 1, 1),)))
-            store.advance(a_change(new, 0, 9)._replace(failed=(a_failed_line(new, 1, 2),)))
+            store.advance_source(a_change(old, 0, 9)._replace(failed=(a_failed_line(old, 1, 1),)))
+            store.advance_source(a_change(new, 0, 9)._replace(failed=(a_failed_line(new, 1, 2),)))
         expect(store.sources_failed_before(1), set[int](), "sources_failed_before(1)")
         expect(store.sources_failed_before(2), {old}, "sources_failed_before(2)")
         expect(store.sources_failed_before(3), {old, new}, "sources_failed_before(3)")
@@ -229,8 +229,8 @@ def check_redactions_are_counted_by_kind(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.advance(a_change(id, 0, 1)._replace(redacted={"aws-key": 2, "jwt": 1}))
-            store.advance(a_change(id, 1, 2)._replace(redacted={"aws-key": 3}))
+            store.advance_source(a_change(id, 0, 1)._replace(redacted={"aws-key": 2, "jwt": 1}))
+            store.advance_source(a_change(id, 1, 2)._replace(redacted={"aws-key": 3}))
         expect(store.balance().redacted, {"aws-key": 5, "jwt": 1}, "balance().redacted")
 
 
@@ -246,7 +246,7 @@ def check_a_restarted_source_has_a_fresh_account(make_store: MakeStore) -> None:
                     failed=(a_failed_line(source, 2),),
                     redacted={"jwt": 1},
                 )
-                store.advance(change)
+                store.advance_source(change)
             store.restart_source(id)
         source = store.source(id)
         assert source is not None, "a restarted source stays known"
@@ -257,7 +257,7 @@ def check_a_restarted_source_has_a_fresh_account(make_store: MakeStore) -> None:
         expect(balance.redacted, {"jwt": 1}, "balance().redacted")
         expect([failure.source for failure in store.failures()], [kept], "failures")
         with store.transaction():
-            expect(store.advance(a_change(id, 0, 200, 2)), True, "advance after a restart")
+            expect(store.advance_source(a_change(id, 0, 200, 2)), True, "advance after a restart")
 
 
 def check_the_turns_of_a_restarted_source_stay_at_line_zero(make_store: MakeStore) -> None:
@@ -282,7 +282,7 @@ def check_all_that_came_of_a_source_moves_to_its_new_bank(make_store: MakeStore)
             change = a_change(id, 0, 300)._replace(
                 lines=3, captured=2, failed=(a_failed_line(id, 3),), redacted={"jwt": 1}
             )
-            store.advance(change)
+            store.advance_source(change)
             session = replace(a_session(BANK, "s2"), title="t", source=id)
             store.add_session(session)
             turn = replace(a_turn(1, "anchor", session="s2"), origin=Origin(id, 1))
@@ -290,7 +290,7 @@ def check_all_that_came_of_a_source_moves_to_its_new_bank(make_store: MakeStore)
             made = [a_passage("p1", "anchor", session="s2")]
             exchange, digest = an_exchange(session="s2"), a_digest(session="s2")
             store.put_derived(BANK, "s2", [exchange, digest, *made])
-            store.rebank_source(id, OTHER)
+            store.move_source_to_bank(id, OTHER)
         expect(store.turns(OTHER, "s2"), [replace(turn, bank=OTHER)], "turns")
         expect(store.session(OTHER, "s2"), replace(session, bank=OTHER), "session")
         assert (OTHER, "s2") in stale_names(store), "a moved session is derived again"
@@ -315,7 +315,7 @@ def check_a_session_of_two_files_moves_with_one_of_them(make_store: MakeStore) -
             store.put_turns(turns)
         for id, turn in zip(reversed(ids), reversed(turns), strict=True):
             with store.transaction():
-                store.rebank_source(id, OTHER)
+                store.move_source_to_bank(id, OTHER)
             assert replace(turn, bank=OTHER) in store.turns(OTHER, "s2"), "a turn has moved"
             expect(store.counts().turns, 2, "counts")
 
@@ -330,7 +330,7 @@ def check_a_bank_that_takes_over_a_source_loses_no_turn(make_store: MakeStore) -
             staying = replace(a_turn(1, "stays", OTHER, "s2"), origin=Origin(id + 1, 1))
             store.put_turns([moving, staying])
         with store.transaction():
-            store.rebank_source(id, OTHER)
+            store.move_source_to_bank(id, OTHER)
         texts = {turn.text for turn in store.turns(OTHER, "s2")}
         expect(texts, {"moves", "stays"}, "turns")
 
@@ -340,6 +340,6 @@ def check_counts_know_how_much_was_read(make_store: MakeStore) -> None:
         with store.transaction():
             for path, bank in (("/a", BANK), ("/b", BANK), ("/c", OTHER)):
                 id = store.add_source(path, "claude-code", bank).id
-                store.advance(a_change(id, 0, 300, 3))
+                store.advance_source(a_change(id, 0, 300, 3))
         expect(store.counts(BANK), Counts(sessions=1, raw_bytes=600, l1_bytes=60), "counts")
         expect(store.counts(), Counts(sessions=2, raw_bytes=900, l1_bytes=90), "counts")

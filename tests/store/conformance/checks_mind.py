@@ -58,7 +58,7 @@ def _opinion(id: str = "o1", bank: str = BANK, confidence: float = 0.7) -> Opini
 
 
 def _show(store: Store, key: str, id: str, what: str) -> None:
-    store.show_retained(BANK, key, _memory(id, what), _passage(id, what))
+    store.put_retained_memory(BANK, key, _memory(id, what), _passage(id, what))
 
 
 def _nothing(what: str, *found: Sequence[object]) -> None:
@@ -74,10 +74,10 @@ def check_what_is_retained_is_found_and_filtered_by_network(make_store: MakeStor
     with prepared(make_store) as store:
         with store.transaction():
             store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
-            expect(store.unshown(BANK), ["world:1"], "what is to be shown")
+            expect(store.changed_memory_keys(BANK), ["world:1"], "what is to be shown")
             _show(store, "world:1", "m1", "The yawl is blue")
-        expect(store.unshown(BANK), [], "what is left to be shown")
-        expect(store.sightings(BANK, SESSION), [_sighting("world:1")], "sightings")
+        expect(store.changed_memory_keys(BANK), [], "what is left to be shown")
+        expect(store.occurrences(BANK, SESSION), [_sighting("world:1")], "sightings")
         expect(store.stances(BANK), [_stance()], "stances")
         expect(_found(store, "yawl"), ["m1"], "search")
         expect([m.what for m in store.retained(BANK)], ["The yawl is blue"], "retained")
@@ -96,11 +96,11 @@ def check_memories_are_found_by_the_exchange_that_they_rest_on(make_store: MakeS
         _show(store, "world:1", "m1", "The yawl is blue")
         _show(store, "world:2", "m2", "The mast is long")
         store.put_opinion(_opinion(), None, _passage("o1", "yawl is slow", ""))
-        place = store.place(BANK, "exchange", "x1")
+        place = store.graph_record(BANK, "exchange", "x1")
         assert place is not None
-        found = store.memories_at(BANK, [place.node])
+        found = store.node_memory_passages(BANK, [place.node])
         expect([(n, p.id) for n, p in found], [(place.node, "m1"), (place.node, "o1")], "memories")
-        expect(store.memories_at(OTHER, [place.node]), [], "those of another bank")
+        expect(store.node_memory_passages(OTHER, [place.node]), [], "those of another bank")
 
 
 def check_nothing_retained_outlives_its_session(make_store: MakeStore) -> None:
@@ -108,12 +108,12 @@ def check_nothing_retained_outlives_its_session(make_store: MakeStore) -> None:
         store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.put_derived(BANK, SESSION, [])
-        _nothing("derived anew", store.sightings(BANK, SESSION), store.stances(BANK))
+        _nothing("derived anew", store.occurrences(BANK, SESSION), store.stances(BANK))
         _nothing("what was shown", _found(store, "yawl"), store.retained(BANK))
         store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.erase(Erasure(BANK, sessions=(SESSION,)))
-        _nothing("erased", store.sightings(BANK, SESSION), store.stances(BANK))
+        _nothing("erased", store.occurrences(BANK, SESSION), store.stances(BANK))
         _nothing("what was shown", _found(store, "yawl"), store.retained(BANK))
 
 
@@ -123,11 +123,11 @@ def check_a_memory_of_two_sessions_is_shown_again_from_the_one_left(make_store: 
         store.put_retained(BANK, SESSION, [_sighting("world:1")], [])
         store.put_retained(BANK, "other", [_sighting("world:1")], [])
         _show(store, "world:1", "m1", "The yawl is blue")
-        expect(len(store.met(BANK, "world:1")), 2, "sightings of the key")
+        expect(len(store.occurrences_of_key(BANK, "world:1")), 2, "sightings of the key")
         store.put_derived(BANK, SESSION, [])
         expect(store.retained(BANK), [], "what is shown")
-        expect(store.unshown(BANK), ["world:1"], "what is to be shown")
-        expect([met.session for met in store.met(BANK, "world:1")], ["other"], "what is left")
+        expect(store.changed_memory_keys(BANK), ["world:1"], "what is to be shown")
+        expect([met.session for met in store.occurrences_of_key(BANK, "world:1")], ["other"], "what is left")
 
 
 def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeStore) -> None:
@@ -140,16 +140,16 @@ def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeSt
         store.put_opinion(_opinion(), Belief(NOON, 0.7, 1, 0, "formed"), None)
         store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
-        store.reach(BANK, "retain", 1, 99)
-        expect(store.has_reached(BANK, "retain"), True, "a stage that was there")
+        store.mark_seen(BANK, "retain", 1, 99)
+        expect(store.has_progress(BANK, "retain"), True, "a stage that was there")
         store.drop_derived()
-        expect(store.has_reached(BANK, "retain"), False, "a stage that must begin anew")
+        expect(store.has_progress(BANK, "retain"), False, "a stage that must begin anew")
         expect(_found(store, "yawl"), [], "what was retained")
         expect(_found(store, "sails"), ["w1"], "what was wished for")
         expect([o.id for o in store.opinions(BANK)], ["o1"], "opinions")
         kept = store.remembered(BANK)
         expect([(m.network, m.confidence, m.why) for m in kept], [(Network.OPINION, 0.5, "law")])
-        expect(store.memories(BANK)[0].network, Network.OPINION, "as it was given")
+        expect(store.all_remembered(BANK)[0].network, Network.OPINION, "as it was given")
 
 
 def check_an_opinion_keeps_its_history_until_it_is_dropped(make_store: MakeStore) -> None:
@@ -159,16 +159,16 @@ def check_an_opinion_keeps_its_history_until_it_is_dropped(make_store: MakeStore
         store.put_opinion(_opinion(), second, _passage("o1", "yawl is slow", ""))
         store.put_opinion(_opinion("o2", OTHER), None, None)
         expect(store.opinions(BANK), [_opinion()], "opinions")
-        expect(store.beliefs(BANK, "o1"), [first, second], "history")
+        expect(store.opinion_history(BANK, "o1"), [first, second], "history")
         expect(_found(store, "slow"), ["o1"], "search")
         (found,) = store.find(BANK, "memory", "o1")
         assert isinstance(found, Memory)
         expect((found.network, found.confidence), (Network.OPINION, 0.7), "as a memory")
-        store.put_curated(Curated(BANK, "memory", "o1", forgotten=True))
+        store.put_curation_state(Curated(BANK, "memory", "o1", forgotten=True))
         _nothing("forgotten", store.opinions(BANK), store.find(BANK, "memory", "o1"))
         expect(len(store.all_opinions(BANK)), 1, "hidden or not")
         store.drop_opinion(BANK, "o1")
-        _nothing("dropped", store.all_opinions(BANK), store.beliefs(BANK, "o1"))
+        _nothing("dropped", store.all_opinions(BANK), store.opinion_history(BANK, "o1"))
         expect(len(store.opinions(OTHER)), 1, "another bank's")
 
 
@@ -189,7 +189,7 @@ def check_a_bank_is_what_it_was_set_to_be(make_store: MakeStore) -> None:
             known, background="a yard", disposition=Disposition(5, 1, 2), retention=12,
             aliases=("name:yard",),
         )  # fmt: skip
-        store.set_bank(changed)
+        store.update_bank(changed)
         expect(store.bank(BANK), changed, "the bank")
         expect(store.bank(OTHER), other, "another bank")
-        expect(store.bank_of("name:yard"), BANK, "its alias")
+        expect(store.bank_by_alias("name:yard"), BANK, "its alias")

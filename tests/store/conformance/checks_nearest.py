@@ -32,8 +32,8 @@ def check_a_store_that_compares_vectors_names_the_nearest(make_store: MakeStore)
             store.put_derived(BANK, SESSION, [*said, _said("commit", 3), _said("commit", 9)])
             store.put_vectors(BANK, MODEL, [(f"h{n}", 0, _towards(n)) for n in range(40)])
             store.put_vectors(OTHER, MODEL, [("h7", 0, _towards(7))])
-        own = store.place_vectors(MODEL)
-        expect(store.unplaced_vectors(BANK, MODEL), 0 if own else None, "unplaced vectors")
+        own = store.index_vectors(MODEL)
+        expect(store.unindexed_vectors(BANK, MODEL), 0 if own else None, "unplaced vectors")
         if not own:
             expect(store.nearest_vectors(BANK, MODEL, _towards(7), 3), None, "the nearest")
             return
@@ -49,7 +49,7 @@ def check_a_store_that_compares_vectors_names_the_nearest(make_store: MakeStore)
             store.put_vectors(BANK, MODEL, [("half", 0, b"\x00\x00\x00")])
         left = {one.hash for one in store.nearest_vectors(BANK, MODEL, _towards(7), 3) or []}
         assert "h7" not in left and {"h6", "h8"} <= left, "the nearest after one was dropped"
-        expect(store.unplaced_vectors(BANK, MODEL), 1, "what is not whole")
+        expect(store.unindexed_vectors(BANK, MODEL), 1, "what is not whole")
 
 
 def check_vectors_are_counted_as_they_come_and_go(make_store: MakeStore) -> None:
@@ -65,7 +65,7 @@ def check_vectors_are_counted_as_they_come_and_go(make_store: MakeStore) -> None
             store.prune_vectors(MODEL)
         expect(store.vector_span(BANK, MODEL).total, 2, "what is of no passage is gone")
         expect(store.vector_span(OTHER, MODEL), VectorSpan(0, 0, 0), "another bank")
-        told = [fault for fault in store.faults().derived if "vectors" in fault]
+        told = [fault for fault in store.check_integrity().derived if "vectors" in fault]
         expect(told, [], "faults")
 
 

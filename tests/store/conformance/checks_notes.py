@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
 from holdfast.model.accounts import Chore, Injection, InjectionKind, Use
-from holdfast.store.protocol.maintenance import Faults
+from holdfast.store.protocol.maintenance import IntegrityReport
 
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = Injection("i1", BANK, "host", NOON, InjectionKind.START, 900, ("holdfast://turn/t1",))
@@ -33,13 +33,13 @@ def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
         with store.transaction():
             store.add_injection(_FIRST)
             store.add_injection(_SECOND)
-            store.settle_injection(settled)
+            store.record_injection_outcome(settled)
             store.add_injection(_FIRST)
         expect(store.injections(BANK), [_SECOND, settled], "injections")
         expect(store.injections(BANK, unsettled=True), [_SECOND], "unsettled injections")
         missed = replace(settled, arrived=False, use=Use.IGNORED, because="")
         with store.transaction():
-            store.settle_injection(missed)
+            store.record_injection_outcome(missed)
         expect(store.injections(BANK)[1], missed, "an injection that never arrived")
 
 
@@ -50,14 +50,14 @@ def check_failed_work_is_noted_until_it_is_done(make_store: MakeStore) -> None:
         drain = Chore("drain", 1, "no room", NOON, NOON)
         with store.transaction():
             for chore in (embed, again, drain):
-                store.put_chore(chore)
-        expect(store.chores(), [drain, again], "chores")
+                store.put_failed_task(chore)
+        expect(store.failed_tasks(), [drain, again], "chores")
         with store.transaction():
-            store.clear_chore("embed")
-            store.clear_chore("unheard of")
-        expect(store.chores(), [drain], "chores")
+            store.clear_failed_task("embed")
+            store.clear_failed_task("unheard of")
+        expect(store.failed_tasks(), [drain], "chores")
 
 
 def check_a_store_in_order_has_no_faults(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.faults(), Faults(), "faults")
+        expect(store.check_integrity(), IntegrityReport(), "faults")

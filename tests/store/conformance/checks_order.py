@@ -46,7 +46,7 @@ def _work(id: str, hour: int, **more: object) -> Exchange:
 
 
 def _sift(store: Store, filter: Filter, bank: str | None = BANK) -> list[str]:
-    return _names(store.sift(bank, filter))
+    return _names(store.filter_records(bank, filter))
 
 
 def check_what_lies_around_a_moment_is_in_order(make_store: MakeStore) -> None:
@@ -58,15 +58,15 @@ def check_what_lies_around_a_moment_is_in_order(make_store: MakeStore) -> None:
             a_passage("t4", "anchor", time=_hour(4)),
         )
         moment = Moment(_hour(3), "exchange", "x3", BANK)
-        expect(_names(store.around(BANK, moment, KINDS, 2, 2)), ["x2", "d3", "x4", "x5"], "around")
-        expect(_names(store.around(BANK, moment, KINDS, 9, 0)), ["x1", "x2", "d3"], "around")
-        expect(_names(store.around(BANK, moment, KINDS, 0, 1)), ["x4"], "around")
-        expect(_names(store.around(BANK, moment, ["turn"], 1, 1)), ["t4"], "around")
-        expect(store.around(BANK, moment, [], 5, 5), [], "around without a kind")
-        expect(store.around(BANK, moment, ["unheard of"], 5, 5), [], "around")
+        expect(_names(store.passages_around(BANK, moment, KINDS, 2, 2)), ["x2", "d3", "x4", "x5"], "around")
+        expect(_names(store.passages_around(BANK, moment, KINDS, 9, 0)), ["x1", "x2", "d3"], "around")
+        expect(_names(store.passages_around(BANK, moment, KINDS, 0, 1)), ["x4"], "around")
+        expect(_names(store.passages_around(BANK, moment, ["turn"], 1, 1)), ["t4"], "around")
+        expect(store.passages_around(BANK, moment, [], 5, 5), [], "around without a kind")
+        expect(store.passages_around(BANK, moment, ["unheard of"], 5, 5), [], "around")
         at = Moment(_hour(3))
-        expect(_names(store.around(BANK, at, KINDS, 1, 2)), ["x2", "d3", "x3"], "around a time")
-        twice = store.around(BANK, at, ["digest", "digest"], 5, 5)
+        expect(_names(store.passages_around(BANK, at, KINDS, 1, 2)), ["x2", "d3", "x3"], "around a time")
+        twice = store.passages_around(BANK, at, ["digest", "digest"], 5, 5)
         expect(_names(twice), ["d3"], "a kind that is named twice")
 
 
@@ -86,7 +86,7 @@ def check_records_of_one_moment_have_one_order(make_store: MakeStore) -> None:
             for bank in (BANK, OTHER)
         ]
         for number, moment in enumerate(places):
-            found = store.around(None, moment, KINDS, 3, 3)
+            found = store.passages_around(None, moment, KINDS, 3, 3)
             near = [Moment(p.time, p.kind, p.id, p.bank) for p in found]
             wanted = places[max(0, number - 3) : number] + places[number + 1 : number + 4]
             expect(near, wanted, f"around {moment}")
@@ -101,13 +101,13 @@ def check_what_has_no_time_lies_around_nothing_and_is_counted(make_store: MakeSt
             a_passage("t1", "anchor", time=""),
         )
         for moment in (Moment(""), Moment(NOON, "exchange", "x1", BANK), Moment("~")):
-            expect("u0" in _names(store.around(BANK, moment, KINDS, 9, 9)), False, "around")
-        expect(_names(store.around(BANK, Moment(""), KINDS, 9, 9)), ["x1"], "around no time")
-        expect(_names(store.around(BANK, Moment("~"), KINDS, 9, 9)), ["x1"], "around the end")
-        counted = [store.undated(bank, KINDS, 99) for bank in (BANK, OTHER, None)]
+            expect("u0" in _names(store.passages_around(BANK, moment, KINDS, 9, 9)), False, "around")
+        expect(_names(store.passages_around(BANK, Moment(""), KINDS, 9, 9)), ["x1"], "around no time")
+        expect(_names(store.passages_around(BANK, Moment("~"), KINDS, 9, 9)), ["x1"], "around the end")
+        counted = [store.count_undated(bank, KINDS, 99) for bank in (BANK, OTHER, None)]
         expect(counted, [3, 0, 3], "undated")
-        expect(store.undated(None, (*KINDS, "turn"), 99), 4, "undated")
-        expect(store.undated(None, (*KINDS, "turn"), 2), 2, "undated(most=2)")
+        expect(store.count_undated(None, (*KINDS, "turn"), 99), 4, "undated")
+        expect(store.count_undated(None, (*KINDS, "turn"), 2), 2, "undated(most=2)")
 
 
 def check_work_is_found_by_the_file_it_touched(make_store: MakeStore) -> None:
@@ -150,7 +150,7 @@ def check_work_is_found_by_the_file_it_touched(make_store: MakeStore) -> None:
             "docs/100%_done.md": ["c5"],
         }.items():
             expect(_sift(store, Filter(file=file)), wanted, f"sift by {file}")
-        expect(store.sift(BANK, Filter(file="docs/"))[0], commit, "sift")
+        expect(store.filter_records(BANK, Filter(file="docs/"))[0], commit, "sift")
 
 
 def check_a_commit_of_very_many_files_is_found_by_any(make_store: MakeStore) -> None:
@@ -160,8 +160,8 @@ def check_a_commit_of_very_many_files_is_found_by_any(make_store: MakeStore) -> 
         with store.transaction():
             store.put_commits([(commit, passage)])
         for file in ("0.txt", "archive/4999.txt", "archive/"):
-            expect(store.sift(BANK, Filter(file=file)), [commit], f"sift by {file}")
-        expect(store.sift(BANK, Filter(file="5000.txt")), [], "sift")
+            expect(store.filter_records(BANK, Filter(file=file)), [commit], f"sift by {file}")
+        expect(store.filter_records(BANK, Filter(file="5000.txt")), [], "sift")
 
 
 def check_work_is_found_by_what_it_is_about(make_store: MakeStore) -> None:
@@ -221,8 +221,8 @@ def check_work_is_found_by_type_and_time_and_filters_combine(make_store: MakeSto
             (Filter(file="a.py", since=_hour(2)), ["c1", "x2"]),
         ):
             expect(_sift(store, filter), wanted, f"sift by {filter}")
-        expect(_names(store.sift(BANK, Filter(file="a.py"), 2)), ["c1", "x2"], "sift(limit=2)")
-        expect(_names(store.sift(BANK, Filter(concept="tide"), 1)), ["x3"], "sift(limit=1)")
+        expect(_names(store.filter_records(BANK, Filter(file="a.py"), 2)), ["c1", "x2"], "sift(limit=2)")
+        expect(_names(store.filter_records(BANK, Filter(concept="tide"), 1)), ["x3"], "sift(limit=1)")
 
 
 def check_work_of_all_banks_is_found_together(make_store: MakeStore) -> None:
@@ -231,11 +231,11 @@ def check_work_of_all_banks_is_found_together(make_store: MakeStore) -> None:
             work = [_work(f"x{hour}", hour, keywords=(bank[:4],)) for hour in hours]
             with store.transaction():
                 store.put_derived(bank, SESSION, [replace(x, bank=bank) for x in work])
-        found = [(x.id, x.bank) for x in store.sift(None, Filter(type="bugfix"), 3)]
+        found = [(x.id, x.bank) for x in store.filter_records(None, Filter(type="bugfix"), 3)]
         expect(found, [("x3", BANK), ("x3", OTHER), ("x2", OTHER)], "sift")
         both = Filter(type="bugfix", concept=OTHER[:4])
-        expect([x.bank for x in store.sift(None, both)], [OTHER, OTHER], "sift")
-        expect(store.sift("", Filter(type="bugfix")), [], "sift of no bank")
+        expect([x.bank for x in store.filter_records(None, both)], [OTHER, OTHER], "sift")
+        expect(store.filter_records("", Filter(type="bugfix")), [], "sift of no bank")
 
 
 def check_what_is_derived_anew_is_found_anew(make_store: MakeStore) -> None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
 from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.outbox import Parcel, ParcelState
+from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 
 _LATER = "2026-03-02T12:00:00.000Z"
-_ONE = Parcel(
+_ONE = OutboxItem(
     BANK, "acme", "h1", "holdfast://memory/m1", '{"text":"Paint the yawl."}', "w1", False,
-    ParcelState.WAITING, NOON, 2, _LATER, "It cannot be reached.",
+    OutboxState.WAITING, NOON, 2, _LATER, "It cannot be reached.",
 )  # fmt: skip
 _TWO = _ONE._replace(id="h2", origin="holdfast://fact/f1", line='{"text":"Tar it."}', queued=_LATER)
 _GONE = _ONE._replace(id="h3", line="{}", gone=True, queued=_LATER)
@@ -19,18 +19,18 @@ _GONE = _ONE._replace(id="h3", line="{}", gone=True, queued=_LATER)
 
 def check_a_parcel_is_kept_as_it_is_until_it_is_dropped(make_store: MakeStore) -> None:
     elsewhere = _ONE._replace(bank=OTHER, remote="other", queued=_LATER)
-    there = _ONE._replace(line="", state=ParcelState.SENT, there="holdfast://shared/s1")
+    there = _ONE._replace(line="", state=OutboxState.SENT, there="holdfast://shared/s1")
     with prepared(make_store) as store:
         with store.transaction():
             for parcel in (_TWO, _ONE, elsewhere):
-                store.put_parcel(parcel)
-        expect(store.parcels(), [_ONE, _TWO, elsewhere], "all parcels")
-        expect(store.parcels("acme"), [_ONE, _TWO], "those for one server")
+                store.put_outbox_item(parcel)
+        expect(store.outbox(), [_ONE, _TWO, elsewhere], "all parcels")
+        expect(store.outbox("acme"), [_ONE, _TWO], "those for one server")
         with store.transaction():
-            store.put_parcel(there)
+            store.put_outbox_item(there)
             store.drop_derived()
-            store.drop_parcel(_TWO)
-        expect(store.parcels("acme"), [there], "what is left, as it is now")
+            store.drop_outbox_item(_TWO)
+        expect(store.outbox("acme"), [there], "what is left, as it is now")
 
 
 def check_no_word_that_waits_to_be_sent_outlives_an_erasure(make_store: MakeStore) -> None:
@@ -38,9 +38,9 @@ def check_no_word_that_waits_to_be_sent_outlives_an_erasure(make_store: MakeStor
     with prepared(make_store) as store:
         with store.transaction():
             for parcel in (_ONE, _TWO, _GONE, kept):
-                store.put_parcel(parcel)
+                store.put_outbox_item(parcel)
             store.erase(Erasure(BANK, memories=("m1",), targets=("holdfast://memory/m1",)))
-        expect(store.parcels(), [kept, _GONE], "what may still be sent")
+        expect(store.outbox(), [kept, _GONE], "what may still be sent")
         with store.transaction():
             store.scrub(lambda text: text.replace("yawl", "[erased]"))
-        expect(store.parcels(), [_GONE], "what may be sent of what was scrubbed")
+        expect(store.outbox(), [_GONE], "what may be sent of what was scrubbed")

@@ -23,12 +23,12 @@ from holdfast.store.protocol.curation import Erasure
 
 
 def _unseen(store: Store, stage: str = "facts", version: int = 1, bank: str = BANK) -> list[str]:
-    return [change.session for change in store.changes(bank, stage, version)]
+    return [change.session for change in store.unseen_changes(bank, stage, version)]
 
 
 def _see(store: Store, stage: str = "facts", version: int = 1) -> None:
-    for change in store.changes(BANK, stage, version):
-        store.reach(BANK, stage, version, change.number)
+    for change in store.unseen_changes(BANK, stage, version):
+        store.mark_seen(BANK, stage, version, change.number)
 
 
 def check_a_stage_sees_each_change_once(make_store: MakeStore) -> None:

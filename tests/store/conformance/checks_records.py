@@ -179,22 +179,22 @@ def check_a_tool_call_leads_to_its_turn(make_store: MakeStore) -> None:
         with store.transaction():
             store.add_session(a_session(BANK, "s2"))
             store.put_turns([a_turn(1), a_tool_turn(2, "call-2"), a_tool_turn(3, "")])
-        expect(store.call(BANK, SESSION, "call-2"), a_tool_turn(2, "call-2"), "call")
-        expect(store.call(BANK, "s2", "call-2"), None, "call in another session")
-        expect(store.call(BANK, SESSION, ""), None, "call of no name")
-        expect(store.knows_call(BANK, "call-2"), True, "knows_call")
-        expect(store.knows_call(BANK, "call-9"), False, "knows_call")
-        expect(store.knows_call(BANK, ""), False, "knows_call of no name")
+        expect(store.tool_call_turn(BANK, SESSION, "call-2"), a_tool_turn(2, "call-2"), "call")
+        expect(store.tool_call_turn(BANK, "s2", "call-2"), None, "call in another session")
+        expect(store.tool_call_turn(BANK, SESSION, ""), None, "call of no name")
+        expect(store.has_tool_call(BANK, "call-2"), True, "knows_call")
+        expect(store.has_tool_call(BANK, "call-9"), False, "knows_call")
+        expect(store.has_tool_call(BANK, ""), False, "knows_call of no name")
 
 
 def check_the_last_event_is_the_latest_end_of_a_session(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.last_event(), "", "last_event of an empty store")
+        expect(store.last_session_end(), "", "last_event of an empty store")
         with store.transaction():
             for seq, bank in ((2, BANK), (1, BANK), (4, OTHER)):
                 store.add_session(replace(a_session(bank), ended=a_turn(seq).time))
-        expect(store.last_event(BANK), a_turn(2).time, "last_event(bank)")
-        expect(store.last_event(), a_turn(4).time, "last_event()")
+        expect(store.last_session_end(BANK), a_turn(2).time, "last_event(bank)")
+        expect(store.last_session_end(), a_turn(4).time, "last_event()")
 
 
 def check_turns_make_their_session_stale_until_it_is_derived(make_store: MakeStore) -> None:
@@ -234,7 +234,7 @@ def check_turns_can_be_read_one_by_one_while_the_store_is_written(make_store: Ma
         with store.transaction():
             made = (a_passage(turn.id, "anchor") for turn in store.turns_from(BANK, SESSION))
             store.put_derived(BANK, SESSION, made)
-        expect(store.size(BANK, 100), 5, "size")
+        expect(store.count_passages(BANK, 100), 5, "size")
 
 
 def check_deriving_from_a_place_on_keeps_what_is_before_it(make_store: MakeStore) -> None:
@@ -295,13 +295,13 @@ def check_dropping_what_is_derived_keeps_all_else(make_store: MakeStore) -> None
             store.put_derived(OTHER, SESSION, [])
             commit, passage = a_commit("c1", "drop the anchor")
             store.put_commits([(commit, passage)])
-            decision = store.curate(a_decision("holdfast://exchange/x1"))
+            decision = store.append_curation(a_decision("holdfast://exchange/x1"))
         with store.transaction():
             store.drop_derived()
         expect(store.exchanges(BANK, SESSION), [], "exchanges")
         expect(store.digest_of(BANK, SESSION), None, "digest_of")
         expect([match.passage for match in store.search(None, ["anchor"])], [passage], "search")
-        expect(store.size(None, 100), 1, "size")
+        expect(store.count_passages(None, 100), 1, "size")
         expect(stale_names(store), [(BANK, SESSION), (OTHER, SESSION)], "stale_sessions")
         expect(store.turns(BANK, SESSION), [a_turn(1)], "turns")
         expect(store.find(BANK, "commit", "c1"), [commit], "find")
@@ -323,13 +323,13 @@ def check_a_commit_put_twice_is_there_once(make_store: MakeStore) -> None:
 def check_decisions_are_numbered_and_kept_in_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            entries = [store.curate(a_decision("turn/1", bank)) for bank in (BANK, OTHER, BANK)]
+            entries = [store.append_curation(a_decision("turn/1", bank)) for bank in (BANK, OTHER, BANK)]
         numbers = [entry.seq for entry in entries]
         assert numbers == sorted(set(numbers)), f"numbers rise: {numbers}"
         assert numbers[0] > 0, "numbers begin above zero"
         expect(entries[0], replace(a_decision("turn/1"), seq=numbers[0]), "curate")
         expect(store.curations(BANK), [entries[0], entries[2]], "curations")
         with store.transaction():
-            later = store.curate(entries[0])
+            later = store.append_curation(entries[0])
         assert later.seq > numbers[-1], "a number that was given is not taken over"
         expect(store.curations(BANK), [entries[0], entries[2], later], "curations")

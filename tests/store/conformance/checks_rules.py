@@ -10,9 +10,9 @@ from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, R
 from holdfast.model.query import Layer, Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.rules import SeenFile, Statement
+from holdfast.store.protocol.rules import ReadRuleFile, Statement
 
-_FILE = SeenFile("/p/CLAUDE.md", "/p", "1-2-3", "abc")
+_FILE = ReadRuleFile("/p/CLAUDE.md", "/p", "1-2-3", "abc")
 _RULE = Rule(BANK, "r1", "CLAUDE.md", "Tests", "Use okapi", "testing", ("a/**",), line=3)
 _PATTERN = Pattern(
     BANK, "p1", "Use okapi.", "testing", 0.95, 3, Trust.USER, ("s1", "s2"), ("user",),

@@ -115,7 +115,7 @@ def check_a_term_is_never_an_operator(make_store: MakeStore) -> None:
             found = _ids(store, [term, "raise"])
             assert "p1" in found, f"{term!r} beside a word must not hide the word"
             store.search(None, [term])
-            expect(len(store.frequencies(BANK, [term], 9)), 1, f"frequencies of {term!r}")
+            expect(len(store.term_frequencies(BANK, [term], 9)), 1, f"frequencies of {term!r}")
         expect(_ids(store, ["raise NOT anchor"]), [], "a phrase with NOT in it")
         expect(_ids(store, ["anch*"]), [], "a phrase with a star in it")
         expect(_ids(store, ["OR"]), ["p2"], "search for OR")
@@ -158,7 +158,7 @@ def check_words_are_found_in_their_other_forms(make_store: MakeStore) -> None:
         expect(_ids(store, ["cafe"]), ["p2"], "search without accents")
         expect(_ids(store, ["übermut"]), ["p2"], "search with accents")
         expect(_ids(store, ["ubermut"]), ["p2"], "search without accents")
-        expect(store.frequencies(BANK, ["caching", "cafe"], 9), [1, 1], "frequencies")
+        expect(store.term_frequencies(BANK, ["caching", "cafe"], 9), [1, 1], "frequencies")
 
 
 def check_the_best_passage_comes_first(make_store: MakeStore) -> None:
@@ -216,10 +216,10 @@ def check_frequencies_and_size_are_capped(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(store, *(a_passage(f"p{n}", "anchor anchor") for n in range(7)))
         terms = ["anchor", "submarine", "anchor", ""]
-        expect(store.frequencies(BANK, terms, 5), [5, 0, 5, 0], "frequencies(most=5)")
-        expect(store.frequencies(BANK, terms, 100), [7, 0, 7, 0], "frequencies(most=100)")
-        expect(store.frequencies(BANK, [], 5), [], "frequencies of nothing")
-        expect((store.size(BANK, 5), store.size(BANK, 100)), (5, 7), "size")
+        expect(store.term_frequencies(BANK, terms, 5), [5, 0, 5, 0], "frequencies(most=5)")
+        expect(store.term_frequencies(BANK, terms, 100), [7, 0, 7, 0], "frequencies(most=100)")
+        expect(store.term_frequencies(BANK, [], 5), [], "frequencies of nothing")
+        expect((store.count_passages(BANK, 5), store.count_passages(BANK, 100)), (5, 7), "size")
 
 
 def check_recent_passages_come_latest_first(make_store: MakeStore) -> None:
@@ -230,8 +230,8 @@ def check_recent_passages_come_latest_first(make_store: MakeStore) -> None:
             *(a_passage(id, "anchor", time=time) for id, time in times.items()),
             a_passage("x", "anchor", kind="exchange", time=NOON),
         )
-        found = [passage.id for passage in store.recent(BANK, "turn")]
+        found = [passage.id for passage in store.recent_passages(BANK, "turn")]
         expect(found, ["p11", "p10", "p9"], "recent")
-        found = [passage.id for passage in store.recent(BANK, "turn", limit=1)]
+        found = [passage.id for passage in store.recent_passages(BANK, "turn", limit=1)]
         expect(found, ["p11"], "recent(limit=1)")
-        expect(store.recent(BANK, "unheard of"), [], "recent")
+        expect(store.recent_passages(BANK, "unheard of"), [], "recent")

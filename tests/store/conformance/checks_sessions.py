@@ -21,7 +21,7 @@ from tests.store.conformance.samples import (
 from holdfast.model.records import Outcome
 from holdfast.store.protocol import Derived
 from holdfast.store.protocol.curation import HiddenTurn
-from holdfast.store.protocol.sessions import Extent, Sieve
+from holdfast.store.protocol.sessions import SessionExtent, SessionFilter
 
 _EARLY, _LATE = "2026-02-01T08:00:00.000Z", "2026-04-01T20:00:00.000Z"
 
@@ -39,27 +39,27 @@ def check_sessions_are_listed_by_what_is_asked_for(make_store: MakeStore) -> Non
             digest = replace(a_digest(session="a"), outcome=Outcome.FAILED, request="Mend it")
             store.put_derived(BANK, "a", [digest])
 
-        def ids(sieve: Sieve, limit: int = 9, offset: int = 0) -> list[str]:
-            return [one.session.id for one in store.listed(sieve, limit, offset)]
+        def ids(sieve: SessionFilter, limit: int = 9, offset: int = 0) -> list[str]:
+            return [one.session.id for one in store.list_sessions(sieve, limit, offset)]
 
-        known = [id for id in ids(Sieve()) if id != SESSION]
+        known = [id for id in ids(SessionFilter()) if id != SESSION]
         expect(known, ["b", "a", "z:1"], "all of them, those of subagents left out")
-        expect(ids(Sieve(branch="main")), ["a"], "those of a branch")
-        expect(ids(Sieve(agent="other")), ["b"], "those of an agent")
-        expect(ids(Sieve(outcome="failed")), ["a"], "those of an outcome")
-        expect(ids(Sieve(since="2026-04-01")), ["b"], "those since a day")
-        expect(ids(Sieve(until="2026-02-01")), ["a", "z:1"], "those up to a day")
-        expect(ids(Sieve(bank=OTHER, branch="main")), [], "those of another bank")
-        expect(ids(Sieve(until="2026-02-01"), 1, 1), ["z:1"], "the second page")
-        one = store.listed(Sieve(outcome="failed"), 1)[0]
+        expect(ids(SessionFilter(branch="main")), ["a"], "those of a branch")
+        expect(ids(SessionFilter(agent="other")), ["b"], "those of an agent")
+        expect(ids(SessionFilter(outcome="failed")), ["a"], "those of an outcome")
+        expect(ids(SessionFilter(since="2026-04-01")), ["b"], "those since a day")
+        expect(ids(SessionFilter(until="2026-02-01")), ["a", "z:1"], "those up to a day")
+        expect(ids(SessionFilter(bank=OTHER, branch="main")), [], "those of another bank")
+        expect(ids(SessionFilter(until="2026-02-01"), 1, 1), ["z:1"], "the second page")
+        one = store.list_sessions(SessionFilter(outcome="failed"), 1)[0]
         expect(one[1:], ("Mend it", "failed", digest.exchanges, 2, 1), "what is told of it")
         facets = store.facets(BANK)
         expect(set(facets.branches) >= {"dev", "main"}, True, "the branches")
         expect("other" in facets.agents, True, "the agents")
         expect([s.id for s in store.subagents(BANK, "a")], ["a:1"], "the subagents")
-        expect([s.id for s in store.named("a:1")], ["a:1"], "a session by its id")
-        expect([s.id for s in store.named(early.host)][:1], ["a"], "one by its host's id")
-        expect(store.named("nobody"), [], "one that is not there")
+        expect([s.id for s in store.sessions_named("a:1")], ["a:1"], "a session by its id")
+        expect([s.id for s in store.sessions_named(early.host)][:1], ["a"], "one by its host's id")
+        expect(store.sessions_named("nobody"), [], "one that is not there")
 
 
 def check_a_session_is_cut_into_windows_of_what_is_shown(make_store: MakeStore) -> None:
@@ -70,12 +70,12 @@ def check_a_session_is_cut_into_windows_of_what_is_shown(make_store: MakeStore) 
             store.add_session(a_session())
             store.put_turns(turns)
             store.put_derived(BANK, SESSION, hidden)
-        expect(store.extent(BANK, SESSION), Extent(6, 1, 7), "the extent")
-        expect(store.extent(OTHER, SESSION), Extent(0, 0, 0), "that of what is not there")
-        expect(store.window(BANK, SESSION, 2, 3), (2, 5), "a window over what is not shown")
-        expect(store.window(BANK, SESSION, 8, 3), None, "one behind the end")
-        expect(store.window_before(BANK, SESSION, 5, 2), 2, "the one before")
-        expect(store.window_before(BANK, SESSION, 1, 2), None, "one before the start")
+        expect(store.extent(BANK, SESSION), SessionExtent(6, 1, 7), "the extent")
+        expect(store.extent(OTHER, SESSION), SessionExtent(0, 0, 0), "that of what is not there")
+        expect(store.turn_window(BANK, SESSION, 2, 3), (2, 5), "a window over what is not shown")
+        expect(store.turn_window(BANK, SESSION, 8, 3), None, "one behind the end")
+        expect(store.turn_window_before(BANK, SESSION, 5, 2), 2, "the one before")
+        expect(store.turn_window_before(BANK, SESSION, 1, 2), None, "one before the start")
 
 
 def check_what_was_taken_out_is_counted_by_file(make_store: MakeStore) -> None:
@@ -83,6 +83,6 @@ def check_what_was_taken_out_is_counted_by_file(make_store: MakeStore) -> None:
         with store.transaction():
             one = store.add_source("/a.jsonl", "claude-code", BANK)
             other = store.add_source("/b.jsonl", "claude-code", BANK)
-            store.advance(a_change(one.id, 0, 10)._replace(redacted={"jwt": 2, "email": 3}))
-        expect(store.redacted(one.id), {"email": 3, "jwt": 2}, "what was taken out")
-        expect(store.redacted(other.id), dict[str, int](), "that of another")
+            store.advance_source(a_change(one.id, 0, 10)._replace(redacted={"jwt": 2, "email": 3}))
+        expect(store.redaction_counts(one.id), {"email": 3, "jwt": 2}, "what was taken out")
+        expect(store.redaction_counts(other.id), dict[str, int](), "that of another")

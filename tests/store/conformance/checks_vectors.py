@@ -70,7 +70,7 @@ def check_a_passage_comes_back_as_it_was_made(make_store: MakeStore) -> None:
         _derive(store, passage)
         _embed(store, "hash-1")
         expect([m.passage for m in store.search(BANK, ["anchor"])], [passage], "search")
-        expect(store.recent(BANK, "turn"), [passage], "recent")
+        expect(store.recent_passages(BANK, "turn"), [passage], "recent")
         expect(store.turn_passages(BANK, SESSION, [7]), [passage], "turn_passages")
         expect(store.unembedded(OLDER), [passage], "unembedded")
         numbers = _numbers(store)
@@ -290,9 +290,9 @@ def check_a_stretch_of_time_is_half_open(make_store: MakeStore) -> None:
         ):
             found = store.search(BANK, ["anchor"], since=since, until=until)
             expect({m.passage.id for m in found}, wanted, f"search({since!r}, {until!r})")
-            recent = store.recent(BANK, "turn", 9, since, until)
+            recent = store.recent_passages(BANK, "turn", 9, since, until)
             expect(set(_ids(recent)), wanted, f"recent({since!r}, {until!r})")
-        latest = store.recent(BANK, "turn", 1, times["p9"], times["p11"])
+        latest = store.recent_passages(BANK, "turn", 1, times["p9"], times["p11"])
         expect(_ids(latest), ["p10"], "recent(limit=1)")
 
 
@@ -344,7 +344,7 @@ def check_another_opening_sees_the_same(make_store: MakeStore) -> None:
         found: list[list[str]] = []
 
         def ask() -> None:
-            another = store.another()
+            another = store.borrow_reader()
             if another is None:
                 return
             with closing(another):
@@ -365,7 +365,7 @@ def check_what_another_thread_asks_is_broken_off(make_store: MakeStore) -> None:
         ready, calm = threading.Event(), threading.Event()
 
         def ask() -> None:
-            another = store.another()
+            another = store.borrow_reader()
             if another is None:
                 ready.set()
                 return

@@ -27,22 +27,22 @@ _MADE = Summary(BANK, "h1", 1, "exchange", "x1", 1, "m", NOON, '{"title": "t"}')
 
 
 def _older(store: Store, rules: int) -> list[tuple[str, str]]:
-    found = store.outdated(rules)
-    expect(store.count_outdated(rules), len(found), "the count of what is older")
+    found = store.outdated_sessions(rules)
+    expect(store.count_outdated_sessions(rules), len(found), "the count of what is older")
     return [(one.bank, one.session) for one in found]
 
 
 def check_sessions_made_by_older_rules_are_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.rules_of(BANK, SESSION), 0, "the rules of what was never made")
+        expect(store.derived_version(BANK, SESSION), 0, "the rules of what was never made")
         with store.transaction():
             store.add_session(replace(a_session(id="s2"), ended=NOON))
-            store.note_rules(BANK, SESSION, 1)
-            store.note_rules(BANK, "s2", 2)
-        expect(store.rules_of(BANK, "s2"), 2, "the rules")
+            store.set_derived_version(BANK, SESSION, 1)
+            store.set_derived_version(BANK, "s2", 2)
+        expect(store.derived_version(BANK, "s2"), 2, "the rules")
         expect(_older(store, 1), [(OTHER, SESSION)], "what is older than version 1")
         expect(_older(store, 3)[0], (BANK, "s2"), "the latest of what is older")
-        expect(len(store.outdated(3, limit=2)), 2, "as many as asked for")
+        expect(len(store.outdated_sessions(3, limit=2)), 2, "as many as asked for")
         with store.transaction():
             store.drop_derived()
         expect(len(_older(store, 1)), 3, "what is older after all was dropped")
@@ -51,9 +51,9 @@ def check_sessions_made_by_older_rules_are_known(make_store: MakeStore) -> None:
 def check_the_rules_of_an_erased_session_are_not_kept(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.note_rules(BANK, SESSION, 1)
+            store.set_derived_version(BANK, SESSION, 1)
             store.erase(Erasure(BANK, sessions=(SESSION,)))
-        expect(store.rules_of(BANK, SESSION), 0, "the rules of an erased session")
+        expect(store.derived_version(BANK, SESSION), 0, "the rules of an erased session")
         expect(_older(store, 9), [(OTHER, SESSION)], "what is older")
 
 

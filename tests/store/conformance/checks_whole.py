@@ -55,8 +55,8 @@ def _fill(store: Store, bank: str) -> None:
         failed=(a_failed_line(source, 3),),
         redacted={"jwt": 1},
     )
-    store.advance(change)
-    store.mark_source(source, SourceState.GONE, f"gone from {bank}")
+    store.advance_source(change)
+    store.set_source_state(source, SourceState.GONE, f"gone from {bank}")
     store.put_turns([a_turn(1, "anchor", bank), a_tool_turn(2, f"call-{bank}", bank)])
     passages = [
         a_passage("p1", "anchor", bank),
@@ -65,7 +65,7 @@ def _fill(store: Store, bank: str) -> None:
     ]
     store.put_derived(bank, SESSION, [an_exchange(bank=bank), a_digest(bank=bank), *passages])
     store.put_commits([a_commit("c1", "anchor", bank)])
-    store.curate(a_decision("turn/p1", bank))
+    store.append_curation(a_decision("turn/p1", bank))
 
 
 def _seen(store: Store, bank: str) -> dict[str, object]:
@@ -83,14 +83,14 @@ def _seen(store: Store, bank: str) -> dict[str, object]:
         "digest": store.digest_of(bank, SESSION),
         "found": [store.find(bank, "", id) for id in ids],
         "matches": {match.passage for match in store.search(bank, ["anchor"])},
-        "frequencies": store.frequencies(bank, ["anchor"], 99),
-        "size": store.size(bank, 99),
-        "recent": [store.recent(bank, kind) for kind in ("turn", "exchange", "commit")],
-        "around": store.around(bank, Moment(NOON), ("turn", "exchange", "commit"), 9, 9),
-        "undated": store.undated(bank, ("turn", "exchange", "commit"), 9),
-        "sifted": [store.sift(bank, filter) for filter in FILTERS],
+        "frequencies": store.term_frequencies(bank, ["anchor"], 99),
+        "size": store.count_passages(bank, 99),
+        "recent": [store.recent_passages(bank, kind) for kind in ("turn", "exchange", "commit")],
+        "around": store.passages_around(bank, Moment(NOON), ("turn", "exchange", "commit"), 9, 9),
+        "undated": store.count_undated(bank, ("turn", "exchange", "commit"), 9),
+        "sifted": [store.filter_records(bank, filter) for filter in FILTERS],
         "curations": store.curations(bank),
-        "event": store.last_event(bank),
+        "event": store.last_session_end(bank),
         "known": store.known_turns(bank, [a_turn(1).id]),
         "next": store.next_seq(bank, SESSION),
         "stale": [stale for stale in store.stale_sessions() if stale[0] == bank],
@@ -104,8 +104,8 @@ def check_nothing_of_another_bank_is_told(make_store: MakeStore) -> None:
             before = _seen(store, OTHER), _seen(store, EMPTY)
             _fill(store, BANK)
         expect((_seen(store, OTHER), _seen(store, EMPTY)), before, "another bank")
-        expect(store.call(OTHER, SESSION, f"call-{BANK}"), None, "call")
-        expect(store.knows_call(OTHER, f"call-{BANK}"), False, "knows_call")
+        expect(store.tool_call_turn(OTHER, SESSION, f"call-{BANK}"), None, "call")
+        expect(store.has_tool_call(OTHER, f"call-{BANK}"), False, "knows_call")
         with store.transaction():
             mine = _seen(store, BANK)
             _fill(store, OTHER)
@@ -123,7 +123,7 @@ def check_everything_told_of_a_bank_is_its_own(make_store: MakeStore) -> None:
             expect({record.bank for record in (*records, *passages)}, {bank}, "a bank")
             expect((len(records), len(passages)), (3, 4), "a bank")
             expect([source.bank for source in store.sources(bank)], [bank], "sources")
-            call = store.call(bank, SESSION, f"call-{bank}")
+            call = store.tool_call_turn(bank, SESSION, f"call-{bank}")
             expect(call and call.bank, bank, "call")
 
 
@@ -137,10 +137,10 @@ def check_no_bank_means_all_banks(make_store: MakeStore) -> None:
         expect({session.bank for session in store.sessions(None)}, both, "sessions")
         expect({record.bank for record in store.find(None, "commit", "c1")}, both, "find")
         expect({m.passage.bank for m in store.search(None, ["anchor"])}, both, "search")
-        expect({passage.bank for passage in store.recent(None, "turn")}, both, "recent")
+        expect({passage.bank for passage in store.recent_passages(None, "turn")}, both, "recent")
         expect(len(store.failures()), 2, "failures")
-        expect(store.frequencies(None, ["anchor"], 99), [8], "frequencies")
-        expect(store.size(None, 99), 8, "size")
+        expect(store.term_frequencies(None, ["anchor"], 99), [8], "frequencies")
+        expect(store.count_passages(None, 99), 8, "size")
         expect(store.counts(), Counts(2, 4, 2, 2, 2, 600, 20), "counts")
 
 
@@ -154,7 +154,7 @@ def check_banks_with_like_ids_stay_apart_in_search(make_store: MakeStore) -> Non
                 store.put_derived(id, SESSION, [a_passage("p", "anchor", id)])
         found = {id: [m.passage.bank for m in store.search(id, ["anchor"])] for id in ids}
         expect(found, {id: [id] for id in ids}, "search")
-        expect([store.frequencies(id, ["anchor"], 99) for id in ids], [[1]] * len(ids))
+        expect([store.term_frequencies(id, ["anchor"], 99) for id in ids], [[1]] * len(ids))
 
 
 def check_an_exception_rolls_everything_back(make_store: MakeStore) -> None:
@@ -222,9 +222,9 @@ def check_only_one_of_two_readings_of_the_same_lines_is_counted(make_store: Make
         with store.transaction():
             id = store.add_source("/a.jsonl", "claude-code", BANK).id
         with store.transaction():
-            expect(store.advance(a_change(id, 0, 300, 3)), True, "advance")
+            expect(store.advance_source(a_change(id, 0, 300, 3)), True, "advance")
         with other.transaction():
-            expect(other.advance(a_change(id, 0, 300, 3)), False, "advance by another handle")
+            expect(other.advance_source(a_change(id, 0, 300, 3)), False, "advance by another handle")
         expect((store.balance(), store.balance().accounted), (other.balance(), 3), "balance")
 
 
@@ -237,5 +237,5 @@ def check_a_store_that_is_opened_again_has_kept_everything(make_store: MakeStore
     with closing(make_store()) as again:
         expect((again.banks(), _seen(again, BANK), _seen(again, OTHER)), before, "opened again")
         with again.transaction():
-            number = again.curate(a_decision("turn/p1")).seq
+            number = again.append_curation(a_decision("turn/p1")).seq
         assert number > again.curations(BANK)[0].seq, "numbers go on where they stopped"

@@ -25,11 +25,11 @@ from holdfast.recall.core.parallel import Retriever, run_retrievers
 from holdfast.recall.core.plan import Fusion, Plan
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.engine import recall
-from holdfast.recall.fallback import CLARIFICATION, fall_back, grep
+from holdfast.recall.fallback import CLARIFICATION, grep, run_fallbacks
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.question import Query, read_query
-from holdfast.recall.ranking.fusion import admit, by_places
-from holdfast.recall.ranking.hits import hit
+from holdfast.recall.ranking.fusion import add_results, fuse_by_ranks
+from holdfast.recall.ranking.hits import make_hit
 from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers import text as arms
 from holdfast.settings import Settings, load_settings
@@ -126,7 +126,7 @@ class Access(Looking):
             raw = given.get("enableGrep", True) and self._may_read_raw()
             limit_s = given.get("grepTimeout", USUAL_MS) / 1000
             redactor = Redactor(self._settings.redact_patterns)
-            fallen = fall_back(self._reader, bank, query, redactor, plan, raw, limit_s)
+            fallen = run_fallbacks(self._reader, bank, query, redactor, plan, raw, limit_s)
             hits, used = list(fallen.hits), fallen.used
             if CLARIFICATION in used:
                 about = f" It speaks of: {', '.join(fallen.suggestions)}." * bool(
@@ -171,7 +171,7 @@ class Access(Looking):
         query = read_query(self._reader, bank, text, self._now) if text else None
         when = query.time_range if query else None
         span = (when.start, when.end) if when else ("", "")
-        passages = self._reader.recent(bank, "digest", _SESSIONS, *span)
+        passages = self._reader.recent_passages(bank, "digest", _SESSIONS, *span)
         temporal = query is None or query.asks_for_recent_work or query.only_time
         limit = given.get("limit", LIMIT)
         scored = [(p, _bears_on(p, query if not temporal else None)) for p in passages]
@@ -236,7 +236,9 @@ class Access(Looking):
         finishes = run_retrievers(self._reader, ways, most_ms / 1000)
         pool = Pool()
         for finish in finishes:
-            admit(pool, finish.strategy.name, finish.result.passages, finish.result.lowest_score)
+            add_results(
+                pool, finish.strategy.name, finish.result.passages, finish.result.lowest_score
+            )
         apply_status(self._reader, pool, "", self._now)
         return pool, [finish.strategy for finish in finishes]
 
@@ -246,11 +248,11 @@ class Access(Looking):
             for candidate in pool:
                 candidate.score = max(candidate.scores.values())
         else:
-            by_places(list(pool))
+            fuse_by_ranks(list(pool))
         return [self._hit(one) for one in pool.ranked()[: given.get("limit", LIMIT)]]
 
     def _hit(self, candidate: Candidate) -> Hit:
-        return hit(self._reader, candidate)
+        return make_hit(self._reader, candidate)
 
     def _told(self, hits: Sequence[Hit], bank: str | None, problems: Sequence[str] = ()) -> Object:
         kept, left = fit(result_of(self._reader, one) for one in hits)

@@ -11,7 +11,10 @@ from holdfast.model.query import Answer, Layer
 from holdfast.recall.core.plan import Budget
 
 if TYPE_CHECKING:
+    from holdfast.app.answers.ask import Wish
+    from holdfast.app.answers.research_sessions import Investigation
     from holdfast.research.history.team_answer import TeamAnswer
+    from holdfast.research.session_journal import Line, SessionSummary
 
 
 class Answers:
@@ -40,11 +43,23 @@ class Answers:
         service of the settings; `session` continues an earlier one; with `local` no remote server
         is queried."""
         from holdfast.app.answers.ask import Wish
-        from holdfast.app.answers.research_sessions import Investigation
 
         wish = Wish(question, bank, tuple(layers), quickly, as_of, Budget(budget), providers)
         wish = wish._replace(model=model, remotes=not local)
-        return Investigation(self._context, self._search, wish, session).answer()
+        return self.investigate(wish, session).answer()
+
+    def investigate(self, request: Wish, session: str = "", id: str = "") -> Investigation:
+        """An investigation that runs while it is iterated, step by step: a new session with this
+        `id`, if one is given, or the continuation of a `session`."""
+        from holdfast.app.answers.research_sessions import Investigation
+
+        return Investigation(self._context, self._search, request, session, id)
+
+    def research_session(self, id: str) -> tuple[SessionSummary, list[Line]]:
+        """A research session with its journal, without records that were forgotten since."""
+        from holdfast.app.answers.research_sessions import shown
+
+        return shown(self._context, id)
 
     def team_query(self, question: str, bank: str | None = None, limit: int = 10) -> TeamAnswer:
         """What the team knows about a question: an answer, the best records, people to ask."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from holdfast.app.core.context import Context
 from holdfast.app.search.code_freshness import caveats
+from holdfast.app.search.recall import Search
 from holdfast.errors import InputError
 from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.research import Event
@@ -58,55 +60,35 @@ class Wish(NamedTuple):
     remotes: bool = False
 
 
-class Asked(Protocol):
-    """The memory that is asked."""
-
-    @property
-    def settings(self) -> Settings: ...
-
-    @property
-    def reader(self) -> Reader: ...
-
-    def bank_id(self, bank: str | None = None) -> str | None: ...
-
-    def moment(self) -> str: ...
-
-    def no_bank(self) -> str: ...
-
-    def problems(self, plan: Plan) -> tuple[str, ...]: ...
-
-    def recall_by(self, query: str, bank: str | None, plan: Plan) -> Recalled: ...
-
-    def recall_quickly(self, query: str, bank: str | None, plan: Plan) -> Recalled: ...
-
-
-def steps(memory: Asked, wish: Wish) -> Iterator[Event]:
+def steps(context: Context, search: Search, wish: Wish) -> Iterator[Event]:
     """Every step of an investigation; the last one has the answer."""
     plan = Plan(
         wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, include_repeats=True, as_of=wish.as_of
     )
-    always = memory.settings.providers.use == ALWAYS and not (wish.layers or wish.as_of)
+    always = context.settings.providers.use == ALWAYS and not (wish.layers or wish.as_of)
     # What became of the code is told of what is cited alone.
     plan = plan._replace(providers=wish.providers or always, anchors=False, remotes=wish.remotes)
     quickly = wish.quickly and wish.budget is not Budget.LOW
-    recall = memory.recall_quickly if quickly else memory.recall_by
-    id = memory.bank_id(wish.bank)
-    search = _Search(recall, wish.bank, plan)
-    way = AskRequest(id, wish.question, memory.moment, wish.layers, wish.as_of)
+    recall = search.recall_by_words_first if quickly else search.recall_with_plan
+    id = context.bank_id(wish.bank)
+    searches = _InvestigationSearches(recall, wish.bank, plan)
+    way = AskRequest(id, wish.question, context.now, wish.layers, wish.as_of)
     effort = EFFORTS[wish.budget]
     effort = effort._replace(rounds=wish.rounds or effort.rounds)
-    digger = _Digger.of(memory.reader, way, wish.limit)
-    for event in investigate(InvestigationInputs(memory.reader, way, search, effort, digger)):
+    digger = _Digger.of(context.store, way, wish.limit)
+    for event in investigate(InvestigationInputs(context.store, way, searches, effort, digger)):
         if event.answer is not None:
             answer = digger.reasoned(event.answer) if digger is not None else event.answer
             answer = (
-                plugin_evidence.add_plugin_hits(answer, search.heard) if search.heard else answer
+                plugin_evidence.add_plugin_hits(answer, searches.heard)
+                if searches.heard
+                else answer
             )
-            answer = replace(answer, caveats=(*answer.caveats, *search.unheard))
-            if _is_for_a_model(memory.settings, wish, id):
-                answer = yield from _by_model(memory, wish, answer, plan.providers)
+            answer = replace(answer, caveats=(*answer.caveats, *searches.unheard))
+            if _is_for_a_model(context.settings, wish, id):
+                answer = yield from _by_model(context, search, wish, answer, plan.providers)
             dug = digger is not None and event.answer is digger.told
-            event = event._replace(answer=_with_notes(memory, answer, id, plan, dug))
+            event = event._replace(answer=_with_notes(context, search, answer, id, plan, dug))
         yield event
 
 
@@ -122,13 +104,13 @@ def _is_for_a_model(settings: Settings, wish: Wish, bank: str | None) -> bool:
 
 
 def _by_model(
-    memory: Asked, wish: Wish, told: Answer, plugins: bool
+    context: Context, search: Search, wish: Wish, told: Answer, plugins: bool
 ) -> Generator[Event, None, Answer]:
     """Every step of the memory agent; gives its answer."""
     from holdfast.app.answers import memory_agent
 
     talk = memory_agent.Talk(told, wish.bank or "", wish.before, wish.stopped)
-    for event in memory_agent.open_agent(memory.settings, memory.moment, plugins).steps(talk):
+    for event in memory_agent.open_agent(context.settings, context.now, plugins).steps(talk):
         if event.answer is not None:
             return event.answer
         yield event
@@ -180,7 +162,7 @@ class _Digger:
         return self._ways.add_reason(self._reader, self._way, answer, hits)
 
 
-class _Search:
+class _InvestigationSearches:
     """The searches of one investigation. Plugins and servers are asked once, with the first of
     them; `heard` is what came of it. What they say leads to no further question to them."""
 
@@ -202,7 +184,9 @@ class _Search:
             return plugin_evidence.without_plugin_hits(self.heard)  # nobody else is to be asked
         found = self._recall(query, self._bank, self._plan)
         if self._plan.remotes:
-            self.unheard = plugin_evidence.missing_replies(found.strategies, remote_hits.ARM)
+            self.unheard = plugin_evidence.missing_replies(
+                found.strategies, remote_hits.STRATEGY_PREFIX
+            )
             self._plan = self._plan._replace(remotes=False)
         if not self._plan.asks_plugins:
             return found
@@ -213,20 +197,22 @@ class _Search:
         return plugin_evidence.without_plugin_hits(found)
 
 
-def _with_notes(memory: Asked, answer: Answer, bank: str | None, plan: Plan, dug: bool) -> Answer:
+def _with_notes(
+    context: Context, search: Search, answer: Answer, bank: str | None, plan: Plan, dug: bool
+) -> Answer:
     """The answer with what must be said of this memory. What git itself tells of the past is as
     true as it was, whatever became of the code."""
-    patterns = pattern_notes(memory.reader, bank, answer.citations) if answer.citations else ()
-    kept = not dug and not plan.as_of and memory.reader.repositories()
+    patterns = pattern_notes(context.store, bank, answer.citations) if answer.citations else ()
+    kept = not dug and not plan.as_of and context.store.repositories()
     cited = answer.citations if kept else ()
-    changed = caveats(memory.reader, cited)
-    notes = (*answer.caveats, *changed, *patterns, *memory.problems(plan))
-    return replace(answer, caveats=(memory.no_bank(), *notes) if bank == "" else notes)
+    changed = caveats(context.store, cited)
+    notes = (*answer.caveats, *changed, *patterns, *search.problems(plan))
+    return replace(answer, caveats=(context.missing_bank_hint(), *notes) if bank == "" else notes)
 
 
-def answered(memory: Asked, wish: Wish) -> Answer:
+def answered(context: Context, search: Search, wish: Wish) -> Answer:
     """The answer alone."""
-    for event in steps(memory, wish):
+    for event in steps(context, search, wish):
         if event.answer is not None:
             return event.answer
     raise InputError("The question was not answered.", "Ask it again.")

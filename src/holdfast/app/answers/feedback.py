@@ -49,8 +49,8 @@ class Vouching:
 
     def _say(self, bank: str, uri: str, name: str) -> None:
         self._store.put_uses(bank, [Used(uri, name, "", self._now)])
-        self._store.curate(Curation(0, bank, self._now, Action.VOUCH, uri, name, self._who))
-        self._store.note_change(bank, "")
+        self._store.append_curation(Curation(0, bank, self._now, Action.VOUCH, uri, name, self._who))
+        self._store.mark_changed(bank, "")
 
     def _bank(self, uri: str) -> tuple[str, str]:
         named = parse_uri(uri)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from holdfast.app.search.old_recall import Reading, here
+from holdfast.app.core.context import current_folder
+from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn.share_drafts import Words
+from holdfast.learn.share_drafts import TextCleaner
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import SCHEME, parse_uri
 from holdfast.recall.core.plan import Plan
 from holdfast.recall.lookup.trace import find_record
 from holdfast.research.handoff import pack_session, pack_topic
 from holdfast.research.handoff_page import Pack, as_markdown
-from holdfast.sources.rule_places import top_of
+from holdfast.sources.rule_places import project_root
 
 _PLAN = Plan(limit=40, tokens=40_000, include_repeats=True)
 _SHORTEST = 6
@@ -27,18 +28,18 @@ class HandOff(NamedTuple):
     page: str
 
 
-def hand_off(memory: Reading, what: str, bank: str | None = None) -> HandOff:
+def hand_off(memory: Holdfast, what: str, bank: str | None = None) -> HandOff:
     """The hand-off of a session, named by its id or that of anything in it, or of a topic."""
     session = _session(memory, what, bank)
     if session is not None:
-        pack = pack_session(memory.reader, session, memory.bank_name(session.bank))
+        pack = pack_session(memory.reader, session, memory.context.bank_name(session.bank))
     else:
         pack = _of_topic(memory, what, bank)
-    words = Words(Redactor(memory.settings.redact_patterns), top_of(here()))
+    words = TextCleaner(Redactor(memory.settings.redact_patterns), project_root(current_folder()))
     return HandOff(pack, as_markdown(pack, words.clean))
 
 
-def _session(memory: Reading, what: str, bank: str | None) -> Session | None:
+def _session(memory: Holdfast, what: str, bank: str | None) -> Session | None:
     """The session that is meant, if one is: a word may be a topic as well."""
     named = parse_uri(what)
     if named is None or (not named.word and len(named.id) < _SHORTEST):
@@ -53,15 +54,15 @@ def _session(memory: Reading, what: str, bank: str | None) -> Session | None:
                 f"{what} is no part of one session.", "Name a session, or a topic in words."
             )
         return record
-    found = reader.find(memory.bank_id(bank), "session", named.id) if not named.word else []
+    found = reader.find(memory.context.bank_id(bank), "session", named.id) if not named.word else []
     return found[0] if len(found) == 1 and isinstance(found[0], Session) else None
 
 
-def _of_topic(memory: Reading, topic: str, bank: str | None) -> Pack:
-    id = memory.bank_id(bank)
+def _of_topic(memory: Holdfast, topic: str, bank: str | None) -> Pack:
+    id = memory.context.bank_id(bank)
     if id is None:
         raise InputError("A topic is handed over of one bank.", "Name it: --bank NAME.")
-    found = memory.recall_by(topic, bank, _PLAN)
+    found = memory.search.recall_with_plan(topic, bank, _PLAN)
     if found.abstained or not found.hits:
         near = f" It has words on: {', '.join(found.suggestions[:6])}." if found.suggestions else ""
         raise NotFoundError(

@@ -11,8 +11,8 @@ from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.timeline import Event
-from holdfast.recall.lookup.trace import word_of
-from holdfast.recall.ranking.packing import tokens
+from holdfast.recall.lookup.trace import kind_of
+from holdfast.recall.ranking.packing import estimate_tokens
 from holdfast.refine.core.passages import turn_text
 from holdfast.store.protocol import Reader, Record
 
@@ -24,12 +24,12 @@ def entry_of(reader: Reader, record: Record, full: bool = False) -> Object:
     title, time = describe_record(record)
     text = cut(text_of(record), LONGEST_RECORD)
     told: Object = {
-        "uri": uri(word_of(record), record.id),
-        "kind": word_of(record),
+        "uri": uri(kind_of(record), record.id),
+        "kind": kind_of(record),
         "type": _type(record),
         "title": cut(" ".join(title.split()), _TITLE),
         "time": time,
-        "tokens": tokens(text),
+        "tokens": estimate_tokens(text),
     }
     session = getattr(record, "session", "")
     host = reader.session(record.bank, session) if session else None
@@ -98,4 +98,4 @@ def _type(record: Record) -> str:
         case Turn():
             return record.role.value
         case _:
-            return word_of(record)
+            return kind_of(record)

@@ -26,17 +26,17 @@ from holdfast.app.answers.read_only_memory import Looking
 from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import open_to_ask
+from holdfast.app.core.context import current_folder
 from holdfast.app.core.foreign_uris import resolve
-from holdfast.app.search.old_recall import here
 from holdfast.errors import InputError
 from holdfast.model.query import Filter, Layer, Passage
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import rank
-from holdfast.recall.lookup.filters import is_meant
+from holdfast.recall.lookup.filters import matches_path
 from holdfast.recall.lookup.timeline import KINDS, read_anchor, timeline
-from holdfast.recall.query.times import read_span
+from holdfast.recall.query.times import read_iso_span
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Record
 
@@ -89,7 +89,9 @@ class Search(Looking):
             known = " ".join(record.keywords).lower()
             return (
                 (not types or record.type.value in types)
-                and (not files or any(is_meant(path, file) for path in touched for file in files))
+                and (
+                    not files or any(matches_path(path, file) for path in touched for file in files)
+                )
                 and (not concepts or any(word in known for word in concepts))
             )
 
@@ -132,7 +134,7 @@ class Search(Looking):
     def _by_file(self, given: Object) -> Object:
         path: str = given["filePath"]
         if os.path.isabs(path):  # noqa: PTH117 - a slash at the end must stay
-            root = self._banks.project(here()).root
+            root = self._banks.project(current_folder()).root
             path = path.removeprefix(root.rstrip("/") + "/")
         told = self._found(given, file=path)
         sessions: dict[str, Object] = {}
@@ -165,7 +167,7 @@ class Search(Looking):
         """Everything that passes, the latest first."""
         found: list[Exchange | Commit] = []
         for type in types:
-            made = self._reader.sift(bank, Filter(file.strip(), concept.strip(), type), _FOUND)
+            made = self._reader.filter_records(bank, Filter(file.strip(), concept.strip(), type), _FOUND)
             found += made
         return sorted(found, key=_began, reverse=True)
 
@@ -190,7 +192,7 @@ class Search(Looking):
     def _recent(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
         sessions: list[Object] = []
-        for passage in self._reader.recent(bank, "digest", given.get("limit", SESSIONS)):
+        for passage in self._reader.recent_passages(bank, "digest", given.get("limit", SESSIONS)):
             for digest in self._reader.find(passage.bank, "digest", passage.id, 1):
                 made = entry_of(self._reader, digest, True)
                 exchanges = self._reader.exchanges(passage.bank, passage.session)
@@ -271,7 +273,7 @@ def _moment(value: Any, end: bool = False) -> str:
     if value is None or value == "":
         return ""
     if isinstance(value, str):
-        span = read_span(value)
+        span = read_iso_span(value)
         return span.end if end else span.first
     try:
         return _spell(datetime.fromtimestamp(value / 1000, UTC))

@@ -24,7 +24,7 @@ from holdfast.app.answers.access_tools import ACCESS_TOOLS
 from holdfast.app.answers.plugin_tools import PluginShelf
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import close_settled, open_store
-from holdfast.app.search.old_recall import here
+from holdfast.app.core.context import current_folder
 from holdfast.app.search.plugin_search import Providers
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, ModelAnswerError, ModelStoppedError
@@ -90,7 +90,7 @@ def open_agent(settings: Settings, now: Callable[[], str], plugins: bool) -> Mem
     """The agent of these settings, with the tools of plugins if they are to be asked."""
     shelf = None
     if plugins and settings.providers.use != OFF:
-        shelf = PluginShelf(Providers(settings, now, Path(here())))
+        shelf = PluginShelf(Providers(settings, now, Path(current_folder())))
     return MemoryAgent(settings, now, shelf)
 
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from holdfast.app.answers.tool import Object, Tool, check, find_tool
-from holdfast.app.search.old_recall import meant_bank, no_bank, utc_now
+from holdfast.app.core.context import missing_bank_hint, resolve_bank, utc_now
 from holdfast.errors import HoldfastError
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.refine.core.banks import Banks
@@ -75,7 +75,7 @@ class Looking:
 
     def bank(self, name: str = "") -> str | None:
         """The id of the bank that is looked into; None for all, "" for one that is not there."""
-        return meant_bank(self._reader, self._banks, name or self._name)
+        return resolve_bank(self._reader, self._banks, name or self._name)
 
     def _loaded(self) -> SemanticSearch | None:
         """What models add, loaded when it is first wanted."""
@@ -89,5 +89,5 @@ class Looking:
         return self._meaning
 
     def _notes(self, bank: str | None, *notes: str) -> Object:
-        told = [*([no_bank(self._reader)] if bank == "" else []), *filter(None, notes)]
+        told = [*([missing_bank_hint(self._reader)] if bank == "" else []), *filter(None, notes)]
         return {"notes": told} if told else {}

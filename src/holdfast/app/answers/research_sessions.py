@@ -9,13 +9,16 @@ shown, and what is erased takes all sessions with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from holdfast.app.answers.ask import Asked, Wish, steps
+from holdfast.app.answers.ask import Wish, steps
+from holdfast.app.core.context import Context
+from holdfast.app.search.recall import Search
 from holdfast.capture.places import Places
 from holdfast.errors import CancelledError, HoldfastError, InputError
 from holdfast.language import squeeze
@@ -35,8 +38,8 @@ from holdfast.research.journal_lines import (
 from holdfast.research.session_journal import (
     ASKED,
     MAX_QUESTIONS,
-    Line,
     ActiveSession,
+    Line,
     ResearchSessions,
     SessionSummary,
     new_id,
@@ -57,19 +60,22 @@ _SIGNS = ("pass", "secret", "token", "key", "pwd", "cred", "auth", "private")
 class Investigation:
     """One question of a session. Its name is known before it is asked; iterating does the work."""
 
-    def __init__(self, memory: Asked, wish: Wish, session: str = "", id: str = "") -> None:
+    def __init__(
+        self, context: Context, search: Search, wish: Wish, session: str = "", id: str = ""
+    ) -> None:
         """Of a new session, called `id` if that is given, or going on with one that is there."""
-        self.sessions = sessions_of(memory.settings)
+        self.sessions = sessions_of(context.settings)
         self.id = self.sessions.find(session) if session else id or new_id()
-        self._memory = memory
+        self._context = context
+        self._search = search
         self._wish = wish
         self._follows = bool(session)
-        self._bank = memory.bank_id(wish.bank)
+        self._bank = context.bank_id(wish.bank)
 
     def __iter__(self) -> Iterator[Event]:
         with self.sessions.open_session(self.id, self._follows) as run:
             if run is None:
-                yield from map(self._named, steps(self._memory, self._wish))
+                yield from map(self._named, steps(self._context, self._search, self._wish))
             else:
                 yield from self._told(run)
 
@@ -82,7 +88,7 @@ class Investigation:
 
     def moment(self) -> str:
         """Now, by the memory's clock."""
-        return self._memory.moment()
+        return self._context.now()
 
     def _named(self, event: Event) -> Event:
         answer = event.answer
@@ -90,7 +96,7 @@ class Investigation:
 
     def _told(self, run: ActiveSession) -> Iterator[Event]:
         """The steps, each written down before it is told; the last one whatever happens."""
-        clean = _cleaner(self._memory.settings, self._wish.question)
+        clean = _cleaner(self._context.settings, self._wish.question)
         before = [line for line in run.lines() if line.get("stage") == ASKED]
         if len(before) >= MAX_QUESTIONS:
             raise InputError(
@@ -100,7 +106,7 @@ class Investigation:
         reads = complete_question(self._wish.question, earlier)
         key = self._key(reads)
         run.write(question_line(
-            self._memory.moment(), clean(self._wish.question[:_KEPT]),
+            self._context.now(), clean(self._wish.question[:_KEPT]),
             clean(reads[:_KEPT]) if reads != self._wish.question else "", key,
         ))  # fmt: skip
         last = Event(Stage.CANCELLED, "Stopped before the end.")
@@ -108,7 +114,7 @@ class Investigation:
             for event in self._steps(run, reads, key, earlier):
                 last = event
                 if event.stage not in ENDS:
-                    run.write(event_line(event, self._memory.moment(), clean))
+                    run.write(event_line(event, self._context.now(), clean))
                 yield event
                 if run.cancelled and event.stage not in ENDS:
                     last = Event(Stage.CANCELLED, "Cancelled.")
@@ -122,9 +128,11 @@ class Investigation:
                 last = Event(Stage.CANCELLED, "Stopped before the end.")
             if last.answer is not None and last.answer.cost.tokens:
                 key = self._key(reads)  # what a model takes is written down beside the memory
-            run.write(event_line(last, self._memory.moment(), clean, key))
+            run.write(event_line(last, self._context.now(), clean, key))
 
-    def _steps(self, run: ActiveSession, reads: str, key: str, earlier: list[str]) -> Iterator[Event]:
+    def _steps(
+        self, run: ActiveSession, reads: str, key: str, earlier: list[str]
+    ) -> Iterator[Event]:
         known = next(
             (
                 line
@@ -142,7 +150,7 @@ class Investigation:
         wish = self._wish._replace(
             question=reads, before=tuple(earlier), stopped=lambda: run.cancelled
         )
-        for event in steps(self._memory, wish):
+        for event in steps(self._context, self._search, wish):
             yield self._named(event)
 
     def _key(self, reads: str) -> str:
@@ -155,12 +163,12 @@ class Investigation:
             *wish.layers,
             str((wish.providers, wish.rounds, wish.limit, wish.model)),
         )
-        settings = self._memory.settings
+        settings = self._context.settings
         if wish.remotes and settings.remotes.exists():
-            how = (*how, self._memory.moment()[:16])  # what servers know changes by itself
-        state = self._memory.reader.generation() if settings.store else state_of(settings.database)
+            how = (*how, self._context.now()[:16])  # what servers know changes by itself
+        state = self._context.store.generation() if settings.store else state_of(settings.database)
         asked = squeeze(reads).casefold()
-        return content_id(asked, str(self._bank), *how, state, self._memory.moment()[:10])
+        return content_id(asked, str(self._bank), *how, state, self._context.now()[:10])
 
 
 def sessions_of(settings: Settings) -> ResearchSessions:
@@ -180,11 +188,9 @@ def start(settings: Settings, wish: Wish, session: str = "") -> str:
     failed: list[HoldfastError] = []
 
     def drive() -> None:
-        from holdfast.app.search import old_recall
-
         try:
-            with old_recall.Reading(settings) as memory:
-                for _ in Investigation(memory, wish, session and id, id):
+            with closing(Context(settings)) as context:
+                for _ in Investigation(context, Search(context), wish, session and id, id):
                     begun.set()
         except HoldfastError as error:
             failed.append(error)
@@ -198,28 +204,30 @@ def start(settings: Settings, wish: Wish, session: str = "") -> str:
     return id
 
 
-def team_query(memory: Asked, question: str, bank: str | None, limit: int) -> TeamAnswer:
+def team_query(
+    context: Context, search: Search, question: str, bank: str | None, limit: int
+) -> TeamAnswer:
     """What the team knows: out of commits, pulls and issues, what sessions came to, and rules."""
     from holdfast.research.history import team_answer
 
     wish = Wish(question, bank, team_answer.LAYERS, limit=limit)
-    answer = Investigation(memory, wish).answer()
-    id = memory.bank_id(bank)
-    found = memory.recall_by(question, bank, Plan(team_answer.LAYERS, limit, wish.budget))
+    answer = Investigation(context, search, wish).answer()
+    id = context.bank_id(bank)
+    found = search.recall_with_plan(question, bank, Plan(team_answer.LAYERS, limit, wish.budget))
     people = (
-        team_answer.people_to_ask(memory.reader, AskRequest(id, question, memory.moment))
+        team_answer.people_to_ask(context.store, AskRequest(id, question, context.now))
         if id != ""
         else ()
     )
     return team_answer.TeamAnswer(answer, found.hits, people)
 
 
-def shown(memory: Asked, id: str) -> tuple[SessionSummary, list[Line]]:
+def shown(context: Context, id: str) -> tuple[SessionSummary, list[Line]]:
     """A session with its lines; without the words of what is not shown any more."""
-    sessions = sessions_of(memory.settings)
+    sessions = sessions_of(context.settings)
     name = sessions.find(id)
     lines = sessions.lines(name)
-    return sessions.summary(name), mask_removed_records(memory.reader, lines)
+    return sessions.summary(name), mask_removed_records(context.store, lines)
 
 
 def state_of(database: Path) -> str:

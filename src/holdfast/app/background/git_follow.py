@@ -13,13 +13,13 @@ from pathlib import Path
 from time import monotonic
 
 from holdfast.app.background.step_runner import Chores, EnoughError, Work
-from holdfast.app.memory import rules_of
+from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError
-from holdfast.refine.git.history import Reading, read_history
+from holdfast.refine.git.history import HistoryOptions, read_history
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.refs import Tips, read_tips
-from holdfast.sources.git.tip_check import look_at_tips, tagged_at
+from holdfast.sources.git.tip_check import tips_from_files, tags_changed_at
 from holdfast.store.protocol.git_history import Repository
 
 MOST_S = 30.0
@@ -51,7 +51,7 @@ def follow_histories(work: Work, known: Iterable[Repository]) -> str:
 
 def _excluded(work: Work, repository: Repository) -> bool:
     """Whether the settings have come to exclude it since."""
-    return work.memory.banks.is_excluded(repository.folder or repository.path)
+    return work.memory.context.banks.is_excluded(repository.folder or repository.path)
 
 
 def _follow(work: Work, repository: Repository, until: float) -> int:
@@ -64,8 +64,10 @@ def _follow(work: Work, repository: Repository, until: float) -> int:
         if monotonic() > until:
             raise EnoughError
 
-    how = Reading(rules_of(work.settings), repository.bank, repository.diffs)
-    return read_history(work.memory.store, work.memory.banks, place, how, work.now, tick).new
+    how = HistoryOptions(exclusion_rules(work.settings), repository.bank, repository.diffs)
+    return read_history(
+        work.memory.store, work.memory.context.banks, place, how, work.now, tick
+    ).new
 
 
 def _place(repository: Repository) -> Path:
@@ -83,12 +85,12 @@ def _place(repository: Repository) -> Path:
 def moved(repository: Repository, place: Path) -> bool:
     """Whether HEAD, a branch or the tags are not what they were when it was read."""
     common = Path(repository.path)
-    tips = look_at_tips(common, place if place != common else None)
+    tips = tips_from_files(common, place if place != common else None)
     if tips is None:
         tips = _asked(place)
     if (tips.head, set(tips.all)) != (repository.head, set(repository.tips)):
         return True
-    return tagged_at(common) > datetime.fromisoformat(repository.read_at).timestamp()
+    return tags_changed_at(common) > datetime.fromisoformat(repository.read_at).timestamp()
 
 
 def _asked(place: Path) -> Tips:

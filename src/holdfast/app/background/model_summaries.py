@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError
 from holdfast.inference.chat import Chat
 from holdfast.inference.service_choice import choose_chat
 from holdfast.model.records import Session
-from holdfast.refine.by_model.summarise import SUMMARIES, Done, Limits, Summariser
+from holdfast.refine.by_model.summarise import SUMMARIES, SummaryReport, SummaryLimits, Summariser
 from holdfast.refine.hooks.reconcile import has_ended
 from holdfast.spend.governor import Governor, later
 from holdfast.store.protocol import Store
@@ -30,7 +30,7 @@ class Models(NamedTuple):
     store: Store
     chat: Chat
     governor: Governor
-    limits: Limits
+    limits: SummaryLimits
     redactor: Redactor
     now: Callable[[], str]
     is_over: Callable[[Session], bool]
@@ -51,7 +51,7 @@ def open_models(memory: Holdfast, now: Callable[[], str] | None = None) -> Model
         return None
     governor = Governor(chat, memory.store, models.caps, now, models.prices)
     since = later(now(), -models.days * _DAY_S) if models.days else ""
-    limits = Limits(models.input_tokens, models.tool_uses, since)
+    limits = SummaryLimits(models.input_tokens, models.tool_uses, since)
     places, clock = Places(settings.home), now
 
     def is_over(session: Session) -> bool:
@@ -63,25 +63,25 @@ def open_models(memory: Holdfast, now: Callable[[], str] | None = None) -> Model
 
 def summarise(
     memory: Holdfast, places: Places, now: Callable[[], str], tick: Callable[[], None]
-) -> Done:
+) -> SummaryReport:
     """Sum up what waits, as far as the caps allow."""
     models = open_models(memory, now)
     if models is None:
-        return Done()
+        return SummaryReport()
     with only_one(places.asking) as ours:
-        return models.summariser().run(tick) if ours else Done()
+        return models.summariser().run(tick) if ours else SummaryReport()
 
 
 def sum_up_again(
     memory: Holdfast, sessions: Sequence[tuple[str, str]], tick: Callable[[], None]
-) -> Done:
+) -> SummaryReport:
     """Sum up these sessions by the present prompts, as far as the caps allow."""
     models = open_models(memory)
     if models is None:
-        return Done()
+        return SummaryReport()
     with only_one(Places(memory.settings.home).asking) as ours:
         if not ours:
             raise HoldfastError(
                 "A worker is asking a model just now.", "Run the same command again in a while."
             )
-        return models.summariser().run_again(sessions, tick)
+        return models.summariser().rerun(sessions, tick)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.app.ingest.stages import stages_behind
-from holdfast.app.search.old_recall import Reading
-from holdfast.errors import StoreError
+from holdfast.app.memory import Holdfast
 from holdfast.refine.core.rules_version import RULES_VERSION
-from holdfast.refine.model_output.prompts import VERSION as PROMPTS
+from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
 
 
 class Older(NamedTuple):
@@ -26,15 +25,12 @@ class Older(NamedTuple):
         return bool(self.rules or self.prompts or self.stages)
 
 
-def look(memory: Reading) -> Older:
+def look(memory: Holdfast) -> Older:
     """Count what is older; fast, and nothing is changed."""
-    store = memory.standing
-    try:
-        return Older(
-            len(memory.reader.stale_sessions()),
-            store.count_outdated(RULES_VERSION),
-            len(store.outdated_summaries(PROMPTS)),
-            tuple(stages_behind(store)),
-        )
-    except StoreError:  # a memory of an older version that cannot be written
-        return Older()
+    store = memory.store
+    return Older(
+        len(memory.reader.stale_sessions()),
+        store.count_outdated_sessions(RULES_VERSION),
+        len(store.outdated_summaries(PROMPTS)),
+        tuple(stages_behind(store)),
+    )

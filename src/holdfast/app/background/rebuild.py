@@ -14,9 +14,9 @@ from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.ingest.stages import know
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
-from holdfast.refine.by_model.pricing import Estimate, estimate, needs
-from holdfast.refine.by_model.summarise import Done
-from holdfast.refine.model_output.prompts import VERSION as PROMPTS
+from holdfast.refine.by_model.pricing import CostEstimate, estimate_cost, session_costs
+from holdfast.refine.by_model.summarise import SummaryReport
+from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
 from holdfast.refine.sessions.derive import derive_outdated, derive_stale
 from holdfast.spend.prices import price_of
 
@@ -28,7 +28,7 @@ class Offer(NamedTuple):
     it would not go on at once."""
 
     service: str
-    estimate: Estimate
+    estimate: CostEstimate
     held: str = ""
 
 
@@ -52,31 +52,31 @@ def offer(memory: Holdfast) -> Offer:
     """What a model would be asked for, and what that takes."""
     models = open_models(memory)
     if models is None:
-        return Offer("", Estimate())
+        return Offer("", CostEstimate())
     store, settings = memory.store, memory.settings.models
-    found = needs(
+    found = session_costs(
         store, store.outdated_summaries(PROMPTS), models.is_over, models.limits.input_tokens
     )
     price = price_of(models.chat.model, dict(settings.prices))
     now = memory.now()
-    made = estimate(
+    made = estimate_cost(
         found,
         settings.caps,
         price,
-        store.spent(now[:10]),
-        lambda bank, session: store.spent("", bank, session),
+        store.total_spent(now[:10]),
+        lambda bank, session: store.total_spent("", bank, session),
     )
     return Offer(models.governor.model, made, _held(models, now))
 
 
 def _held(models: Models, now: str) -> str:
-    for pause in models.store.pauses():
+    for pause in models.store.paused_services():
         if pause.service == models.governor.model and pause.since <= now < pause.until:
             return f"{pause.service} rests until {pause.until}: {pause.problem}"
     return ""
 
 
-def accept(memory: Holdfast, offered: Offer, tick: Tick) -> Done:
+def accept(memory: Holdfast, offered: Offer, tick: Tick) -> SummaryReport:
     """Have the model asked, as far as the caps allow."""
     calls = offered.estimate.calls
     done = 0

@@ -101,7 +101,7 @@ class Chores:
     def load(self, memory: Holdfast | None) -> None:
         """Take up what earlier workers noted."""
         if memory is not None:
-            self._known = {chore.name: chore for chore in memory.store.chores()}
+            self._known = {chore.name: chore for chore in memory.store.failed_tasks()}
 
     def waits(self, name: str) -> bool:
         """Whether it is too early to try again. A failure in the future tells that the clock
@@ -119,13 +119,13 @@ class Chores:
         self._known[name] = chore
         self._log.say(f"{name} failed ({attempts}): {problem}; next try from {chore.not_before}")
         if memory is not None:
-            self._keep(lambda: memory.store.put_chore(chore), memory)
+            self._keep(lambda: memory.store.put_failed_task(chore), memory)
         return chore
 
     def done(self, name: str, memory: Holdfast | None) -> None:
         """The step went well."""
         if self._known.pop(name, None) is not None and memory is not None:
-            self._keep(lambda: memory.store.clear_chore(name), memory)
+            self._keep(lambda: memory.store.clear_failed_task(name), memory)
 
     def _keep(self, change: Callable[[], None], memory: Holdfast) -> None:
         try:

@@ -9,10 +9,10 @@ from time import monotonic, time
 
 from holdfast.app.background.step_runner import EnoughError, Step, Work
 from holdfast.app.briefs.briefing import prepare_briefs
-from holdfast.app.curation.curating import remove_derived_files
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.curation.erasure import remove_derived_files
 from holdfast.app.ingest import stages
-from holdfast.app.memory import rules_of
-from holdfast.app.search.old_recall import ALL_BANKS
+from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.brief.injection_outcomes import settle_injections
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import HoldfastError
@@ -24,7 +24,7 @@ from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.refine.hooks import drain as events
 from holdfast.refine.hooks import journal_archive
 from holdfast.refine.hooks import reconcile as reconciling
-from holdfast.refine.hooks.drain import Injected
+from holdfast.refine.hooks.drain import InjectionNote
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.store.protocol import Reader
@@ -40,7 +40,7 @@ def drain(work: Work) -> str:
     if work.places.inbox_line.exists():
         make_inbox(work.places)
     banks = Banks(work.settings)
-    done = events.drain(work.places, banks, rules_of(work.settings), work.now, _keeper(work))
+    done = events.drain(work.places, banks, exclusion_rules(work.settings), work.now, _keeper(work))
     for problem in done.problems:
         work.log.say(f"an event cannot be kept: {problem}")
     for news in done.sessions.values():
@@ -53,13 +53,13 @@ def drain(work: Work) -> str:
     return f"{done.events} events{failed}" if done.events else ""
 
 
-def _keeper(work: Work) -> Callable[[Sequence[Injected]], bool]:
+def _keeper(work: Work) -> Callable[[Sequence[InjectionNote]], bool]:
     """Notes what hooks put into sessions, where there is a memory to note it in."""
 
-    def keep(notes: Sequence[Injected]) -> bool:
+    def keep(notes: Sequence[InjectionNote]) -> bool:
         if work.opened is None:
             return False
-        store, banks = work.memory.store, work.memory.banks
+        store, banks = work.memory.store, work.memory.context.banks
         with store.transaction():
             for n in notes:
                 bank = banks.ensure(store, n.cwd) if n.cwd else ""
@@ -74,11 +74,11 @@ def _keeper(work: Work) -> Callable[[Sequence[Injected]], bool]:
 def reconcile(work: Work) -> str:
     """Read of settled sessions what their transcripts lack."""
     memory = work.memory
-    rules = rules_of(work.settings)
-    done = reconciling.reconcile(memory.store, memory.banks, work.places, rules, work.now)
+    rules = exclusion_rules(work.settings)
+    done = reconciling.reconcile(memory.store, memory.context.banks, work.places, rules, work.now)
     for source in done.transcripts.gone:
         work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
-    read, old = done.journals, journal_archive.put_away(memory.store, work.places)
+    read, old = done.journals, journal_archive.remove_old_journals(memory.store, work.places)
     told = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(read.files_read)
     told += [f"{old} old journals put away"] * bool(old)
     return "; ".join(told)
@@ -94,7 +94,7 @@ def ingest(work: Work) -> str:
             work.log.say(f"left out: {problem}")
     known = {item.path for item in inputs}
     inputs += [item for item in work.unread.portion() if item.path not in known]
-    account = work.memory.ingest(
+    account = work.memory.ingestion.ingest(
         inputs,
         workers=1,
         progress=lambda done, total: work.tick("reading", done, total),
@@ -151,7 +151,11 @@ def extract(work: Work) -> str:
     from holdfast.app.curation import model_reflection
 
     done = model_reflection.extract(
-        work.memory, work.places, work.now, lambda: work.tick("extracting", 0, 0)
+        work.memory.store,
+        work.settings,
+        work.places,
+        work.now,
+        lambda: work.tick("extracting", 0, 0),
     )
     told = [f"memories of {done.exchanges} exchanges"] * bool(done.exchanges)
     told += [f"{done.failed} came to nothing"] * bool(done.failed)
@@ -167,7 +171,7 @@ def know(work: Work) -> str:
         if bank.retention:
             from holdfast.learn import bank_settings
 
-            gone, back = bank_settings.keep_retention(store, bank, work.now)
+            gone, back = bank_settings.apply_retention(store, bank, work.now)
             work.more = work.more or bool(gone or back)
             kept += [f"{gone} sessions of {bank.name} put away by its retention"] * bool(gone)
             kept += [f"{back} sessions of {bank.name} brought back"] * bool(back)
@@ -178,14 +182,14 @@ def know(work: Work) -> str:
         work.tick("knowing", 0, 0)
 
     done = stages.know(store, work.now, tick)
-    proposed = work.memory.follow(tick)
+    proposed = work.memory.rules.sync_all(tick)
     told = [f"{count} {name}" for name, count in done.items() if count]
     return ", ".join([*kept, *told, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
 def advise(work: Work) -> str:
     """Let a model say a word on what people should decide, if the settings name one."""
-    open_ones = [r for r in work.memory.reviews(ALL_BANKS) if not r.advice]
+    open_ones = [r for r in work.memory.browse.reviews(ALL_BANKS) if not r.advice]
     if work.settings.models.use == NO_MODEL or not open_ones:
         return ""
     from holdfast.app.background import model_advice
@@ -232,7 +236,7 @@ def embed(work: Work) -> str:
             raise EnoughError
 
     try:
-        left = work.memory.embed(TURNS_S, tick, threads=1)
+        left = work.memory.ingestion.embed(TURNS_S, tick, threads=1)
     except EnoughError:
         left = 1
     work.more = work.more or bool(left and reached)
@@ -274,7 +278,7 @@ def push(work: Work) -> str:
         return ""
     from holdfast.app.remote import outbox
 
-    return outbox.push_due(work.memory)
+    return outbox.push_due(work.memory.context)
 
 
 def tidy(work: Work) -> str:

@@ -16,12 +16,17 @@ from time import time
 
 from holdfast.capture.places import Places
 from holdfast.model.ledger import SourceState
-from holdfast.refine.ingest.discovery import find_all, in_order, where_of, whose
+from holdfast.refine.ingest.discovery import (
+    agent_locations,
+    detect_agent,
+    find_all_transcripts,
+    sort_inputs,
+)
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder
 from holdfast.sources.claude_code.records import READER_VERSION
-from holdfast.sources.source_files import stamp
+from holdfast.sources.source_files import source_stamp
 from holdfast.store.protocol import Reader
 
 LOOK_EVERY_S = 3600.0
@@ -34,7 +39,7 @@ class Unread:
 
     def __init__(self, settings: Settings, places: Places) -> None:
         self._folder = default_folder(settings.claude_dir)
-        self._where = where_of(settings)
+        self._where = agent_locations(settings)
         self._looked = places.looked
         self._queue: deque[Input] = deque()
         self._looking = False
@@ -60,10 +65,10 @@ class Unread:
         }
         found = [
             (path, agent)
-            for path, agent in find_all(self._where, problems)
-            if str(path) not in read or stamp(path, agent) != read[str(path)]
+            for path, agent in find_all_transcripts(self._where, problems)
+            if str(path) not in read or source_stamp(path, agent) != read[str(path)]
         ]
-        self._queue = deque(in_order(found, "", problems))
+        self._queue = deque(sort_inputs(found, "", problems))
         self._looking = True
 
     def portion(self, most: int = PORTION_BYTES) -> list[Input]:
@@ -99,7 +104,7 @@ class Unread:
         """The transcripts of sessions: those named, those found by their name, and those of
         their subagents."""
         told = [path for path in named if path.suffix == ".jsonl" and path.is_file()]
-        others = [(path, agent) for path in told if (agent := whose(path).name) != AGENT]
+        others = [(path, agent) for path in told if (agent := detect_agent(path).name) != AGENT]
         found = [path for path in told if all(path != other for other, _ in others)]
         if self._folder.is_dir():
             projects = [entry for entry in self._folder.iterdir() if entry.is_dir()]
@@ -108,4 +113,4 @@ class Unread:
         for path in list(found):
             found += sorted((path.with_suffix("") / "subagents").glob("**/*.jsonl"))
         own = [(path, AGENT) for path in found if path.name != "journal.jsonl"]
-        return in_order([*own, *others], "", [])
+        return sort_inputs([*own, *others], "", [])

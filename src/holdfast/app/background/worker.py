@@ -21,9 +21,9 @@ from holdfast.app.background.step_runner import Attempt, Chores, Step, StopError
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.transcript_queue import Unread
 from holdfast.app.background.worker_log import WorkLog
+from holdfast.app.core.context import utc_now
 from holdfast.app.core.lease import PATIENCE_S, Lease, lease
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.old_recall import utc_now
 from holdfast.capture import inbox
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor

@@ -31,7 +31,7 @@ def kept_to(settings: Settings, store: Store) -> Store:
         return store
     from holdfast.store import access_fence
 
-    return access_fence.fenced(store, settings.principal)
+    return access_fence.fence_store(store, settings.principal)
 
 
 def close_settled(store: Store) -> None:

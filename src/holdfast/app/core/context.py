@@ -21,7 +21,7 @@ from holdfast.principal import Principal
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hint
 from holdfast.settings import Settings
-from holdfast.sources.rule_places import top_of
+from holdfast.sources.rule_places import project_root
 from holdfast.store.protocol import Reader, Store
 
 ALL_BANKS = "all"
@@ -110,7 +110,7 @@ class Context:
         finally:
             self.store, self.settings = whole, settings
             if fenced is not whole:
-                cast("Any", fenced).unfenced()
+                cast("Any", fenced).remove_restrictions()
 
     def bank_id(self, bank: str | None = None) -> str | None:
         """The id of a bank; None means all banks, "" a project that has none yet."""
@@ -167,7 +167,7 @@ class Context:
         except InputError:
             return "", ""
         found = self.banks.find(self.store, folder)
-        return (found, top_of(folder)) if found else ("", "")
+        return (found, project_root(folder)) if found else ("", "")
 
     def actor(self, who: str = "") -> str:
         """The name that the decision log gets: `who` or the user, with the key of the request."""

@@ -20,10 +20,10 @@ Resolver = Callable[[Reader, str | None, str], str | None]
 def _imported(reader: Reader, bank: str | None, name: str) -> str | None:
     """What was imported under a name; of a session that is named, what sums it up, or else the
     latest that is known of it. Where two programs' records have one name, the latest."""
-    found = reader.imported_as(bank, name)
+    found = reader.imported_by_origin(bank, name)
     if not found:
         session = name.partition("://session/")[2]
-        within = reader.imported_in(bank, session) if session else []
+        within = reader.imported_in_session(bank, session) if session else []
         found = [one for one in within if one.kind == "summary"] or within
         found = [one for one in found if one.origin.startswith(name.partition("://")[0])]
         return uri("imported", found[0].id) if found else None

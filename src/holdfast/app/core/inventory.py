@@ -28,8 +28,8 @@ class Inventory:
 
         store, id = self._context.store, self._context.bank_id(bank)
         found = store.balance(id)
-        where = discovery.where_of(self._context.settings)
-        inputs = discovery.find_all(where, []) if id is None else ()
+        where = discovery.agent_locations(self._context.settings)
+        inputs = discovery.find_all_transcripts(where, []) if id is None else ()
         unread = pending.find_pending(store, id, inputs)
         return replace(
             found,
@@ -45,10 +45,10 @@ class Inventory:
 
     def failed_tasks(self) -> list[Chore]:
         """Background tasks that failed and will be tried again."""
-        return self._context.store.chores()
+        return self._context.store.failed_tasks()
 
     def without_model(self, record: Record) -> Exchange | Digest | None:
         """An exchange or digest as the rules alone make it, to compare with a model's version."""
         from holdfast.refine.sessions import without_model
 
-        return without_model.by_rules(self._context.store, record)
+        return without_model.rebuild_by_rules(self._context.store, record)

@@ -13,11 +13,11 @@ from holdfast.inference import packaged
 from holdfast.inference.model_choice import choose_embedder, choose_reranker
 from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
-from holdfast.recall.retrievers.semantics import SemanticModels, Reranker, ModelSemanticSearch
-from holdfast.recall.retrievers.vector_matrix import Matrix, sweep
+from holdfast.recall.retrievers.semantics import ModelSemanticSearch, Reranker, SemanticModels
+from holdfast.recall.retrievers.vector_matrix import VectorMatrix, remove_stale_files
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
-from holdfast.refine.sessions.embedding import Hands, embed_waiting
+from holdfast.refine.sessions.embedding import EmbeddingWorkers, embed_pending
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
@@ -98,41 +98,43 @@ def embed(
         return 0
     folder = settings.vectors
     name, dimension = embedder.name, embedder.dimension
-    matrices = {bank.id: Matrix(folder, bank.id, name, dimension) for bank in store.banks()}
-    store.place_vectors(name)
+    matrices = {bank.id: VectorMatrix(folder, bank.id, name, dimension) for bank in store.banks()}
+    store.index_vectors(name)
     drop_damaged(store, name, dimension, matrices)
     total = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))
     others = [model for model, _ in store.vector_models() if model != embedder.name]
     if not total and not others:
         return 0
-    hands = Hands(crew, settings.embed_model) if crew and not settings.embed_endpoint else None
-    done = embed_waiting(store, embedder, EMBEDDED_FIRST, None, lambda n: progress(n, total), hands)
+    hands = EmbeddingWorkers(crew, settings.embed_model) if crew and not settings.embed_endpoint else None
+    done = embed_pending(store, embedder, EMBEDDED_FIRST, None, lambda n: progress(n, total), hands)
     for kind in EMBEDDED_LATER:
         before = done
 
         def tick(count: int, before: int = before) -> None:
             progress(before + count, total)
 
-        done += embed_waiting(store, embedder, (kind,), turns_for, tick, hands)
+        done += embed_pending(store, embedder, (kind,), turns_for, tick, hands)
     left = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))
     if not left:
         with store.transaction():
             store.prune_vectors(embedder.name)
-    if not store.place_vectors(name):
+    if not store.index_vectors(name):
         for matrix in matrices.values():
             matrix.refresh(store)
     if not left:
-        sweep(folder, list(matrices.values()))
+        remove_stale_files(folder, list(matrices.values()))
     return left
 
 
-def drop_damaged(store: Store, name: str, dimension: int, matrices: Mapping[str, Matrix]) -> None:
+def drop_damaged(
+    store: Store, name: str, dimension: int, matrices: Mapping[str, VectorMatrix]
+) -> None:
     """Remove vectors that no search can use: what they stand for waits then, and is embedded
     again. All are read only where a sign of damage is seen: another size, or fewer in use than
     there are."""
     sizes = {size for size, _ in store.vector_sizes(name)}
     for bank, matrix in matrices.items():
-        unplaced = store.unplaced_vectors(bank, name)
+        unplaced = store.unindexed_vectors(bank, name)
         skips = matrix.skips(store) if unplaced is None else unplaced > 0
         if sizes - {dimension * 4} or skips:
             hashes = matrix.damaged(store)

@@ -9,11 +9,11 @@ import numpy as np
 from holdfast.errors import HoldfastError
 from holdfast.inference.embedder import Embedder, Vectors
 from holdfast.inference.model_choice import choose_embedder
-from holdfast.learn.existing_rules import Likeness
+from holdfast.learn.existing_rules import Similarity
 from holdfast.settings import Settings
 
 
-def load_likeness(settings: Settings) -> Likeness | None:
+def load_likeness(settings: Settings) -> Similarity | None:
     """The cosine of meanings; None where there is no model, or it cannot be used."""
     try:
         embedder = choose_embedder(settings)

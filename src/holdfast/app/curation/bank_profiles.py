@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from holdfast.app.core.context import Context
 from holdfast.capture.redact import Redactor
-from holdfast.learn.bank_changes import taken_back, told_change
-from holdfast.learn.bank_settings import Wish, change_bank, keep_retention
-from holdfast.learn.opinion_stage import reflect_bank
+from holdfast.learn.bank_changes import change_to_json, undo_change
+from holdfast.learn.bank_settings import BankChanges, apply_retention, change_bank
+from holdfast.learn.opinion_stage import update_bank
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Action, Curation
 from holdfast.model.uris import uri
@@ -26,7 +26,7 @@ class BankProfiles:
         """One bank; raises `NotFoundError` where the working directory has none."""
         return self._context.bank(bank)
 
-    def change(self, changes: Wish, bank: str | None = None, who: str = "") -> Bank:
+    def change(self, changes: BankChanges, bank: str | None = None, who: str = "") -> Bank:
         """Change a bank and log that. Opinions are weighed again if its disposition changed, and
         sessions hidden or shown again by its retention."""
         context = self._context
@@ -36,7 +36,7 @@ class BankProfiles:
             changes = changes._replace(background=redactor.redact(changes.background).text)
         with context.store.transaction():
             changed = change_bank(context.store, known, changes)
-            log_text = told_change(known, changed)
+            log_text = change_to_json(known, changed)
             if log_text:
                 log_change(context, known.id, Action.SET, uri("bank", known.id), log_text, who)
         self.apply(known, changed)
@@ -47,16 +47,16 @@ class BankProfiles:
         """Apply the retention and the disposition of a bank that was changed."""
         store, now = self._context.store, self._context.now
         if after.retention or before.retention:
-            while any(keep_retention(store, after, now)):
+            while any(apply_retention(store, after, now)):
                 pass
         if after.disposition != before.disposition and store.all_opinions(after.id):
-            reflect_bank(store, after.id, now())
+            update_bank(store, after.id, now())
 
     def undo_change(self, entry: Curation) -> None:
         """Set a bank back to what it was before a logged change."""
         known = self._context.store.bank(entry.bank)
         if known is not None:
-            self._context.store.set_bank(taken_back(known, entry))
+            self._context.store.update_bank(undo_change(known, entry))
 
 
 def log_change(
@@ -64,5 +64,5 @@ def log_change(
 ) -> None:
     """Log a change of something that is not a record."""
     entry = Curation(0, bank, context.now(), action, target, text, context.actor(who))
-    context.store.curate(entry)
-    context.store.note_change(bank, "")
+    context.store.append_curation(entry)
+    context.store.mark_changed(bank, "")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.decision_log import all_entries
-from holdfast.app.curation.old_opinions import Minding
-from holdfast.app.search.old_recall import ALL_BANKS
-from holdfast.learn.decision_state import standing, undoable
+from holdfast.app.memory import Holdfast
+from holdfast.learn.decision_state import in_effect, undoable
 from holdfast.model.curation import Action, Curation
 from holdfast.model.imports import Imported
 from holdfast.model.knowledge import Concept, Fact, Memory, Pattern, Rule
@@ -121,7 +121,7 @@ class Decided(NamedTuple):
     after: str = ""
 
 
-def shelf(memory: Minding, wanted: Wanted) -> Shelf:
+def shelf(memory: Holdfast, wanted: Wanted) -> Shelf:
     """The records of a shelf that are wanted."""
     banks = _banks(memory, wanted.bank)
     first = max(wanted.page - 1, 0) * PAGE
@@ -134,8 +134,8 @@ def shelf(memory: Minding, wanted: Wanted) -> Shelf:
         limit *= 8
 
 
-def _banks(memory: Minding, name: str) -> list[str]:
-    id = memory.bank_id(name or ALL_BANKS)
+def _banks(memory: Holdfast, name: str) -> list[str]:
+    id = memory.context.bank_id(name or ALL_BANKS)
     return [bank.id for bank in memory.reader.banks()] if id is None else [id]
 
 
@@ -150,25 +150,25 @@ def _passes(item: Item, wanted: Wanted) -> bool:
     return all(word in said for word in wanted.words.lower().split())
 
 
-def _rules(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
+def _rules(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
     return [item_of(rule) for bank in banks for rule in memory.reader.rules(bank)]
 
 
-def _facts(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
+def _facts(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
     found = [item_of(fact) for bank in banks for fact in memory.reader.facts(bank)]
     return _latest(found)
 
 
-def _concepts(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
+def _concepts(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
     found = [item_of(one) for bank in banks for one in memory.reader.concepts(bank, limit)]
     return _latest(found)
 
 
-def _opinions(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
-    return [opinion_item(one) for bank in banks for one in memory.opinions(bank, all=True)]
+def _opinions(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
+    return [opinion_item(one) for bank in banks for one in memory.opinions.opinions(bank, all=True)]
 
 
-def _memories(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
+def _memories(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
     found = [
         item_of(one)
         for bank in banks
@@ -180,20 +180,20 @@ def _memories(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
     return _latest(found)
 
 
-def _patterns(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
+def _patterns(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
     found = [item_of(one) for bank in banks for one in memory.reader.patterns(bank)]
     return sorted(found, key=lambda item: -(item.confidence or 0))
 
 
-def _shared(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
+def _shared(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
     return _latest([item_of(one) for bank in banks for one in memory.reader.shared(bank)])
 
 
-def _imported(memory: Minding, banks: Sequence[str], limit: int) -> list[Item]:
+def _imported(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
     return _latest([item_of(one) for bank in banks for one in memory.reader.imported(bank)])
 
 
-_SHELVES: Mapping[str, Callable[[Minding, Sequence[str], int], list[Item]]] = {
+_SHELVES: Mapping[str, Callable[[Holdfast, Sequence[str], int], list[Item]]] = {
     "rules": _rules,
     "facts": _facts,
     "concepts": _concepts,
@@ -288,7 +288,7 @@ def opinion_item(opinion: Opinion) -> Item:
     )  # fmt: skip
 
 
-def put_away(memory: Minding, store: Store, wanted: Wanted) -> tuple[list[Away], bool]:
+def put_away(memory: Holdfast, store: Store, wanted: Wanted) -> tuple[list[Away], bool]:
     """What was forgotten or merged and can come back, the latest first; whether there is more."""
     found = [one for bank in _banks(memory, wanted.bank) for one in _away(store, bank)]
     words = wanted.words.lower().split()
@@ -303,14 +303,14 @@ def put_away(memory: Minding, store: Store, wanted: Wanted) -> tuple[list[Away],
 
 def _away(store: Store, bank: str) -> Iterator[Away]:
     last: dict[str, Curation] = {}
-    for entry in standing(store.curations(bank)):
+    for entry in in_effect(store.curations(bank)):
         if entry.action in (Action.FORGET, Action.MERGE, Action.PURGE, Action.RESTORE):
             last[entry.target] = entry
     for target, entry in last.items():
         named = parse_uri(target)
         if named is None or entry.action not in (Action.FORGET, Action.MERGE):
             continue
-        known = store.curated(bank, named.word, named.id)
+        known = store.curation_state(bank, named.word, named.id)
         if known is not None and known.gone:
             text = known.text or known.was
             yield Away(bank, named.word, named.id, text, entry.time, entry.who, known.into)
@@ -322,7 +322,7 @@ def _said(store: Store, one: Away) -> str:
         return one.text
     match one.word:
         case "memory":
-            given = {m.id: m.what for m in store.memories(one.bank)}
+            given = {m.id: m.what for m in store.all_remembered(one.bank)}
             formed = {o.id: o.what for o in store.all_opinions(one.bank)}
             return given.get(one.id) or formed.get(one.id, "")
         case "turn":
@@ -338,7 +338,7 @@ def _said(store: Store, one: Away) -> str:
             return ""
 
 
-def decisions(memory: Minding, wanted: Wanted) -> tuple[list[Decided], bool]:
+def decisions(memory: Holdfast, wanted: Wanted) -> tuple[list[Decided], bool]:
     """The log, the latest first, page by page; whether there is more."""
     told_all = all_entries(memory.reader, _banks(memory, wanted.bank))
     log = [one.curation for one in told_all]
@@ -355,9 +355,9 @@ def decisions(memory: Minding, wanted: Wanted) -> tuple[list[Decided], bool]:
     return [d._replace(title=_title(memory, d.entry)) for d in page], len(told) > first + PAGE
 
 
-def _title(memory: Minding, entry: Curation) -> str:
+def _title(memory: Holdfast, entry: Curation) -> str:
     named = parse_uri(entry.target) if entry.target.startswith(SCHEME) else None
     if named is not None and named.word == "bank":
-        return f"the bank {memory.bank_name(named.id)}"
+        return f"the bank {memory.context.bank_name(named.id)}"
     found = memory.reader.find(entry.bank, named.word, named.id, 1) if named else []
     return next((describe_record(record)[0] for record in found), "")

@@ -7,10 +7,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from holdfast.app.curation.old_rule_proposals import BY_ITSELF
-from holdfast.app.curation.old_rule_teaching import AGENT
+from holdfast.app.curation.rule_proposals import BY_ITSELF
+from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.learn.bank_changes import read_change
-from holdfast.learn.decision_state import RETENTION
+from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.learn.written_rules import read_written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.to_json import plain
@@ -47,7 +47,7 @@ def channel_of(entry: Curation) -> str:
     who, _, way = entry.who.rpartition(" (")
     if entry.who == AGENT or entry.who.startswith(f"{AGENT} ("):
         return AGENTS
-    if entry.who in (BY_ITSELF, RETENTION):
+    if entry.who in (BY_ITSELF, RETENTION_AUTHOR):
         return ITSELF
     given = way.removesuffix(")")
     return given if who and given in (HTTP, BROWSE) else COMMAND_LINE
@@ -79,7 +79,7 @@ def entries(reader: Reader, bank: str) -> list[Entry]:
 def _words_of(reader: Reader, entry: Curation) -> str:
     """What a record said before anybody corrected it."""
     named = parse_uri(entry.target)
-    known = reader.curated(entry.bank, named.word, named.id) if named else None
+    known = reader.curation_state(entry.bank, named.word, named.id) if named else None
     return known.was if known is not None else ""
 
 

@@ -11,7 +11,7 @@ from holdfast.app.ingest.stages import know
 from holdfast.capture.places import Places
 from holdfast.learn.curation import Target, find_target
 from holdfast.learn.erasure import Erased, Eraser
-from holdfast.learn.text_erasure import Pattern
+from holdfast.learn.text_erasure import ScrubPattern
 from holdfast.model.uris import uri
 from holdfast.settings import Settings
 
@@ -30,7 +30,7 @@ class Erasure:
         """Erase a record and all that is derived from it, and have the servers that it was sent
         to erase it too."""
         target = self._target(id, bank)
-        if self._context.store.parcels():
+        if self._context.store.outbox():
             from holdfast.app.remote.outbox import Post
 
             Post(self._context).take_back_everywhere(target.bank, self._sent_as(target))
@@ -38,11 +38,11 @@ class Erasure:
 
     def plan_scrub(self, pattern: str) -> Erased:
         """What `scrub` would erase."""
-        return self._eraser().find(Pattern(pattern))
+        return self._eraser().find(ScrubPattern(pattern))
 
     def scrub(self, pattern: str, who: str = "") -> Erased:
         """Erase a text, or what a regular expression between slashes matches, in every bank."""
-        return self._done(self._eraser(who).scrub(Pattern(pattern)))
+        return self._done(self._eraser(who).scrub(ScrubPattern(pattern)))
 
     def _target(self, id: str, bank: str | None) -> Target:
         return find_target(self._context.store, self._context.bank_id(bank), id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
 from holdfast.inference.service_choice import choose_chat
@@ -12,13 +11,13 @@ from holdfast.model.bank import Bank
 from holdfast.model.opinions import Reflection
 from holdfast.model.query import Recalled
 from holdfast.model.records import Session
-from holdfast.refine.by_model.extract import EXTRACTION, Extracting, Extractor
+from holdfast.refine.by_model.extract import EXTRACTION, ExtractionReport, Extractor
 from holdfast.refine.hooks.reconcile import has_ended
 from holdfast.research.model_reflection import (
     REFLECTION,
     check_reflection,
-    reflection_prompt,
     read_model_reflection,
+    reflection_prompt,
     shown_hits,
 )
 from holdfast.settings import Settings
@@ -49,21 +48,23 @@ def think(
 
 
 def extract(
-    memory: Holdfast, places: Places, now: Callable[[], str], tick: Callable[[], None]
-) -> Extracting:
+    store: Store,
+    settings: Settings,
+    places: Places,
+    now: Callable[[], str],
+    tick: Callable[[], None],
+) -> ExtractionReport:
     """Extract memories from what waits, as far as the caps allow."""
-    models = memory.settings.models
+    models = settings.models
     chat = choose_chat(models, EXTRACTION)
     if chat is None:
-        return Extracting()
-    governor = Governor(chat, memory.store, models.caps, now, models.prices)
+        return ExtractionReport()
+    governor = Governor(chat, store, models.caps, now, models.prices)
     since = later(now(), -models.days * _DAY_S) if models.days else ""
 
     def is_over(session: Session) -> bool:
         return has_ended(places, session.host, session.ended or session.started, now())
 
-    redactor = Redactor(memory.settings.redact_patterns)
-    extractor = Extractor(
-        memory.store, governor, redactor, now, is_over, models.input_tokens, since
-    )
+    redactor = Redactor(settings.redact_patterns)
+    extractor = Extractor(store, governor, redactor, now, is_over, models.input_tokens, since)
     return extractor.run(tick)

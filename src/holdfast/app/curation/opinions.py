@@ -9,7 +9,7 @@ from holdfast.app.curation.records import curator_for
 from holdfast.app.search.recall import Search
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, ModelAnswerError
-from holdfast.learn.opinion_stage import reflect_bank
+from holdfast.learn.opinion_stage import update_bank
 from holdfast.learn.opinions import trend_of
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory, Network
@@ -17,7 +17,7 @@ from holdfast.model.opinions import Opinion, Reflection
 from holdfast.model.query import Recalled
 from holdfast.model.trust import Status
 from holdfast.recall.core.plan import Plan
-from holdfast.refine.memories.retain import retain_bank
+from holdfast.refine.memories.memory_stage import update_bank_memories
 from holdfast.research.reflection import reflect
 from holdfast.settings import NO_MODEL
 
@@ -60,7 +60,7 @@ class Opinions:
         """Opinions, the most confident first; with `all` also those that were retracted."""
         store, now = self._context.store, self._context.now()
         found = [
-            replace(o, trend=trend_of(store.beliefs(one, o.id), o.latest, now))
+            replace(o, trend=trend_of(store.opinion_history(one, o.id), o.latest, now))
             for one in self._context.bank_ids(bank)
             for o in store.opinions(one)
         ]
@@ -73,8 +73,8 @@ class Opinions:
         context = self._context
         known = context.bank(bank)
         if store:
-            retain_bank(context.store, known.id)
-            reflect_bank(context.store, known.id, context.now())
+            update_bank_memories(context.store, known.id)
+            update_bank(context.store, known.id, context.now())
         evidence = self._search.recall_with_plan(query, known.id, _EVIDENCE_PLAN)
         reflection = reflect(context.store, known, evidence, context.store.opinions(known.id))
         if context.settings.models.use != NO_MODEL and not reflection.abstained:
@@ -97,8 +97,8 @@ class Opinions:
             return replace(by_rules, caveats=(*by_rules.caveats, problem))
 
     def _stored(self, bank: Bank, reflection: Reflection) -> Reflection:
-        from holdfast.learn.reflection_opinions import keep
+        from holdfast.learn.reflection_opinions import keep_beliefs
 
         with self._context.store.transaction():
-            kept = keep(self._context.store, bank, reflection, self._context.now())
+            kept = keep_beliefs(self._context.store, bank, reflection, self._context.now())
         return replace(reflection, stored=tuple(f"holdfast://memory/{id}" for id in kept))

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from holdfast.app.curation.catalogue import WORDS, Item, Wanted, item_of, opinion_item, shelf
-from holdfast.app.curation.old_opinions import Minding
+from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import anchor_of, confirmed
 from holdfast.language import cut
-from holdfast.learn.curation import CORRECTABLE, MERGEABLE, Target
+from holdfast.learn.curation import CORRECTABLE_KINDS, MERGEABLE_KINDS, Target
 from holdfast.model.anchors import Anchor
 from holdfast.model.curation import Curation
 from holdfast.model.forge import Issue, Pull
@@ -23,7 +23,7 @@ from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit, Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import Trace, find_record, word_of
+from holdfast.recall.lookup.trace import Trace, find_record, kind_of
 from holdfast.refine.core.passages import digest_passage
 from holdfast.research.answering.answer import page_url
 from holdfast.store.protocol import Reader, Record
@@ -96,7 +96,7 @@ def words_of(record: Record) -> str:
             return describe_record(record)[0]
 
 
-def open_record(memory: Minding, trace: Trace) -> Opened | None:
+def open_record(memory: Holdfast, trace: Trace) -> Opened | None:
     """A record of a shelf; None of what lies on none."""
     record = trace.record
     if not isinstance(record, _ON_SHELVES):
@@ -123,7 +123,7 @@ def open_record(memory: Minding, trace: Trace) -> Opened | None:
     )
 
 
-def current_words(memory: Minding, target: Target) -> str:
+def current_words(memory: Holdfast, target: Target) -> str:
     """What a record says now."""
     return words_of(find_record(memory.reader, target.bank, target.uri))
 
@@ -134,7 +134,7 @@ def address_of(reader: Reader, name: str) -> str:
     if named is not None and named.word == "bank":
         return f"/banks/{named.id}"
     record = find_record(reader, None, name)
-    word, session = word_of(record), getattr(record, "session", "")
+    word, session = kind_of(record), getattr(record, "session", "")
     if word == "session":
         return f"/sessions/{record.id}"
     if word in WORDS.values():
@@ -147,10 +147,10 @@ def address_of(reader: Reader, name: str) -> str:
     return found if found.startswith("/") else "/repos"
 
 
-def _opinion(memory: Minding, record: Record) -> Opinion | None:
+def _opinion(memory: Holdfast, record: Record) -> Opinion | None:
     if not isinstance(record, Memory) or record.network is not Network.OPINION:
         return None
-    known = memory.opinions(record.bank, all=True)
+    known = memory.opinions.opinions(record.bank, all=True)
     return next((opinion for opinion in known if opinion.id == record.id), None)
 
 
@@ -197,7 +197,7 @@ def _chain(reader: Reader, record: Record) -> list[Ref]:
     """What a record took the place of, and what took its own, the oldest first."""
     if not isinstance(record, Fact | Memory):
         return []
-    own = uri(word_of(record), record.id)
+    own = uri(kind_of(record), record.id)
     met = {own}
     older = _walk(reader, record, met, back=True)
     newer = _walk(reader, record, met, back=False)
@@ -226,7 +226,7 @@ def _walk(reader: Reader, record: Record, met: set[str], back: bool) -> list[Ref
 
 def _as_ref(record: Record) -> Ref:
     title, time = describe_record(record)
-    word = word_of(record)
+    word = kind_of(record)
     status = str(getattr(record, "status", ""))
     return Ref(uri(word, record.id), word, cut(title, _TITLE), time, "", status)
 
@@ -238,9 +238,9 @@ def _anchor(reader: Reader, record: Record) -> Anchor | None:
     return found if found.files else None
 
 
-def _alike(memory: Minding, item: Item) -> tuple[Item, ...]:
+def _alike(memory: Holdfast, item: Item) -> tuple[Item, ...]:
     """Others on the same shelf that have most words in common with a record."""
-    if item.word not in MERGEABLE:
+    if item.word not in MERGEABLE_KINDS:
         return ()
     name = {"fact": "facts", "concept": "concepts"}.get(item.word, "memories")
     own = _content(item)
@@ -253,14 +253,14 @@ def _content(item: Item) -> set[str]:
     return {word for word in f"{item.title} {item.text}".lower().split() if len(word) > 3}
 
 
-def _can(memory: Minding, record: Record) -> frozenset[str]:
+def _can(memory: Holdfast, record: Record) -> frozenset[str]:
     if isinstance(record, Rule | Pattern):
         return frozenset()
-    word = word_of(record)
+    word = kind_of(record)
     can = {"forget"}
-    if word in CORRECTABLE:
+    if word in CORRECTABLE_KINDS:
         can.add("correct")
-    if word in MERGEABLE:
+    if word in MERGEABLE_KINDS:
         can.add("merge")
     given = isinstance(record, Memory) and any(
         one.id == record.id for one in memory.reader.remembered(record.bank, _ALL)

@@ -10,7 +10,7 @@ from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.search.browse import Browse
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
-from holdfast.learn.curation import Curator, Target, find_any, find_target
+from holdfast.learn.curation import Curator, Target, find_confirmable, find_target
 from holdfast.model.curation import Curation
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Memory, Review
@@ -57,7 +57,7 @@ class RecordCuration:
 
     def confirm(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Note that a record still holds, whatever became of its code since."""
-        target = find_any(self._context.store, self._context.bank_id(bank), id)
+        target = find_confirmable(self._context.store, self._context.bank_id(bank), id)
         return self._done(self._curator(who).confirm(target))
 
     def merge(self, id: str, into: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
@@ -70,21 +70,21 @@ class RecordCuration:
     ) -> Curation:
         """Make two entities one; each is named by a URI, an id, or any of its spellings."""
         both = self._browse.entity(name, bank), self._browse.entity(into, bank)
-        return self._done(self._curator(who).join(*(_target(entity) for entity in both)))
+        return self._done(self._curator(who).merge_entities(*(_target(entity) for entity in both)))
 
     def split_entity(
         self, name: str, alias: str, bank: str | None = None, who: str = ""
     ) -> Curation:
         """Make one spelling of an entity an entity of its own."""
         entity = self._browse.entity(name, bank)
-        spelling = self._context.store.spelling_of(entity.bank, entity.id, alias)
+        spelling = self._context.store.spelling_id(entity.bank, entity.id, alias)
         if spelling is None:
             known = ", ".join((entity.name, *entity.aliases))
             raise NotFoundError(
                 f"{entity.name} is not called {alias!r}.", f"It is called: {known}."
             )
         alone = Target(entity.bank, "entity", spelling)
-        return self._done(self._curator(who).part(alone, _target(entity)))
+        return self._done(self._curator(who).split_entity(alone, _target(entity)))
 
     def find_review(self, id: str, bank: str | None = ALL_BANKS) -> Review:
         """The open question with this URI, id or start of an id."""

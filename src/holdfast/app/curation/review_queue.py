@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.app.curation.old_opinions import Minding
-from holdfast.app.curation.old_rule_proposals import Candidate
+from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.record_view import Ref, fingerprint, refs
-from holdfast.app.search.old_recall import ALL_BANKS
+from holdfast.app.curation.rule_proposals import Candidate
+from holdfast.app.memory import Holdfast
 from holdfast.learn.agent_lessons import LESSON
-from holdfast.learn.promotion import refused
+from holdfast.learn.promotion import refusals_in_effect
 from holdfast.model.knowledge import Fact, Memory, Refusal, Review, ReviewState
 from holdfast.model.uris import parse_uri, uri
 from holdfast.store.protocol import Reader
@@ -57,22 +57,22 @@ class Queue(NamedTuple):
         return sum(map(len, self))
 
 
-def queue(memory: Minding) -> Queue:
+def queue(memory: Holdfast) -> Queue:
     """Everything that waits, in all banks."""
     found = list(_candidates(memory))
     return Queue(
         tuple(c for c in found if not of_agent(c)),
-        tuple(_question(memory.reader, review) for review in memory.reviews(ALL_BANKS)),
+        tuple(_question(memory.reader, review) for review in memory.browse.reviews(ALL_BANKS)),
         tuple(c for c in found if of_agent(c)),
         tuple(_memories(memory.reader)),
     )
 
 
-def count_waiting(memory: Minding) -> int:
+def count_waiting(memory: Holdfast) -> int:
     """How much waits, without looking at any file."""
     reader = memory.reader
     rules = sum(len(reader.proposals(bank.id)) for bank in reader.banks())
-    return rules + len(memory.reviews(ALL_BANKS)) + sum(1 for _ in _memories(reader))
+    return rules + len(memory.browse.reviews(ALL_BANKS)) + sum(1 for _ in _memories(reader))
 
 
 def of_agent(candidate: Candidate) -> bool:
@@ -80,15 +80,19 @@ def of_agent(candidate: Candidate) -> bool:
     return candidate.proposal.target.startswith(uri(LESSON, ""))
 
 
-def decided(memory: Minding) -> list[Review]:
+def decided(memory: Holdfast) -> list[Review]:
     """The questions that were answered, the latest first."""
-    known = [r for r in memory.reviews(ALL_BANKS, all=True) if r.state is not ReviewState.OPEN]
+    known = [
+        r for r in memory.browse.reviews(ALL_BANKS, all=True) if r.state is not ReviewState.OPEN
+    ]
     return sorted(known, key=lambda review: review.decided, reverse=True)
 
 
 def turned_down(reader: Reader) -> list[tuple[str, Refusal]]:
     """What is not proposed again, with its bank, the latest first."""
-    found = [(bank.id, one) for bank in reader.banks() for one in refused(reader, bank.id)]
+    found = [
+        (bank.id, one) for bank in reader.banks() for one in refusals_in_effect(reader, bank.id)
+    ]
     return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
 
@@ -96,16 +100,16 @@ def secrets(reader: Reader) -> list[Secret]:
     """The files that secrets were found in, those with most first."""
     found: list[Secret] = []
     for source in reader.sources():
-        kinds = reader.redacted(source.id)
+        kinds = reader.redaction_counts(source.id)
         if kinds:
             found.append(Secret(source.bank, source.path, tuple(sorted(kinds.items()))))
     return sorted(found, key=lambda one: (-one.total, one.path))
 
 
-def _candidates(memory: Minding) -> Iterator[Candidate]:
+def _candidates(memory: Holdfast) -> Iterator[Candidate]:
     for bank in memory.reader.banks():
         if memory.reader.proposals(bank.id):
-            yield from memory.candidates(bank.id)
+            yield from memory.rules.candidates(bank.id)
 
 
 def _memories(reader: Reader) -> Iterator[Memory]:

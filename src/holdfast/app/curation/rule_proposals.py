@@ -18,20 +18,20 @@ from holdfast.app.ingest.stages import know
 from holdfast.app.search.rule_sync import follow_rules
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, NotFoundError
-from holdfast.learn.agent_lessons import OF_USER
-from holdfast.learn.existing_rules import Likeness, find_documented
+from holdfast.learn.agent_lessons import USER_PREFIX
+from holdfast.learn.existing_rules import Similarity, find_matching_rule
 from holdfast.learn.promotion import (
-    CONFIDENCE,
-    OCCURRENCES,
-    addition,
+    MIN_CONFIDENCE,
+    MIN_OCCURRENCES,
     is_ripe,
     may_be_automatic,
     propose,
-    refused,
+    refusals_in_effect,
+    rule_addition,
 )
-from holdfast.learn.rule_text import Addition
-from holdfast.learn.rule_writing import Change, plan, rules_path, written_with
-from holdfast.learn.written_rules import written
+from holdfast.learn.rule_text import RuleAddition
+from holdfast.learn.rule_writing import FileChange, plan_addition, rules_path, written_unless_failed
+from holdfast.learn.written_rules import lines_written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
 from holdfast.model.uris import parse_uri, uri
@@ -46,7 +46,7 @@ PROPOSALS, VERSION = "proposals", 1
 
 def user_path(domain: str) -> str:
     """The file of a domain's rules among the user's own."""
-    return OF_USER + rules_path(domain).removeprefix(".claude/")
+    return USER_PREFIX + rules_path(domain).removeprefix(".claude/")
 
 
 class ChangedError(InputError):
@@ -68,7 +68,7 @@ class Learned(NamedTuple):
     """What teaching a rule comes to: the change to a file, or where it stands already. What an
     agent taught `waits` for a person, by the id of a candidate, unless it was `refused` before."""
 
-    change: Change | None
+    change: FileChange | None
     documented: str = ""
     opposes: str = ""
     waits: str = ""
@@ -107,7 +107,7 @@ class RuleProposals:
             sum(p.kind is ProposalKind.PROMOTE for p in waiting),
             sum(p.kind is ProposalKind.DEMOTE for p in waiting),
             len(approved),
-            len(refused(self._context.store, id)),
+            len(refusals_in_effect(self._context.store, id)),
             len(self._context.store.rules(id)),
             tuple(dict.fromkeys(rule.path for rule in self._context.store.rules(id))),
         )
@@ -129,10 +129,10 @@ class RuleProposals:
     def _candidate(self, proposal: Proposal, pattern: Pattern | None, root: str) -> Candidate:
         if proposal.kind is ProposalKind.DEMOTE:
             return Candidate(proposal, pattern)
-        if not root and not proposal.path.startswith(OF_USER):
+        if not root and not proposal.path.startswith(USER_PREFIX):
             return Candidate(proposal, pattern, problem="the project is not on this machine")
         try:
-            change = self.plan_change(proposal.path, root, addition(proposal))
+            change = self.plan_change(proposal.path, root, rule_addition(proposal))
         except HoldfastError as error:
             return Candidate(proposal, pattern, problem=error.message)
         return Candidate(proposal, pattern, change.diff, "", change.base != proposal.base)
@@ -182,8 +182,8 @@ class RuleProposals:
                 self._context.store.drop_proposal(bank, gone)
             for proposal in made:
                 self._context.store.put_proposal(proposal)
-            for change in self._context.store.changes(bank, PROPOSALS, VERSION)[-1:]:
-                self._context.store.reach(bank, PROPOSALS, VERSION, change.number)
+            for change in self._context.store.unseen_changes(bank, PROPOSALS, VERSION)[-1:]:
+                self._context.store.mark_seen(bank, PROPOSALS, VERSION, change.number)
         wanted = self._context.settings.promote
         for proposal in made:
             if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
@@ -194,16 +194,18 @@ class RuleProposals:
         taught = any(e.action is Action.TEACH for e in self._context.store.curations(bank))
         return taught or any(map(is_ripe, self._context.store.patterns(bank)))
 
-    def plan_change(self, path: str, root: str, added: Addition) -> Change:
+    def plan_change(self, path: str, root: str, added: RuleAddition) -> FileChange:
         """What adding a rule to a file would do: of the project, or of the user."""
-        if path.startswith(OF_USER):
-            return plan(self._context.settings.claude_dir, path.removeprefix(OF_USER), added)
-        return plan(Path(root), path, added)
+        if path.startswith(USER_PREFIX):
+            return plan_addition(
+                self._context.settings.claude_dir, path.removeprefix(USER_PREFIX), added
+            )
+        return plan_addition(Path(root), path, added)
 
     def _write_by_itself(self, proposal: Proposal, root: str) -> None:
         """A file that cannot be written now is left for a person to look at."""
         try:
-            change = plan(Path(root), proposal.path, addition(proposal))
+            change = plan_addition(Path(root), proposal.path, rule_addition(proposal))
             self._approved(proposal, change, root, BY_ITSELF)
         except InputError:
             return
@@ -217,12 +219,12 @@ class RuleProposals:
         if proposal.kind is ProposalKind.DEMOTE:
             return candidate
         return candidate._replace(
-            diff=self.plan_change(proposal.path, root, addition(proposal, text)).diff
+            diff=self.plan_change(proposal.path, root, rule_addition(proposal, text)).diff
         )
 
     def approve(
         self, id: str, text: str = "", bank: str | None = None, who: str = "", seen: str = ""
-    ) -> Change | None:
+    ) -> FileChange | None:
         """Write a candidate into its file, in these words or in its own. A file that changed
         since it was proposed is left alone, unless the new diff was `seen`. To approve a
         demotion settles it; the rule is taken out by hand."""
@@ -233,18 +235,20 @@ class RuleProposals:
         clean = self.redacted(text)
         self.sync_rules(proposal.bank, root)
         said = clean or proposal.text
-        found = find_documented(said, self._context.store.rules(proposal.bank), self.similarity())
+        found = find_matching_rule(
+            said, self._context.store.rules(proposal.bank), self.similarity()
+        )
         if found is not None and not found.opposes:
             with self._context.store.transaction():
                 self._context.store.drop_proposal(proposal.bank, proposal.id)
             raise InputError(f"{found.where} says so already.", "Nothing was changed.")
-        change = self.plan_change(proposal.path, root, addition(proposal, clean))
+        change = self.plan_change(proposal.path, root, rule_addition(proposal, clean))
         if change.base != proposal.base and change.diff != seen:
             self._propose_anew(proposal, change)
         self._approved(proposal, change, root, who)
         return change
 
-    def _propose_anew(self, proposal: Proposal, change: Change) -> None:
+    def _propose_anew(self, proposal: Proposal, change: FileChange) -> None:
         with self._context.store.transaction():
             self._context.store.put_proposal(replace(proposal, base=change.base))
         raise ChangedError(
@@ -252,9 +256,9 @@ class RuleProposals:
             "Look at the new diff with `holdfast promote candidates`, and approve again.",
         )
 
-    def _approved(self, proposal: Proposal, change: Change, root: str, who: str) -> None:
+    def _approved(self, proposal: Proposal, change: FileChange, root: str, who: str) -> None:
         """Write a candidate's change, and that it was approved; or neither."""
-        told = written(change)._replace(path=proposal.path).told()
+        told = lines_written(change)._replace(path=proposal.path).log_text()
         self._decided(Action.APPROVE, proposal, who, told, change)
         self.sync_rules(proposal.bank, root)
 
@@ -271,20 +275,23 @@ class RuleProposals:
         proposal: Proposal,
         who: str,
         told: str,
-        change: Change | None = None,
+        change: FileChange | None = None,
     ) -> None:
         p, now = proposal, self._context.now()
         said = told if action is Action.APPROVE else ""
-        with written_with(change) if change else nullcontext(), self._context.store.transaction():
+        with (
+            written_unless_failed(change) if change else nullcontext(),
+            self._context.store.transaction(),
+        ):
             entry = Curation(0, p.bank, now, action, p.target, said, self._context.actor(who))
-            made = self._context.store.curate(entry)
+            made = self._context.store.append_curation(entry)
             if action is Action.REJECT:
                 self._context.store.put_refusal(
                     p.bank,
                     Refusal(made.seq, p.target, p.text, told, now, made.who, p.evidence),
                 )
             self._context.store.drop_proposal(p.bank, p.id)
-            self._context.store.note_change(p.bank, "")
+            self._context.store.mark_changed(p.bank, "")
         refresh_derived(self._context)
 
     def find_proposal(
@@ -333,7 +340,7 @@ class RuleProposals:
     def redacted(self, text: str) -> str:
         return Redactor(self._context.settings.redact_patterns).redact(text).text
 
-    def similarity(self) -> Likeness | None:
+    def similarity(self) -> Similarity | None:
         """What tells whether two texts mean about the same, if anything was embedded."""
         if (
             self._context.settings.embed_model == NO_MODEL
@@ -342,8 +349,8 @@ class RuleProposals:
             return None
         from holdfast.app.core import similarity
 
-        likeness: Likeness | None = similarity.load_likeness(self._context.settings)
+        likeness: Similarity | None = similarity.load_likeness(self._context.settings)
         return likeness
 
 
-CRITERIA = {"occurrences": OCCURRENCES, "confidence": CONFIDENCE}
+CRITERIA = {"occurrences": MIN_OCCURRENCES, "confidence": MIN_CONFIDENCE}

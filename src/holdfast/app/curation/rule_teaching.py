@@ -24,15 +24,25 @@ from holdfast.app.curation.rule_proposals import (
 from holdfast.app.search.browse import Browse
 from holdfast.errors import InputError
 from holdfast.language import squeeze
-from holdfast.learn.agent_lessons import OF_USER, Lesson, stands
-from holdfast.learn.decision_state import standing
-from holdfast.learn.existing_rules import says_the_same
-from holdfast.learn.promotion import may_be_automatic, refused, turned_away
-from holdfast.learn.rule_writing import Change, put_back, remove, resolved, write, written_with
-from holdfast.learn.written_rules import read_written, taken_out, written
+from holdfast.learn.agent_lessons import USER_PREFIX, Lesson, is_proposed
+from holdfast.learn.decision_state import in_effect
+from holdfast.learn.existing_rules import find_matching_rule, says_the_same
+from holdfast.learn.promotion import may_be_automatic, refusals_in_effect, refused_texts
+from holdfast.learn.rule_text import RuleAddition
+from holdfast.learn.rule_writing import (
+    FileChange,
+    remove_file,
+    resolve_inside,
+    revert,
+    rules_path,
+    write,
+    written_unless_failed,
+)
+from holdfast.learn.written_rules import lines_written, read_written, removal
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.uris import uri
+from holdfast.refine.rules.domains import domain_of
 
 PERSON, AGENT = "person", "agent"
 ACTIONS = ("status", "candidates", "promote")
@@ -69,11 +79,11 @@ class RuleTeaching:
         rules = [
             r for r in self._context.store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"
         ]
-        found = find_documented(clean, rules, self._proposals.similarity())
+        found = find_matching_rule(clean, rules, self._proposals.similarity())
         if found is not None and not found.opposes:
             return Learned(None, found.where)
         name = domain or domain_of(clean)
-        added = Addition(clean, (), name.lower(), tuple(paths))
+        added = RuleAddition(clean, (), name.lower(), tuple(paths))
         if scope == USER_SCOPE:
             change = self._proposals.plan_change(user_path(name), root, added)
         else:
@@ -102,16 +112,16 @@ class RuleTeaching:
         self.write_rule(learned.change, bank, who)
         return learned
 
-    def write_rule(self, change: Change, bank: str | None = None, who: str = "") -> None:
+    def write_rule(self, change: FileChange, bank: str | None = None, who: str = "") -> None:
         """Write a change that was shown. The log says who did; `undo` takes it out again, for as
         long as nobody changed the file."""
         id, root = self._proposals.project(bank)
         own = change.file == Path(os.path.realpath(self._context.settings.claude_dir / change.path))
-        path = OF_USER + change.path if own else change.path
-        told = written(change, in_words=True)._replace(path=path)
-        with written_with(change), self._context.store.transaction():
+        path = USER_PREFIX + change.path if own else change.path
+        told = lines_written(change, in_words=True)._replace(path=path)
+        with written_unless_failed(change), self._context.store.transaction():
             target = uri("file", content_id("file", path))
-            log_change(self._context, id, Action.WRITE, target, told.told(), who)
+            log_change(self._context, id, Action.WRITE, target, told.log_text(), who)
         self._proposals.sync_rules(id, root)
 
     def undo_written_rule(self, entry: Curation, rollback: ExitStack) -> None:
@@ -121,17 +131,19 @@ class RuleTeaching:
         if told is None or entry.who == BY_ITSELF:
             return
         _, root = self._proposals.project(entry.bank, must_exist=False)
-        base = self._context.settings.claude_dir if told.path.startswith(OF_USER) else Path(root)
+        base = (
+            self._context.settings.claude_dir if told.path.startswith(USER_PREFIX) else Path(root)
+        )
         with suppress(*((InputError,) if entry.action is Action.APPROVE else ())):
-            change = taken_out(resolved(base, told.path.removeprefix(OF_USER)), told)
-            write(change) if told.base else remove(change)
-            rollback.callback(put_back, change, there=bool(told.base))
+            change = removal(resolve_inside(base, told.path.removeprefix(USER_PREFIX)), told)
+            write(change) if told.base else remove_file(change)
+            rollback.callback(revert, change, there=bool(told.base))
         self._proposals.sync_rules(entry.bank, root)
 
     def _teach(
         self,
         learned: Learned,
-        change: Change,
+        change: FileChange,
         scope: str,
         paths: tuple[str, ...],
         text: str,
@@ -140,24 +152,26 @@ class RuleTeaching:
         id, _ = self._proposals.project(bank)
         path = user_path(Path(change.path).stem) if scope == USER_SCOPE else change.path
         lesson = Lesson(path, tuple(map(squeeze, paths)), squeeze(self._proposals.redacted(text)))
-        known = [r for r in refused(self._context.store, id) if r.text in turned_away([r])]
+        known = [
+            r for r in refusals_in_effect(self._context.store, id) if r.text in refused_texts([r])
+        ]
         for refusal in known:
             if says_the_same(lesson.text, [refusal.text], self._proposals.similarity()):
                 why = f": {refusal.why}" if refusal.why else ""
                 return learned._replace(refused=f"turned down by {refusal.who}{why}")
         with self._context.store.transaction():
-            if not stands(standing(self._context.store.curations(id)), lesson):
+            if not is_proposed(in_effect(self._context.store.curations(id)), lesson):
                 entry = (
                     0,
                     id,
                     self._context.now(),
                     Action.TEACH,
                     lesson.target,
-                    lesson.written(),
+                    lesson.log_text(),
                     AGENT,
                 )
-                self._context.store.curate(Curation(*entry))
-                self._context.store.note_change(id, "")
+                self._context.store.append_curation(Curation(*entry))
+                self._context.store.mark_changed(id, "")
         self._context.after_change()
         same = [p for p in self._context.store.proposals(id) if p.target == lesson.target]
         others = [

@@ -41,7 +41,7 @@ class Undo:
         registered with `rollback`."""
         if entry.action is Action.VOUCH:
             self._context.store.drop_uses(entry.bank, entry.target, entry.text)
-            self._context.store.note_change(entry.bank, "")
+            self._context.store.mark_changed(entry.bank, "")
         self._teaching.undo_written_rule(entry, rollback)
         if entry.action is Action.SET:
             self._banks.undo_change(entry)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.errors import SettingsError, StoreError
-from holdfast.hosts.claude_code.detect import Seen
+from holdfast.hosts.claude_code.detect import HookStatus
 from holdfast.model.to_json import plain
 from holdfast.settings import Settings
 
@@ -43,7 +43,7 @@ class Patient(NamedTuple):
 
     settings: Settings
     places: Places
-    seen: Seen
+    seen: HookStatus
     memory: Holdfast | None
     failure: StoreError | None = None
     unsettled: SettingsError | None = None

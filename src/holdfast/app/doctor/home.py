@@ -84,7 +84,7 @@ def _free(path: Path) -> int:
 
 def _inbox(patient: Patient) -> Check:
     inbox = look_into_inbox(patient.places)
-    if inbox.folder is None and patient.seen.any:
+    if inbox.folder is None and patient.seen.is_installed:
         sentence = "Hooks do not know where to leave events."
         return Check("events", Grade.BROKEN, sentence, "holdfast doctor --fix")
     if inbox.folder is None:

@@ -15,7 +15,7 @@ from holdfast.capture.places import Places
 from holdfast.errors import HoldfastError
 from holdfast.hosts.claude_code import config_file, install, settings_entries
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code.install_record import OTHERS, Record
+from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 
 _RUN_S = 60
 _CHECK = "import holdfast; print(holdfast.__version__)"
@@ -24,7 +24,7 @@ _CHECK = "import holdfast; print(holdfast.__version__)"
 def check_hooks(patient: Patient) -> list[Check]:
     """Entries, scripts, interpreter, and whether all is there once."""
     found = [_entries(patient), _once(patient), _server(patient)]
-    if patient.seen.any or patient.places.hooks.is_dir():
+    if patient.seen.is_installed or patient.places.hooks.is_dir():
         found += [_scripts(patient), _interpreter(patient)]
     return found
 
@@ -36,9 +36,9 @@ def _entries(patient: Patient) -> Check:
     if seen.off is not None:
         sentence = f"{seen.off} says disableAllHooks: Claude Code runs no hooks at all."
         return Check(name, Grade.BROKEN, sentence, "Take that setting out of the file.")
-    if not seen.any and Record(patient.places.home, OTHERS).files:
+    if not seen.is_installed and InstallRecord(patient.places.home, OTHER_AGENTS).files:
         return Check(name, Grade.OK, "Other agents are set up, and Claude Code is not.")
-    if not seen.any:
+    if not seen.is_installed:
         sentence = "Claude Code does not tell Holdfast of its sessions."
         return Check(name, Grade.WARNING, sentence, "holdfast setup")
     if seen.missing:
@@ -77,7 +77,7 @@ def _server(patient: Patient) -> Check:
     file = host.servers_file(patient.settings.claude_dir, patient.settings.own_claude_dir)
     ours = _our_server(file, home)
     if ours is None:
-        if str(file) not in Record(home).files or patient.seen.plugins or not patient.seen.any:
+        if str(file) not in InstallRecord(home).files or patient.seen.plugins or not patient.seen.is_installed:
             return fine(name, "No server was set up here.")
         sentence = f"{file} does not name the server any more: Claude cannot ask this memory."
         return _mendable(patient, name, Grade.WARNING, sentence, "holdfast setup")
@@ -91,7 +91,7 @@ def _our_server(file: Path, home: Path) -> str | None:
     """The program of our server's entry; None where there is no entry, "" where it names none."""
     try:
         found = config_file.load(file)
-        if "" not in settings_entries.servers_of(found.text, home, host.default_home()):
+        if "" not in settings_entries.projects_with_server(found.text, home, host.default_home()):
             return None
         known: Any = json.loads(found.text)
         return str(known["mcpServers"][settings_entries.SERVER].get("command", ""))
@@ -105,8 +105,8 @@ def _mendable(patient: Patient, name: str, grade: Grade, sentence: str, remedy: 
     folder = current_folder()
     if folder is None:
         return Check(name, grade, sentence, remedy)
-    wheres = [host.locate(settings, scope, folder) for scope in host.Scope]
-    scopes = install.is_set_up(home, wheres, host.default_home())
+    wheres = [host.settings_files(settings, scope, folder) for scope in host.Scope]
+    scopes = install.installed_scopes(home, wheres, host.default_home())
     if not scopes or patient.seen.plugins:
         return Check(name, grade, sentence, remedy)
 
@@ -117,9 +117,9 @@ def _mendable(patient: Patient, name: str, grade: Grade, sentence: str, remedy: 
             if where.scope in scopes:
                 # A hook that is there twice goes first; then each is put in once.
                 plan = install.plan_uninstall(home, [where], False, host.default_home())
-                install.carry_out(home, plan.changes, host.default_home())
+                install.apply_install(home, plan.changes, host.default_home())
                 plan = install.plan_install(home, where, python, host.default_home())
-                install.carry_out(home, plan.changes, host.default_home())
+                install.apply_install(home, plan.changes, host.default_home())
                 changed += 1
         return f"Set up again in {changed} place{'s' * (changed != 1)}."
 
@@ -131,7 +131,7 @@ def _scripts(patient: Patient) -> Check:
     """What lies in the home for hooks against what this program would lay there."""
     places, named = patient.places, _named(patient.places)
     python = install.Interpreter(named[0], named[1]) if len(named) > 1 else None
-    wanted = install.outdated(places, python or install.Interpreter("", ""))
+    wanted = install.outdated_files(places, python or install.Interpreter("", ""))
     differ = sorted(path.name for path in wanted)
     differ += [places.inbox_line.name] if places.inbox() is None else []
     if not differ:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.app.core.context import utc_now
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
-from holdfast.app.search.old_recall import utc_now
 from holdfast.app.search.plugin_search import Listed, Providers
 from holdfast.app.status.health import current_folder
 from holdfast.settings import OFF

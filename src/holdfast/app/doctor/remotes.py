@@ -3,12 +3,12 @@ asked."""
 
 from __future__ import annotations
 
+from holdfast.app.core.context import utc_now
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.app.remote.remote_search import Remotes
-from holdfast.app.search.old_recall import utc_now
 from holdfast.errors import InputError, StoreError
 from holdfast.settings import OFF
-from holdfast.store.protocol.outbox import Parcel, ParcelState
+from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 
 _NAME = "remotes"
 _OFTEN = 5
@@ -35,17 +35,17 @@ def check_remotes(patient: Patient) -> list[Check]:
     return wrong or [fine(_NAME, f"Named: {names}.{unasked}")]
 
 
-def _parcels(patient: Patient, name: str) -> list[Parcel]:
+def _parcels(patient: Patient, name: str) -> list[OutboxItem]:
     try:
-        return patient.memory.reader.parcels(name) if patient.memory is not None else []
+        return patient.memory.reader.outbox(name) if patient.memory is not None else []
     except StoreError:
         return []  # a check of its own tells of it
 
 
-def _stuck(name: str, parcels: list[Parcel]) -> list[Check]:
+def _stuck(name: str, parcels: list[OutboxItem]) -> list[Check]:
     """What was refused, and what was tried often."""
-    refused = [p for p in parcels if p.state is ParcelState.REFUSED]
-    often = [p for p in parcels if p.state is ParcelState.WAITING and p.attempts >= _OFTEN]
+    refused = [p for p in parcels if p.state is OutboxState.REFUSED]
+    often = [p for p in parcels if p.state is OutboxState.WAITING and p.attempts >= _OFTEN]
     found: list[Check] = []
     if refused:
         told = f"{name} refused {len(refused)} of what you shared: {refused[0].problem}."

@@ -11,7 +11,7 @@ from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.app.transfer.backup import put_back_whole, set_aside
 from holdfast.errors import StoreCorruptError
 from holdfast.inference import packaged
-from holdfast.recall.retrievers.vector_matrix import is_whole
+from holdfast.recall.retrievers.vector_matrix import is_complete
 from holdfast.settings import NO_MODEL
 
 _BACKUP = (
@@ -39,7 +39,7 @@ def check_store(patient: Patient) -> list[Check]:
 def _database(patient: Patient) -> list[Check]:
     assert patient.memory is not None
     memory = patient.memory
-    faults = memory.store.faults()
+    faults = memory.store.check_integrity()
     if faults.damaged:
         return [_damaged(patient, f"Damaged: {'; '.join(faults.damaged)}.")]
     whole = fine("memory", f"{place_of(patient.settings)} is whole.")
@@ -47,7 +47,7 @@ def _database(patient: Patient) -> list[Check]:
         return [whole, fine("derived", "What is derived matches what it is derived from.")]
 
     def rebuild() -> str:
-        return f"{memory.rebuild():,} sessions derived anew."
+        return f"{memory.ingestion.rebuild():,} sessions derived anew."
 
     sentence = f"Does not match its source: {'; '.join(faults.derived)}."
     asks = "Drop everything derived and make it again? Nothing that was read is lost."
@@ -73,7 +73,7 @@ def _damaged(patient: Patient, sentence: str) -> Check:
 
 def _balance(patient: Patient) -> Check:
     assert patient.memory is not None
-    balance = patient.memory.balance()
+    balance = patient.memory.inventory.balance()
     if balance.accounted + balance.pending != balance.lines:
         sentence = f"{balance.lines:,} lines, but {balance.accounted:,} accounted for."
         return Check("ledger", Grade.BROKEN, sentence, "Please report this as a fault.")
@@ -82,7 +82,7 @@ def _balance(patient: Patient) -> Check:
 
 def _vectors(patient: Patient) -> Check:
     folder = patient.settings.vectors
-    broken = [path for path in sorted(folder.glob("*.vectors")) if not is_whole(path)]
+    broken = [path for path in sorted(folder.glob("*.vectors")) if not is_complete(path)]
     if not broken:
         return _half_written(patient)
 
@@ -107,7 +107,7 @@ def _half_written(patient: Patient) -> Check:
         return fine("vectors", "What search by meaning needs is whole.")
 
     def embed() -> str:
-        left = memory.embed(turns_for=_MENDING_S)
+        left = memory.ingestion.embed(turns_for=_MENDING_S)
         return f"Embedded again; {left:,} passages still wait." if left else "Embedded again."
 
     sentence = f"{odd:,} of the vectors are not whole; search by meaning passes over them."

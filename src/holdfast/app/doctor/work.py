@@ -32,7 +32,7 @@ def _lease(patient: Patient) -> Check:
 
 
 def _chores(patient: Patient) -> Check:
-    chores = patient.memory.chores() if patient.memory else []
+    chores = patient.memory.inventory.failed_tasks() if patient.memory else []
     if not chores:
         return fine("chores", "Nothing has failed that is still to be done.")
     told = " ".join(

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 from holdfast.app.evaluation.sets import TRANSCRIPTS, find_files
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.old_recall import Reading
 from holdfast.errors import InputError
 from holdfast.model.query import Hit, Strategy
 from holdfast.recall.core.plan import Budget, Plan
-from holdfast.recall.ranking.hits import hit
+from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.ingest.ingest import Progress
 from holdfast.settings import NO_MODEL, Settings
 
@@ -47,7 +46,7 @@ class Parts(NamedTuple):
     reranker: str | None
 
 
-def parts(memory: Reading) -> Parts:
+def parts(memory: Holdfast) -> Parts:
     """What ranks in this memory."""
     models = memory.reader.vector_models()
     reranker = memory.settings.rerank_model
@@ -68,7 +67,7 @@ def notes_on(rankings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def rank(
-    memory: Reading,
+    memory: Holdfast,
     question: str,
     bank: str,
     budget: str,
@@ -77,9 +76,9 @@ def rank(
 ) -> Ranking:
     """Ask for a ranking, and whether recall would have answered at all."""
     started = perf_counter()
-    found = memory.rank(question, bank, Plan(limit=depth, budget=Budget(budget)))
+    found = memory.search.rank(question, bank, Plan(limit=depth, budget=Budget(budget)))
     spent = (perf_counter() - started) * 1000
-    hits = [hit(memory.reader, item) for item in found.candidates[:depth]]
+    hits = [make_hit(memory.reader, item) for item in found.candidates[:depth]]
     kept = [item for item in hits if keep(item)]
     ids = [item.source.id for item in kept if item.kind == "turn" and item.source.id]
     sessions = [item.session for item in kept if item.session]
@@ -114,26 +113,28 @@ def prepare(
     inputs = [
         item
         for bank in files.transcripts
-        for item in memory.find([folder / TRANSCRIPTS / bank], bank)
+        for item in memory.ingestion.find([folder / TRANSCRIPTS / bank], bank)
     ]
     talks = {str(path.resolve()) for path in files.conversations.values()}
     _refuse_others(memory, talks | {str(item.path) for item in inputs})
-    new = sum(size for _, size in memory.estimate(inputs))
+    new = sum(size for _, size in memory.ingestion.estimate(inputs))
     total = new + sum(path.stat().st_size for path in files.conversations.values())
     done = failed = 0
     for bank, path in files.conversations.items():
-        failed += memory.import_conversation(path, bank).failed
+        failed += memory.imports.import_conversation(path, bank).failed
         done += path.stat().st_size
         progress(done, total)
     before = done
-    account = memory.ingest(inputs, workers, lambda read, _: progress(before + read, total))
-    memory.know()
+    account = memory.ingestion.ingest(
+        inputs, workers, lambda read, _: progress(before + read, total)
+    )
+    memory.ingestion.update()
     if embedding is not None:
-        memory.embed(progress=embedding)
+        memory.ingestion.embed(progress=embedding)
     return failed + account.failed
 
 
-def _refuse_others(memory: Reading, wanted: set[str]) -> None:
+def _refuse_others(memory: Holdfast, wanted: set[str]) -> None:
     """What is asked must be the set and nothing else."""
     for source in memory.reader.sources():
         if source.path not in wanted:

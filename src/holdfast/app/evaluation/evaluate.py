@@ -11,7 +11,7 @@ from holdfast.app.evaluation.engine import NOTES, Parts, Ranking
 from holdfast.app.evaluation.limits import limits_of_set
 from holdfast.app.evaluation.metrics import Judged, Measures
 from holdfast.app.evaluation.sets import Question
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 
 # Called with the questions asked so far and the questions in all.
 Progress = Callable[[int, int], None]
@@ -64,7 +64,7 @@ class Report:
 
 
 def evaluate(
-    memory: Reading,
+    memory: Holdfast,
     questions: Sequence[Question],
     budget: str,
     progress: Progress = lambda done, total: None,
@@ -88,9 +88,9 @@ def evaluate(
     return replace(made, notes=engine.notes_on(absent))
 
 
-def sessions_of(memory: Reading, bank: str) -> dict[str, str]:
+def sessions_of(memory: Holdfast, bank: str) -> dict[str, str]:
     """The host's id of the session of every turn of a bank, by the id that the host gave it."""
-    reader, id = memory.reader, memory.bank_id(bank)
+    reader, id = memory.reader, memory.context.bank_id(bank)
     return {
         turn.origin.ref: session.host
         for session in reader.sessions(id, _EVERY)

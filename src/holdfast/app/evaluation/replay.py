@@ -11,7 +11,7 @@ from holdfast.app.evaluation.evaluate import Latency, Progress, Record
 from holdfast.app.evaluation.limits import limits_of_own
 from holdfast.app.evaluation.metrics import hit_at, mean, percentile, reciprocal_rank
 from holdfast.app.evaluation.own import OwnQuestion, mean_chance
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.model.query import Hit
 
 # Hits since the request are taken out of a ranking, so it must be a longer one.
@@ -33,7 +33,7 @@ class OwnReport:
 
 
 def replay(
-    memory: Reading,
+    memory: Holdfast,
     questions: Sequence[OwnQuestion],
     budget: str,
     progress: Progress = lambda done, total: None,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holdfast.app.search.old_recall import here
+from holdfast.app.core.context import current_folder
 from holdfast.errors import InputError, SettingsError
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.refine.core.banks import find_bank_by_name
-from holdfast.refine.git.forge_sync import ForgeCount, ForgeRead, Tick, count_forge, read_forge
+from holdfast.refine.git.forge_sync import ForgeCount, ForgeReport, Tick, count_forge, read_forge
 from holdfast.settings import Settings
 from holdfast.sources.forge.client import Pace
 from holdfast.sources.forge.github import GitHub, web_host
@@ -32,16 +32,16 @@ def read(
     bank: str,
     tick: Tick,
     tell: Tell,
-) -> ForgeRead:
+) -> ForgeReport:
     """Read what is new; into the bank of that name, else the one of the repository."""
     forge = _forge(banks, settings, name, tell)
-    ours = forge.repo in _remotes(here())
-    known = store.bank_of(f"remote:{forge.repo}")
+    ours = forge.repo in _remotes(current_folder())
+    known = store.bank_by_alias(f"remote:{forge.repo}")
     with store.transaction():
         if bank or settings.bank:
             into = banks.ensure_named(store, bank or settings.bank)
         elif ours:
-            into = banks.ensure(store, here())
+            into = banks.ensure(store, current_folder())
         elif known is not None:
             into = known
         else:
@@ -65,12 +65,12 @@ def count(
         found = find_bank_by_name(store, chosen)
         into = found.id if found else ""
     else:
-        into = store.bank_of(f"remote:{forge.repo}") or banks.find(store, here()) or ""
+        into = store.bank_by_alias(f"remote:{forge.repo}") or banks.find(store, current_folder()) or ""
     return count_forge(store, into, forge)
 
 
 def _forge(banks: BankMaker, settings: Settings, name: str, tell: Tell) -> GitHub:
-    folder = here()
+    folder = current_folder()
     if banks.is_excluded(folder):
         raise InputError(
             f"{folder} is excluded from memory by the settings.",

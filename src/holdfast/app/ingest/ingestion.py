@@ -10,28 +10,28 @@ from holdfast.app.core.context import Context
 from holdfast.app.ingest.stages import know
 from holdfast.app.search.recall import Search
 from holdfast.learn.curation import Curator
-from holdfast.refine.core.executor import Crew
-from holdfast.refine.git.history import LogRead, Reading, Tick, read_history
+from holdfast.refine.core.executor import Executor
+from holdfast.refine.git.history import HistoryReport, HistoryOptions, Tick, read_history
 from holdfast.refine.ingest.discovery import (
+    agent_locations,
     default_folders,
-    find_all,
+    find_all_transcripts,
     find_inputs,
-    in_order,
-    where_of,
+    sort_inputs,
 )
-from holdfast.refine.ingest.ingest import Account, Progress, estimate, ingest
+from holdfast.refine.ingest.ingest import IngestReport, Progress, estimate, ingest
 from holdfast.refine.ingest.read_plan import Input
-from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
-    from holdfast.refine.git.forge_sync import ForgeCount, ForgeRead
+    from holdfast.refine.git.forge_sync import ForgeCount, ForgeReport
 
 
-def exclusion_rules(settings: Settings) -> Rules:
+def exclusion_rules(settings: Settings) -> PrivacyRules:
     """What the settings keep out of everything that is read."""
-    return Rules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
+    return PrivacyRules(settings.redact_patterns, settings.exclude_tools, settings.exclude_paths)
 
 
 class Ingestion:
@@ -44,7 +44,7 @@ class Ingestion:
 
     def default_inputs(self) -> list[Path]:
         """The folders of this user's agents that hold transcripts."""
-        return [folder for folder, _ in default_folders(where_of(self._context.settings))]
+        return [folder for folder, _ in default_folders(agent_locations(self._context.settings))]
 
     def find(
         self,
@@ -57,8 +57,8 @@ class Ingestion:
         be read are described in `problems`. With `agent`, only transcripts of that agent."""
         if not paths:
             noted = problems if problems is not None else []
-            found = find_all(where_of(self._context.settings), noted, agent)
-            return in_order(found, bank, noted)
+            found = find_all_transcripts(agent_locations(self._context.settings), noted, agent)
+            return sort_inputs(found, bank, noted)
         return [i for i in find_inputs(paths, bank, problems) if agent in ("", i.agent)]
 
     def estimate(self, inputs: Sequence[Input]) -> list[tuple[Input, int]]:
@@ -71,17 +71,17 @@ class Ingestion:
         workers: int = 1,
         progress: Progress = lambda done, total: None,
         then_know: bool = True,
-        crew: Crew | None = None,
+        crew: Executor | None = None,
         tick: Callable[[int], None] = lambda sessions: None,
-    ) -> Account:
+    ) -> IngestReport:
         """Read transcripts and derive everything above them. More than one worker needs a main
         module that can be imported. `crew` derives sessions; `tick` gets the number of sessions
         done."""
         context = self._context
         account = ingest(
             *(context.store, context.banks, inputs, self._rules, context.now, workers, progress),
-            crew=crew,
-            tick=tick,
+            executor=crew,
+            on_session=tick,
         )
         if then_know:
             self.update()
@@ -93,9 +93,9 @@ class Ingestion:
         bank: str = "",
         tick: Tick = lambda done, total: None,
         with_diff: bool = True,
-    ) -> LogRead:
+    ) -> HistoryReport:
         """Read the commits of a repository that were not read yet."""
-        how = Reading(self._rules, bank, with_diff)
+        how = HistoryOptions(self._rules, bank, with_diff)
         context = self._context
         read = read_history(context.store, context.banks, path, how, context.now, tick)
         self.update()
@@ -107,7 +107,7 @@ class Ingestion:
         bank: str = "",
         tick: Tick = lambda done, total: None,
         tell: Callable[[str], None] = lambda text: None,
-    ) -> ForgeRead:
+    ) -> ForgeReport:
         """Read what is new on the forge of a repository: OWNER/NAME, or that of the working
         directory."""
         from holdfast.app.ingest import github_sync
@@ -133,7 +133,7 @@ class Ingestion:
         turns_for: float | None = None,
         progress: Callable[[int, int], None] = lambda done, total: None,
         threads: int | None = None,
-        crew: Crew | None = None,
+        crew: Executor | None = None,
     ) -> int:
         """Compute the vectors that are missing; those of commits and of turns for at most
         `turns_for` seconds each. Returns how many are still missing."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.progress import Progress
+from holdfast.store.protocol.progress import StageProgress
 
 Tick = Callable[[], None]
 
@@ -34,15 +34,15 @@ def _patterns(store: Store, tick: Tick, now: str) -> int:
 
 
 def _retain(store: Store, tick: Tick, now: str) -> int:
-    from holdfast.refine.memories.memory_stage import know_retained
+    from holdfast.refine.memories.memory_stage import update_memories
 
-    return know_retained(store, tick)
+    return update_memories(store, tick)
 
 
 def _reflect(store: Store, tick: Tick, now: str) -> int:
-    from holdfast.learn.opinion_stage import know_mind
+    from holdfast.learn.opinion_stage import update_all_banks
 
-    return know_mind(store, tick, now)
+    return update_all_banks(store, tick, now)
 
 
 def _concepts(store: Store, tick: Tick, now: str) -> int:
@@ -58,9 +58,9 @@ def _entities(store: Store, tick: Tick, now: str) -> int:
 
 
 def _authorship(store: Store, tick: Tick, now: str) -> int:
-    from holdfast.refine.git.commit_authorship import know_authors
+    from holdfast.refine.git.commit_authorship import link_all_commits
 
-    return know_authors(store, tick)
+    return link_all_commits(store, tick)
 
 
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
@@ -76,7 +76,7 @@ STAGES = (
 )
 
 
-def stages_behind(progress: Progress) -> list[str]:
+def stages_behind(progress: StageProgress) -> list[str]:
     """The names of the stages that have not seen all there is, by their present rules."""
     return [stage.name for stage in STAGES if progress.banks_behind(stage.name, stage.version)]
 

@@ -14,20 +14,19 @@ from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any, NamedTuple, cast
 
-from holdfast.app.memory import Holdfast
+from holdfast.app.core.context import Context, current_folder
 from holdfast.app.remote.remote_search import Remotes
-from holdfast.app.search.old_recall import here
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
-from holdfast.learn.share_drafts import Draft, Sharer, Words, after, draft
+from holdfast.learn.share_drafts import Draft, Sharer, TextCleaner, dated_after, draft_shares
 from holdfast.model.ids import content_id
 from holdfast.model.team import SHARED_SCOPES, Scope, Shared
 from holdfast.model.uris import parse_uri
 from holdfast.sources.remote.client import Receipt, RemoteClient
 from holdfast.sources.remote.remote_config import Remote
-from holdfast.sources.rule_places import top_of
-from holdfast.sources.share_format import hand_in, handed_in
-from holdfast.store.protocol.outbox import Parcel, ParcelState
+from holdfast.sources.rule_places import project_root
+from holdfast.sources.share_format import decode_from_client, encode_for_server
+from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 
 SEND_S = 20.0
 FIRST_PAUSE_S = 30
@@ -70,10 +69,10 @@ class Pushed(NamedTuple):
 class Post:
     """The way from a memory to servers."""
 
-    def __init__(self, memory: Holdfast) -> None:
-        self._memory = memory
-        self._store = memory.store
-        self._remotes = Remotes(memory.settings, memory.now)
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._store = context.store
+        self._remotes = Remotes(context.settings, context.now)
 
     def plan_send(
         self,
@@ -86,12 +85,14 @@ class Post:
         """What sending some records would change."""
         if scope.value not in SHARED_SCOPES:
             raise InputError("What is personal is not sent.", "Choose project, team, organisation.")
-        id = self._memory.bank(bank).id
+        id = self._context.bank(bank).id
         told = ToSend(remote, id, self._bank_there(remote, id))
-        words = Words(Redactor(self._memory.settings.redact_patterns), top_of(here()))
-        sharer = Sharer("", "", self._memory.now(), note, scope)
+        words = TextCleaner(
+            Redactor(self._context.settings.redact_patterns), project_root(current_folder())
+        )
+        sharer = Sharer("", "", self._context.now(), note, scope)
         known = self._latest(remote.name, id)
-        for one in draft(self._store, id, names, words, sharer):
+        for one in draft_shares(self._store, id, names, words, sharer):
             before = known.get(one.shared.origin)
             if before is None:
                 told = told._replace(added=(*told.added, one))
@@ -106,7 +107,7 @@ class Post:
         """What taking back would change."""
         told = ToSend(remote, "", "")
         for name in dict.fromkeys(names):
-            found = _meant(self._store.parcels(remote.name), name)
+            found = _meant(self._store.outbox(remote.name), name)
             told = told._replace(gone=(*told.gone, found))
         return told
 
@@ -115,8 +116,8 @@ class Post:
         parcels = [self._parcel(planned, one.shared) for one in (*planned.added, *planned.changed)]
         with self._store.transaction():
             for parcel in parcels:
-                self._drop_older(parcel, (ParcelState.WAITING, ParcelState.REFUSED))
-                self._store.put_parcel(parcel)
+                self._drop_older(parcel, (OutboxState.WAITING, OutboxState.REFUSED))
+                self._store.put_outbox_item(parcel)
             for origin in planned.gone:
                 self._take_back(planned.remote.name, origin)
 
@@ -124,7 +125,7 @@ class Post:
         """Have every server forget records that are erased here."""
         meant = set(origins)
         with self._store.transaction():
-            held = [p for p in self._store.parcels() if p.bank == bank and not p.gone]
+            held = [p for p in self._store.outbox() if p.bank == bank and not p.gone]
             for remote, origin in {(p.remote, p.origin) for p in held if p.origin in meant}:
                 self._take_back(remote, origin)
 
@@ -138,11 +139,11 @@ class Post:
     def _pushed(self, remote: Remote, due_only: bool) -> Pushed:
         dropped = self._drop_forgotten(remote)
         told = Pushed(dropped=dropped)
-        now = self._memory.now()
-        waiting = [p for p in self._store.parcels(remote.name) if p.state is ParcelState.WAITING]
+        now = self._context.now()
+        waiting = [p for p in self._store.outbox(remote.name) if p.state is OutboxState.WAITING]
         due = [p for p in waiting if not due_only or p.not_before <= now]
         for some in _portions(due):
-            there = remote.bank_for(some[0].bank, self._memory.bank_name(some[0].bank))
+            there = remote.bank_for(some[0].bank, self._context.bank_name(some[0].bank))
             try:
                 told = self._sent(remote, there, some, told)
             except RemoteError as error:
@@ -150,10 +151,10 @@ class Post:
                 self._put_off(some, error.message)
                 if not isinstance(error, RemoteRefusedError):
                     break  # one that is refused says nothing about the others
-        left = [p for p in self._store.parcels(remote.name) if p.state is ParcelState.WAITING]
+        left = [p for p in self._store.outbox(remote.name) if p.state is OutboxState.WAITING]
         return told._replace(waiting=len(left))
 
-    def _sent(self, remote: Remote, there: str, some: Sequence[Parcel], told: Pushed) -> Pushed:
+    def _sent(self, remote: Remote, there: str, some: Sequence[OutboxItem], told: Pushed) -> Pushed:
         """Send a portion, all of one bank. That it was tried is written down before."""
         if not there:
             raise RemoteRefusedError("the bank is not listed with it any more")
@@ -172,33 +173,33 @@ class Post:
                 told = self._settled(parcel, by_id.get(parcel.id), told)
         return told
 
-    def _settled(self, parcel: Parcel, receipt: Receipt | None, told: Pushed) -> Pushed:
+    def _settled(self, parcel: OutboxItem, receipt: Receipt | None, told: Pushed) -> Pushed:
         if receipt is None:
             return told._replace(problem="it does not say what became of all that was sent")
         if receipt.state not in _THERE:
             why = receipt.why or receipt.state
-            kept = parcel._replace(state=ParcelState.REFUSED, line="", problem=why)
-            self._store.put_parcel(kept)
+            kept = parcel._replace(state=OutboxState.REFUSED, line="", problem=why)
+            self._store.put_outbox_item(kept)
             return told._replace(refused=told.refused + 1)
-        self._drop_older(parcel, tuple(ParcelState))
+        self._drop_older(parcel, tuple(OutboxState))
         if not parcel.gone:
-            kept = parcel._replace(state=ParcelState.SENT, line="", problem="", there=receipt.name)
-            self._store.put_parcel(kept)
+            kept = parcel._replace(state=OutboxState.SENT, line="", problem="", there=receipt.name)
+            self._store.put_outbox_item(kept)
         return told._replace(sent=told.sent + 1)
 
-    def _put_off(self, some: Iterable[Parcel], problem: str) -> None:
+    def _put_off(self, some: Iterable[OutboxItem], problem: str) -> None:
         """Note that these were tried, and when they are tried again: later each time."""
-        current = {(p.remote, p.id): p for p in self._store.parcels()}
-        now = datetime.fromisoformat(self._memory.now())
+        current = {(p.remote, p.id): p for p in self._store.outbox()}
+        now = datetime.fromisoformat(self._context.now())
         with self._store.transaction():
             for parcel in some:
                 known = current.get((parcel.remote, parcel.id))
-                if known is None or known.state is not ParcelState.WAITING:
+                if known is None or known.state is not OutboxState.WAITING:
                     continue
                 attempts = parcel.attempts + 1
                 pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts - 1, 20))
                 then = (now + timedelta(seconds=pause)).isoformat(timespec="milliseconds")
-                self._store.put_parcel(
+                self._store.put_outbox_item(
                     known._replace(
                         attempts=attempts,
                         not_before=then.replace("+00:00", "Z"),
@@ -209,14 +210,14 @@ class Post:
     def _drop_forgotten(self, remote: Remote) -> int:
         """What was forgotten here since it was queued is not sent. One that was tried may be there
         already, and is sent on, so that it can be taken back."""
-        new = [p for p in self._store.parcels(remote.name) if not (p.gone or _may_be_there(p))]
-        gone = [p for p in new if p.state is ParcelState.WAITING and not self._is_shown(p)]
+        new = [p for p in self._store.outbox(remote.name) if not (p.gone or _may_be_there(p))]
+        gone = [p for p in new if p.state is OutboxState.WAITING and not self._is_shown(p)]
         with self._store.transaction():
             for parcel in gone:
-                self._store.drop_parcel(parcel)
+                self._store.drop_outbox_item(parcel)
         return len(gone)
 
-    def _is_shown(self, parcel: Parcel) -> bool:
+    def _is_shown(self, parcel: OutboxItem) -> bool:
         named = parse_uri(parcel.origin)
         found = self._store.find(parcel.bank, named.word, named.id, 1) if named else []
         return any(named is not None and record.id == named.id for record in found)
@@ -224,42 +225,42 @@ class Post:
     def _take_back(self, remote: str, origin: str) -> None:
         """Have a server forget what it was sent; what it cannot have got is only not sent."""
         parcels = self._of(remote, origin)
-        tried = [p for p in parcels if p.state is not ParcelState.REFUSED and _may_be_there(p)]
+        tried = [p for p in parcels if p.state is not OutboxState.REFUSED and _may_be_there(p)]
         for parcel in parcels:
-            if parcel.state is not ParcelState.SENT:
-                self._store.drop_parcel(parcel)
+            if parcel.state is not OutboxState.SENT:
+                self._store.drop_outbox_item(parcel)
         if not tried:
             return
         latest = max(tried, key=lambda parcel: parcel.queued)
-        now = self._memory.now()
+        now = self._context.now()
         gone = Shared("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
-        line = hand_in(_later_than(gone, latest))
-        self._store.put_parcel(
-            Parcel(
+        line = encode_for_server(_later_than(gone, latest))
+        self._store.put_outbox_item(
+            OutboxItem(
                 latest.bank, remote, str(line["id"]), origin, json.dumps(line), "", True,
-                ParcelState.WAITING, str(line["shared"]),
+                OutboxState.WAITING, str(line["shared"]),
             )
         )  # fmt: skip
 
-    def _of(self, remote: str, origin: str) -> list[Parcel]:
-        return [parcel for parcel in self._store.parcels(remote) if parcel.origin == origin]
+    def _of(self, remote: str, origin: str) -> list[OutboxItem]:
+        return [parcel for parcel in self._store.outbox(remote) if parcel.origin == origin]
 
-    def _drop_older(self, parcel: Parcel, states: Sequence[ParcelState]) -> None:
+    def _drop_older(self, parcel: OutboxItem, states: Sequence[OutboxState]) -> None:
         for known in self._of(parcel.remote, parcel.origin):
             older = known.bank == parcel.bank and known.queued <= parcel.queued
             if older and known.state in states:
-                self._store.drop_parcel(known)
+                self._store.drop_outbox_item(known)
 
-    def _latest(self, remote: str, bank: str) -> dict[str, Parcel]:
+    def _latest(self, remote: str, bank: str) -> dict[str, OutboxItem]:
         """What a server has, or will have, of each record."""
-        found: dict[str, Parcel] = {}
-        for parcel in self._store.parcels(remote):
-            if parcel.bank == bank and parcel.state is not ParcelState.REFUSED:
+        found: dict[str, OutboxItem] = {}
+        for parcel in self._store.outbox(remote):
+            if parcel.bank == bank and parcel.state is not OutboxState.REFUSED:
                 found[parcel.origin] = parcel
         return found
 
     def _bank_there(self, remote: Remote, id: str) -> str:
-        name = self._memory.bank_name(id)
+        name = self._context.bank_name(id)
         there = remote.bank_for(id, name)
         if not there:
             raise InputError(
@@ -268,13 +269,13 @@ class Post:
             )
         return there
 
-    def _parcel(self, planned: ToSend, shared: Shared) -> Parcel:
-        line = hand_in(shared)
-        if isinstance(why := handed_in(line, "me"), str):
+    def _parcel(self, planned: ToSend, shared: Shared) -> OutboxItem:
+        line = encode_for_server(shared)
+        if isinstance(why := decode_from_client(line, "me"), str):
             raise InputError(f"This cannot be shared: {why}.", "Share less at once.")
-        return Parcel(
+        return OutboxItem(
             planned.bank, planned.remote.name, str(line["id"]), shared.origin, json.dumps(line),
-            _mark(shared), False, ParcelState.WAITING, shared.shared,
+            _mark(shared), False, OutboxState.WAITING, shared.shared,
         )  # fmt: skip
 
 
@@ -284,20 +285,20 @@ def _mark(shared: Shared) -> str:
     return content_id(s.kind, s.text, s.time, s.lineage, s.note, s.scope, *s.files)
 
 
-def _later_than(shared: Shared, parcel: Parcel) -> Shared:
+def _later_than(shared: Shared, parcel: OutboxItem) -> Shared:
     """A record dated behind a parcel, whatever the clock says."""
     known = Shared("", "", "", "", "", "", "", parcel.queued, parcel.origin)
-    return after(shared, known)
+    return dated_after(shared, known)
 
 
-def _may_be_there(parcel: Parcel) -> bool:
-    return parcel.state is ParcelState.SENT or parcel.attempts > 0
+def _may_be_there(parcel: OutboxItem) -> bool:
+    return parcel.state is OutboxState.SENT or parcel.attempts > 0
 
 
-def _portions(parcels: Sequence[Parcel]) -> list[list[Parcel]]:
+def _portions(parcels: Sequence[OutboxItem]) -> list[list[OutboxItem]]:
     """Parcels in their order, some at once, each time those of one bank, and no more than a server
     takes in one request."""
-    portions: list[list[Parcel]] = []
+    portions: list[list[OutboxItem]] = []
     room = 0
     for parcel in parcels:
         last = portions[-1] if portions else []
@@ -309,12 +310,12 @@ def _portions(parcels: Sequence[Parcel]) -> list[list[Parcel]]:
     return portions
 
 
-def _meant(parcels: Sequence[Parcel], name: str) -> str:
+def _meant(parcels: Sequence[OutboxItem], name: str) -> str:
     """The origin of what was sent and is called so, here or there, or begins so."""
     named = parse_uri(name)
     if named is None:
         raise InputError(f"{name!r} is not the name of a record.", "See `holdfast share --list`.")
-    held = [p for p in parcels if not p.gone and p.state is not ParcelState.REFUSED]
+    held = [p for p in parcels if not p.gone and p.state is not OutboxState.REFUSED]
     found = {
         parcel.origin
         for parcel in held
@@ -332,14 +333,14 @@ def _meant(parcels: Sequence[Parcel], name: str) -> str:
     )
 
 
-def push_due(memory: Holdfast) -> str:
+def push_due(context: Context) -> str:
     """Send what waits and is due; what was done, in words."""
-    waiting = [p for p in memory.reader.parcels() if p.state is ParcelState.WAITING]
-    now = memory.now()
+    waiting = [p for p in context.store.outbox() if p.state is OutboxState.WAITING]
+    now = context.now()
     if not any(parcel.not_before <= now for parcel in waiting):
         return ""
     told: list[str] = []
-    for name, done in Post(memory).push(due_only=True).items():
+    for name, done in Post(context).push(due_only=True).items():
         told += [f"{done.sent} sent to {name}"] * bool(done.sent)
         told += [f"{done.refused} refused by {name}"] * bool(done.refused)
         told += [f"{done.waiting} wait for {name}: {done.problem}"] * bool(done.problem)

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
-from holdfast.learn.share_drafts import Words
+from holdfast.learn.share_drafts import TextCleaner
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
-from holdfast.recall.ranking.remote_hits import ARM, KIND
+from holdfast.recall.ranking.remote_hits import KIND
 from holdfast.settings import Settings
-from holdfast.sources.providers.reliability import Book, Patience, Standing
+from holdfast.sources.providers.reliability import ReliabilityFile, PausePolicy, Reliability
 from holdfast.sources.remote.client import (
     SERVER_TEXT_START,
     RemoteClient,
@@ -37,11 +37,11 @@ from holdfast.sources.remote.remote_config import (
     read_remotes,
     write_remotes,
 )
-from holdfast.sources.rule_places import top_of
+from holdfast.sources.rule_places import project_root
 from holdfast.store.protocol import Reader
 
 SEEN = "remotes-seen.json"
-PATIENCE = Patience(failures=1, rest_s=30, longest_s=600)
+PATIENCE = PausePolicy(failures=1, rest_s=30, longest_s=600)
 MOST_ASKED = 1_000
 TEST_S = 10.0
 # The same question within so many seconds is one question.
@@ -53,7 +53,7 @@ class Listed(NamedTuple):
     """A server and what is known of it; one that is `resting` is not asked now."""
 
     remote: Remote
-    standing: Standing
+    standing: Reliability
     resting: bool
 
 
@@ -72,13 +72,13 @@ class Remotes:
     def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
         self._file = settings.remotes
         self._now = now
-        self._book = Book(settings.home, SEEN, PATIENCE)
+        self._book = ReliabilityFile(settings.home, SEEN, PATIENCE)
 
     def listed(self) -> list[Listed]:
         """All of them, by name."""
         known, now = self._book.read(), self._now()
-        found = [(one, known.get(_id(one), Standing())) for one in read_remotes(self._file)]
-        return [Listed(one, standing, standing.rests(now)) for one, standing in found]
+        found = [(one, known.get(_id(one), Reliability())) for one in read_remotes(self._file)]
+        return [Listed(one, standing, standing.is_paused(now)) for one, standing in found]
 
     def named(self, name: str = "") -> Remote:
         """The one of a name; without a name, the only one."""
@@ -136,11 +136,11 @@ class Remotes:
     def note(self, remote: Remote, ms: float, error: RemoteError | None = None) -> None:
         """Note how a server did, without its words. That it does well is written once a minute."""
         now = self._now()
-        known = self._book.read().get(_id(remote), Standing())
+        known = self._book.read().get(_id(remote), Reliability())
         if error is None and not known.failures and known.last[:16] == now[:16]:
             return
         problem = error.message.partition(SERVER_TEXT_START)[0] if error else ""
-        self._book.note(_id(remote), now, ms, problem)
+        self._book.record(_id(remote), now, ms, problem)
 
 
 def _id(remote: Remote) -> str:
@@ -166,7 +166,9 @@ class Asker:
             listed = self._remotes.listed()
         except InputError as error:
             return [_silent("servers", error.message)]
-        asked = Words(self._redactor, top_of(str(Path.cwd()))).clean(question)[:MOST_ASKED]
+        asked = TextCleaner(self._redactor, project_root(str(Path.cwd()))).clean(question)[
+            :MOST_ASKED
+        ]
         arms: list[Retriever] = []
         for item in listed:
             remote = item.remote
@@ -176,7 +178,7 @@ class Asker:
                 why = f"left alone until {until}Z: {item.standing.problem}"
                 arms.append(_silent(remote.name, why))
                 continue
-            ours = {parcel.there for parcel in reader.parcels(remote.name)} if there else set[str]()
+            ours = {parcel.there for parcel in reader.outbox(remote.name)} if there else set[str]()
             for one in there:
                 label = remote.name if len(there) == 1 else f"{remote.name} ({one})"
                 arms.append(self._arm(label, self._asked(remote, one, asked), ours))
@@ -198,7 +200,7 @@ class Asker:
             said = [one for one in request.wait() if f"holdfast://{one.name}" not in ours]
             return RetrieverResult([self._find(request.remote, one) for one in said])
 
-        return Retriever(f"{ARM}{label}", run, is_external=True)
+        return Retriever(f"{STRATEGY_PREFIX}{label}", run, is_external=True)
 
     def _find(self, remote: Remote, said: RemoteRecord) -> ScoredPassage:
         text = self._redactor.redact(said.text).text
@@ -265,4 +267,4 @@ def _silent(name: str, why: str) -> Retriever:
     def run(reader: object) -> RetrieverResult:
         raise RemoteRefusedError(why)
 
-    return Retriever(f"{ARM}{name}", run, is_external=True)
+    return Retriever(f"{STRATEGY_PREFIX}{name}", run, is_external=True)

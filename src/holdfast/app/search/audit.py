@@ -14,7 +14,7 @@ from holdfast.model.trust import ENDED, Freshness
 from holdfast.model.uris import uri
 from holdfast.recall.links.anchors import subject_of
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import word_of
+from holdfast.recall.lookup.trace import kind_of
 from holdfast.store.protocol import Reader, Record
 
 _MOST = 5000
@@ -79,7 +79,7 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
 
 
 def _uri(record: Record) -> str:
-    return uri(word_of(record), record.id)
+    return uri(kind_of(record), record.id)
 
 
 def _gravity(one: Audited) -> int:
@@ -88,7 +88,7 @@ def _gravity(one: Audited) -> int:
 
 
 def _audited(record: Record, time: str, found: Anchor) -> Audited:
-    word = word_of(record)
+    word = kind_of(record)
     title = describe_record(record)[0]
     return Audited(_uri(record), word, title, time, found.freshness, found.told, found.worst)
 
@@ -104,7 +104,7 @@ def _records(reader: Reader, bank: str) -> Iterator[Record]:
 def _decisions(reader: Reader, bank: str) -> Iterator[Exchange]:
     """The exchanges in which something was decided."""
     decided = {claim.exchange for claim in reader.claims(bank) if claim.kind in _DECIDES}
-    sifted = reader.sift(bank, Filter(type=ExchangeType.DECISION.value), _MOST)
+    sifted = reader.filter_records(bank, Filter(type=ExchangeType.DECISION.value), _MOST)
     seen = {x.id: x for x in sifted if isinstance(x, Exchange)}
     for id in sorted(decided - seen.keys())[:_MOST]:
         for found in reader.find(bank, "exchange", id, 1):

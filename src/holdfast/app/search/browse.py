@@ -13,12 +13,12 @@ from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept, Fact, Review, ReviewState
 from holdfast.model.query import LAYER_OF, Moment
 from holdfast.model.trust import ENDED
-from holdfast.recall.lookup.entities import About, about, find_entity
-from holdfast.recall.lookup.filters import Found, find, make_filter
-from holdfast.recall.lookup.path import Path, path
+from holdfast.recall.lookup.entities import EntityDetails, describe_entity, find_entity
+from holdfast.recall.lookup.filters import Found, find_work, make_filter
+from holdfast.recall.lookup.path import Path, path_through
 from holdfast.recall.lookup.timeline import KINDS, Timeline, read_anchor, timeline
-from holdfast.recall.lookup.topics import Leads, find_concept, leads
-from holdfast.research.history.expertise import Expert, experts
+from holdfast.recall.lookup.topics import KeywordHits, find_by_keywords, find_concept
+from holdfast.research.history.expertise import Expert, rank_experts
 from holdfast.store.protocol import Record
 from holdfast.store.protocol.concepts import Keyword
 
@@ -101,7 +101,7 @@ class Browse:
             root = self._context.banks.project(current_folder()).root
             filter = filter._replace(file=filter.file.removeprefix(root.rstrip("/") + "/"))
         id = self._context.bank_id(bank)
-        found = find(self._context.store, id, filter, limit)
+        found = find_work(self._context.store, id, filter, limit)
         return replace(found, bank=self._context.bank_name(id))
 
     def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
@@ -128,13 +128,13 @@ class Browse:
         """The keywords of a bank, the most frequent first."""
         return self._context.store.keywords(self._context.bank_id(bank), limit)
 
-    def keyword(self, words: str, bank: str | None = None, limit: int = 20) -> Leads:
+    def keyword(self, words: str, bank: str | None = None, limit: int = 20) -> KeywordHits:
         """The facts, concepts and exchanges that have these words as keywords."""
-        return leads(self._context.store, self._context.bank_id(bank), words, limit)
+        return find_by_keywords(self._context.store, self._context.bank_id(bank), words, limit)
 
     def path(self, uri: str, bank: str | None = ALL_BANKS) -> Path:
         """The path through a record: facts, concepts, exchanges, turns and raw lines."""
-        return path(self._context.store, self._context.bank_id(bank), uri)
+        return path_through(self._context.store, self._context.bank_id(bank), uri)
 
     def entities(self, bank: str | None = None, kind: str = "", limit: int = 50) -> list[Entity]:
         """The entities of a bank, those in most records first."""
@@ -145,13 +145,13 @@ class Browse:
         """An entity by a URI, an id, or any of its spellings."""
         return find_entity(self._context.store, self._context.bank_id(bank), name)
 
-    def about_entity(self, name: str, bank: str | None = None, limit: int = 10) -> About:
+    def about_entity(self, name: str, bank: str | None = None, limit: int = 10) -> EntityDetails:
         """An entity with the records that mention it, the entities beside it, and its links."""
-        from holdfast.recall.links.similar_records import Alike
+        from holdfast.recall.links.similar_records import SimilarRecords
 
         entity = self.entity(name, bank)
-        similar = Alike(self._context.store, entity.bank, self._context.settings.vectors)
-        return about(self._context.store, entity, limit, similar)
+        similar = SimilarRecords(self._context.store, entity.bank, self._context.settings.vectors)
+        return describe_entity(self._context.store, entity, limit, similar)
 
     def communities(self, bank: str | None = None) -> list[list[Entity]]:
         """Groups of entities that occur together more than with others, the largest first."""
@@ -162,4 +162,4 @@ class Browse:
     def who_knows(self, about: str, bank: str | None = None, limit: int = 5) -> list[Expert]:
         """The people who know most about a file, a folder/ or a topic, best first."""
         context = self._context
-        return experts(context.store, context.bank_id(bank), about, context.now(), limit)
+        return rank_experts(context.store, context.bank_id(bank), about, context.now(), limit)

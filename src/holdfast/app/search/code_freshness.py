@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from holdfast.app.search.old_recall import here
+from holdfast.app.core.context import current_folder
 from holdfast.errors import HoldfastError
-from holdfast.learn.decision_state import standing
+from holdfast.learn.decision_state import in_effect
 from holdfast.model.anchors import Anchor, FileFate
 from holdfast.model.curation import Action, Curation
 from holdfast.model.query import Citation, Hit
 from holdfast.model.trust import Freshness
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.links.anchors import anchor
-from holdfast.recall.links.disk_check import LOOKS, Disk
-from holdfast.recall.lookup.trace import word_of
-from holdfast.sources.rule_places import top_of
+from holdfast.recall.links.disk_check import MAX_FILE_CHECKS, DiskCheck
+from holdfast.recall.lookup.trace import kind_of
+from holdfast.sources.rule_places import project_root
 from holdfast.store.protocol import Reader, Record
 from holdfast.store.protocol.git_history import Repository
 
@@ -68,10 +68,10 @@ def _caveat(fate: FileFate, numbers: Sequence[int]) -> str:
 class Disks:
     """The working folder of each bank: that we stand in, or that its history was read from."""
 
-    def __init__(self, reader: Reader, looks: int = LOOKS) -> None:
+    def __init__(self, reader: Reader, looks: int = MAX_FILE_CHECKS) -> None:
         self._reader = reader
         self._looks = looks
-        self._known: dict[str, Disk] = {}
+        self._known: dict[str, DiskCheck] = {}
         self._held: dict[str, dict[str, Curation]] = {}
 
     @property
@@ -83,35 +83,35 @@ class Disks:
         """That somebody said a record still holds, the last time they did."""
         if record.bank not in self._held:
             self._held[record.bank] = confirmed(self._reader, record.bank)
-        return self._held[record.bank].get(uri(word_of(record), record.id))
+        return self._held[record.bank].get(uri(kind_of(record), record.id))
 
-    def of(self, bank: str) -> Disk:
+    def of(self, bank: str) -> DiskCheck:
         """That of one bank; nowhere, where there is none."""
         if bank not in self._known:
             self._known[bank] = self._find(bank)
         return self._known[bank]
 
-    def _find(self, bank: str) -> Disk:
+    def _find(self, bank: str) -> DiskCheck:
         for repository in self._reader.repositories(bank):
             beside = str(Path(repository.path).parent)
             for top in (_worktree_here(repository), repository.folder, beside):
                 if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
-                    return Disk(top, repository.read_at, self._looks, _holds)
-        return Disk()
+                    return DiskCheck(top, repository.read_at, self._looks, _holds)
+        return DiskCheck()
 
 
 def _holds(path: str, blob: str) -> bool:
     """Whether a file holds what git knows by a name; seldom asked, so it is loaded then."""
     from holdfast.recall.links import git_blobs
 
-    return bool(git_blobs.holds(path, blob))
+    return bool(git_blobs.has_blob(path, blob))
 
 
 def _worktree_here(repository: Repository) -> str:
     """The top of the project that we stand in, if it is one of the repository's; "" if not. Told
     without running git."""
     try:
-        top = Path(top_of(here()))
+        top = Path(project_root(current_folder()))
         link = top / ".git"
         if link.is_file():
             place = link.read_text("utf-8").removeprefix("gitdir:").strip()
@@ -124,7 +124,7 @@ def _worktree_here(repository: Repository) -> str:
 
 def confirmed(reader: Reader, bank: str) -> dict[str, Curation]:
     """The records that somebody said still hold, each with the last time that they did."""
-    log = standing(reader.curations(bank))
+    log = in_effect(reader.curations(bank))
     return {entry.target: entry for entry in log if entry.action is Action.CONFIRM}
 
 

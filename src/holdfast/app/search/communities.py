@@ -31,7 +31,7 @@ def communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
         graph: Any = networkx.Graph()
         for entity in entities.values():
             known = reader.entity(one, entity.id)
-            for other, count in reader.together(one, known.number, _BESIDE) if known else ():
+            for other, count in reader.cooccurring_entities(one, known.number, _BESIDE) if known else ():
                 if other.id in entities and count > 1:
                     # Two that are everywhere are often together by chance.
                     share = count / (entity.mentions * other.records) ** 0.5

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from holdfast.model.graph import Entity
     from holdfast.model.knowledge import Bearing, Concept, Life, Memory, Proposal
     from holdfast.model.query import Recalled
-    from holdfast.recall.lookup.entities import About
+    from holdfast.recall.lookup.entities import EntityDetails
     from holdfast.recall.lookup.filters import Found
     from holdfast.recall.lookup.timeline import Timeline
-    from holdfast.recall.lookup.topics import Leads
+    from holdfast.recall.lookup.topics import KeywordHits
     from holdfast.recall.lookup.trace import Trace
 
 Names = Mapping[str, str]
@@ -56,7 +56,7 @@ def timeline(told: Timeline, names: Names) -> Told:
     return _in_banks(plain(told), "events", names)
 
 
-def leads(found: Leads, bank: str, names: Names) -> Told:
+def leads(found: KeywordHits, bank: str, names: Names) -> Told:
     """What words lead to."""
     return {"bank": bank, **_in_banks(plain(found), "leads", names)}
 
@@ -120,7 +120,7 @@ def whole_concept(one: Concept, found: Trace, names: Names) -> Told:
         **concept(one, names),
         "history": [plain(told) for told in one.history],
         "members": [member(record) for record in found.below],
-        "decided": [plain(entry) for entry in found.history],
+        "decided": [plain(entry) for entry in found.decisions_about],
     }
 
 
@@ -140,7 +140,7 @@ def entity(entity: Entity) -> Told:
     return whole
 
 
-def about(found: About) -> Told:
+def about(found: EntityDetails) -> Told:
     """An entity with what mentions it, what occurs with it, and how that is linked."""
     whole: Told = plain(found)
     whole["entity"] = entity(found.entity)
@@ -166,7 +166,7 @@ def traced(found: Trace, anchor: Anchor, by_rules: object = None) -> Told:
         "raw": plain(found.raw),
         "superseded": found.superseded,
         **({"note": found.note} if found.note else {}),
-        "history": [_decision(entry) for entry in found.history],
+        "history": [_decision(entry) for entry in found.decisions_about],
         "life": [_change(life) for life in found.lives],
         "bearings": [_bearing(bearing) for bearing in found.bearings],
         **({"beliefs": plain(found.beliefs)} if found.beliefs else {}),

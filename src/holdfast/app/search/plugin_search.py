@@ -23,15 +23,15 @@ from holdfast.recall.core.parallel import RETRIEVER_TIMEOUT_S, Retriever, Retrie
 from holdfast.recall.core.plan import Plan
 from holdfast.recall.ranking.plugin_hits import KIND
 from holdfast.settings import FILE_NAME, OFF, Settings
-from holdfast.sources.providers.client import Client, Tool
+from holdfast.sources.providers.client import ProviderClient, Tool
 from holdfast.sources.providers.discover import find_plugins
 from holdfast.sources.providers.http import HttpTransport
-from holdfast.sources.providers.manifest import Allowed, Provider, Server, read_provider
-from holdfast.sources.providers.reliability import Book, Standing
-from holdfast.sources.providers.result_texts import clean, texts_of
+from holdfast.sources.providers.manifest import AllowedTool, Provider, Server, read_provider
+from holdfast.sources.providers.reliability import ReliabilityFile, Reliability
+from holdfast.sources.providers.result_texts import clean, result_texts
 from holdfast.sources.providers.rpc import Deadline, Transport
-from holdfast.sources.providers.stdio import Stdio
-from holdfast.sources.providers.tool_choice import choose
+from holdfast.sources.providers.stdio import StdioTransport
+from holdfast.sources.providers.tool_choice import choose_search_tools
 
 # Ending a program takes a moment too, and all of it has to fit into the arm's five seconds.
 ANSWER_S = RETRIEVER_TIMEOUT_S - 0.8
@@ -64,7 +64,7 @@ class Listed(NamedTuple):
     """A provider as people see it."""
 
     provider: Provider
-    standing: Standing
+    standing: Reliability
     resting: bool
 
 
@@ -82,7 +82,7 @@ class Providers:
         self._now = now
         self._patience_s = patience_s
         self._folder = folder
-        self._book = Book(settings.home)
+        self._book = ReliabilityFile(settings.home)
         self._redactor = Redactor(settings.redact_patterns)
         self._environment = _environment(settings, folder)
         plugins = find_plugins(settings.claude_dir, folder, settings.providers.plugin_dirs)
@@ -97,7 +97,7 @@ class Providers:
         """All of them with what is known of them, the most reliable first."""
         known, now = self._book.read(), self._now()
         items = [
-            Listed(p, s, s.rests(now)) for p in self.found for s in (known.get(p.id, Standing()),)
+            Listed(p, s, s.is_paused(now)) for p in self.found for s in (known.get(p.id, Reliability()),)
         ]
         return sorted(items, key=lambda i: (bool(i.provider.problem), -i.standing.score))
 
@@ -148,7 +148,7 @@ class Providers:
             searches = 0
             for server in provider.servers:
                 with self._client(server, deadline) as client:
-                    for way in choose(_offered(client, provider, server)):
+                    for way in choose_search_tools(_offered(client, provider, server)):
                         searches += 1
                         given = {way.parameter: asked}
                         found += self._called(client, provider, way.tool, given)
@@ -183,7 +183,7 @@ class Providers:
             for server in provider.servers:
                 with self._client(server, deadline) as client:
                     for tool in _offered(client, provider, server):
-                        name = _spelled(Allowed(server.name, tool.name))
+                        name = _spelled(AllowedTool(server.name, tool.name))
                         text = self._redactor.redact(clean(tool.description)).text
                         found.append(Offer(provider.name, name, text, tool.schema))
             return found
@@ -193,7 +193,7 @@ class Providers:
         except ProviderError:
             return []
 
-    def _allowed(self, provider: Provider, tool: str) -> Allowed:
+    def _allowed(self, provider: Provider, tool: str) -> AllowedTool:
         fitting = [one for one in provider.allowed if tool in (_spelled(one), one.tool)]
         if len(fitting) == 1:
             return fitting[0]
@@ -202,9 +202,9 @@ class Providers:
         raise InputError(f"The tool {tool!r} of {provider.name} {what}.", f"Allowed: {names}.")
 
     def _called(
-        self, client: Client, provider: Provider, tool: str, given: Mapping[str, Any]
+        self, client: ProviderClient, provider: Provider, tool: str, given: Mapping[str, Any]
     ) -> list[Told]:
-        texts = texts_of(client.call(tool, given))
+        texts = result_texts(client.call(tool, given))
         return [Told(provider.name, tool, self._redactor.redact(text).text) for text in texts]
 
     def _leaving(self, value: Any) -> Any:
@@ -216,22 +216,22 @@ class Providers:
         try:
             done = go(Deadline(self._patience_s))
         except ProviderError as error:
-            self._book.note(provider.id, self._now(), 0.0, error.message)
+            self._book.record(provider.id, self._now(), 0.0, error.message)
             raise
-        self._book.note(provider.id, self._now(), (perf_counter() - started) * 1000)
+        self._book.record(provider.id, self._now(), (perf_counter() - started) * 1000)
         return done
 
     @contextmanager
-    def _client(self, server: Server, deadline: Deadline) -> Generator[Client]:
+    def _client(self, server: Server, deadline: Deadline) -> Generator[ProviderClient]:
         transport: Transport
         if server.url:
             transport = HttpTransport(server.url, dict(server.headers))
         else:
             environment = {**_plain(), **dict(server.environment)}
-            transport = Stdio(
+            transport = StdioTransport(
                 server.command, server.arguments, environment, self._folder or Path("/")
             )
-        with Client(transport, deadline) as client:
+        with ProviderClient(transport, deadline) as client:
             yield client
 
 
@@ -271,14 +271,14 @@ def _environment(settings: Settings, folder: Path | None) -> dict[str, str]:
     return {**_plain(), **here, **dict(settings.providers.env)}
 
 
-def _offered(client: Client, provider: Provider, server: Server) -> list[Tool]:
+def _offered(client: ProviderClient, provider: Provider, server: Server) -> list[Tool]:
     """What a server has of the tools that are allowed, in the order they are allowed."""
     offered = client.tools()
     wanted = [one.tool for one in provider.allowed if one.server == server.name]
     return [offered[name] for name in wanted if name in offered]
 
 
-def _spelled(allowed: Allowed) -> str:
+def _spelled(allowed: AllowedTool) -> str:
     return f"mcp__{allowed.server}__{allowed.tool}"
 
 

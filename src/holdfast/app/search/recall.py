@@ -22,7 +22,7 @@ from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.query.question import read_query
 from holdfast.regex import regex
 from holdfast.settings import NO_MODEL, OFF
-from holdfast.sources.rule_places import rule_places, top_of
+from holdfast.sources.rule_places import find_rule_files, project_root
 
 if TYPE_CHECKING:
     from holdfast.app.remote.remote_search import Asker
@@ -150,8 +150,8 @@ class Search:
         if not bank or context.settings.principal is not None:
             return  # whoever comes through a server does not work in this folder
         seen = context.store.rule_files(bank)
-        root = next((file.root for file in seen), "") if named else top_of(current_folder())
-        now = rule_places(root, str(context.settings.claude_dir))
+        root = next((file.root for file in seen), "") if named else project_root(current_folder())
+        now = find_rule_files(root, str(context.settings.claude_dir))
         if {f.file: f.stamp for f in seen} != {place.file: place.stamp for place in now}:
             from holdfast.app.search.rule_sync import follow_if_possible
 
@@ -215,14 +215,14 @@ class Search:
         if ours or plan.budget is Budget.LOW or bank == "" or filtered:
             return found
         from holdfast.capture.redact import Redactor
-        from holdfast.recall.fallback import fall_back
+        from holdfast.recall.fallback import run_fallbacks
 
         context = self._context
         query = read_query(context.store, bank, found.query, context.now)
         redactor = Redactor(context.settings.redact_patterns)
         # A raw line does not say whether it was excluded from the memory on purpose.
         grep = not (context.settings.exclude_tools or context.settings.exclude_paths)
-        fallen = fall_back(context.store, bank, query, redactor, plan, grep)
+        fallen = run_fallbacks(context.store, bank, query, redactor, plan, grep)
         return replace(
             found,
             abstained=found.abstained and not fallen.hits,

@@ -11,19 +11,19 @@ from holdfast.errors import StoreError
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.rules.rule_records import is_current, read_rules, root_of
 from holdfast.settings import Settings
-from holdfast.sources.rule_places import RulePlace, rule_places
+from holdfast.sources.rule_places import RuleLocation, find_rule_files
 from holdfast.store.protocol import Writer
 
 
-def places_for(settings: Settings, banks: Banks, root: str) -> list[RulePlace]:
+def places_for(settings: Settings, banks: Banks, root: str) -> list[RuleLocation]:
     """The files of rules that hold in a project; none of one that the settings keep out."""
     if root and banks.is_excluded(root):
         return []
-    found = rule_places(root, str(settings.claude_dir))
+    found = find_rule_files(root, str(settings.claude_dir))
     return [place for place in found if not _excluded(place, settings.exclude_paths)]
 
 
-def _excluded(place: RulePlace, patterns: Sequence[str]) -> bool:
+def _excluded(place: RuleLocation, patterns: Sequence[str]) -> bool:
     """Whether the settings keep a file out of memory."""
     wanted = [p for given in patterns for p in (given.rstrip("/"), given.rstrip("/") + "/*")]
     return any(fnmatch(name, p) for name in (place.path, place.file) for p in wanted)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.learn.share_intake import Place, plan, take
+from holdfast.learn.share_intake import ShareSource, import_shares, plan_import
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Hit, Layer
@@ -24,8 +24,8 @@ from holdfast.model.team import Scope, Shared
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.plan import Budget, Plan
-from holdfast.refine.ingest.erasure_marks import Erased
-from holdfast.sources.share_format import handed_in, later
+from holdfast.refine.ingest.erasure_marks import ErasedNames
+from holdfast.sources.share_format import decode_from_client, newer
 
 ORGANISATION = content_id("bank", "scope:organisation")
 _NAME = "organisation"
@@ -62,7 +62,7 @@ def receive(
     in the same twice is to do it once."""
     id = _one(memory, bank)
     latest = (datetime.fromisoformat(memory.now()) + _AHEAD).isoformat()
-    read = [handed_in(dict(line), person) for line in lines]
+    read = [decode_from_client(dict(line), person) for line in lines]
     read = [
         "dated in the future" if isinstance(one, Shared) and one.shared > latest else one
         for one in read
@@ -91,12 +91,12 @@ def _taken(
         wanted: dict[str, Shared] = {}
         for record in records:
             meant = _meant(record, one_bank == ORGANISATION)
-            wanted[record.id] = later(wanted.get(record.id, meant), meant)
+            wanted[record.id] = newer(wanted.get(record.id, meant), meant)
         redactor = Redactor(memory.settings.redact_patterns)
-        source = Place(place)
-        planned = plan(store, one_bank, (wanted, ()), source, memory.now(), redactor, "")
-        take(store, one_bank, planned, memory.now, who)
-        erased = Erased(store, one_bank, [("shared", id) for id in wanted])
+        source = ShareSource(place)
+        planned = plan_import(store, one_bank, (wanted, ()), source, memory.now(), redactor, "")
+        import_shares(store, one_bank, planned, memory.now, who)
+        erased = ErasedNames(store, one_bank, [("shared", id) for id in wanted])
         changed = {one.version for one in (*planned.added, *planned.changed, *planned.gone)}
         for record in records:
             if record.version in changed:
@@ -120,7 +120,7 @@ def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> lis
     for id in (_one(memory, bank), ORGANISATION):
         if memory.reader.bank(id) is None:
             continue
-        hits = memory.recall_quickly(question, id, how).hits
+        hits = memory.search.recall_by_words_first(question, id, how).hits
         found += _told(memory, id, hits)
     return sorted(found, key=lambda told: -told.score)[:limit]
 
@@ -141,7 +141,7 @@ def _told(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[Told]:
 
 
 def _one(memory: Holdfast, bank: str) -> str:
-    id = memory.bank_id(bank) if bank else None
+    id = memory.context.bank_id(bank) if bank else None
     if not id or id == ORGANISATION:
         raise InputError("This is done in one bank, which people work in.", "Name it.")
     return id

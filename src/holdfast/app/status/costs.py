@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from holdfast.app.search.old_recall import Reading, utc_now
-from holdfast.errors import StoreError
+from holdfast.app.core.context import utc_now
+from holdfast.app.memory import Holdfast
 from holdfast.inference.service_choice import detect
 from holdfast.model.accounts import Call, Pause, Spent
-from holdfast.refine.model_output.prompts import ANSWER_TOKENS, VERSION
+from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, PROMPT_VERSION
 from holdfast.settings import NO_MODEL, Caps
 from holdfast.spend.governor import later
 from holdfast.spend.prices import AS_OF
@@ -35,19 +35,16 @@ class Costs(NamedTuple):
     as_of: str = ""
 
 
-def look_at_costs(memory: Reading, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
+def look_at_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
     """Add up the last days."""
     models, moment = memory.settings.models, now()
-    ledger = memory.accounts
-    try:
-        today = ledger.spent(moment[:10])
-        spending = ledger.spending(later(moment, -days * _DAY_S)[:10])
-        pauses = [pause for pause in ledger.pauses() if pause.since <= moment < pause.until]
-        troubled = ledger.troubled_calls()
-        since = later(moment, -models.days * _DAY_S) if models.days else ""
-        waiting = len(ledger.unsummarised(since, VERSION, 1000))
-    except StoreError:  # a memory of an older version that cannot be written
-        return Costs(models.use, models.caps, Spent(), as_of=moment)
+    ledger = memory.store
+    today = ledger.total_spent(moment[:10])
+    spending = ledger.spending_by_day(later(moment, -days * _DAY_S)[:10])
+    pauses = [pause for pause in ledger.paused_services() if pause.since <= moment < pause.until]
+    troubled = ledger.failed_calls()
+    since = later(moment, -models.days * _DAY_S) if models.days else ""
+    waiting = len(ledger.unsummarised_sessions(since, PROMPT_VERSION, 1000))
     service = detect(models)
     waiting = waiting if service != NO_MODEL else 0
     held = _held(models.caps, today, pauses) if service != NO_MODEL else ""
@@ -62,7 +59,7 @@ def _held(caps: Caps, today: Spent, pauses: list[Pause]) -> str:
     """Why nothing is asked for the moment; a call needs room for more than nothing."""
     if pauses:
         return f"{pauses[0].service} rests until {pauses[0].until}: {pauses[0].problem}"
-    if today.tokens + ANSWER_TOKENS > caps.day_tokens:
+    if today.tokens + MAX_ANSWER_TOKENS > caps.day_tokens:
         return f"the day's cap of {caps.day_tokens:,} tokens has no room for another call"
     if today.usd >= caps.day_usd * 0.98 and today.calls:
         return f"the day's cap of ${caps.day_usd:.2f} is reached"

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.app.background.worker_log import last_lines
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
-from holdfast.errors import StoreError
 from holdfast.regex import regex
 
 _LINE = regex(r"^(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z) \[\d+\] (?P<text>.+)$")
@@ -27,20 +26,17 @@ class Failure(NamedTuple):
     open: bool = False
 
 
-def failures(memory: Reading, limit: int = 20) -> list[Failure]:
+def failures(memory: Holdfast, limit: int = 20) -> list[Failure]:
     """The latest, the last first."""
     found = [*of_log(memory.settings.home)]
-    try:
-        found += [
-            Failure(chore.failed_at, f"{chore.name}: {chore.problem}", True)
-            for chore in memory.chores()
-        ]
-        found += [
-            Failure(call.time, f"{call.service} ({call.operation}): {call.problem}")
-            for call in memory.accounts.troubled_calls()
-        ]
-    except StoreError:  # a memory of an older version that cannot be written
-        pass
+    found += [
+        Failure(chore.failed_at, f"{chore.name}: {chore.problem}", True)
+        for chore in memory.inventory.failed_tasks()
+    ]
+    found += [
+        Failure(call.time, f"{call.service} ({call.operation}): {call.problem}")
+        for call in memory.store.failed_calls()
+    ]
     latest = {(one.time[:19], one.what): one for one in sorted(found)}
     return sorted(latest.values(), reverse=True)[:limit]
 

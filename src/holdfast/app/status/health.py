@@ -11,11 +11,11 @@ from time import time
 from typing import NamedTuple
 
 from holdfast.app.core.lease import WorkerSeen, see_worker
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.capture.inbox import folders, waiting
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code.detect import Seen, see
-from holdfast.hosts.claude_code.install_record import OTHERS, Record
+from holdfast.hosts.claude_code.detect import HookStatus, detect_hooks
+from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.model.accounts import Chore
 from holdfast.model.ledger import SourceState
 from holdfast.settings import Settings
@@ -88,7 +88,7 @@ class Health(NamedTuple):
     """All that `status` and `doctor` look at first. `last_event` is the latest thing known to have
     happened, `last_told` the latest that a hook told of."""
 
-    seen: Seen
+    seen: HookStatus
     inbox: Inbox
     worker: WorkerSeen
     disk: Disk
@@ -111,11 +111,11 @@ def current_folder() -> Path | None:
         return None
 
 
-def examine(memory: Reading, folder: Path | None) -> Health:
+def examine(memory: Holdfast, folder: Path | None) -> Health:
     """Look at everything, from a folder."""
     settings, reader = memory.settings, memory.reader
     places = Places(settings.home)
-    seen = see(settings.claude_dir, folder)
+    seen = detect_hooks(settings.claude_dir, folder)
     inbox = look_into_inbox(places)
     sources = reader.sources()
     gone = [
@@ -131,13 +131,13 @@ def examine(memory: Reading, folder: Path | None) -> Health:
         worker=see_worker(places),
         disk=disk_use(settings),
         archive=see_archive(reader, settings, seen.kept_days),
-        chores=tuple(memory.chores()),
-        last_event=max(reader.last_event(), told),
+        chores=tuple(memory.inventory.failed_tasks()),
+        last_event=max(reader.last_session_end(), told),
         last_ingest=max((source.read_at for source in sources), default=""),
         gone=(len(gone), sum(gone)),
         scripts=(places.hooks / "capture.sh").is_file(),
         last_told=told,
-        elsewhere=bool(Record(places.home, OTHERS).files),
+        elsewhere=bool(InstallRecord(places.home, OTHER_AGENTS).files),
     )
 
 
@@ -230,9 +230,9 @@ def _not_set_up(health: Health) -> Verdict | None:
     seen = health.seen
     for problem in seen.problems:
         return Verdict("broken", f"Capture may not work: {problem}.", "Correct that file.")
-    if not seen.any and health.elsewhere:
+    if not seen.is_installed and health.elsewhere:
         return None  # transcripts of the others are read, whether Claude Code is here or not
-    if not seen.any:
+    if not seen.is_installed:
         why = "Claude Code does not tell Holdfast of its sessions"
         return Verdict("off", f"Capture is not set up: {why}.", "holdfast setup")
     if not health.scripts or health.inbox.folder is None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import holdfast
-from holdfast.app.search.old_recall import ALL_BANKS, Reading
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import Holdfast
 from holdfast.app.status.failures import Failure, failures, of_log
 from holdfast.app.status.health import Health, Verdict, examine, judge
 from holdfast.errors import HoldfastError, StoreError
@@ -51,7 +52,7 @@ def look(settings: Settings, folder: Path | None) -> Stand:
     """Look at everything that matters to somebody who just arrived."""
     version, home = holdfast.__version__, str(settings.home)
     try:
-        with Reading(settings) as memory:
+        with Holdfast(settings, create=False) as memory:
             return _looked(memory, folder)
     except StoreError as error:
         verdict = Verdict("broken", f"The memory cannot be opened: {error.message}", error.remedy)
@@ -63,9 +64,9 @@ def look(settings: Settings, folder: Path | None) -> Stand:
         )
 
 
-def _looked(memory: Reading, folder: Path | None) -> Stand:
+def _looked(memory: Holdfast, folder: Path | None) -> Stand:
     health = examine(memory, folder)
-    counts, balance = memory.counts(ALL_BANKS), memory.balance(ALL_BANKS)
+    counts, balance = memory.inventory.counts(ALL_BANKS), memory.inventory.balance(ALL_BANKS)
     verdict = judge(health, balance.pending)
     bank, banks = _bank_here(memory), [bank.name for bank in memory.reader.banks()]
     only = banks[0] if len(banks) == 1 else ""
@@ -78,16 +79,16 @@ def _looked(memory: Reading, folder: Path | None) -> Stand:
         *(counts, bank, only, _worker(health), health.last_event, last, unread, ""),
         Step("", ""),
     )
-    waits = len(memory.reviews(ALL_BANKS))
-    return stand._replace(next=next_step(stand, host.is_here(memory.settings), waits))
+    waits = len(memory.browse.reviews(ALL_BANKS))
+    return stand._replace(next=next_step(stand, host.is_present(memory.settings), waits))
 
 
-def _bank_here(memory: Reading) -> str:
+def _bank_here(memory: Holdfast) -> str:
     try:
-        id = memory.bank_id(None)
+        id = memory.context.bank_id(None)
     except HoldfastError:  # the folder is gone, or the settings name a bank that is not there
         return ""
-    return memory.bank_name(id) if id else ""
+    return memory.context.bank_name(id) if id else ""
 
 
 def _worker(health: Health) -> str:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.app.background.outdated import Older, look
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.app.status.costs import Costs, look_at_costs
 from holdfast.app.status.health import Health, Verdict, current_folder, examine, judge
 from holdfast.model.ledger import Balance, FailedLine, SourceState
 from holdfast.settings import OFF
-from holdfast.sources.providers.reliability import Book, Standing
+from holdfast.sources.providers.reliability import ReliabilityFile, Reliability
 from holdfast.store.protocol import Counts
 
 _FAILED = 20
@@ -42,7 +42,7 @@ class State(NamedTuple):
     problems: tuple[str, ...]
     costs: Costs
     older: Older
-    providers: tuple[tuple[str, Standing], ...]
+    providers: tuple[tuple[str, Reliability], ...]
     last_failure: str
 
     @property
@@ -59,12 +59,12 @@ class Running(NamedTuple):
     bytes: int
 
 
-def look_at_state(memory: Reading, bank: str) -> State:
+def look_at_state(memory: Holdfast, bank: str) -> State:
     """Look at everything, and touch nothing."""
-    reader, id = memory.reader, memory.bank_id(bank)
-    balance, health = memory.balance(bank), examine(memory, current_folder())
+    reader, id = memory.reader, memory.context.bank_id(bank)
+    balance, health = memory.inventory.balance(bank), examine(memory, current_folder())
     costs = look_at_costs(memory)
-    known = Book(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
+    known = ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
     sources = {source.id: source for source in reader.sources(id)}
     gone = {
         f"{source.path}: {source.problem}"
@@ -77,7 +77,7 @@ def look_at_state(memory: Reading, bank: str) -> State:
         banks=tuple((one.id, one.name) for one in reader.banks()),
         verdict=judge(health, balance.pending),
         health=health,
-        counts=memory.counts(bank),
+        counts=memory.inventory.counts(bank),
         balance=balance,
         failures=tuple(
             Failed(sources[line.source].path if line.source in sources else "?", line)
@@ -91,7 +91,7 @@ def look_at_state(memory: Reading, bank: str) -> State:
     )
 
 
-def examined(memory: Reading) -> list[Any]:
+def examined(memory: Holdfast) -> list[Any]:
     """What the doctor finds; a `holdfast.app.doctor.check.Check` each. It may take seconds."""
     from holdfast.app.doctor import examine as doctor
 

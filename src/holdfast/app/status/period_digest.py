@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.app.status.usage_report import before
 from holdfast.language import cut
-from holdfast.learn.decision_state import RETENTION, standing
+from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.accounts import Use
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import ClaimKind, Fact
 from holdfast.model.trust import ENDED, Status, Trust
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.query.times import read_span
+from holdfast.recall.query.times import read_iso_span
 
 WEEK = 7
 _MOST = 1000
@@ -56,21 +56,21 @@ class TimeDigest(NamedTuple):
     ignored: int = 0
 
 
-Finder = Callable[[Reading, str, str, str], Iterator[Item]]
+Finder = Callable[[Holdfast, str, str, str], Iterator[Item]]
 
 
 def span_of(now: str, days: int, since: str, until: str) -> tuple[str, str]:
     """The time that is meant: some days up to now, or from one date to the end of another."""
     if not since:
         return before(now, days), now
-    return read_span(since).first, read_span(until).end if until else now
+    return read_iso_span(since).first, read_iso_span(until).end if until else now
 
 
 def digest(
-    memory: Reading, bank: str | None, since: str, until: str, shown: int = _SHOWN
+    memory: Holdfast, bank: str | None, since: str, until: str, shown: int = _SHOWN
 ) -> TimeDigest:
     """Look through the records of a time."""
-    id = memory.bank_id(bank)
+    id = memory.context.bank_id(bank)
     banks = [one.id for one in memory.reader.banks() if id in (None, one.id)]
     sections: list[Section] = []
     told: set[tuple[str, str]] = set()
@@ -86,10 +86,10 @@ def digest(
         told |= found.keys()
         latest = sorted(new, key=lambda item: item.time, reverse=True)
         sections.append(Section(name, tuple(latest[:shown]), max(0, len(latest) - shown)))
-    injected = [i for i in memory.injections(bank, 100_000) if since <= i.time < until]
+    injected = [i for i in memory.inventory.injections(bank, 100_000) if since <= i.time < until]
     fates = Counter(one.use for one in injected if one.arrived)
     return TimeDigest(
-        memory.bank_name(id),
+        memory.context.bank_name(id),
         since,
         until,
         sum(1 for one in banks for _ in _done(memory, one, since, until)),
@@ -98,7 +98,7 @@ def digest(
     )
 
 
-def _done(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _done(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     """Sessions that ended then, subagents' left out: their work is their parents'."""
     for session in memory.reader.sessions(bank, _MOST):
         if session.parent or not since <= session.ended < until:
@@ -107,108 +107,112 @@ def _done(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
         if found is not None:
             text = session.title or found.request
             note = "; ".join(cut(one, 80) for one in found.completed[:2])
-            name = memory.bank_name(bank)
+            name = memory.context.bank_name(bank)
             yield Item(found.ended, name, _short(text), uri("digest", found.id), note)
 
 
-def _decided(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _decided(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     yield from _claimed(memory, bank, since, until, (ClaimKind.RULING, ClaimKind.DECISION))
 
 
-def _found_out(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _found_out(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     yield from _claimed(memory, bank, since, until, (ClaimKind.FINDING, ClaimKind.SOLUTION))
 
 
 def _claimed(
-    memory: Reading, bank: str, since: str, until: str, kinds: tuple[ClaimKind, ...]
+    memory: Holdfast, bank: str, since: str, until: str, kinds: tuple[ClaimKind, ...]
 ) -> Iterator[Item]:
     """Sentences of that time which nothing has taken back."""
-    name = memory.bank_name(bank)
+    name = memory.context.bank_name(bank)
     for one in memory.reader.claims(bank):
         if one.kind in kinds and since <= one.time < until and one.status not in ENDED:
             note = ", ".join(filter(None, (one.kind.value, _whose(one.trust))))
             yield Item(one.time, name, _short(one.text), uri("turn", one.turn), note)
 
 
-def _disproved(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _disproved(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     """Sentences that turned out otherwise in that time."""
-    name = memory.bank_name(bank)
+    name = memory.context.bank_name(bank)
     for one in memory.reader.claims(bank):
         if one.status in ENDED and since <= (one.changed or one.time) < until:
             note = f"{one.kind.value}, {one.status.value}"
             yield Item(one.changed or one.time, name, _short(one.text), uri("turn", one.turn), note)
 
 
-def _said(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _said(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     """What people asked to keep, or let become a rule."""
-    for one in standing(memory.reader.curations(bank)):
+    for one in in_effect(memory.reader.curations(bank)):
         if one.action in _GIVEN and since <= one.time < until and one.text:
             if not _is_shown(memory, bank, one.target):
                 continue
-            name = memory.bank_name(bank)
+            name = memory.context.bank_name(bank)
             yield Item(one.time, name, _short(one.text), _target(one.target), one.action.value)
 
 
-def _facts(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
-    for fact in memory.facts(bank):
+def _facts(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
+    for fact in memory.browse.facts(bank):
         moment = fact.validity.learned or fact.validity.since
         if since <= moment < until:
             yield _fact(memory, fact, moment, fact.kind.value)
 
 
-def _opinions(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _opinions(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     """What came to be believed then, unless it has faded since. One that was formed while old
     sessions were read is as old as what was said last."""
     for one in memory.reader.opinions(bank):
         moment = min(filter(None, (one.formed, one.latest)), default="")
         if one.status is not Status.RETRACTED and since <= moment < until:
-            name = memory.bank_name(bank)
+            name = memory.context.bank_name(bank)
             yield Item(moment, name, _short(one.what), uri("memory", one.id), "opinion")
 
 
-def _corrected(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _corrected(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     words = {Action.CORRECT: "corrected", Action.FORGET: "forgotten", Action.MERGE: "merged"}
-    for one in standing(memory.reader.curations(bank)):
-        if one.action in words and since <= one.time < until and one.who != RETENTION:
+    for one in in_effect(memory.reader.curations(bank)):
+        if one.action in words and since <= one.time < until and one.who != RETENTION_AUTHOR:
             told = one.action is Action.CORRECT and _is_shown(memory, bank, one.target)
             text = one.text if told else f"a record was {words[one.action]}"
-            name = memory.bank_name(bank)
+            name = memory.context.bank_name(bank)
             yield Item(one.time, name, _short(text), _target(one.target), words[one.action])
 
 
-def _ended(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _ended(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     """Facts that stopped being true, and those that something speaks against."""
-    for fact in memory.facts(bank, all=True):
+    for fact in memory.browse.facts(bank, all=True):
         if fact.validity.until and since <= fact.validity.until < until:
             yield _fact(memory, fact, fact.validity.until, "no longer so")
     for review in memory.reader.reviews(bank):
         if since <= review.opened < until:
-            name = memory.bank_name(bank)
+            name = memory.context.bank_name(bank)
             yield Item(review.opened, name, _short(review.reason), review.target, "contradicted")
 
 
-def _refused(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _refused(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     for one in memory.reader.refusals(bank):
         if since <= one.time < until and _is_shown(memory, bank, one.target):
             why = f"turned down: {cut(one.why, 80)}" if one.why else "turned down"
-            name = memory.bank_name(bank)
+            name = memory.context.bank_name(bank)
             yield Item(one.time, name, _short(one.text), _target(one.target), why)
 
 
-def _contradicted(memory: Reading, bank: str, since: str, until: str) -> Iterator[Item]:
+def _contradicted(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     """What a session was told and its user said was wrong."""
-    for one in memory.injections(bank, _MOST):
+    for one in memory.inventory.injections(bank, _MOST):
         if one.use is Use.CONTRADICTED and one.arrived and since <= one.time < until:
             text = f"told to a session, and contradicted there: {one.because or 'no words kept'}"
             cited = next(iter(one.records), "")
-            yield Item(one.time, memory.bank_name(bank), _short(text), cited, "injected")
+            yield Item(one.time, memory.context.bank_name(bank), _short(text), cited, "injected")
 
 
-def _fact(memory: Reading, fact: Fact, moment: str, note: str) -> Item:
+def _fact(memory: Holdfast, fact: Fact, moment: str, note: str) -> Item:
     whose = _whose(fact.trust)
     told = f"{note}, {whose}" if whose else note
     return Item(
-        moment, memory.bank_name(fact.bank), _short(fact.content), uri("fact", fact.id), told
+        moment,
+        memory.context.bank_name(fact.bank),
+        _short(fact.content),
+        uri("fact", fact.id),
+        told,
     )
 
 
@@ -218,10 +222,10 @@ def _whose(trust: Trust) -> str:
     return f"from {trust.value} text" if trust in outside else ""
 
 
-def _is_shown(memory: Reading, bank: str, target: str) -> bool:
+def _is_shown(memory: Holdfast, bank: str, target: str) -> bool:
     """Whether the words of a decision may be told: not if what it is about was forgotten since."""
     named = parse_uri(target)
-    return named is None or not memory.reader.put_away(bank, named.word, named.id, 1)
+    return named is None or not memory.reader.find_hidden(bank, named.word, named.id, 1)
 
 
 def _target(text: str) -> str:

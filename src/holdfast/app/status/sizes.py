@@ -7,14 +7,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import Disk, disk_use
-from holdfast.learn.bank_settings import put_away_by_retention
-from holdfast.store.protocol.overview import Held
+from holdfast.learn.bank_settings import hidden_by_retention
+from holdfast.store.protocol.overview import BankContentSize
 from holdfast.store.sqlite.connection import open_read_only, translated
 
 _TABLES = (
-    "SELECT CASE WHEN t LIKE 'fts%' THEN 'fts' ELSE t END AS n, sum(size) AS s FROM ("
+    "SELECT CASE WHEN t LIKE 'passage_fts%' THEN 'passage_fts' ELSE t END AS n, sum(size) AS s FROM ("
     "SELECT coalesce(m.tbl_name, d.name) AS t, d.pgsize AS size FROM dbstat AS d "
     "LEFT JOIN sqlite_master AS m ON m.name = d.name WHERE d.aggregate = 1) "
     "GROUP BY n ORDER BY s DESC"
@@ -51,19 +51,19 @@ class Sizes(NamedTuple):
     freeable: list[Freeable]
 
 
-def measure(memory: Reading) -> Sizes:
+def measure(memory: Holdfast) -> Sizes:
     """Look at everything that takes room."""
     settings = memory.settings
     disk = disk_use(settings)
     tables: dict[str, int] = {}
     free = 0
     if settings.store:
-        tables = {portion.name: portion.bytes for portion in memory.reader.portions()}
+        tables = {portion.name: portion.bytes for portion in memory.reader.table_sizes()}
         disk = disk._replace(database=sum(tables.values()))
     elif settings.database.exists():
         tables, free = _look_into(settings.database)
-    held = {one.bank: one for one in memory.reader.held()}
-    none = Held("", 0, 0)
+    held = {one.bank: one for one in memory.reader.bank_content_sizes()}
+    none = BankContentSize("", 0, 0)
     banks = [
         BankSize(
             bank.name,
@@ -71,7 +71,7 @@ def measure(memory: Reading) -> Sizes:
             held.get(bank.id, none).words,
             held.get(bank.id, none).vectors,
             bank.retention,
-            len(put_away_by_retention(memory.reader, bank.id)),
+            len(hidden_by_retention(memory.reader, bank.id)),
         )
         for bank in memory.reader.banks()
     ]

@@ -6,38 +6,38 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.background.outdated import look
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.app.status.costs import Costs, look_at_costs
 from holdfast.app.status.health import Health, Verdict, examine, judge
 from holdfast.model.accounts import Spent
 from holdfast.model.ledger import Balance
 from holdfast.model.to_json import plain
 from holdfast.settings import NO_MODEL, OFF
-from holdfast.sources.providers.reliability import Book
+from holdfast.sources.providers.reliability import ReliabilityFile
 from holdfast.store.protocol import Counts
 
 Told = dict[str, Any]
 
 
-def status(memory: Reading, bank: str | None, folder: Path | None, whole_cost: bool) -> Told:
+def status(memory: Holdfast, bank: str | None, folder: Path | None, whole_cost: bool) -> Told:
     """Whether capture works, what is remembered, and the account of every input line."""
-    id = memory.bank_id(bank)
-    balance = memory.balance(bank)
+    id = memory.context.bank_id(bank)
+    balance = memory.inventory.balance(bank)
     health = examine(memory, folder)
     return plain(
         {
-            **_kept(memory, id, memory.counts(bank), balance),
+            **_kept(memory, id, memory.inventory.counts(bank), balance),
             "cost": cost(look_at_costs(memory), whole_cost),
             "older": look(memory),
             "providers": {"use": memory.settings.providers.use, "failing": failing(memory)},
-            **_health(health, judge(health, balance.pending), memory.reader.last_event(id), id),
+            **_health(health, judge(health, balance.pending), memory.reader.last_session_end(id), id),
         }
     )
 
 
-def failing(memory: Reading) -> dict[str, str]:
+def failing(memory: Holdfast) -> dict[str, str]:
     """The plugins that did not answer when they were last asked, and why."""
-    known = Book(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
+    known = ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
     return {id: standing.problem for id, standing in known.items() if standing.failures}
 
 
@@ -55,9 +55,9 @@ def _health(health: Health, verdict: Verdict, last_of_bank: str, id: str | None)
     }
 
 
-def _kept(memory: Reading, id: str | None, counts: Counts, balance: Balance) -> Told:
+def _kept(memory: Holdfast, id: str | None, counts: Counts, balance: Balance) -> Told:
     return {
-        "bank": memory.bank_name(id),
+        "bank": memory.context.bank_name(id),
         "home": str(memory.settings.home),
         "banks": [{"id": b.id, "name": b.name} for b in memory.reader.banks()],
         "sessions": counts.sessions,

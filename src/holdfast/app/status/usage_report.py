@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from holdfast.app.search.old_recall import Reading, utc_now
+from holdfast.app.core.context import utc_now
+from holdfast.app.memory import Holdfast
 from holdfast.app.status.failures import Failure, failures
-from holdfast.learn.decision_state import RETENTION, standing
+from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.accounts import Injection, Use
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import Review
@@ -91,17 +92,17 @@ class Worth(NamedTuple):
 
 
 def look_at_worth(
-    memory: Reading, bank: str | None, days: int = DAYS, measure: bool = False, now: str = ""
+    memory: Holdfast, bank: str | None, days: int = DAYS, measure: bool = False, now: str = ""
 ) -> Worth:
     """Add up the last days; `measure` also asks the memory what it once did not know yet."""
     until = now or utc_now()
     since = before(until, days)
-    id = memory.bank_id(bank)
-    known = [i for i in memory.injections(bank, _MOST) if i.time >= since]
+    id = memory.context.bank_id(bank)
+    known = [i for i in memory.inventory.injections(bank, _MOST) if i.time >= since]
     last = next(iter(failures(memory, 1)), None)
     kinds = sorted({one.kind.value for one in known})
     return Worth(
-        bank=memory.bank_name(id),
+        bank=memory.context.bank_name(id),
         since=since,
         until=until,
         days=days,
@@ -141,14 +142,14 @@ def _fate(one: Injection) -> str:
     return {Use.IGNORED: "ignored", Use.CONTRADICTED: "wrong"}.get(one.use, "unjudged")
 
 
-def _corrections(memory: Reading, id: str | None, since: str) -> Corrections:
+def _corrections(memory: Holdfast, id: str | None, since: str) -> Corrections:
     reader = memory.reader
     banks = [bank.id for bank in reader.banks() if id in (None, bank.id)]
     log = [
         one
         for bank in banks
-        for one in standing(reader.curations(bank))
-        if one.time >= since and one.who != RETENTION
+        for one in in_effect(reader.curations(bank))
+        if one.time >= since and one.who != RETENTION_AUTHOR
     ]
     refused = [one for bank in banks for one in reader.refusals(bank) if one.time >= since]
     opened = [one for one in reader.reviews(id) if one.opened >= since]
@@ -165,8 +166,8 @@ def distinct(reviews: Iterable[Review]) -> set[tuple[str, str]]:
     return {(one.bank, one.target) for one in reviews}
 
 
-def _spent(memory: Reading, since: str) -> Spent:
-    days = [one.spent for one in memory.accounts.spending(since[:10])]
+def _spent(memory: Holdfast, since: str) -> Spent:
+    days = [one.spent for one in memory.store.spending_by_day(since[:10])]
     return Spent(
         calls=sum(one.calls for one in days),
         tokens=sum(one.tokens for one in days),
@@ -180,7 +181,7 @@ def _hours(moment: str, now: str) -> float:
     return round(max(0.0, passed.total_seconds() / 3600), 1)
 
 
-def _own(memory: Reading, id: str | None) -> Any:
+def _own(memory: Holdfast, id: str | None) -> Any:
     """What `eval --own` gives for a few questions; None where the history gives none."""
     from holdfast.app.evaluation import own, replay, sets
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import holdfast
+from holdfast.app.core.context import utc_now
 from holdfast.app.core.lease import lease
-from holdfast.app.curation.curating import remove_derived_files
-from holdfast.app.search.old_recall import utc_now
+from holdfast.app.curation.erasure import remove_derived_files
 from holdfast.capture.places import Places
 from holdfast.errors import (
     InputError,

@@ -16,16 +16,16 @@ from tempfile import TemporaryDirectory
 from holdfast.app.transfer.export_format import FORMAT
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
-from holdfast.learn.decision_state import standing
-from holdfast.learn.import_intake import IMPORTING
+from holdfast.learn.decision_state import in_effect
+from holdfast.learn.import_intake import IMPORT_BATCH
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.imports import Importing
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.bank_making import BankMaker
-from holdfast.refine.ingest.ingest import Account, ingest
+from holdfast.refine.ingest.ingest import IngestReport, ingest
 from holdfast.refine.ingest.read_plan import Input
-from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.settings import Settings
 from holdfast.sources import conversation
 from holdfast.sources.json_fields import Record, mapping
@@ -37,7 +37,7 @@ _FIRST = 200
 _LINE = 1 << 20
 
 
-def look(reader: Reader, settings: Settings, path: Path, bank: str) -> Account:
+def look(reader: Reader, settings: Settings, path: Path, bank: str) -> IngestReport:
     """What reading a file would come to: what is new in it is read into a memory that is thrown
     away."""
     known = reader.source_at(str(path))
@@ -50,7 +50,7 @@ def look(reader: Reader, settings: Settings, path: Path, bank: str) -> Account:
         own = replace(settings, home=Path(place) / "home", store="")
         store = SqliteStore(own.database)
         try:
-            rules = Rules(own.redact_patterns, own.exclude_tools, own.exclude_paths)
+            rules = PrivacyRules(own.redact_patterns, own.exclude_tools, own.exclude_paths)
             banks = BankMaker(own, lambda: "")
             return ingest(store, banks, [Input(copy, conversation.AGENT, bank)], rules, lambda: "")
         finally:
@@ -91,27 +91,27 @@ def _object(line: bytes) -> Record:
         return {}
 
 
-def settle(writer: Writer, path: Path, account: Account, now: str, who: str) -> None:
+def settle(writer: Writer, path: Path, account: IngestReport, now: str, who: str) -> None:
     """Note that something of a file came in."""
     source = writer.source_at(str(path))
     if source is None or not account.captured:
         return
-    number = str(len(writer.importings()))
-    id = content_id(IMPORTING, conversation.AGENT, str(path), now, number)
+    number = str(len(writer.import_batches()))
+    id = content_id(IMPORT_BATCH, conversation.AGENT, str(path), now, number)
     told = Importing(
         source.bank, id, conversation.AGENT, str(path), now, {"turn": account.captured},
         {"line": account.skipped} if account.skipped else {},
         {"line": account.failed} if account.failed else {}, account.redacted,
     )  # fmt: skip
-    writer.put_importing(told)
+    writer.put_import_batch(told)
     name = f"{account.captured} from {path}"
-    writer.curate(Curation(0, source.bank, now, Action.IMPORT, uri(IMPORTING, id), name, who))
+    writer.append_curation(Curation(0, source.bank, now, Action.IMPORT, uri(IMPORT_BATCH, id), name, who))
 
 
 def put_away(writer: Writer, undone: Curation, curator: Curator, now: str) -> None:
     """Forget all that came of the file of an import that was taken back, if it was a dialogue."""
     named = parse_uri(undone.target)
-    found = [one for one in writer.importings(undone.bank) if named and one.id == named.id]
+    found = [one for one in writer.import_batches(undone.bank) if named and one.id == named.id]
     if not found or found[0].program != conversation.AGENT:
         return
     source = writer.source_at(found[0].place)
@@ -126,20 +126,20 @@ def bring_back(writer: Writer, path: Path, curator: Curator, now: str) -> bool:
     if source is None:
         return False
     bank = source.bank
-    log = standing(writer.curations(bank))
-    names = {uri(IMPORTING, one.id) for one in writer.importings(bank) if one.place == str(path)}
+    log = in_effect(writer.curations(bank))
+    names = {uri(IMPORT_BATCH, one.id) for one in writer.import_batches(bank) if one.place == str(path)}
     away = [e for e in log if e.action is Action.FORGET and e.text in names]
     named = [(entry, parse_uri(entry.target)) for entry in away]
     targets = [
         Target(bank, name.word, name.id, known.session if known else "")
         for _, name in named
-        if name and (known := writer.curated(bank, name.word, name.id)) and known.forgotten
+        if name and (known := writer.curation_state(bank, name.word, name.id)) and known.forgotten
     ]
     if targets:
         who = away[0].who
         _decide(writer, Action.RESTORE, targets, curator, (now, "", who))
         turns = sum(len(writer.turns(bank, t.id)) for t in targets if t.kind == "session")
-        account = Account(captured=turns or len(targets))
+        account = IngestReport(captured=turns or len(targets))
         settle(writer, path, account, now, who)
     return bool(targets)
 
@@ -169,6 +169,6 @@ def _decide(
 ) -> None:
     now, text, who = told
     for target in targets:
-        writer.curate(Curation(0, target.bank, now, action, target.uri, text, who))
+        writer.append_curation(Curation(0, target.bank, now, action, target.uri, text, who))
     for bank in {target.bank for target in targets}:
         curator.apply(bank, [target for target in targets if target.bank == bank])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError
 from holdfast.store.export_tables import TABLES
-from holdfast.store.protocol.export import Row, Table
+from holdfast.store.protocol.export import ExportTable, Row
 
 FORMAT = "holdfast-export"
 VERSION = 1
@@ -163,7 +163,7 @@ def _decoded(path: Path, number: int, data: bytes) -> Line:
     return Line(bank, type, row)
 
 
-def _fits(table: Table, row: Row) -> bool:
+def _fits(table: ExportTable, row: Row) -> bool:
     return all(
         isinstance(value, list | dict) if name in table.json else isinstance(value, _SCALARS)
         for name, value in row.items()

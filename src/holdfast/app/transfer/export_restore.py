@@ -19,12 +19,12 @@ from holdfast.learn.curation import Curator
 from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.uris import parse_uri
 from holdfast.refine.core.passages import memory_passage
-from holdfast.refine.git.history import passage_of
-from holdfast.refine.git.threads import show_again
+from holdfast.refine.git.history import curated_commit_passage
+from holdfast.refine.git.threads import refresh_passages
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.export import Row, Table
+from holdfast.store.protocol.export import ExportTable, Row
 
 _BY_NAME = {table.name: table for table in TABLES}
 Tick = Callable[[int, int], None]
@@ -101,11 +101,11 @@ class _Work:
             self._put_decisions(bank, rows)
             return
         listed = [self._clean(table, row) for row in rows]
-        new = self._writer.put_carried(bank, table, listed)
+        new = self._writer.restore_rows(bank, table, listed)
         self.added[type] += new
         self.known[type] += len(listed) - new
 
-    def _clean(self, table: Table, row: Row) -> Row:
+    def _clean(self, table: ExportTable, row: Row) -> Row:
         if table.group == "sessions" and "source" in row:
             row = {**row, "source": self._sources.get(row["source"], 0)}
         words = {
@@ -115,14 +115,14 @@ class _Work:
         }
         return row | words
 
-    def _put_sources(self, bank: str, table: Table, rows: Iterator[Row]) -> None:
+    def _put_sources(self, bank: str, table: ExportTable, rows: Iterator[Row]) -> None:
         """A file is known by its path; what was read of it here stays as it is."""
         for row in rows:
             known = self._writer.source_at(row["path"])
             self.known["source"] += known is not None
             self.added["source"] += known is None
             if known is None:
-                self._sources[row["id"]] = self._writer.put_carried_source(bank, table, row)
+                self._sources[row["id"]] = self._writer.restore_source(bank, table, row)
             else:
                 self._sources[row["id"]] = known.id
 
@@ -135,7 +135,7 @@ class _Work:
             text, who = (self._redactor.redact(row[name]).text for name in ("text", "who"))
             same = known.get((row["time"], action.value, target, text, who))
             if same is None:
-                made = self._writer.curate(
+                made = self._writer.append_curation(
                     Curation(0, bank, row["time"], action, target, text, who)
                 )
                 same = made.seq
@@ -143,19 +143,19 @@ class _Work:
             self.known["curation"] += same in known.values()
             numbers[str(row["seq"])] = str(same)
             named = parse_uri(row["target"])
-            if named and named.word and not self._writer.curated(bank, named.word, named.id):
-                self._writer.put_curated(Curated(bank, named.word, named.id, row["session"]))
+            if named and named.word and not self._writer.curation_state(bank, named.word, named.id):
+                self._writer.put_curation_state(Curated(bank, named.word, named.id, row["session"]))
 
     def show(self) -> None:
         """Make findable what belongs to no session, and let the rest be derived."""
         writer = self._writer
         for bank in self.banks:
-            for commit in list(writer.commits(bank)):
-                writer.put_passage(commit, passage_of(writer, commit))
-            for memory in writer.memories(bank):
+            for commit in list(writer.all_commits(bank)):
+                writer.put_passage(commit, curated_commit_passage(writer, commit))
+            for memory in writer.all_remembered(bank):
                 writer.put_passage(memory, memory_passage(memory))
             for kind in ("pull", "issue"):
                 for record in writer.find(bank, kind, "", 1 << 40):
-                    show_again(writer, bank, kind, record.id)
-            share_intake.show(writer, bank, [one.id for one in writer.shared(bank)])
-            import_intake.show(writer, bank, [one.id for one in writer.imported(bank)])
+                    refresh_passages(writer, bank, kind, record.id)
+            share_intake.refresh_passages(writer, bank, [one.id for one in writer.shared(bank)])
+            import_intake.refresh_passages(writer, bank, [one.id for one in writer.imported(bank)])

@@ -15,7 +15,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.to_json import plain
 from holdfast.store.export_tables import GROUPS, TABLES
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.export import Chosen, Row, Table
+from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
 
 # What a line looks like, for programs that check it.
 SCHEMA = Path(__file__).with_name("export-1.schema.json")
@@ -38,7 +38,7 @@ class Wanted(NamedTuple):
     """What is to be exported: of which banks, what of them, and whether also what is made of it."""
 
     banks: tuple[Bank, ...]
-    chosen: Chosen = Chosen()
+    chosen: ExportSelection = ExportSelection()
     derived: bool = False
 
 
@@ -114,7 +114,7 @@ def export_lines(
         for table in TABLES:
             if table.group != "bank" and table.group not in (wanted.chosen.groups or GROUPS):
                 continue
-            rows = reader.carried(bank.id, table, wanted.chosen)
+            rows = reader.exported_rows(bank.id, table, wanted.chosen)
             if table.name == "source":
                 rows = iter(sorted(rows, key=lambda row: row["path"]))
             for row in rows:
@@ -132,7 +132,7 @@ def _numbers(reader: Reader, wanted: Wanted) -> dict[int, int]:
     return {id: number for number, (_, id) in enumerate(known, 1)}
 
 
-def _numbered(table: Table, row: Row, numbers: dict[int, int]) -> Row:
+def _numbered(table: ExportTable, row: Row, numbers: dict[int, int]) -> Row:
     key = "id" if table.name == "source" else "source"
     if table.group == "sessions" and key in row:
         return {**row, key: numbers.get(row[key], 0)}
@@ -145,7 +145,7 @@ class _Cleaner:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
 
-    def __call__(self, table: Table, row: Row) -> Row:
+    def __call__(self, table: ExportTable, row: Row) -> Row:
         return row | {name: self._value(row[name]) for name in table.words}
 
     def all(self, row: Row) -> Row:
@@ -162,7 +162,7 @@ class _Cleaner:
         return value
 
 
-def _derived(reader: Reader, bank: str, chosen: Chosen) -> Iterator[Line]:
+def _derived(reader: Reader, bank: str, chosen: ExportSelection) -> Iterator[Line]:
     """What is made of a bank's sessions, told as everywhere else."""
 
     def within(first: str, last: str) -> bool:

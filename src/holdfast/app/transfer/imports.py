@@ -12,15 +12,15 @@ from holdfast.app.ingest.ingestion import Ingestion
 from holdfast.app.ingest.stages import know
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn.decision_state import standing
-from holdfast.learn.import_intake import IMPORTING, Taker, Tally, settle
+from holdfast.learn.decision_state import in_effect
+from holdfast.learn.import_intake import IMPORT_BATCH, ImportCounts, ImportWriter, record_import
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.imports import Importing
 from holdfast.model.opinions import Opinion
 from holdfast.model.uris import uri
 from holdfast.refine.core.banks import find_bank_by_name
-from holdfast.refine.ingest.ingest import Account
+from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.sources import conversation
 from holdfast.sources.imports import basic_memory, claude_files, claude_mem, hindsight, mem0
@@ -44,7 +44,7 @@ class Took(NamedTuple):
     uri: str
     program: str
     place: str
-    tallies: tuple[tuple[str, Tally], ...]
+    tallies: tuple[tuple[str, ImportCounts], ...]
 
     @property
     def read(self) -> int:
@@ -83,23 +83,25 @@ class Imports:
         if not path.exists():
             raise NotFoundError(f"There is no {path}.", "Check the path.")
         now = self._context.now()
-        taker = Taker(
+        taker = ImportWriter(
             self._context.store, Redactor(self._context.settings.redact_patterns), program, now
         )
         place = str(path.absolute()).encode("utf-8", "replace").decode()
         if dry_run:
             names = _Names()
             banks = _Choice(self._context.store, self._known, bank, names.look, self._present())
-            taker.take(_counted(reading.read(path), tick), banks.of, "")
+            taker.import_drafts(_counted(reading.read(path), tick), banks.of, "")
             return Took("", program, place, _told(taker, self._context.bank_names() | names.new))
-        known = len(self._context.store.importings())
-        id = content_id(IMPORTING, program, place, now, str(known))
+        known = len(self._context.store.import_batches())
+        id = content_id(IMPORT_BATCH, program, place, now, str(known))
         with self._context.store.transaction():
             banks = _Choice(self._context.store, self._known, bank, self._make, self._present())
-            taker.take(_counted(reading.read(path), tick), banks.of, id)
-            got = settle(self._context.store, taker, program, place, id, self._context.actor(who))
+            taker.import_drafts(_counted(reading.read(path), tick), banks.of, id)
+            got = record_import(
+                self._context.store, taker, program, place, id, self._context.actor(who)
+            )
         self._context.after_change()
-        name = uri(IMPORTING, id) if got else ""
+        name = uri(IMPORT_BATCH, id) if got else ""
         return Took(name, program, place, _told(taker, self._context.bank_names()))
 
     def import_export(
@@ -137,7 +139,7 @@ class Imports:
         banks = self._context.store.banks()
         return [opinion for bank in banks for opinion in self._context.store.all_opinions(bank.id)]
 
-    def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> Account:
+    def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> IngestReport:
         """Read any dialogue, one JSON object a line; `undo_import` takes it back. A dry run only
         counts what is new in it."""
         if not path.is_file():
@@ -164,11 +166,11 @@ class Imports:
     def imports(self, bank: str | None = None) -> list[tuple[Importing, bool]]:
         """Every import that brought something, and whether it stands."""
         id, banks = self._context.bank_id(bank), self._context.bank_ids(bank)
-        log = [entry for one in banks for entry in standing(self._context.store.curations(one))]
+        log = [entry for one in banks for entry in in_effect(self._context.store.curations(one))]
         left = {(entry.bank, entry.target) for entry in log if entry.action is Action.IMPORT}
         return [
-            (one, (one.bank, uri(IMPORTING, one.id)) in left)
-            for one in self._context.store.importings(id)
+            (one, (one.bank, uri(IMPORT_BATCH, one.id)) in left)
+            for one in self._context.store.import_batches(id)
         ]
 
     def undo_import(self, name: str, who: str = "") -> list[Curation]:
@@ -178,7 +180,7 @@ class Imports:
 
         curator = curator_for(self._context, who)
         with self._context.store.transaction():
-            undone = curator.undo_unit(banks, Action.IMPORT, name)
+            undone = curator.undo_batch(banks, Action.IMPORT, name)
             for entry in undone:
                 conversation_imports.put_away(
                     self._context.store, entry, curator, self._context.now()
@@ -197,7 +199,7 @@ class Imports:
             return self._context.banks.ensure(self._context.store, current_folder())
         if Path(project).is_absolute():
             return self._context.banks.ensure(self._context.store, project)
-        return self._context.banks.named(self._context.store, project)
+        return self._context.banks.ensure_named(self._context.store, project)
 
 
 class _Choice:
@@ -268,6 +270,6 @@ def _counted(given: Iterable[Any], tick: Tick) -> Iterator[Any]:
         yield one
 
 
-def _told(taker: Taker, names: dict[str, str]) -> tuple[tuple[str, Tally], ...]:
+def _told(taker: ImportWriter, names: dict[str, str]) -> tuple[tuple[str, ImportCounts], ...]:
     found = [(names.get(bank, ""), tally) for bank, tally in taker.tallies.items() if tally.read]
     return tuple(sorted(found, key=lambda one: one[0]))

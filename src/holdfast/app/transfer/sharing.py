@@ -17,16 +17,31 @@ from holdfast.app.curation.records import curator_for
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.language import cut
-from holdfast.learn.decision_state import standing
-from holdfast.learn.share_drafts import Draft, Sharer, Words, after, draft, same_words
-from holdfast.learn.share_intake import Place, ToTake, plan, take
+from holdfast.learn.decision_state import in_effect
+from holdfast.learn.share_drafts import (
+    Draft,
+    Sharer,
+    TextCleaner,
+    dated_after,
+    draft_shares,
+    same_content,
+)
+from holdfast.learn.share_intake import ShareImportPlan, ShareSource, import_shares, plan_import
 from holdfast.model.curation import Action, Curation
 from holdfast.model.team import Shared
 from holdfast.model.uris import parse_uri, uri
-from holdfast.sources.git.share_branch import Person, Shelf, person_at
-from holdfast.sources.rule_places import top_of
-from holdfast.sources.share_format import Files, Refused, decode, encode, merge, path_of, read
-from holdfast.store.protocol.shares import Taking
+from holdfast.sources.git.share_branch import Person, ShareBranch, git_identity
+from holdfast.sources.rule_places import project_root
+from holdfast.sources.share_format import (
+    Files,
+    RefusedLine,
+    decode,
+    encode,
+    merge,
+    person_path,
+    read_shares,
+)
+from holdfast.store.protocol.shares import ShareImport
 
 
 class ToShare(NamedTuple):
@@ -52,7 +67,7 @@ class OnShelf(NamedTuple):
 
     place: str
     held: tuple[Shared, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedLine, ...]
 
 
 class Sharing:
@@ -67,18 +82,18 @@ class Sharing:
     ) -> ToShare:
         """What sharing some records would change."""
         shelf = self._shelf(place)
-        person = person_at(Path(current_folder()))
+        person = git_identity(Path(current_folder()))
         id = self._context.bank(bank).id
         sharer = Sharer(person.name, person.email, self._context.now(), note)
-        drafts = draft(self._context.store, id, names, self._words(), sharer)
-        held, _ = read(shelf.read())
+        drafts = draft_shares(self._context.store, id, names, self._words(), sharer)
+        held, _ = read_shares(shelf.read())
         told = ToShare(id, str(shelf.folder), person)
         for one in drafts:
             known = held.get(one.shared.id)
-            dated = one._replace(shared=after(one.shared, known))
+            dated = one._replace(shared=dated_after(one.shared, known))
             if known is None or known.gone:
                 told = told._replace(added=(*told.added, dated))
-            elif same_words(known, one.shared):
+            elif same_content(known, one.shared):
                 told = told._replace(same=(*told.same, known))
             else:
                 told = told._replace(changed=(*told.changed, (dated, known)))
@@ -87,8 +102,8 @@ class Sharing:
     def plan_unshare(self, names: Sequence[str], place: str = "") -> ToShare:
         """What taking back would change; only what we share ourselves can be taken back."""
         shelf = self._shelf(place)
-        person = person_at(Path(current_folder()))
-        held, _ = read(shelf.read())
+        person = git_identity(Path(current_folder()))
+        held, _ = read_shares(shelf.read())
         shown = [shared for shared in held.values() if not shared.gone]
         told = ToShare("", str(shelf.folder), person)
         for name in dict.fromkeys(names):
@@ -99,7 +114,7 @@ class Sharing:
                     "Ask them to take it back, or `holdfast forget` it here once it is pulled.",
                 )
             gone = replace(found, gone=True, author=person.name, shared=self._context.now())
-            told = told._replace(gone=(*told.gone, after(gone, found)))
+            told = told._replace(gone=(*told.gone, dated_after(gone, found)))
         return told
 
     def share(self, planned: ToShare) -> str:
@@ -107,7 +122,7 @@ class Sharing:
         shelf = self._shelf(planned.place)
         new = [one.shared for one in (*planned.added, *(new for new, _ in planned.changed))]
         new += planned.gone
-        lines = [(path_of(shared.email), encode(shared)) for shared in new]
+        lines = [(person_path(shared.email), encode(shared)) for shared in new]
         for path, line in lines:
             if isinstance(why := decode(line, path), str):
                 raise InputError(f"This cannot be shared: {why}.", "Share less at once.")
@@ -147,16 +162,16 @@ class Sharing:
                 "It is not clear where to push to.",
                 f"Name a remote: {', '.join(known)}." if known else "Add one: git remote add …",
             )
-        return chosen, shelf.push(chosen, person_at(Path(current_folder())))
+        return chosen, shelf.push(chosen, git_identity(Path(current_folder())))
 
     def list_shared(self, place: str = "") -> OnShelf:
         """What is shared in a place, the latest last."""
         shelf = self._shelf(place)
-        held, refused = read(shelf.read())
+        held, refused = read_shares(shelf.read())
         shown = sorted((s for s in held.values() if not s.gone), key=lambda s: (s.shared, s.id))
         return OnShelf(str(shelf.folder), tuple(shown), tuple(refused))
 
-    def plan_pull(self, place: str = "", bank: str | None = None) -> ToTake:
+    def plan_pull(self, place: str = "", bank: str | None = None) -> ShareImportPlan:
         """What taking in others' shared memories would change: from a repository, from a remote of
         this one, which is asked for what is new, or from what is here already."""
         folder = Path(place).expanduser() if place else Path(current_folder())
@@ -165,13 +180,13 @@ class Sharing:
         if remote:
             shelf.fetch(remote)
         tips = shelf.tips()
-        where = Place(remote or str(shelf.folder), tuple(tips))
+        where = ShareSource(remote or str(shelf.folder), tuple(tips))
         redactor = Redactor(self._context.settings.redact_patterns)
         email = ""
         with suppress(InputError):  # who has no name has shared nothing either
-            email = person_at(Path(current_folder())).email
-        found = read(shelf.read(tips))
-        return plan(
+            email = git_identity(Path(current_folder())).email
+        found = read_shares(shelf.read(tips))
+        return plan_import(
             self._context.store,
             self._context.one_bank_id(bank),
             found,
@@ -181,7 +196,7 @@ class Sharing:
             email,
         )
 
-    def pull(self, planned: ToTake, bank: str | None = None, who: str = "") -> str:
+    def pull(self, planned: ShareImportPlan, bank: str | None = None, who: str = "") -> str:
         """Take in what was planned, into a bank that is made if need be; returns the name of the
         taking, "" if there was nothing."""
         if planned.nothing:
@@ -189,31 +204,33 @@ class Sharing:
         id = self._context.one_bank_id(bank) or self._context.banks.ensure(
             self._context.store, current_folder()
         )
-        taking = take(self._context.store, id, planned, self._context.now, self._context.actor(who))
+        taking = import_shares(self._context.store, id, planned, self._context.now, self._context.actor(who))
         self._context.after_change()
         return taking
 
     def undo_pull(self, name: str, bank: str | None = None, who: str = "") -> Curation:
         """Take back all that one pull brought."""
         banks = [self._context.one_bank_id(bank)]
-        found = curator_for(self._context, who).undo_unit(banks, Action.PULL, name)
+        found = curator_for(self._context, who).undo_batch(banks, Action.PULL, name)
         self._context.after_change()
         return found[0]
 
-    def pulls(self, bank: str | None = None) -> list[tuple[Taking, bool]]:
+    def pulls(self, bank: str | None = None) -> list[tuple[ShareImport, bool]]:
         """Every pull that brought something, and whether it stands."""
         id = self._context.one_bank_id(bank)
-        left = {entry.target for entry in standing(self._context.store.curations(id))}
-        return [(one, uri("taking", one.id) in left) for one in self._context.store.takings(id)]
+        left = {entry.target for entry in in_effect(self._context.store.curations(id))}
+        return [(one, uri("taking", one.id) in left) for one in self._context.store.share_imports(id)]
 
-    def _shelf(self, place: str) -> Shelf:
+    def _shelf(self, place: str) -> ShareBranch:
         folder = Path(place).expanduser() if place else Path(current_folder())
         if not folder.is_dir():
             raise NotFoundError(f"{place} is not a folder.", "Name a repository, or a remote.")
-        return Shelf(folder.resolve())
+        return ShareBranch(folder.resolve())
 
-    def _words(self) -> Words:
-        return Words(Redactor(self._context.settings.redact_patterns), top_of(current_folder()))
+    def _words(self) -> TextCleaner:
+        return TextCleaner(
+            Redactor(self._context.settings.redact_patterns), project_root(current_folder())
+        )
 
 
 def _meant(held: Iterable[Shared], name: str) -> Shared:

@@ -112,7 +112,7 @@ def save(file: ConfigFile, after: bytes | None, lock: bool = False) -> None:
             if after is None:
                 target.unlink(missing_ok=True)
             else:
-                replace_whole(target, after)
+                write_atomically(target, after)
     except OSError as error:
         raise InputError(
             f"{file.path} cannot be written: {error.strerror or error}.",
@@ -127,7 +127,7 @@ def _bytes(path: Path) -> bytes | None:
         return None
 
 
-def replace_whole(target: Path, content: bytes, mode: int | None = None) -> None:
+def write_atomically(target: Path, content: bytes, mode: int | None = None) -> None:
     """Write a file so that nobody ever sees half of it. Without a mode it keeps the one it has,
     or is its owner's alone if it is new."""
     there = target.stat() if target.exists() else None

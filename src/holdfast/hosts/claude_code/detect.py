@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.capture.places import Places
-from holdfast.hosts.claude_code.hook_commands import EVENTS, SCRIPT, home_of
+from holdfast.hosts.claude_code.hook_commands import EVENTS, SCRIPT, home_of_hook
 
-KEPT_DAYS = 30
-WANTED = [event.name for event in EVENTS]
+DEFAULT_TRANSCRIPT_DAYS = 30
+EVENT_NAMES = [event.name for event in EVENTS]
 _PLUGIN = "holdfast"
 
 
-class Seen(NamedTuple):
+class HookStatus(NamedTuple):
     """`scripts` are those that hooks of ours run, by event; `kept_days` is how long a transcript
     lives; `problems` tells of files that cannot be read; `off` is the file that switches all hooks
     off, ours and everybody's."""
@@ -31,20 +31,20 @@ class Seen(NamedTuple):
     @property
     def missing(self) -> list[str]:
         """The events that nobody tells us of."""
-        return [] if self.plugins else [event for event in WANTED if event not in self.scripts]
+        return [] if self.plugins else [event for event in EVENT_NAMES if event not in self.scripts]
 
     @property
-    def any(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether Claude Code tells us of anything."""
         return bool(self.scripts or self.plugins)
 
 
-def see(claude_dir: Path, folder: Path | None = None) -> Seen:
+def detect_hooks(claude_dir: Path, folder: Path | None = None) -> HookStatus:
     """Look at the user's settings, and at those of the project of a folder."""
     scripts: dict[str, list[Path]] = {}
     plugins: dict[str, None] = {}
     problems: list[str] = []
-    kept: float = KEPT_DAYS
+    kept: float = DEFAULT_TRANSCRIPT_DAYS
     off: Path | None = None
     for path in _files(claude_dir, folder):
         settings = _load(path, problems)
@@ -59,7 +59,7 @@ def see(claude_dir: Path, folder: Path | None = None) -> Seen:
         if isinstance(days, int | float) and not isinstance(days, bool):
             kept = float(days)
     found = {event: tuple(paths) for event, paths in scripts.items()}
-    return Seen(found, tuple(plugins), kept, tuple(problems), off)
+    return HookStatus(found, tuple(plugins), kept, tuple(problems), off)
 
 
 def _files(claude_dir: Path, folder: Path | None) -> Iterator[Path]:
@@ -87,7 +87,7 @@ def _our_hooks(hooks: object) -> Iterator[tuple[str, Path]]:
     for event, groups in _object(hooks).items():
         for group in _list(groups):
             for hook in _list(_object(group).get("hooks")):
-                home = home_of(hook)
+                home = home_of_hook(hook)
                 if home is not None:
                     yield event, Places(home).hooks / SCRIPT
 

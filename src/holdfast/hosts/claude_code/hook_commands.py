@@ -65,7 +65,7 @@ def hook_command(home: Path, event: str) -> str:
             f"The folder {script!r} cannot be written into a settings file.",
             "Choose another home with HOLDFAST_HOME: letters, digits, spaces are fine.",
         )
-    if without_shell():
+    if lacks_shell():
         plain = str(home / _FOLDER / PLAIN_SCRIPT)
         return for_cmd([sys.executable, "-I", "-S", plain, event])
     # A shell on Windows reads paths with slashes.
@@ -73,7 +73,7 @@ def hook_command(home: Path, event: str) -> str:
     return f"sh {quote(script)} {event} 2>/dev/null || exit 0"
 
 
-def without_shell(system: str = os.name, path: str | None = None) -> bool:
+def lacks_shell(system: str = os.name, path: str | None = None) -> bool:
     """Whether hooks must do without `sh`: on Windows, where Git for Windows did not bring one."""
     return system == "nt" and shutil.which("sh", path=path) is None
 
@@ -98,7 +98,7 @@ def hook_entries(home: Path) -> dict[str, Entry]:
     return {event.name: make_entry(event, hook_command(home, event.name)) for event in EVENTS}
 
 
-def home_of(hook: object) -> Path | None:
+def home_of_hook(hook: object) -> Path | None:
     """The home whose script a hook of a settings file runs; None where it runs none of ours."""
     if not isinstance(hook, dict):
         return None
@@ -123,9 +123,9 @@ def _words(command: str) -> list[str]:
         return []
 
 
-def is_of(home: Path, hook: object) -> bool:
+def is_hook_of(home: Path, hook: object) -> bool:
     """Whether a hook runs the script of this home, by whatever name the home goes."""
-    found = home_of(hook)
+    found = home_of_hook(hook)
     if found is None:
         return False
     return found == home or os.path.realpath(found) == os.path.realpath(home)

@@ -22,9 +22,9 @@ from holdfast.capture.inbox import make_inbox
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import config_file, settings_entries
-from holdfast.hosts.claude_code.install_record import Record
+from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.claude_code.json_text import read
-from holdfast.hosts.claude_code.locations import Scope, Where
+from holdfast.hosts.claude_code.locations import Scope, SettingsFiles
 
 _FLAGS = ("-I", "-E")
 _CHECK = "import holdfast; print(holdfast.__file__)"
@@ -37,7 +37,7 @@ class Interpreter(NamedTuple):
 
     path: str
     flags: str
-    elsewhere: str = ""
+    other_copy: str = ""
 
 
 class Change(NamedTuple):
@@ -102,7 +102,7 @@ def scripts() -> dict[str, bytes]:
     return {
         item.name: item.read_bytes()
         for item in folder.iterdir()
-        if item.is_file() and item.name.endswith((".sh", ".py"))
+        if item.name.endswith((".sh", ".py")) and item.name != "__init__.py"
     }
 
 
@@ -113,7 +113,7 @@ def home_files(places: Places, python: Interpreter) -> dict[Path, bytes]:
     return files
 
 
-def outdated(places: Places, python: Interpreter) -> list[Path]:
+def outdated_files(places: Places, python: Interpreter) -> list[Path]:
     """The files of the home that lack, or are not as this version has them."""
     return [
         path
@@ -128,8 +128,8 @@ def prepare_home(places: Places, python: Interpreter) -> None:
         for folder in (places.home, places.hooks):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.chmod(0o700)
-        for path in outdated(places, python):
-            config_file.replace_whole(
+        for path in outdated_files(places, python):
+            config_file.write_atomically(
                 path, home_files(places, python)[path], 0o700 if path.suffix == ".sh" else 0o600
             )
         make_inbox(places)
@@ -141,17 +141,17 @@ def prepare_home(places: Places, python: Interpreter) -> None:
 
 
 def plan_install(
-    home: Path, where: Where, python: Interpreter, default_home: Path, with_plugin: bool = False
+    home: Path, where: SettingsFiles, python: Interpreter, default_home: Path, with_plugin: bool = False
 ) -> Plan:
     """What setting up changes. With the plugin in their stead our own entries are taken out,
     since two of them would tell everything twice."""
     plan = Plan()
     hooks, servers = config_file.load(where.hooks_file), config_file.load(where.servers_file)
     if with_plugin:
-        _change(plan, hooks, settings_entries.take_hooks(hooks.text, home))
-        if where.project in settings_entries.servers_of(servers.text, home, default_home):
+        _change(plan, hooks, settings_entries.remove_hooks(hooks.text, home))
+        if where.project in settings_entries.projects_with_server(servers.text, home, default_home):
             _change(
-                plan, servers, settings_entries.take_server(servers.text, where.project), lock=True
+                plan, servers, settings_entries.remove_server(servers.text, where.project), lock=True
             )
         return plan
     _change(plan, hooks, settings_entries.add_hooks(hooks.text, home))
@@ -159,7 +159,7 @@ def plan_install(
     _change(
         plan, servers, settings_entries.add_server(servers.text, where.project, server), lock=True
     )
-    if settings_entries.taken_name(servers.text, where.project):
+    if settings_entries.is_name_taken(servers.text, where.project):
         plan.notes.append(
             f"{where.servers_file} has a server called {settings_entries.SERVER!r} that is not "
             "ours; it was left alone, so Claude cannot ask this memory."
@@ -174,15 +174,15 @@ def _change(plan: Plan, file: config_file.ConfigFile, text: str, lock: bool = Fa
         plan.changes.append(Change(file, file.encode(text), lock))
 
 
-def carry_out(home: Path, changes: Sequence[Change], default_home: Path) -> None:
+def apply_install(home: Path, changes: Sequence[Change], default_home: Path) -> None:
     """Make changes, each after its file was put away."""
-    record = Record(home)
+    record = InstallRecord(home)
     for change in changes:
         path, raw = change.file.path, change.file.raw
         if record.is_untouched(path, raw):
-            record.note(path, change.after)
+            record.update(path, change.after)
         else:
-            record.remember(path, _without_us(home, change.file, default_home), change.after)
+            record.add(path, _without_us(home, change.file, default_home), change.after)
         config_file.save(change.file, change.after, change.lock)
 
 
@@ -190,17 +190,17 @@ def _without_us(home: Path, file: config_file.ConfigFile, default_home: Path) ->
     """A file as it is without our entries."""
     if file.raw is None:
         return None
-    text = settings_entries.take_hooks(file.text, home)
-    for project in settings_entries.servers_of(text, home, default_home):
-        text = settings_entries.take_server(text, project)
+    text = settings_entries.remove_hooks(file.text, home)
+    for project in settings_entries.projects_with_server(text, home, default_home):
+        text = settings_entries.remove_server(text, project)
     return file.raw if text == file.text else file.encode(text)
 
 
-def plan_uninstall(home: Path, wheres: Sequence[Where], everything: bool, default: Path) -> Plan:
+def plan_uninstall(home: Path, wheres: Sequence[SettingsFiles], everything: bool, default: Path) -> Plan:
     """What moving out changes: in the files of the given scopes, and with `everything` in every
     file that we ever changed."""
     plan = Plan()
-    record = Record(home)
+    record = InstallRecord(home)
     hooks_files = {where.hooks_file for where in wheres}
     servers = {(where.servers_file, where.project) for where in wheres}
     paths = [*hooks_files, *dict.fromkeys(path for path, _ in servers)]
@@ -212,10 +212,10 @@ def plan_uninstall(home: Path, wheres: Sequence[Where], everything: bool, defaul
             continue
         text = file.text
         if everything or path in hooks_files:
-            text = settings_entries.take_hooks(text, home)
-        for project in settings_entries.servers_of(text, home, default):
+            text = settings_entries.remove_hooks(text, home)
+        for project in settings_entries.projects_with_server(text, home, default):
             if everything or (path, project) in servers:
-                text = settings_entries.take_server(text, project)
+                text = settings_entries.remove_server(text, project)
         after = _restored(record, file, text)
         if after != file.raw:
             plan.changes.append(Change(file, after, lock=path.name in _LOCKED))
@@ -225,7 +225,7 @@ def plan_uninstall(home: Path, wheres: Sequence[Where], everything: bool, defaul
 _LOCKED = (".claude.json", ".config.json")
 
 
-def _restored(record: Record, file: config_file.ConfigFile, text: str) -> bytes | None:
+def _restored(record: InstallRecord, file: config_file.ConfigFile, text: str) -> bytes | None:
     """The bytes for a file whose document is to become `text`: those it had before us, if that
     is the same document and nobody touched the file since."""
     path = file.path
@@ -235,7 +235,7 @@ def _restored(record: Record, file: config_file.ConfigFile, text: str) -> bytes 
             return before
     if text == file.text:
         return file.raw
-    if record.made(path) and _same(text, "{}"):
+    if record.created(path) and _same(text, "{}"):
         return None
     return file.encode(text)
 
@@ -254,18 +254,18 @@ def _said(value: Any) -> Any:
     return value
 
 
-def undo(home: Path, changes: Sequence[Change], default: Path) -> None:
+def apply_uninstall(home: Path, changes: Sequence[Change], default: Path) -> None:
     """Carry out what `plan_uninstall` worked out."""
-    record = Record(home)
+    record = InstallRecord(home)
     for change in changes:
         path = change.file.path
         config_file.save(change.file, change.after, change.lock)
         left = change.file.decode(change.after)
-        ours = settings_entries.hooks_of(left, home) or settings_entries.servers_of(
+        ours = settings_entries.find_hooks(left, home) or settings_entries.projects_with_server(
             left, home, default
         )
         if ours and str(path) in record.files:
-            record.note(path, change.after)
+            record.update(path, change.after)
         else:
             record.forget(path, restored=change.after == record.before(path))
     for change in changes:
@@ -279,13 +279,13 @@ def _remove_if_empty(folder: Path, after: bytes | None) -> None:
             folder.rmdir()
 
 
-def is_set_up(home: Path, wheres: Sequence[Where], default: Path) -> list[Scope]:
+def installed_scopes(home: Path, wheres: Sequence[SettingsFiles], default: Path) -> list[Scope]:
     """For which scopes there are entries of ours."""
     found: list[Scope] = []
     for where in wheres:
         hooks = config_file.load(where.hooks_file)
         servers = config_file.load(where.servers_file)
-        ours = where.project in settings_entries.servers_of(servers.text, home, default)
-        if settings_entries.hooks_of(hooks.text, home) or ours:
+        ours = where.project in settings_entries.projects_with_server(servers.text, home, default)
+        if settings_entries.find_hooks(hooks.text, home) or ours:
             found.append(where.scope)
     return found

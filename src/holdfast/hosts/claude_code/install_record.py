@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.hosts.claude_code.config_file import replace_whole
+from holdfast.hosts.claude_code.config_file import write_atomically
 
 _VERSION = 1
 _NAME = "claude-code.json"
 # The record of what was changed for other agents.
-OTHERS = "agents.json"
+OTHER_AGENTS = "agents.json"
 
 
 class Entry(NamedTuple):
@@ -33,7 +33,7 @@ def fingerprint(raw: bytes | None) -> str:
     return hashlib.sha256(raw).hexdigest() if raw is not None else ""
 
 
-class Record:
+class InstallRecord:
     """The record of one home."""
 
     def __init__(self, home: Path, name: str = _NAME) -> None:
@@ -67,23 +67,23 @@ class Record:
             return False
         return not entry.before or (self.folder / entry.before).is_file()
 
-    def made(self, path: Path) -> bool:
+    def created(self, path: Path) -> bool:
         """Whether there was no such file before us."""
         entry = self.files.get(str(path))
         return entry is not None and not entry.before
 
-    def remember(self, path: Path, before: bytes | None, after: bytes | None) -> None:
+    def add(self, path: Path, before: bytes | None, after: bytes | None) -> None:
         """Keep what a file was before us, and know again what we left."""
         name = ""
         if before is not None:
             moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
             name = f"{path.name.lstrip('.')}.{moment}.{fingerprint(before)[:8]}"
             self._make()
-            replace_whole(self.folder / name, before, 0o600)
+            write_atomically(self.folder / name, before, 0o600)
         self.files[str(path)] = Entry(name, fingerprint(after))
         self._write()
 
-    def note(self, path: Path, after: bytes | None) -> None:
+    def update(self, path: Path, after: bytes | None) -> None:
         """We left something else in a file that was ours already."""
         self.files[str(path)] = self.files[str(path)]._replace(after=fingerprint(after))
         self._write()
@@ -110,4 +110,4 @@ class Record:
             return
         files = {path: entry._asdict() for path, entry in self.files.items()}
         told = json.dumps({"v": _VERSION, "files": files}, indent=1)
-        replace_whole(self._path, told.encode(), 0o600)
+        write_atomically(self._path, told.encode(), 0o600)

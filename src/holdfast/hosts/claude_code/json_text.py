@@ -120,7 +120,7 @@ def _append(text: str, holder: Node, name: Step, value: Any) -> str:
         said = _member(name, json.dumps(value, ensure_ascii=False))
         return text[: holder.start + 1] + said + text[holder.end - 1 :]
     base = _indent_at(text, holder.start)
-    lead = base + unit(text)
+    lead = base + indent_unit(text)
     said = _member(name, _lay_out(text, value, lead, newline))
     inner = f"{newline}{lead}{said}{newline}{base}"
     return text[: holder.start + 1] + inner + text[holder.end - 1 :]
@@ -139,7 +139,7 @@ def _dump(text: str, at: int, value: Any) -> str:
 
 
 def _lay_out(text: str, value: Any, lead: str, newline: str) -> str:
-    laid = json.dumps(value, ensure_ascii=False, indent=unit(text))
+    laid = json.dumps(value, ensure_ascii=False, indent=indent_unit(text))
     return laid.replace("\n", newline + lead)
 
 
@@ -148,13 +148,13 @@ def _indent_at(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def unit(text: str) -> str:
+def indent_unit(text: str) -> str:
     """One step of indentation, as the document has it."""
     found = _INDENT.search(text)
     return found.group(1) if found else _DEFAULT_INDENT
 
 
-def take(text: str, path: tuple[Step, ...]) -> str:
+def remove(text: str, path: tuple[Step, ...]) -> str:
     """The text without the value at a path."""
     root = read(text)
     holder = cast(Node, find(root, path[:-1]))

@@ -19,7 +19,7 @@ class Scope(StrEnum):
     PROJECT = "project"
 
 
-class Where(NamedTuple):
+class SettingsFiles(NamedTuple):
     """The two files of a scope. `project` is how the second one names the project, "" for the
     user's own part."""
 
@@ -29,14 +29,14 @@ class Where(NamedTuple):
     project: str = ""
 
 
-def locate(settings: Settings, scope: Scope, folder: Path) -> Where:
+def settings_files(settings: Settings, scope: Scope, folder: Path) -> SettingsFiles:
     """The files of a scope, seen from a folder."""
     servers = servers_file(settings.claude_dir, settings.own_claude_dir)
     if scope is Scope.USER:
-        return Where(scope, settings.claude_dir / "settings.json", servers)
+        return SettingsFiles(scope, settings.claude_dir / "settings.json", servers)
     # One user's own file of a project; the one that is committed is not ours to write.
     top = Path(run_git(str(folder), "rev-parse", "--show-toplevel").strip() or folder)
-    return Where(
+    return SettingsFiles(
         scope, top / ".claude" / "settings.local.json", servers, project_key(folder, str(top))
     )
 
@@ -62,7 +62,7 @@ def find_program() -> str:
     return shutil.which("claude") or ""
 
 
-def is_here(settings: Settings) -> bool:
+def is_present(settings: Settings) -> bool:
     """Whether there is any sign of Claude Code on this machine."""
     return settings.claude_dir.is_dir() or bool(find_program())
 

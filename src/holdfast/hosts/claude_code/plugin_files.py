@@ -53,23 +53,23 @@ def marketplace(source: str, version: str) -> dict[str, Any]:
     }
 
 
-def source() -> Traversable:
+def plugin_source() -> Traversable:
     """The plugin's folder in the package."""
     return resources.files("holdfast.hosts.claude_code") / "plugin"
 
 
-def market_folder(home: Path) -> Path:
+def marketplace_folder(home: Path) -> Path:
     """Where the copy lies that Claude Code is pointed to."""
     return home / "marketplace"
 
 
-def copy_out(home: Path, version: str) -> Path:
+def write_plugin(home: Path, version: str) -> Path:
     """Copy the plugin into the home, with a marketplace that offers it."""
-    folder = market_folder(home)
+    folder = marketplace_folder(home)
     new = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     (new / ".claude-plugin").mkdir(mode=0o700, parents=True)
-    _copy(source(), new / NAME)
+    _copy(plugin_source(), new / NAME)
     offer = json.dumps(marketplace(f"./{NAME}", version), indent=2) + "\n"
     (new / ".claude-plugin" / "marketplace.json").write_text(offer, "utf-8")
     shutil.rmtree(folder, ignore_errors=True)
@@ -79,7 +79,7 @@ def copy_out(home: Path, version: str) -> Path:
 
 def is_current(home: Path) -> bool:
     """Whether the copy is there, and as this version has it."""
-    return _same(source(), market_folder(home) / NAME)
+    return _same(plugin_source(), marketplace_folder(home) / NAME)
 
 
 def _same(item: Traversable, copy: Path) -> bool:
@@ -99,14 +99,14 @@ def _copy(item: Traversable, target: Path) -> None:
             _copy(inner, target / inner.name)
 
 
-class Told(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command of Claude Code's went, and what it said."""
 
     ok: bool
     words: str
 
 
-def _tell(program: str, *arguments: str) -> Told:
+def _tell(program: str, *arguments: str) -> CommandResult:
     try:
         done = subprocess.run(
             [program, "plugin", *arguments],
@@ -116,16 +116,16 @@ def _tell(program: str, *arguments: str) -> Told:
             timeout=_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Told(False, str(error))
+        return CommandResult(False, str(error))
     said = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).strip()
-    return Told(done.returncode == 0, said)
+    return CommandResult(done.returncode == 0, said)
 
 
 def install_commands(home: Path, scope: str) -> list[tuple[str, ...]]:
     """What Claude Code is told, in order; a person can type the same after `claude plugin`."""
     kept = "local" if scope == "project" else scope
     return [
-        ("marketplace", "add", str(market_folder(home)), "--scope", kept),
+        ("marketplace", "add", str(marketplace_folder(home)), "--scope", kept),
         ("install", ID, "--scope", kept),
     ]
 
@@ -136,9 +136,9 @@ def uninstall_commands(scope: str) -> list[tuple[str, ...]]:
     return [("uninstall", ID, "--scope", kept), ("marketplace", "remove", NAME)]
 
 
-def run(program: str, commands: list[tuple[str, ...]]) -> Told:
+def run_plugin_commands(program: str, commands: list[tuple[str, ...]]) -> CommandResult:
     """Tell Claude Code one after another, until it refuses one."""
-    told = Told(True, "")
+    told = CommandResult(True, "")
     for command in commands:
         told = _tell(program, *command)
         if not told.ok:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code.hook_commands import home_of, hook_entries, is_of
-from holdfast.hosts.claude_code.json_text import Step, find, put, read, take
+from holdfast.hosts.claude_code.hook_commands import home_of_hook, hook_entries, is_hook_of
+from holdfast.hosts.claude_code.json_text import Step, find, put, read, remove
 
 SERVER = "holdfast"
 _HOOKS = "hooks"
@@ -26,7 +26,7 @@ def add_hooks(text: str, home: Path) -> str:
     """The document with exactly one hook of ours for each event."""
     _check(text)
     wanted = hook_entries(home)
-    for event, places in hooks_of(text, home).items():
+    for event, places in find_hooks(text, home).items():
         groups = find(read(text), (_HOOKS, event))
         entry = wanted.get(event)
         first = cast(int, places[0][2])
@@ -55,7 +55,7 @@ def _check(text: str) -> None:
             )
 
 
-def hooks_of(text: str, home: Path | None) -> dict[str, list[tuple[Step, ...]]]:
+def find_hooks(text: str, home: Path | None) -> dict[str, list[tuple[Step, ...]]]:
     """Where hooks of a home stand, by event; of any home where None is given."""
     found: dict[str, list[tuple[Step, ...]]] = {}
     hooks: object = read(text).value.get(_HOOKS)
@@ -63,7 +63,7 @@ def hooks_of(text: str, home: Path | None) -> dict[str, list[tuple[Step, ...]]]:
         for number, group in _items(groups):
             inner = cast(Object, group).get(_HOOKS) if isinstance(group, dict) else None
             for place, hook in _items(inner):
-                ours = is_of(home, hook) if home else home_of(hook) is not None
+                ours = is_hook_of(home, hook) if home else home_of_hook(hook) is not None
                 if ours:
                     found.setdefault(str(event), []).append((_HOOKS, event, number, _HOOKS, place))
     return found
@@ -73,11 +73,11 @@ def other_homes(text: str, home: Path) -> list[Path]:
     """Other homes whose hooks stand in the document as well."""
     root = read(text)
     homes: dict[Path, None] = {}
-    for places in hooks_of(text, None).values():
+    for places in find_hooks(text, None).values():
         for place in places:
             node = find(root, place)
-            found = home_of(node.value) if node else None
-            if found is not None and node is not None and not is_of(home, node.value):
+            found = home_of_hook(node.value) if node else None
+            if found is not None and node is not None and not is_hook_of(home, node.value):
                 homes[found] = None
     return list(homes)
 
@@ -90,16 +90,16 @@ def _items(value: object) -> list[tuple[Any, Any]]:
     return []
 
 
-def take_hooks(text: str, home: Path) -> str:
+def remove_hooks(text: str, home: Path) -> str:
     """The document without our hooks, and without what was only there to hold them."""
-    for event in hooks_of(text, home):
+    for event in find_hooks(text, home):
         text = _take_hooks(text, home, event)
     return text
 
 
 def _take_hooks(text: str, home: Path, event: str) -> str:
-    for place in reversed(hooks_of(text, home).get(event, [])):
-        text = _prune(take(text, place), place[:-1])
+    for place in reversed(find_hooks(text, home).get(event, [])):
+        text = _prune(remove(text, place), place[:-1])
     return text
 
 
@@ -112,7 +112,7 @@ def _prune(text: str, path: tuple[Step, ...]) -> str:
             return text
         if path[0] == _HOOKS and len(path) == 4:
             path = path[:-1]
-        text = take(text, path)
+        text = remove(text, path)
         path = path[:-1]
     return text
 
@@ -128,7 +128,7 @@ def server_entry(python: str, flags: str, home: Path, is_default: bool) -> Objec
     }
 
 
-def is_server(value: object) -> bool:
+def is_own_server(value: object) -> bool:
     """Whether an entry starts a server of ours."""
     if not isinstance(value, dict):
         return False
@@ -154,30 +154,30 @@ def add_server(text: str, project: str, entry: Object) -> str:
     """The document with our server; unchanged where another server has its name."""
     path = server_path(project)
     there = find(read(text), path)
-    if there is not None and (not is_server(there.value) or there.value == entry):
+    if there is not None and (not is_own_server(there.value) or there.value == entry):
         return text
     return put(text, path, entry)
 
 
-def taken_name(text: str, project: str) -> bool:
+def is_name_taken(text: str, project: str) -> bool:
     """Whether a server that is not ours has our name."""
     there = find(read(text), server_path(project))
-    return there is not None and not is_server(there.value)
+    return there is not None and not is_own_server(there.value)
 
 
-def servers_of(text: str, home: Path, default: Path) -> list[str]:
+def projects_with_server(text: str, home: Path, default: Path) -> list[str]:
     """For which projects our server stands in the document; "" is the user's own."""
     root = read(text)
     projects: object = root.value.get(_PROJECTS)
     found: list[str] = []
     for project in ("", *(name for name, _ in _items(projects))):
         node = find(root, server_path(project))
-        if node and is_server(node.value) and server_home(node.value, default) == home:
+        if node and is_own_server(node.value) and server_home(node.value, default) == home:
             found.append(project)
     return found
 
 
-def take_server(text: str, project: str) -> str:
+def remove_server(text: str, project: str) -> str:
     """The document without our server, and without what was only there to hold it."""
     path = server_path(project)
-    return _prune(take(text, path), path[:-1])
+    return _prune(remove(text, path), path[:-1])

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.hosts import toml_text
-from holdfast.hosts.host import SERVER, Host, Ours, Piece, hooks, is_of, is_ours
-from holdfast.sources.agent import Where
+from holdfast.hosts.host import SERVER, Host, HoldfastCommand, SettingsChange, json_hooks, starts_this_holdfast, starts_holdfast
+from holdfast.sources.agent import UserEnvironment
 
 _TABLE = "mcp_servers"
 _EVENTS = ("SessionStart", "Stop")
 _TIMEOUT_S = 10
 
 
-def _pieces(where: Where, ours: Ours) -> Sequence[Piece]:
+def _pieces(where: UserEnvironment, ours: HoldfastCommand) -> Sequence[SettingsChange]:
     home = Path(where.env.get("CODEX_HOME") or where.home / ".codex")
-    command, *arguments = ours.words
+    command, *arguments = ours.server_command
     entry: dict[str, Any] = {"command": command, "args": arguments}
     if ours.env:
         entry["env"] = ours.env
@@ -30,21 +30,21 @@ def _pieces(where: Where, ours: Ours) -> Sequence[Piece]:
         there = toml_text.entry(text, _TABLE, SERVER)
         if there is None:
             return toml_text.put(text, _TABLE, SERVER, entry)
-        if there == entry or not is_ours(there):
+        if there == entry or not starts_holdfast(there):
             return text
         return toml_text.put(toml_text.take(text, _TABLE, SERVER), _TABLE, SERVER, entry)
 
     def drop(text: str) -> str:
-        mine = is_of(toml_text.entry(text, _TABLE, SERVER), ours)
+        mine = starts_this_holdfast(toml_text.entry(text, _TABLE, SERVER), ours)
         return toml_text.take(text, _TABLE, SERVER) if mine else text
 
     def taken(text: str) -> bool:
         there = toml_text.entry(text, _TABLE, SERVER)
-        return there is not None and not is_ours(there)
+        return there is not None and not starts_holdfast(there)
 
     return (
-        Piece(home / "config.toml", add, drop, taken, empty=""),
-        hooks(home / "hooks.json", ours, _EVENTS, _TIMEOUT_S),
+        SettingsChange(home / "config.toml", add, drop, taken, empty=""),
+        json_hooks(home / "hooks.json", ours, _EVENTS, _TIMEOUT_S),
     )
 
 

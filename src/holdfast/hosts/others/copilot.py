@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.hosts.host import Host, Object, Ours, Piece, server
-from holdfast.sources.agent import Where
+from holdfast.hosts.host import Host, Object, HoldfastCommand, SettingsChange, json_server
+from holdfast.sources.agent import UserEnvironment
 
 
-def _pieces(where: Where, ours: Ours) -> Sequence[Piece]:
+def _pieces(where: UserEnvironment, ours: HoldfastCommand) -> Sequence[SettingsChange]:
     home = Path(where.env.get("COPILOT_HOME") or where.home / ".copilot")
-    command, *arguments = ours.words
+    command, *arguments = ours.server_command
     entry: Object = {"tools": ["*"], "type": "local", "command": command, "args": arguments}
     if ours.env:
         entry["env"] = ours.env
-    return (server(home / "mcp-config.json", ("mcpServers",), entry, ours),)
+    return (json_server(home / "mcp-config.json", ("mcpServers",), entry, ours),)
 
 
 HOST = Host("copilot", "Copilot CLI", _pieces)

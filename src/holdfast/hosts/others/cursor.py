@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.hosts.host import Host, Ours, Piece, server
-from holdfast.sources.agent import Where
+from holdfast.hosts.host import Host, HoldfastCommand, SettingsChange, json_server
+from holdfast.sources.agent import UserEnvironment
 
 
-def _pieces(where: Where, ours: Ours) -> Sequence[Piece]:
-    command, *arguments = ours.words
+def _pieces(where: UserEnvironment, ours: HoldfastCommand) -> Sequence[SettingsChange]:
+    command, *arguments = ours.server_command
     entry = {"command": command, "args": arguments, **({"env": ours.env} if ours.env else {})}
-    return (server(where.home / ".cursor" / "mcp.json", ("mcpServers",), entry, ours),)
+    return (json_server(where.home / ".cursor" / "mcp.json", ("mcpServers",), entry, ours),)
 
 
 HOST = Host("cursor", "Cursor", _pieces)

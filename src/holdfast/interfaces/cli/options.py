@@ -10,7 +10,7 @@ from holdfast.errors import InputError
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.recall.core.plan import Budget
-from holdfast.recall.query.times import read_span
+from holdfast.recall.query.times import read_iso_span
 from holdfast.settings import Settings
 
 
@@ -83,7 +83,7 @@ def add_as_of(parser: argparse.ArgumentParser) -> None:
 def as_of(arguments: argparse.Namespace) -> str:
     """The last moment that counts, "" for now."""
     given: str = arguments.as_of
-    return read_span(given).last if given else ""
+    return read_iso_span(given).last if given else ""
 
 
 def add_network(parser: argparse.ArgumentParser) -> None:

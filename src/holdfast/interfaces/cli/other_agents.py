@@ -10,13 +10,13 @@ from holdfast.errors import InputError
 from holdfast.hosts import agent_install
 from holdfast.hosts.claude_code import install
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.host import Ours
+from holdfast.hosts.host import HoldfastCommand
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.refine.ingest.discovery import default_folders, where_of
+from holdfast.refine.ingest.discovery import agent_locations, default_folders
 from holdfast.settings import Settings
-from holdfast.sources.registry import FIRST
+from holdfast.sources.registry import DEFAULT_AGENT
 
 
 class Leaving(NamedTuple):
@@ -37,9 +37,9 @@ def set_up(
             "Leave out --scope and --plugin; in each project it asks the memory of that project.",
         )
     python = install.find_interpreter()
-    ours = Ours(python.path, python.flags, places.home, places.home == host.default_home())
-    plan = agent_install.plan_in(chosen, where_of(settings), ours)
-    stale = install.outdated(places, python) or places.inbox() is None
+    ours = HoldfastCommand(python.path, python.flags, places.home, places.home == host.default_home())
+    plan = agent_install.plan_install(chosen, agent_locations(settings), ours)
+    stale = install.outdated_files(places, python) or places.inbox() is None
     steps = [f"copy what hooks run to {places.hooks}"] if stale else []
     done = False
     if not arguments.json:
@@ -51,7 +51,7 @@ def set_up(
             screen.line("Nothing was changed.")
             return False
         install.prepare_home(places, python)
-        agent_install.carry_out(places.home, plan.changes)
+        agent_install.apply_install(places.home, plan.changes)
         done = True
     if arguments.json:
         told = [{"path": str(change.path), "diff": change.diff} for change in plan.changes]
@@ -73,28 +73,28 @@ def set_up(
 def also_here(settings: Settings) -> list[str]:
     """A word on each other agent that has sessions here and is not set up."""
     home = Places(settings.home).home
-    ours, where = Ours("", "", home, home == host.default_home()), where_of(settings)
+    ours, where = HoldfastCommand("", "", home, home == host.default_home()), agent_locations(settings)
     there = {agent.name for _, agent in default_folders(where)}
     return [
         f"{one.title} has sessions here as well: they are read too, and `holdfast setup --agent "
         f"{one.name}` lets it ask this memory."
         for one in hosts().values()
-        if one.name in there and not agent_install.is_in(one, where, ours)
+        if one.name in there and not agent_install.is_installed(one, where, ours)
     ]
 
 
 def leave(settings: Settings, places: Places, agent: str | None, scoped: bool) -> Leaving:
     """What moving out takes out of other agents: of the one named, or of all where neither an
     agent nor a scope is."""
-    ours = Ours("", "", places.home, places.home == host.default_home())
-    where = where_of(settings)
+    ours = HoldfastCommand("", "", places.home, places.home == host.default_home())
+    where = agent_locations(settings)
     everyone = list(hosts().values())
-    chosen = [] if scoped or agent == FIRST else everyone
-    if agent not in (None, FIRST):
+    chosen = [] if scoped or agent == DEFAULT_AGENT else everyone
+    if agent not in (None, DEFAULT_AGENT):
         chosen = [one for one in everyone if one.name == agent]
     rest = [one for one in everyone if one not in chosen]
-    plan = agent_install.plan_out(chosen, where, ours)
-    return Leaving(plan, any(agent_install.is_in(one, where, ours) for one in rest))
+    plan = agent_install.plan_uninstall(chosen, where, ours)
+    return Leaving(plan, any(agent_install.is_installed(one, where, ours) for one in rest))
 
 
 def show(screen: Screen, plan: agent_install.Plan, steps: list[str] | None = None) -> None:

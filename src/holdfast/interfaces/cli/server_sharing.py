@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import open_memory
 from holdfast.app.remote.outbox import Post, Pushed, ToSend
 from holdfast.app.remote.remote_search import Remotes
-from holdfast.app.search.old_recall import utc_now
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm
 from holdfast.interfaces.cli.screen import Screen, day, number
@@ -17,7 +17,7 @@ from holdfast.model.team import Scope
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from holdfast.sources.remote.remote_config import Remote
-from holdfast.store.protocol.outbox import Parcel
+from holdfast.store.protocol.outbox import OutboxItem
 
 
 def server_of(arguments: argparse.Namespace) -> Remote | None:
@@ -33,9 +33,9 @@ def server_of(arguments: argparse.Namespace) -> Remote | None:
 def share(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
     """Send some records to a server, or list what was sent."""
     with open_memory(create=False) as memory:
-        post = Post(memory)
+        post = Post(memory.context)
         if arguments.list:
-            return _list(screen, memory.reader.parcels(server.name), server, arguments.json)
+            return _list(screen, memory.reader.outbox(server.name), server, arguments.json)
         if not arguments.uri:
             raise InputError(
                 "Nothing is named to be shared.",
@@ -49,7 +49,7 @@ def share(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
 def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
     """Take records back from a server."""
     with open_memory(create=False) as memory:
-        post = Post(memory)
+        post = Post(memory.context)
         planned = post.plan_take_back(arguments.uri, server)
         return _go_on(screen, post, planned, arguments, "")
 
@@ -133,7 +133,7 @@ def _contract(planned: ToSend, scope: str, done: Pushed) -> dict[str, object]:
     }
 
 
-def _list(screen: Screen, parcels: list[Parcel], server: Remote, as_json: bool) -> int:
+def _list(screen: Screen, parcels: list[OutboxItem], server: Remote, as_json: bool) -> int:
     if as_json:
         listed = [
             {"origin": p.origin, "uri": p.there, "state": p.state.value, "taken_back": p.gone,

@@ -1,1 +1,3 @@
-"""The server that people and programs on this machine reach by HTTP."""
+"""The HTTP server of `holdfast browse` and `holdfast serve`: web pages for people (`pages`), and
+REST (`api`), GraphQL (`graph`) and MCP (`mcp`) for programs. `app` assembles them, `auth` decides
+who may do what, `core` runs tasks with the memory, `server` runs the whole with uvicorn."""

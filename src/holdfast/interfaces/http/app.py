@@ -1,4 +1,4 @@
-"""The server, put together: guard, pages, programs' ways in, and errors in one form."""
+"""The HTTP application: all routes behind the guard, and one form for all errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import holdfast
-from holdfast.app.curation.old_rule_proposals import ChangedError
+from holdfast.app.curation.rule_proposals import ChangedError
 from holdfast.errors import (
     BusyError,
     CancelledError,
@@ -31,76 +31,75 @@ from holdfast.errors import (
     StoreUnavailableError,
 )
 from holdfast.interfaces.http import api, pages
-from holdfast.interfaces.http.api.handling import ForeignError, NotJsonError
+from holdfast.interfaces.http.api.requests import CrossSiteError, NotJsonError
 from holdfast.interfaces.http.auth import login
-from holdfast.interfaces.http.auth.browser_token import COOKIE, Keys
-from holdfast.interfaces.http.auth.guard import Guard, Rules, named_request
-from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_way
+from holdfast.interfaces.http.auth.browser_token import COOKIE, OwnerKeys
+from holdfast.interfaces.http.auth.guard import Guard, GuardRules, request_id_field
+from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
-from holdfast.interfaces.http.core.live import Live
-from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.core.change_feed import ChangeFeed
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.metrics import TYPE, Metrics
 from holdfast.interfaces.http.core.request_principal import principal
-from holdfast.interfaces.http.core.research_runs import Investigations
-from holdfast.interfaces.http.core.streaming import Streams
+from holdfast.interfaces.http.core.research_runs import ResearchRuns
+from holdfast.interfaces.http.core.streaming import EventStreams
 from holdfast.interfaces.http.graph import graphql_endpoint
 from holdfast.interfaces.http.mcp import mcp_endpoint
-from holdfast.interfaces.http.mcp.agent_sessions import SessionTable
 from holdfast.interfaces.ui.render import STATIC, Pages
 
-_ABOUT = """\
+_API_DESCRIPTION = """\
 Everything that the command line can do, for programs: with the token of the file that
 `holdfast browse` names (`Authorization: Bearer …`), or with a visitor's cookie and the key of its
 forms (`X-Form-Key`) for whatever changes something. Lists come in pages (`limit`, `cursor`); every
 error has the form `{"error": {"code", "message", "remedy"}}`."""
 
 
-class Site:
-    """What runs behind one address."""
+class WebApp:
+    """The application of one server, and the parts that its routes use. `guard` is the ASGI app."""
 
-    def __init__(self, desk: Desk, keys: Keys | TeamKeys, rules: Rules) -> None:
-        self.desk = desk
+    def __init__(self, pool: MemoryPool, keys: OwnerKeys | TeamKeys, rules: GuardRules) -> None:
+        self.pool = pool
         self.keys = keys
         self.pages = Pages()
-        self.streams = Streams(keys.admits)
-        self._investigations: dict[str, Investigations] = {}
-        self.live = Live(desk)
-        self.agents = SessionTable()
+        self.streams = EventStreams(keys.is_still_valid)
+        self._research_runs: dict[str, ResearchRuns] = {}
+        self.changes = ChangeFeed(pool)
+        self.mcp_sessions = mcp_endpoint.make_sessions()
         self.metrics = Metrics()
         self.guard = Guard(self._app(), keys, rules)
 
     @property
-    def investigations(self) -> Investigations:
-        """Those of whoever asks: who sees only some banks has none but their own."""
+    def research_runs(self) -> ResearchRuns:
+        """The research sessions of the principal; a key for some banks sees only its own."""
         who = principal()
         name = who.key if who.banks is not None else ""
-        if name not in self._investigations:
-            self._investigations[name] = Investigations(self.desk)
-        return self._investigations[name]
+        if name not in self._research_runs:
+            self._research_runs[name] = ResearchRuns(self.pool)
+        return self._research_runs[name]
 
     def _app(self) -> FastAPI:
         @asynccontextmanager
         async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
             yield
             if isinstance(self.keys, TeamKeys):
-                await self.keys.note()  # the desk is left to whoever gave it
+                await self.keys.save_last_used()  # whoever made the pool closes it
             else:
-                self.desk.close()
+                self.pool.close()
 
         app = FastAPI(
             title="Holdfast",
             version=holdfast.__version__,
-            description=_ABOUT,
+            description=_API_DESCRIPTION,
             docs_url=None,
             redoc_url=None,
             openapi_url="/api/v1/openapi.json",
             lifespan=lifespan,
-            dependencies=[Depends(check_way)],
+            dependencies=[Depends(check_route)],
         )
-        app.state.site = self
+        app.state.web = self
         app.mount("/static", StaticFiles(directory=STATIC), name="static")
-        if isinstance(self.keys, Keys):
-            app.add_api_route("/enter", self._enter, include_in_schema=False)
+        if isinstance(self.keys, OwnerKeys):
+            app.add_api_route("/enter", self._redeem_link, include_in_schema=False)
         else:
             app.include_router(login.router, include_in_schema=False)
             app.add_api_route("/metrics", self._metrics, include_in_schema=False)
@@ -111,75 +110,78 @@ class Site:
         app.include_router(graphql_endpoint.router)
         app.include_router(mcp_endpoint.router, include_in_schema=False)
         for kind in (HoldfastError, HTTPException, RequestValidationError, Exception):
-            app.add_exception_handler(kind, self._failed)
-        _lay_ways(app)
+            app.add_exception_handler(kind, self._error_response)
+        _compile_routes(app)
         return app
 
-    async def _enter(self, key: str = "", to: str = "/") -> Response:
-        """Let a browser in by a link that works once."""
-        assert isinstance(self.keys, Keys)
+    async def _redeem_link(self, key: str = "", to: str = "/") -> Response:
+        """Give a browser a cookie for a link that works once."""
+        assert isinstance(self.keys, OwnerKeys)
         cookie = self.keys.enter(key)
         if cookie is None:
-            told = "This link was used, or is too old. Run `holdfast browse` for a new one."
-            return Response(told, 403, media_type="text/plain; charset=utf-8")
-        answer = RedirectResponse(login.inside(to), 303)
+            text = "This link was used, or is too old. Run `holdfast browse` for a new one."
+            return Response(text, 403, media_type="text/plain; charset=utf-8")
+        answer = RedirectResponse(login.local_path(to), 303)
         answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/")
         return answer
 
     async def _metrics(self) -> Response:
-        """What is counted, for Prometheus."""
+        """The metrics, for Prometheus."""
         gauges = {
             "holdfast_queued": (
                 "Questions that were handed in and are not done.",
-                self.desk.queued,
+                self.pool.queued,
             ),
             "holdfast_listeners": ("Streams that somebody listens to.", self.streams.listeners),
         }
-        self.metrics.store_errors = self.desk.failed
+        self.metrics.store_errors = self.pool.store_failures
         return Response(self.metrics.text(gauges), media_type=TYPE)
 
-    async def _failed(self, request: Request, error: Exception) -> Response:
-        """An error as people or programs want to read it."""
-        fault = _fault(error)
+    async def _error_response(self, request: Request, error: Exception) -> Response:
+        """An error as a page or as JSON."""
+        answer = _describe_error(error)
         if isinstance(error, StoreError) and isinstance(self.keys, TeamKeys):
-            # Where the memory lies and what it complains of is for whoever runs the server.
-            fault = fault._replace(message=_AWAY, remedy="Ask again in a moment.")
-        told = {"code": fault.code, "message": fault.message, "remedy": fault.remedy}
-        told |= named_request(request.scope)
-        # Of a method that is not allowed: those that are.
-        aside: dict[str, str] = dict(getattr(error, "headers", None) or {})
-        if fault.status == 503:
-            aside["retry-after"] = "2"
+            # Details of the store are only for whoever runs the server.
+            answer = answer._replace(message=_STORE_UNAVAILABLE, remedy="Ask again in a moment.")
+        fields = {"code": answer.code, "message": answer.message, "remedy": answer.remedy}
+        fields |= request_id_field(request.scope)
+        # For a method that is not allowed, the framework adds those that are.
+        headers: dict[str, str] = dict(getattr(error, "headers", None) or {})
+        if answer.status == 503:
+            headers["retry-after"] = "2"
         if "text/html" in request.headers.get("accept", ""):
             if isinstance(error, RequestValidationError):
                 remedy = "Correct the address, or choose a place above."
-                fault = fault._replace(message=_in_words(error), remedy=remedy)
+                answer = answer._replace(message=_validation_errors_in_words(error), remedy=remedy)
             page = self.pages.render(
-                "error.html", status=fault.status, message=fault.message, remedy=fault.remedy
+                "error.html", status=answer.status, message=answer.message, remedy=answer.remedy
             )
-            return HTMLResponse(page, fault.status, aside)
-        return JSONResponse({"error": told}, fault.status, aside)
+            return HTMLResponse(page, answer.status, headers)
+        return JSONResponse({"error": fields}, answer.status, headers)
 
 
-_AWAY = "The memory cannot be used right now."
-# What the framework says by itself, in our words.
-_PLAIN = {
+# Of a request with wrong parameters: enough to correct it, bounded because names can be long.
+_MAX_PROBLEMS = 5
+_MAX_PROBLEM_CHARS = 1000
+_STORE_UNAVAILABLE = "The memory cannot be used right now."
+# Our texts for errors that the framework raises.
+_FRAMEWORK_TEXTS = {
     (404, "Not Found"): ("There is nothing at this address.", "Search, or choose a place above."),
     (405, "Method Not Allowed"): ("This address is not asked in this way.", ""),
 }
 
 
-class _Fault(NamedTuple):
+class _ErrorAnswer(NamedTuple):
     status: int
     code: str
     message: str
     remedy: str = ""
 
 
-# The first that fits.
-_KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
+# Status and code of an error; the first class that matches counts.
+_ERROR_KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (NotFoundError, 404, "not_found"),
-    (ForeignError, 403, "wrong_origin"),
+    (CrossSiteError, 403, "wrong_origin"),
     (NotJsonError, 415, "not_json"),
     (ForbiddenError, 403, NOT_PERMITTED),
     (ChangedError, 409, "changed"),
@@ -196,45 +198,49 @@ _KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (StoreError, 503, "unavailable"),
     (HoldfastError, 500, "failed"),
 )
-_CODES = {404: "not_found", 405: "not_allowed", 400: "bad_input"}
+_STATUS_CODES = {404: "not_found", 405: "not_allowed", 400: "bad_input"}
 
 
-def _lay_ways(app: FastAPI) -> None:
-    """Ways are made ready when somebody looks for one, all of them at once, while everybody waits:
-    so they are looked at before anybody comes."""
+def _compile_routes(app: FastAPI) -> None:
+    """Match all routes once. The framework prepares every route at the first request, which would
+    make that request and all beside it wait."""
     for route in app.routes:
         route.matches({"type": "http", "method": "GET", "path": "/none", "headers": []})
 
 
-def _fault(error: Exception) -> _Fault:
+def _describe_error(error: Exception) -> _ErrorAnswer:
     if isinstance(error, HoldfastError):
-        status, code = next((s, c) for kind, s, c in _KINDS if isinstance(error, kind))
-        return _Fault(status, code, error.message, error.remedy)
+        status, code = next((s, c) for kind, s, c in _ERROR_KINDS if isinstance(error, kind))
+        return _ErrorAnswer(status, code, error.message, error.remedy)
     if isinstance(error, RequestValidationError):
-        return _Fault(422, "bad_form", _misfits(error), "See /api/v1/openapi.json.")
+        return _ErrorAnswer(422, "bad_form", _validation_errors(error), "See /api/v1/openapi.json.")
     if isinstance(error, HTTPException):
-        code = _CODES.get(error.status_code, "refused" if error.status_code < 500 else "failed")
-        plain = _PLAIN.get((error.status_code, error.detail), (error.detail, ""))
-        return _Fault(error.status_code, code, *plain)
-    return _Fault(500, "failed", "Something went wrong.", "`holdfast doctor` may know what.")
+        code = _STATUS_CODES.get(
+            error.status_code, "refused" if error.status_code < 500 else "failed"
+        )
+        plain = _FRAMEWORK_TEXTS.get((error.status_code, error.detail), (error.detail, ""))
+        return _ErrorAnswer(error.status_code, code, *plain)
+    return _ErrorAnswer(500, "failed", "Something went wrong.", "`holdfast doctor` may know what.")
 
 
-def _misfits(error: RequestValidationError) -> str:
-    """What is wrong, and where; not what was sent."""
-    told = [
-        f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()[:5]
+def _validation_errors(error: RequestValidationError) -> str:
+    """Which parameters are wrong and why, without the values that were sent."""
+    problems = [
+        f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}"
+        for one in error.errors()[:_MAX_PROBLEMS]
     ]
-    return "; ".join(told)[:1000]
+    return "; ".join(problems)[:_MAX_PROBLEM_CHARS]
 
 
-def _in_words(error: RequestValidationError) -> str:
-    """The same for people."""
-    told = [
-        f"{one['loc'][-1]} {str(one['msg']).removeprefix('Input ')}" for one in error.errors()[:5]
+def _validation_errors_in_words(error: RequestValidationError) -> str:
+    """The same as text for a page."""
+    problems = [
+        f"{one['loc'][-1]} {str(one['msg']).removeprefix('Input ')}"
+        for one in error.errors()[:_MAX_PROBLEMS]
     ]
-    return f"{'; '.join(told)[:1000]}."
+    return f"{'; '.join(problems)[:_MAX_PROBLEM_CHARS]}."
 
 
 async def _health() -> dict[str, str]:
-    """That there is somebody."""
+    """That the server runs."""
     return {"status": "ok"}

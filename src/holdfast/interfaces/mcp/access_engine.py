@@ -1,4 +1,4 @@
-"""What answers `holdfast mcp memory`: the data access layer, and records as resources."""
+"""The engine of `holdfast mcp memory`: the data access layer, and records as resources."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
 
 
 class AccessEngine:
-    """Answers from a memory that it can only read."""
+    """Answers from a memory that is opened read-only."""
 
     def __init__(self) -> None:
         self._access: ReopeningMemory[Access] = ReopeningMemory(open_access)
 
-    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
-        """The result of a tool; what the user can mend is told to the model as a result."""
-        ask.progress("Searching memory")
+    def call(self, name: str, arguments: Object, context: CallContext) -> Object:
+        """The result of a tool. An error becomes a result too, so that the model reads it."""
+        context.progress("Searching memory")
         try:
             data = self._access.current().call(name, arguments)
         except HoldfastError as error:
@@ -29,7 +29,7 @@ class AccessEngine:
         return tool_result(json.dumps(data, ensure_ascii=False), data)
 
     def list_resources(self) -> list[Object]:
-        """A handful of records to begin with."""
+        """A few records to start from."""
         access = self._access.current()
         return resources.list_resources(access.reader, access.bank())
 
@@ -39,10 +39,10 @@ class AccessEngine:
         return resources.read_resource(access.reader, access.bank(), uri)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._access.close()
 
 
 def make_engine() -> AccessEngine:
-    """The engine of this server."""
+    """The engine of `holdfast mcp memory`."""
     return AccessEngine()

@@ -1,4 +1,4 @@
-"""`holdfast mcp memory`: the data access layer as a server of its own."""
+"""`holdfast mcp memory`: read-only tools for an agent that researches a question by itself."""
 
 from __future__ import annotations
 

@@ -88,9 +88,7 @@ def cancelled_request(message: Message) -> RequestId | None:
     return id if isinstance(id, str | int) else None
 
 
-def progress_sender(
-    params: Object, send: Callable[[str], object]
-) -> Callable[[float, str], None]:
+def progress_sender(params: Object, send: Callable[[str], object]) -> Callable[[float, str], None]:
     """A function that sends progress notifications, if the caller asked for them."""
     token = progress_token(params)
 
@@ -146,11 +144,6 @@ class ActiveCalls:
         """Cancel a call, if it is still active."""
         context = self._contexts.get(_key(id))
         if context is not None:
-            context.cancel()
-
-    def cancel_all(self) -> None:
-        """Cancel every call."""
-        for context in list(self._contexts.values()):
             context.cancel()
 
 

@@ -1,23 +1,23 @@
-"""What answers `holdfast mcp`: the same as data and as text.
+"""The engine of `holdfast mcp`: the tools that read. `main_write_tools` has those that write.
 
-Claude Code shows its model the data alone where there is any, other clients show the text, so
-each says everything. A host cuts a result that is too long for it, so what is said is selected
-to fit: whole records, best first, and how many more there are.
+Every result is given twice, as data and as text, because Claude Code shows its model only the data
+and other clients show only the text. A host cuts a result that is too long, so a result holds as
+many whole records as fit, best first, and says how many were left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import closing
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from holdfast.app.answers.ask import Wish
-from holdfast.app.answers.research_sessions import Investigation
 from holdfast.app.answers.result_budget import LONGEST_RECORD, fit
 from holdfast.app.answers.tool import Object
-from holdfast.app.search.old_recall import Reading, open_reading
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
+from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
@@ -27,119 +27,143 @@ from holdfast.model.query import Answer, Hit, Layer, Recalled
 from holdfast.model.research import Event
 from holdfast.model.trust import Freshness, Status
 from holdfast.recall.core.plan import Budget, Plan
-from holdfast.recall.ranking.remote_hits import ARM
+from holdfast.recall.ranking.remote_hits import STRATEGY_PREFIX
 from holdfast.research.answering.plugin_evidence import missing_replies
 from holdfast.research.history.expertise import Expert
 
-_HITS = 20
-_EVIDENCE = 10
-_COMMITS = 3
-_EXCERPT = 400
-_ALL = "all"
-_WRITING = ("memory_reflect", "remember", "learn", "auto_learn")
+
+class ResultLimits(NamedTuple):
+    """How much a result holds. More costs the agent's context, less may leave out what it needs;
+    `fit` also bounds the whole result."""
+
+    # Records of `memory_recall`.
+    hits: int = 20
+    # Records below an answer of `team_query`, where the call sets no limit.
+    evidence: int = 10
+    # Commits that show why a person is named.
+    commits_per_person: int = 3
+    # Characters of one record below an answer; the whole record is a resource.
+    excerpt_chars: int = 400
+    # Suggestions after a search that found nothing.
+    suggestions: int = 8
+
+
+_LIMITS = ResultLimits()
+_ANY_NETWORK = "all"
+_WRITE_TOOLS = frozenset(tool.name for tool in TOOLS if tool.writes)
 
 
 class MainEngine:
-    """Answers from the memory as it is now: of the bank of the folder we stand in, or of one that
-    is named."""
+    """Answers from a memory, about one bank: `bank`, or that of the current folder.
+
+    `reading` and `write_tools` are given where somebody else holds the memory open; otherwise it is
+    opened at the first call, and again when the file was replaced.
+    """
 
     def __init__(
-        self, reading: MemorySource[Reading] | None = None, writing: Any = None, bank: str | None = None
+        self,
+        reading: MemorySource[Holdfast] | None = None,
+        write_tools: Any = None,
+        bank: str | None = None,
     ) -> None:
-        self._reading: MemorySource[Reading] = reading or ReopeningMemory(open_reading)
-        self._writing = writing
+        self._source: MemorySource[Holdfast] = reading or ReopeningMemory(open_memory)
+        self._write_tools = write_tools
         self._bank = bank
-        # A server that asks other servers in the name of whoever asks it would ask for strangers.
-        self._remotes = reading is None
-        self._run: dict[str, Callable[[Object, CallContext], Object]] = {
-            "memory": self._memory,
+        # A shared server does not ask remotes: it would do so with its own keys for any client.
+        self._ask_remotes = reading is None
+        self._handlers: dict[str, Callable[[Object, CallContext], Object]] = {
+            "memory": self._ask,
             "memory_recall": self._recall,
-            "team_query": self._team,
+            "team_query": self._ask_team,
         }
 
-    def reading(self) -> Reading:
-        """The memory as it is now."""
-        return self._reading.current()
+    def reading(self) -> Holdfast:
+        """The memory, opened now if need be."""
+        return self._source.current()
 
     def close(self) -> None:
-        """Let go of the files."""
-        self._reading.close()
-        if self._writing is not None:
-            self._writing.close()
+        """Close the files."""
+        self._source.close()
+        if self._write_tools is not None:
+            self._write_tools.close()
 
     def list_resources(self) -> list[Object]:
-        """A handful of records to begin with."""
+        """A few records to start from."""
         reading = self.reading()
-        return resources.list_resources(reading.reader, reading.bank_id(self._bank))
+        return resources.list_resources(reading.reader, reading.context.bank_id(self._bank))
 
     def read_resource(self, uri: str) -> Object:
         """A record by its URI."""
         reading = self.reading()
-        return resources.read_resource(reading.reader, reading.bank_id(self._bank), uri)
+        return resources.read_resource(reading.reader, reading.context.bank_id(self._bank), uri)
 
-    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
-        """The result of a tool. What the user can mend is told to the model as a result."""
+    def call(self, name: str, arguments: Object, context: CallContext) -> Object:
+        """The result of a tool. An error becomes a result too, so that the model reads it."""
         try:
-            if name in _WRITING:
-                return self._writer().call(name, arguments, ask)
-            return self._run[name](arguments, ask)
+            if name in _WRITE_TOOLS:
+                return self._load_write_tools().call(name, arguments, context)
+            return self._handlers[name](arguments, context)
         except HoldfastError as error:
             return tool_error(error)
 
-    def _writer(self) -> Any:
-        """What can also write, loaded when it is first wanted: it takes longer."""
-        if self._writing is None:
+    def _load_write_tools(self) -> Any:
+        """The tools that write, imported at the first use because that takes longer."""
+        if self._write_tools is None:
             from holdfast.interfaces.mcp import main_write_tools
 
-            self._writing = main_write_tools.WriteTools()
-        return self._writing
+            self._write_tools = main_write_tools.WriteTools()
+        return self._write_tools
 
-    def _memory(self, given: Object, ask: CallContext) -> Object:
-        """The answer of an investigation, which has a name before it begins; it ends when nobody
-        waits for it any more."""
-        wish = Wish(given["question"], self._bank, remotes=self._remotes)
-        investigation = Investigation(self.reading(), wish, given.get("session_id", ""))
-        ask.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
-        ask.progress(f"Session {investigation.id}")
+    def _ask(self, arguments: Object, context: CallContext) -> Object:
+        """The answer to a question. The id of the research session is reported before it starts, so
+        that it can be followed; cancelling the call cancels the research."""
+        wish = Wish(arguments["question"], self._bank, remotes=self._ask_remotes)
+        investigation = self.reading().answers.investigate(wish, arguments.get("session_id", ""))
+        context.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
+        context.progress(f"Session {investigation.id}")
         with closing(cast(Generator[Event], iter(investigation))) as events:
             for event in events:
                 if event.answer is not None:
                     return tool_result(_answer_text(event.answer), _answer_data(event.answer))
-                if ask.cancelled.is_set():
+                if context.cancelled.is_set():
                     break
-                ask.progress(event.text)
+                context.progress(event.text)
         raise InputError("The question was taken back.", "Ask it again.")
 
-    def _team(self, given: Object, ask: CallContext) -> Object:
-        ask.progress("Asking the team's history")
-        limit = given.get("limit", _EVIDENCE)
-        told = self.reading().team_query(given["question"], self._bank, limit)
-        people = [_person(one) for one in told.people]
-        shown = (hit for hit in told.evidence[:limit])
-        evidence, _ = fit(_hit(hit) | {"text": cut(hit.text, _EXCERPT)} for hit in shown)
-        data = _answer_data(told.answer) | {"evidence": evidence, "people": people}
-        lines = [_answer_text(told.answer)]
+    def _ask_team(self, arguments: Object, context: CallContext) -> Object:
+        context.progress("Asking the team's history")
+        limit = arguments.get("limit", _LIMITS.evidence)
+        found = self.reading().answers.team_query(arguments["question"], self._bank, limit)
+        people = [_person_json(one) for one in found.people]
+        shown = found.evidence[:limit]
+        evidence, _ = fit(
+            _hit_json(hit) | {"text": cut(hit.text, _LIMITS.excerpt_chars)} for hit in shown
+        )
+        data = _answer_data(found.answer) | {"evidence": evidence, "people": people}
+        lines = [_answer_text(found.answer)]
         lines += [f"Who knows: {p['name']}, {p['commits']} commits" for p in people]
-        lines += [_told(hit) for hit in evidence]
+        lines += [_hit_line(hit) for hit in evidence]
         return tool_result("\n".join(lines), data)
 
-    def _recall(self, given: Object, ask: CallContext) -> Object:
-        ask.progress("Searching memory")
-        layers = (Layer(given["layer"]),) if "layer" in given else ()
-        kind = given.get("type", _ALL)
-        networks = (Network(kind),) if kind != _ALL else ()
-        budget = Budget(given.get("budget") or Budget.MID)
-        plan = Plan(layers, _HITS, budget, networks=networks, branch=given.get("branch", ""))
-        plan = plan._replace(remotes=self._remotes)
+    def _recall(self, arguments: Object, context: CallContext) -> Object:
+        context.progress("Searching memory")
+        layers = (Layer(arguments["layer"]),) if "layer" in arguments else ()
+        kind = arguments.get("type", _ANY_NETWORK)
+        networks = (Network(kind),) if kind != _ANY_NETWORK else ()
+        budget = Budget(arguments.get("budget") or Budget.MID)
+        plan = Plan(
+            layers, _LIMITS.hits, budget, networks=networks, branch=arguments.get("branch", "")
+        )
+        plan = plan._replace(remotes=self._ask_remotes)
         reading = self.reading()
-        found = reading.recall_by(given["query"], self._bank, plan)
-        hint = reading.no_bank(reading.bank_id(self._bank))
-        hint = hint or reading.no_network(self._bank, networks)
-        return _recalled(found, hint)
+        found = reading.search.recall_with_plan(arguments["query"], self._bank, plan)
+        hint = reading.context.missing_bank_hint(reading.context.bank_id(self._bank))
+        hint = hint or reading.search.missing_networks_hint(self._bank, networks)
+        return _recall_result(found, hint)
 
 
 def make_engine() -> MainEngine:
-    """The engine of this server."""
+    """The engine of `holdfast mcp`."""
     return MainEngine()
 
 
@@ -176,40 +200,42 @@ def _answer_text(answer: Answer) -> str:
     return "\n".join(lines)
 
 
-def _person(one: Expert) -> Object:
+def _person_json(one: Expert) -> Object:
     return {
         "name": one.name,
         "commits": one.commits,
         "last": one.last,
         "areas": list(one.areas),
-        "evidence": list(one.evidence)[:_COMMITS],
+        "evidence": list(one.evidence)[: _LIMITS.commits_per_person],
     }
 
 
-def _recalled(found: Recalled, hint: str) -> Object:
-    """As many whole hits as fit."""
-    hits, left = fit(_hit(hit) for hit in found.hits)
+def _recall_result(found: Recalled, hint: str) -> Object:
+    """The result of a recall: as many whole hits as fit."""
+    hits, left = fit(_hit_json(hit) for hit in found.hits)
     notes: list[str] = []
     if found.abstained:
         notes.append("Nothing in memory speaks of this.")
         if found.suggestions:
-            notes.append(f"You might ask about: {', '.join(found.suggestions[:8])}.")
+            notes.append(
+                f"You might ask about: {', '.join(found.suggestions[: _LIMITS.suggestions])}."
+            )
     if left:
         notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
-    notes += missing_replies(found.strategies, ARM)
+    notes += missing_replies(found.strategies, STRATEGY_PREFIX)
     notes += [hint] if hint else []
-    lines = [_told(h) for h in hits]
+    lines = [_hit_line(h) for h in hits]
     data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
     return tool_result("\n\n".join([*lines, *notes]), data)
 
 
-def _told(hit: Object) -> str:
+def _hit_line(hit: Object) -> str:
     since = f" (code since then: {hit['since']})" if "since" in hit else ""
     return f"{hit['time'][:10]} {hit['kind']}, {hit['trust']}: {hit['uri']}{since}\n{hit['text']}"
 
 
-def _hit(hit: Hit) -> Object:
-    """A hit in as few words as tell it; what is ordinary goes without saying."""
+def _hit_json(hit: Hit) -> Object:
+    """A hit without the fields that have their usual value, to save the agent's context."""
     item: Object = {
         "uri": hit.uri,
         "kind": hit.kind,
@@ -223,9 +249,14 @@ def _hit(hit: Hit) -> Object:
         item["superseded_by"] = hit.superseded_by
     if hit.supersedes:
         item["supersedes"] = list(hit.supersedes)
-    said = {"corrected": hit.corrected, "shared": hit.shared, "imported": hit.imported}
-    said |= {"agent": hit.agent}
-    item |= {name: text for name, text in (said | {"server": hit.provider}).items() if text}
+    texts = {
+        "corrected": hit.corrected,
+        "shared": hit.shared,
+        "imported": hit.imported,
+        "agent": hit.agent,
+        "server": hit.provider,
+    }
+    item |= {name: text for name, text in texts.items() if text}
     if hit.freshness is not Freshness.UNKNOWN:
         item["freshness"] = hit.freshness.value
     if hit.since:

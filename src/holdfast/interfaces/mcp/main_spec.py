@@ -1,8 +1,8 @@
-"""`holdfast mcp`: what an agent at work is offered.
+"""`holdfast mcp`: the tools for an agent at work.
 
-Standard library only, because a server that is slow to say what it offers delays the user's
-first prompt by as much. All of it together is short, because the agent's model reads it in every
-session: `tests/interfaces/test_mcp_main.py` counts it.
+Standard library only, because Claude Code waits for the list of tools before the user's first
+prompt. The texts are short because the agent's model reads them in every session;
+`tests/interfaces/test_mcp_main.py` limits their length.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The tools of `holdfast mcp` that change the memory: what an agent asks for, in an agent's name.
+"""The tools of `holdfast mcp` that change the memory.
 
-What it keeps is kept as an agent's words, with the secrets out, and says so ever after: it is found
-and cited like anything else, but nobody takes it for what the user said, and nothing makes a rule
-of it. A rule that it proposes waits for a person.
+What an agent stores is recorded as the agent's words, with secrets redacted. It is found and cited
+like anything else, but never counts as the user's words and never becomes a rule. A rule that an
+agent proposes waits for a person.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
-from holdfast.app.curation.old_rule_teaching import AGENT, learned_told
+from holdfast.app.curation.rule_teaching import AGENT, learn_result_json
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory
 from holdfast.interfaces.mcp.server_spec import CallContext
@@ -22,64 +22,71 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.settings import Settings, load_settings
 
-_CITED = 10
+# Citations below a reflection; more would cost the agent's context.
+_MAX_CITATIONS = 10
+# Opinions of a reflection, in characters of JSON: a share of what a whole result may have.
+_MAX_OPINIONS_CHARS = 10_000
 
 
 class WriteTools:
-    """A memory that can be written: in the bank of the folder we stand in, or in one that is
-    named."""
+    """Writes into one bank: `bank`, or that of the current folder.
 
-    def __init__(self, memory: MemorySource[Holdfast] | None = None, bank: str | None = None) -> None:
-        self._memory: MemorySource[Holdfast] = memory or ReopeningMemory(_open)
-        self._is_lent = memory is not None
+    `memory` is given where somebody else holds it open.
+    """
+
+    def __init__(
+        self, memory: MemorySource[Holdfast] | None = None, bank: str | None = None
+    ) -> None:
+        self._memory: MemorySource[Holdfast] = memory or ReopeningMemory(_open_existing)
+        self._is_borrowed = memory is not None
         self._bank = bank
-        self._run: dict[str, Callable[[Object, CallContext], Object]] = {
+        self._handlers: dict[str, Callable[[Object, CallContext], Object]] = {
             "memory_reflect": self._reflect,
             "remember": self._remember,
             "learn": self._learn,
             "auto_learn": self._auto_learn,
         }
 
-    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
-        """The result of a tool; raises `HoldfastError` where there is none."""
-        return self._run[name](arguments, ask)
+    def call(self, name: str, arguments: Object, context: CallContext) -> Object:
+        """The result of a tool; raises `HoldfastError` if it fails."""
+        return self._handlers[name](arguments, context)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._memory.close()
 
     def _writable(self) -> Holdfast:
-        """The memory, made if there is none yet."""
-        if self._is_lent:
+        """The memory; an empty one is created if there is none yet."""
+        if self._is_borrowed:
             return self._memory.current()
         settings = load_settings()
         if not settings.store and not settings.database.exists():
             open_memory(settings).close()
         return self._memory.current()
 
-    def _reflect(self, given: Object, ask: CallContext) -> Object:
-        ask.progress("Recalling what bears on it")
-        told = self._memory.current().reflect(given["query"], self._bank)
-        return tool_result(_reflected_text(told), _reflected(told))
+    def _reflect(self, arguments: Object, context: CallContext) -> Object:
+        context.progress("Recalling what bears on it")
+        told = self._memory.current().reflect(arguments["query"], self._bank)
+        return tool_result(_reflection_text(told), _reflection_json(told))
 
-    def _remember(self, given: Object, ask: CallContext) -> Object:
+    def _remember(self, arguments: Object, context: CallContext) -> Object:
         memory = self._writable()
-        kept = memory.remember(given["text"], self._bank, _who(ask), Trust.ASSISTANT)
+        kept = memory.remember(arguments["text"], self._bank, _author(context), Trust.ASSISTANT)
         name = uri("memory", kept.id)
-        bank = memory.bank_name(kept.bank)
+        bank = memory.context.bank_name(kept.bank)
         data = {"uri": name, "bank": bank, "text": kept.what, "trust": kept.trust.value}
         return tool_result(f"Remembered in {bank} as {name}: {kept.what}", data)
 
-    def _learn(self, given: Object, ask: CallContext) -> Object:
-        learned = self._writable().learn(
-            given["domain"],
-            given["content"],
-            given.get("scope", "project"),
-            given.get("paths", ()),
+    def _learn(self, arguments: Object, context: CallContext) -> Object:
+        learned = self._writable().teaching.learn(
+            arguments["domain"],
+            arguments["content"],
+            arguments.get("scope", "project"),
+            arguments.get("paths", ()),
             self._bank,
             AGENT,
         )
-        data = learned_told(learned, written=False)
+        data = learn_result_json(learned, written=False)
         if learned.documented:
             words = f"{learned.documented} says so already. Nothing was changed."
         elif learned.refused:
@@ -89,26 +96,28 @@ class WriteTools:
         words += f" Note: {learned.opposes} says the opposite." if learned.opposes else ""
         return tool_result(f"{words}\n{data['diff']}".strip(), data)
 
-    def _auto_learn(self, given: Object, ask: CallContext) -> Object:
-        ask.progress("Looking at what was learned")
-        data: Object = self._memory.current().auto_learn(given["action"], bank=self._bank)
+    def _auto_learn(self, arguments: Object, context: CallContext) -> Object:
+        context.progress("Looking at what was learned")
+        data: Object = self._memory.current().teaching.auto_learn(
+            arguments["action"], bank=self._bank
+        )
         if "candidates" in data:
             kept, left = fit(data["candidates"])
             data |= {"candidates": kept} | ({"left_out": left} if left else {})
-        return tool_result(_learning_text(given["action"], data), data)
+        return tool_result(_learning_text(arguments["action"], data), data)
 
 
-def _open(settings: Settings) -> Holdfast:
+def _open_existing(settings: Settings) -> Holdfast:
     return open_memory(settings, create=False)
 
 
-def _who(ask: CallContext) -> str:
-    """In whose name an agent writes."""
-    client = " ".join(ask.client.split())
+def _author(context: CallContext) -> str:
+    """The name under which an agent writes."""
+    client = " ".join(context.client.split())
     return f"{AGENT} ({client})" if client else AGENT
 
 
-def _reflected(told: Reflection) -> Object:
+def _reflection_json(told: Reflection) -> Object:
     cited = [
         {
             "uri": one.uri,
@@ -116,7 +125,7 @@ def _reflected(told: Reflection) -> Object:
             "trust": one.trust.value,
             "excerpt": one.excerpt,
         }
-        for one in told.citations[:_CITED]
+        for one in told.citations[:_MAX_CITATIONS]
     ]
     opinions = [
         {
@@ -131,16 +140,18 @@ def _reflected(told: Reflection) -> Object:
         "answer": told.answer,
         "confidence": round(told.confidence, 2),
         "abstained": told.abstained,
-        "opinions": fit(opinions, 10_000)[0],
+        "opinions": fit(opinions, _MAX_OPINIONS_CHARS)[0],
         "citations": cited,
         "caveats": list(told.caveats),
         "stored": list(told.stored),
     }
 
 
-def _reflected_text(told: Reflection) -> str:
+def _reflection_text(told: Reflection) -> str:
     lines = [told.answer]
-    lines += [f"[{c.number}] {c.time[:10] or 'undated'} {c.uri}" for c in told.citations[:_CITED]]
+    lines += [
+        f"[{c.number}] {c.time[:10] or 'undated'} {c.uri}" for c in told.citations[:_MAX_CITATIONS]
+    ]
     if not told.abstained:
         lines.append(f"Confidence: {told.confidence:.2f}")
     return "\n".join([*lines, *(f"Note: {caveat}" for caveat in told.caveats)])

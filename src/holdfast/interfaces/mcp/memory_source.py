@@ -1,5 +1,4 @@
-"""A memory to answer from: one that is opened anew when it comes into being or is replaced, or one
-that somebody else holds open and lends."""
+"""Where an engine gets its memory from: it opens one itself, or borrows one that is open."""
 
 from __future__ import annotations
 
@@ -11,64 +10,65 @@ from holdfast.settings import Settings, load_settings
 
 
 class Closable(Protocol):
-    """What can be closed."""
+    """Something with a `close` method."""
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         ...
 
 
-Held = TypeVar("Held", bound=Closable)
+MemoryT = TypeVar("Held", bound=Closable)
 
 
-Now_co = TypeVar("Now_co", covariant=True)
+MemoryT_co = TypeVar("Now_co", covariant=True)
 
 
-class MemorySource(Protocol[Now_co]):
-    """Where a memory is had from."""
+class MemorySource(Protocol[MemoryT_co]):
+    """Gives an open memory."""
 
-    def current(self) -> Now_co:
-        """The memory as it is now."""
+    def current(self) -> MemoryT_co:
+        """The memory, opened now if need be."""
         ...
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         ...
 
 
-class BorrowedMemory(Generic[Held]):
-    """A memory of somebody else's, who closes it."""
+class BorrowedMemory(Generic[MemoryT]):
+    """A memory that somebody else opened and will close."""
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
+    def __init__(self, memory: MemoryT) -> None:
+        self._memory = memory
 
-    def current(self) -> Held:
+    def current(self) -> MemoryT:
         """The memory."""
-        return self._held
+        return self._memory
 
     def close(self) -> None:
-        """Nothing: it is not ours."""
+        """Do nothing: the lender closes it."""
 
 
-class ReopeningMemory(Generic[Held]):
-    """Holds what `open` opens."""
+class ReopeningMemory(Generic[MemoryT]):
+    """A memory that is opened with `open` at the first use, and again when the database file was
+    created or replaced or the settings changed."""
 
-    def __init__(self, open: Callable[[Settings], Held]) -> None:
+    def __init__(self, open: Callable[[Settings], MemoryT]) -> None:
         self._open = open
-        self._held: Held | None = None
-        self._seen: tuple[Standing, Settings] | None = None
+        self._memory: MemoryT | None = None
+        self._opened_for: tuple[Standing, Settings] | None = None
 
-    def current(self) -> Held:
-        """The memory as it is now."""
+    def current(self) -> MemoryT:
+        """The memory, opened now if need be."""
         settings = load_settings()
-        seen = standing(settings.database), settings
-        if self._held is None or seen != self._seen:
+        state = standing(settings.database), settings
+        if self._memory is None or state != self._opened_for:
             self.close()
-            self._held, self._seen = self._open(settings), seen
-        return self._held
+            self._memory, self._opened_for = self._open(settings), state
+        return self._memory
 
     def close(self) -> None:
-        """Let go of the files."""
-        held, self._held = self._held, None
-        if held is not None:
-            held.close()
+        """Close the files."""
+        memory, self._memory = self._memory, None
+        if memory is not None:
+            memory.close()

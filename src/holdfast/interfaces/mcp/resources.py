@@ -1,13 +1,13 @@
-"""Records as resources: a handful to begin with, and any that a result names.
+"""Records as MCP resources: a few to start from, and any record that a result names.
 
-Only what belongs to the bank that is asked is opened, and of a raw line only where it lies.
+Only records of the given bank are opened. Of the raw transcript line only its location is shown.
 """
 
 from __future__ import annotations
 
 from dataclasses import fields
 from enum import Enum
-from typing import cast
+from typing import NamedTuple, cast
 
 from holdfast.app.answers.result_budget import MOST_CHARACTERS
 from holdfast.app.answers.tool import Object
@@ -16,42 +16,58 @@ from holdfast.language import cut
 from holdfast.model.records import Session, Turn
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import Trace, trace, word_of
+from holdfast.recall.lookup.trace import Trace, kind_of, trace
 from holdfast.refine.core.passages import turn_text
 from holdfast.store.protocol import Reader, Record
 
-_SESSIONS, _RULES, _CONCEPTS = 5, 8, 5
-_TITLE = 120
-_BELOW = 40
-_PART = 300
-_UNSAID = ("bank", "id", "origin", "source")
+
+class ResourceLimits(NamedTuple):
+    """How much is listed and shown. A client may show the whole list to its model."""
+
+    # Records of each kind in the list.
+    sessions: int = 5
+    rules: int = 8
+    concepts: int = 5
+    # Characters of a title in the list.
+    title_chars: int = 120
+    # Records that a shown record is made of, and the characters of each.
+    parts: int = 40
+    part_chars: int = 300
+
+
+_LIMITS = ResourceLimits()
+_HIDDEN_FIELDS = ("bank", "id", "origin", "source")
 
 
 def list_resources(reader: Reader, bank: str | None) -> list[Object]:
     """The latest sessions, the rules, and what the project is about."""
     if bank == "":
         return []
-    latest = reader.sessions(bank, _SESSIONS)
-    sessions = [_of(_summed_up(reader, one), "session", one.id) for one in latest]
-    rules = [_of(rule, "rule") for rule in reader.rules(bank)[:_RULES]] if bank else []
-    concepts = [_of(concept, "concept") for concept in reader.concepts(bank, _CONCEPTS)]
+    latest = reader.sessions(bank, _LIMITS.sessions)
+    sessions = [_resource(_digest_or_session(reader, one), "session", one.id) for one in latest]
+    rules = (
+        [_resource(rule, "rule") for rule in reader.rules(bank)[: _LIMITS.rules]] if bank else []
+    )
+    concepts = [
+        _resource(concept, "concept") for concept in reader.concepts(bank, _LIMITS.concepts)
+    ]
     return [*sessions, *rules, *concepts]
 
 
 def read_resource(reader: Reader, bank: str | None, name: str) -> Object:
-    """A record, what it stands in, and what it is made of."""
+    """A record as text, with the records above it and those it is made of."""
     found = trace(reader, bank, resolve(reader, bank, name))
     own = uri(found.word, found.record.id)
     text = cut("\n".join(_lines(own, found)), MOST_CHARACTERS)
     return {"contents": [{"uri": name, "mimeType": "text/plain", "text": text}]}
 
 
-def _summed_up(reader: Reader, session: Session) -> Record:
+def _digest_or_session(reader: Reader, session: Session) -> Record:
     return reader.digest_of(session.bank, session.id) or session
 
 
-def _of(record: Record, kind: str, id: str = "") -> Object:
-    title = cut(" ".join(_title(record).split()), _TITLE)
+def _resource(record: Record, kind: str, id: str = "") -> Object:
+    title = cut(" ".join(_title(record).split()), _LIMITS.title_chars)
     return {
         "uri": uri(kind, id or record.id),
         "name": f"{kind} {(id or record.id)[:12]}",
@@ -78,25 +94,25 @@ def _lines(own: str, found: Trace) -> list[str]:
         lines.append(f"raw line: {raw.path}:{raw.line} ({raw.state.value})")
     lines += [f"in: {', '.join(found.above)}"] if found.above else []
     lines += [f"made of {len(found.below)}:"] if found.below else []
-    for part in found.below[:_BELOW]:
-        words = cut(" ".join(_title(part).split()), _PART)
-        lines.append(f"- {uri(word_of(part), part.id)} {words}")
-    left = len(found.below) - _BELOW
+    for part in found.below[: _LIMITS.parts]:
+        words = cut(" ".join(_title(part).split()), _LIMITS.part_chars)
+        lines.append(f"- {uri(kind_of(part), part.id)} {words}")
+    left = len(found.below) - _LIMITS.parts
     return [*lines, f"and {left} more"] if left > 0 else lines
 
 
 def _fields(record: Record) -> list[str]:
-    told: list[str] = []
+    lines: list[str] = []
     for field in fields(record):
-        value = _plain(getattr(record, field.name))
-        if field.name not in _UNSAID and value:
-            told.append(f"{field.name.replace('_', ' ')}: {value}")
-    return told
+        value = _field_text(getattr(record, field.name))
+        if field.name not in _HIDDEN_FIELDS and value:
+            lines.append(f"{field.name.replace('_', ' ')}: {value}")
+    return lines
 
 
-def _plain(value: object) -> str:
+def _field_text(value: object) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, tuple):
-        return "; ".join(_plain(item) for item in cast(tuple[object, ...], value))
+        return "; ".join(_field_text(item) for item in cast(tuple[object, ...], value))
     return "" if value is None else str(value)

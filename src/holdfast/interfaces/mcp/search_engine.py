@@ -1,4 +1,4 @@
-"""What answers `holdfast mcp search`: entries as data, and as lines to read."""
+"""The engine of `holdfast mcp search`: index entries as data and as text."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from holdfast.interfaces.mcp.memory_source import ReopeningMemory
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
 
-_MARK = " ← anchor"
+_ANCHOR_MARK = " ← anchor"
 
 
 class SearchEngine:
-    """Answers from a memory that it can only read."""
+    """Answers from a memory that is opened read-only."""
 
     def __init__(self) -> None:
         self._search: ReopeningMemory[Search] = ReopeningMemory(open_search)
 
-    def call(self, name: str, arguments: Object, ask: CallContext) -> Object:
-        """The result of a tool; what the user can mend is told to the model as a result."""
-        ask.progress("Searching memory")
+    def call(self, name: str, arguments: Object, context: CallContext) -> Object:
+        """The result of a tool. An error becomes a result too, so that the model reads it."""
+        context.progress("Searching memory")
         try:
             data = self._search.current().call(name, arguments)
         except HoldfastError as error:
             return tool_error(error)
-        return tool_result(told(data), data)
+        return tool_result(entries_text(data), data)
 
     def list_resources(self) -> list[Object]:
-        """A handful of records to begin with."""
+        """A few records to start from."""
         search = self._search.current()
         return resources.list_resources(search.reader, search.bank())
 
@@ -39,25 +39,27 @@ class SearchEngine:
         return resources.read_resource(search.reader, search.bank(), uri)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._search.close()
 
 
 def make_engine() -> SearchEngine:
-    """The engine of this server."""
+    """The engine of `holdfast mcp search`."""
     return SearchEngine()
 
 
-def told(data: Object) -> str:
-    """Entries as lines: a number, the day, the type, the title; the URI and the cost below."""
+def entries_text(data: Object) -> str:
+    """Entries as text: number, day, type and title in one line; URI and cost in the next."""
     items: list[Object] = data["items"]
     lines = [_head(data, len(items))]
     for number, item in enumerate(items, 1):
-        lines += _lines(f"{number}. ", item)
-        lines += [line for part in item.get("observations", []) for line in _lines("   - ", part)]
+        lines += _entry_lines(f"{number}. ", item)
+        lines += [
+            line for part in item.get("observations", []) for line in _entry_lines("   - ", part)
+        ]
     if data.get("sessions"):
         lines.append("In sessions:")
-        lines += [line for item in data["sessions"] for line in _lines("- ", item)]
+        lines += [line for item in data["sessions"] for line in _entry_lines("- ", item)]
     if data.get("left_out"):
         lines.append(f"{data['left_out']} more did not fit; ask for less at once.")
     return "\n".join([*lines, *(f"Note: {note}" for note in data.get("notes", []))])
@@ -73,9 +75,9 @@ def _head(data: Object, shown: int) -> str:
     return f"{shown} of {data['total']}{price}"
 
 
-def _lines(mark: str, item: Object) -> list[str]:
+def _entry_lines(mark: str, item: Object) -> list[str]:
     day = item["time"][:16].replace("T", " ") or "undated"
-    anchor = _MARK if item.get("anchor") else ""
+    anchor = _ANCHOR_MARK if item.get("anchor") else ""
     status = f", {item['status']}" if item.get("status") else ""
     first = f"{mark}{day} [{item.get('type') or item['kind']}{status}] {item['title']}{anchor}"
     pad = " " * len(mark)

@@ -1,4 +1,4 @@
-"""`holdfast mcp search`: nine tools that show an index first, as a server of its own."""
+"""`holdfast mcp search`: read-only tools that show an index first and texts on request."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The server: answers what it can at once, and questions of memory from threads behind it.
+"""The server over standard input and output, and the threads that answer calls.
 
-It says who it is and what it offers before the engine is loaded. Questions are answered one after
-another, in the order in which they came, those that take long beside the others; a ping is
-answered meanwhile. Companions, such as the socket that hooks ask, are started once the engine is
-there. When its input ends it gives what was asked a moment to be answered, closes them, and ends.
+The server lists its tools before the engine is loaded. Calls are answered by two threads in the
+order in which they came, slow tools in one and everything else in the other; a ping is answered
+meanwhile. Companions, such as the socket that hooks ask, are started once the engine is loaded.
+When the input ends, the server waits a moment for running calls, closes the companions, and ends.
 """
 
 from __future__ import annotations
@@ -16,59 +16,69 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from holdfast.errors import HoldfastError
+from holdfast.interfaces.mcp.dispatch import (
+    ActiveCalls,
+    EngineRequest,
+    answer_without_engine,
+    cancelled_request,
+    engine_request,
+    progress_sender,
+)
 from holdfast.interfaces.mcp.jsonrpc import (
-    BUSY,
     INTERNAL_ERROR,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
     RESOURCE_NOT_FOUND,
     Message,
-    Object,
+    RequestId,
     RpcError,
     encode_error,
-    encode_notification,
     encode_result,
     read_messages,
 )
 from holdfast.interfaces.mcp.server_spec import (
-    RESOURCE_TEMPLATES,
     CallContext,
     Engine,
     ServerSpec,
     client_name,
-    progress_token,
+    error_text,
 )
 
-_LAST_ANSWERS_S = 5.0
-# For what is taken back then, to end what it began.
-_LAST_STEPS_S = 1.5
-ENGINE_LOAD_DELAY_S = 1.5
-# More than these wait for nothing; what a client may make us keep has an end.
+# How many calls of one client may wait or run: what a client can make us keep is bounded.
 MAX_PENDING_CALLS = 1_000
+# The engine is loaded after this time even if nothing was called, so that it is ready for the
+# first call. Loading it at once would compete for the CPU with the start of the agent's session.
+ENGINE_LOAD_DELAY_S = 1.5
 
-Id = str | int | None
+
+class ShutdownTimeouts(NamedTuple):
+    """How long the end of the input may be delayed, in seconds. The host waits for the process, so
+    both are short."""
+
+    # For running calls to be answered.
+    answers_s: float = 5.0
+    # For calls that are then cancelled to end what they began.
+    cancelled_s: float = 1.5
+
+
+_SHUTDOWN = ShutdownTimeouts()
+
+Send = Callable[[str], object]
 
 
 class Companion(Protocol):
-    """Something that runs in a thread beside the server, for as long as it does."""
+    """Something that runs in a thread beside the server, for as long as the server does."""
 
     def close(self) -> None:
-        """End, and leave nothing behind."""
+        """Stop, and leave nothing behind."""
         ...
 
 
 def no_companions() -> Sequence[Companion]:
-    """For a server that is alone."""
+    """For a server without companions."""
     return ()
 
 
-class _Asked(NamedTuple):
-    future: Future[None]
-    ask: CallContext
-
-
-class _Lane:
-    """A thread with an engine of its own, loaded when it is first wanted."""
+class EngineThread:
+    """A thread with an engine of its own, which is loaded at the first call."""
 
     def __init__(self, make_engine: Callable[[], Engine]) -> None:
         self._make_engine = make_engine
@@ -76,162 +86,164 @@ class _Lane:
         self.engine: Engine | None = None
 
     def load(self) -> Engine:
+        """The engine, loaded now if it is not yet."""
         if self.engine is None:
             self.engine = self._make_engine()
         return self.engine
 
 
-class Server:
-    """One client's server."""
+class EngineThreads:
+    """The threads that answer calls. `wanted` is set when the first call comes."""
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self.fast = EngineThread(spec.make_engine)
+        self.slow = EngineThread(spec.make_engine)
+        self.wanted = threading.Event()
+
+    def close(self) -> None:
+        """Drop the calls that have not begun; do not wait for those that have."""
+        for engine in (self.fast, self.slow):
+            engine.thread.shutdown(wait=False, cancel_futures=True)
+
+
+class MessageHandler:
+    """Answers the messages of one client. The `engines` may be shared with other clients.
+
+    A cancelled call is answered with `cancel_error`, or not at all where that is None.
+    """
 
     def __init__(
         self,
-        write: Callable[[str], object],
-        offer: ServerSpec,
+        spec: ServerSpec,
+        engines: EngineThreads,
+        calls: ActiveCalls,
+        client: str = "",
+        cancel_error: RpcError | None = None,
+    ) -> None:
+        self._spec = spec
+        self._engines = engines
+        self._calls = calls
+        self._client = client
+        self._cancel_error = cancel_error
+        self._pending: dict[Future[None], CallContext] = {}
+
+    @property
+    def pending(self) -> list[Future[None]]:
+        """The calls that have not ended."""
+        return list(self._pending)
+
+    def cancel_pending(self) -> None:
+        """Cancel the calls that have not ended."""
+        for context in list(self._pending.values()):
+            context.cancel()
+
+    def handle(self, message: Message, send_answer: Send, send_notification: Send) -> None:
+        """Answer a message, now or later from another thread."""
+        cancelled = cancelled_request(message)
+        if cancelled is not None:
+            self._calls.cancel(cancelled)
+        if message.method == "initialize":
+            self._client = client_name(message.params)
+        answer = answer_without_engine(self._spec, message)
+        if answer:
+            send_answer(answer)
+        elif answer is None and message.id is not None:
+            try:
+                request = engine_request(self._spec, message)
+                context = CallContext(
+                    progress_sender(message.params, send_notification), self._client
+                )
+                self._calls.add(message.id, context)
+            except RpcError as error:
+                send_answer(encode_error(message.id, error))
+            else:
+                self._submit(message.id, request, context, send_answer)
+
+    def _submit(
+        self, id: RequestId, request: EngineRequest, context: CallContext, send_answer: Send
+    ) -> None:
+        engine = self._engines.slow if request.is_slow else self._engines.fast
+        self._engines.wanted.set()
+        future = engine.thread.submit(_run, id, engine, request, context, send_answer)
+        self._pending[future] = context
+        future.add_done_callback(partial(self._finish, id, send_answer))
+        context.on_cancel(future.cancel)
+        if self._cancel_error is not None:
+            error = encode_error(id, self._cancel_error)
+            context.on_cancel(lambda: send_answer(error))
+
+    def _finish(self, id: RequestId, send_answer: Send, future: Future[None]) -> None:
+        """Forget a call that ended. One that failed unexpectedly is still owed an answer."""
+        self._calls.remove(id)
+        self._pending.pop(future, None)
+        fault = None if future.cancelled() else future.exception()
+        if fault is not None:
+            error = RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {fault!r}")
+            send_answer(encode_error(id, error))
+
+
+def _run(
+    id: RequestId,
+    engine: EngineThread,
+    request: EngineRequest,
+    context: CallContext,
+    send_answer: Send,
+) -> None:
+    try:
+        answer = encode_result(id, request.run(engine.load(), context))
+    except HoldfastError as error:
+        answer = encode_error(id, RpcError(RESOURCE_NOT_FOUND, error_text(error)))
+    if not context.cancelled.is_set():
+        send_answer(answer)
+
+
+class Server:
+    """A server that reads messages line by line and writes answers with `write`."""
+
+    def __init__(
+        self,
+        write: Send,
+        spec: ServerSpec,
         companions: Callable[[], Sequence[Companion]] = no_companions,
-        calm_s: float = ENGINE_LOAD_DELAY_S,
+        load_delay_s: float = ENGINE_LOAD_DELAY_S,
     ) -> None:
         self._write = write
-        self._writing = threading.Lock()
-        self._offer = offer
+        self._write_lock = threading.Lock()
         self._make_companions = companions
-        self._calm_s = calm_s
+        self._load_delay_s = load_delay_s
         self._companions: list[Companion] = []
-        self.lanes = (_Lane(offer.make_engine), _Lane(offer.make_engine))
-        self._asked: dict[Id, _Asked] = {}
-        self._wanted = threading.Event()
-        self._over = False
-        self._client = ""
-        self._quick: dict[str, Callable[[Object], Object]] = {
-            "initialize": self._initialize,
-            "ping": lambda params: {},
-            "tools/list": lambda params: {"tools": offer.list_tools()},
-            "resources/templates/list": lambda params: {"resourceTemplates": RESOURCE_TEMPLATES},
-        }
+        self._input_ended = False
+        self.engines = EngineThreads(spec)
+        calls = ActiveCalls(MAX_PENDING_CALLS, unique_ids=False)
+        self._handler = MessageHandler(spec, self.engines, calls)
 
     def serve(self, lines: Iterable[str]) -> None:
         """Answer until the input ends."""
-        ready = self.lanes[0].thread.submit(self._prepare)
+        ready = self.engines.fast.thread.submit(self._prepare)
         try:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
-                    self.handle(message)
-            self._over = True
-            self._wanted.set()
-            waiting = [asked.future for asked in list(self._asked.values())]
-            wait([ready, *waiting], _LAST_ANSWERS_S)
+                    self._handler.handle(message, self._send, self._send)
+            self._input_ended = True
+            self.engines.wanted.set()
+            wait([ready, *self._handler.pending], _SHUTDOWN.answers_s)
         finally:
-            left = list(self._asked.values())
-            for asked in left:
-                asked.ask.cancel()
-                asked.future.cancel()
-            wait([asked.future for asked in left], _LAST_STEPS_S)
+            left = self._handler.pending
+            self._handler.cancel_pending()
+            wait(left, _SHUTDOWN.cancelled_s)
             for companion in self._companions:
                 companion.close()
-            for lane in self.lanes:
-                lane.thread.shutdown(wait=False, cancel_futures=True)
-
-    def handle(self, message: Message) -> None:
-        """Answer a message, now or later."""
-        if message.error is not None:
-            if message.id is not None or not message.method:
-                self._send(encode_error(message.id, message.error))
-        elif message.id is None:
-            self._notice(message)
-        elif message.method in self._quick:
-            self._send(encode_result(message.id, self._quick[message.method](message.params)))
-        else:
-            try:
-                lane, answer = self._job(message)
-            except RpcError as error:
-                self._send(encode_error(message.id, error))
-            else:
-                self._ask(message, lane, answer)
-
-    def _job(self, message: Message) -> tuple[_Lane, Callable[[Engine, CallContext], Object]]:
-        """Who answers a message, and how; raises RpcError where nobody can."""
-        quick, slow = self.lanes
-        if message.method == "tools/call":
-            name, arguments = self._offer.check_call(message.params)
-            lane = slow if name in self._offer.slow_tools else quick
-            return lane, lambda engine, ask: engine.call(name, arguments, ask)
-        if message.method == "resources/list":
-            return quick, lambda engine, ask: {"resources": engine.list_resources()}
-        if message.method == "resources/read":
-            uri: object = message.params.get("uri")
-            if not isinstance(uri, str):
-                raise RpcError(INVALID_PARAMS, "uri must be a string.")
-            return quick, lambda engine, ask: engine.read_resource(uri)
-        raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method!r}.")
-
-    def _notice(self, message: Message) -> None:
-        if message.method == "notifications/cancelled":
-            id: object = message.params.get("requestId")
-            if isinstance(id, str | int):
-                self.take_back(id)
-
-    def take_back(self, id: str | int) -> None:
-        """A call that nobody waits for ends, if it is still under way."""
-        asked = self._asked.get(id)
-        if asked is not None:
-            asked.ask.cancel()
-            asked.future.cancel()
-
-    def _ask(self, message: Message, lane: _Lane, answer: Callable[[Engine, CallContext], Object]) -> None:
-        if len(self._asked) >= MAX_PENDING_CALLS:
-            busy = RpcError(BUSY, f"{MAX_PENDING_CALLS} requests wait already. Try again later.")
-            self._send(encode_error(message.id, busy))
-            return
-        ask = CallContext(self._teller(message.params), self._client)
-        self._wanted.set()
-        future = lane.thread.submit(self._answer, message.id, lane, answer, ask)
-        self._asked[message.id] = _Asked(future, ask)
-        future.add_done_callback(partial(self._close, message.id))
-
-    def _teller(self, params: Object) -> Callable[[float, str], None]:
-        """Tells a client how far a call is, if it wants to know."""
-        token = progress_token(params)
-        if token is None:
-            return lambda done, text: None
-        return lambda done, text: self._send(
-            encode_notification(
-                "notifications/progress",
-                {"progressToken": token, "progress": done, "message": text},
-            )
-        )
+            self.engines.close()
 
     def _prepare(self) -> None:
-        """Load what takes long, as soon as it is asked for, or when the client has come to rest:
-        until then it would only slow down the start of the session."""
-        self._wanted.wait(self._calm_s)
-        if self._over:
+        """Load the engine and start the companions, at the first call or after the delay."""
+        self.engines.wanted.wait(self._load_delay_s)
+        if self._input_ended:
             return
-        self.lanes[0].load()
+        self.engines.fast.load()
         self._companions.extend(self._make_companions())
-
-    def _answer(
-        self, id: Id, lane: _Lane, answer: Callable[[Engine, CallContext], Object], ask: CallContext
-    ) -> None:
-        try:
-            told = encode_result(id, answer(lane.load(), ask))
-        except HoldfastError as error:
-            text = f"{error.message} {error.remedy}".strip()
-            told = encode_error(id, RpcError(RESOURCE_NOT_FOUND, text))
-        if not ask.cancelled.is_set():
-            self._send(told)
-
-    def _close(self, id: Id, future: Future[None]) -> None:
-        """A question is done with; one that we failed at is owed an answer all the same."""
-        self._asked.pop(id, None)
-        fault = None if future.cancelled() else future.exception()
-        if fault is not None:
-            self._send(encode_error(id, RpcError(INTERNAL_ERROR, f"A fault in Holdfast: {fault!r}")))
 
     def _send(self, line: str) -> None:
         # A client that is gone reads nothing; its input ends too, and with it the server.
-        with self._writing, suppress(OSError, ValueError):
+        with self._write_lock, suppress(OSError, ValueError):
             self._write(line)
-
-    def _initialize(self, params: Object) -> Object:
-        self._client = client_name(params)
-        return self._offer.initialize_result(params)

@@ -1,21 +1,22 @@
-"""Results as the protocol has them: in words, and as data."""
+"""Results of tools in the form of the protocol: as text and as data."""
 
 from __future__ import annotations
 
 from holdfast.app.answers.tool import Object
 from holdfast.errors import HoldfastError
+from holdfast.interfaces.mcp.server_spec import error_text
 
 
 def text_content(words: str) -> Object:
-    """Words, as a result holds them."""
+    """A text block of a result."""
     return {"type": "text", "text": words}
 
 
 def tool_result(words: str, data: Object) -> Object:
-    """A result, in words and as data."""
+    """A result, as text and as data."""
     return {"content": [text_content(words)], "structuredContent": data}
 
 
 def tool_error(error: HoldfastError) -> Object:
-    """What went wrong, and what to do about it, as a result."""
-    return {"content": [text_content(f"{error.message} {error.remedy}".strip())], "isError": True}
+    """An error as a result, which the model reads."""
+    return {"content": [text_content(error_text(error))], "isError": True}

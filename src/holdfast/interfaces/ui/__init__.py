@@ -1,1 +1,2 @@
-"""Pages: what they show of a memory, and how."""
+"""How the pages look: templates, style and scripts, and the functions that turn records into what
+a template shows. Nothing here knows about HTTP; the routes are in `interfaces/http/pages`."""

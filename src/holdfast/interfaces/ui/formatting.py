@@ -56,7 +56,7 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def told_apart(banks: Sequence[Bank]) -> dict[str, str]:
+def distinguishing_labels(banks: Sequence[Bank]) -> dict[str, str]:
     """What tells each bank from others of its name: where it lies, or else its id; "" where
     nothing is called the same."""
     names = Counter(bank.name for bank in banks)
@@ -78,7 +78,7 @@ def _place(bank: Bank) -> str:
 
 def bank_choices(banks: Sequence[Bank]) -> list[tuple[Bank, str]]:
     """Banks to choose from, no two called alike."""
-    places = told_apart(banks)
+    places = distinguishing_labels(banks)
     return [
         (bank, f"{bank.name} ({places[bank.id]})" if places[bank.id] else bank.name)
         for bank in banks

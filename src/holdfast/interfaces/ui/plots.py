@@ -103,7 +103,7 @@ def shares(parts: Sequence[tuple[str, int]]) -> tuple[Share, ...]:
     return tuple(made)
 
 
-def bytes_told(size: float) -> str:
+def format_bytes(size: float) -> str:
     """12 bytes, 3.4 kB, 5.6 MB."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:

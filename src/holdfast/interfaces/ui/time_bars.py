@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.interfaces.ui.formatting import count
-from holdfast.recall.lookup.histogram import Spread
+from holdfast.recall.lookup.histogram import Histogram
 
 _LABELS, _LANE, _TOP, _WIDTH = 96.0, 46.0, 24.0, 1150.0
 # What each kind is called, one and several.
@@ -65,7 +65,7 @@ class Lanes(NamedTuple):
     mark: float
 
 
-def draw(spread: Spread, kinds: Sequence[str], anchor: str = "") -> Lanes:
+def draw(spread: Histogram, kinds: Sequence[str], anchor: str = "") -> Lanes:
     """Bars for every kind that there is any of; their heights by the root, so that one is seen
     beside a thousand."""
     totals = dict.fromkeys(kinds, 0)
@@ -94,7 +94,7 @@ def draw(spread: Spread, kinds: Sequence[str], anchor: str = "") -> Lanes:
     return Lanes(_WIDTH, height, lanes, columns, tuple(bars), _mark(spread, at, step, anchor))
 
 
-def _column(spread: Spread, period: str, x: float, step: float) -> Column:
+def _column(spread: Histogram, period: str, x: float, step: float) -> Column:
     inside = [tally for tally in spread.tallies if tally.period == period]
     parts = ", ".join(count(tally.records, *KINDS[tally.kind]) for tally in inside) or "nothing"
     every = max(1, math.ceil(34 / step))
@@ -106,7 +106,7 @@ def _column(spread: Spread, period: str, x: float, step: float) -> Column:
     )
 
 
-def _mark(spread: Spread, at: dict[str, float], step: float, anchor: str) -> float:
+def _mark(spread: Histogram, at: dict[str, float], step: float, anchor: str) -> float:
     for period, x in at.items():
         if anchor.startswith(period):
             return round(x + step / 2, 1)

@@ -93,7 +93,7 @@ class _Lane:
             self._finish = _run(self._arm, self._store)
             return
         try:
-            self._own = self._store.another()
+            self._own = self._store.borrow_reader()
         except HoldfastError as error:
             self._finish = _failed(self._arm, self._started, str(error))
             return
@@ -106,7 +106,7 @@ class _Lane:
             self._thread.join(patience)
         if self._finish is not None:
             if self._own is not None:
-                self._store.give_back(self._own)
+                self._store.return_reader(self._own)
             return self._finish
         late = self._thread.is_alive()
         if late and self._own is not None:

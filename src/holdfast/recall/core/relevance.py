@@ -38,8 +38,8 @@ class Weights(NamedTuple):
 
 def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> Weights:
     """The weight of each term: the rarer, the heavier; an unknown word weighs most."""
-    size = max(2, reader.size(bank, MOST))
-    counts = reader.frequencies(bank, terms, MOST)
+    size = max(2, reader.count_passages(bank, MOST))
+    counts = reader.term_frequencies(bank, terms, MOST)
     by_word = {
         term: math.log(1 + size / (0.5 + count)) for term, count in zip(terms, counts, strict=True)
     }

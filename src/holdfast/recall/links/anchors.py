@@ -17,10 +17,10 @@ from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Freshness
 from holdfast.model.uris import parse_uri
-from holdfast.recall.links.disk_check import Disk
+from holdfast.recall.links.disk_check import DiskCheck
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader, Record
-from holdfast.store.protocol.git_history import Touch
+from holdfast.store.protocol.git_history import FileTouch
 
 MOST_FILES = 6
 # Of a file that is changed all the time it is enough to know that it is.
@@ -44,7 +44,7 @@ class Subject(NamedTuple):
 
 
 def anchor(
-    reader: Reader, record: Record, disk: Disk, whole: bool = False, held: str = ""
+    reader: Reader, record: Record, disk: DiskCheck, whole: bool = False, held: str = ""
 ) -> Anchor:
     """Where a record stands; with its commit only if the `whole` of it is asked for, since that
     takes longer. Where somebody said later that it `held`, only what came after that counts."""
@@ -68,11 +68,11 @@ def subject_of(reader: Reader, record: Record) -> Subject:
         inside = reader.exchanges(record.bank, record.session)
         files = dict.fromkeys(file for x in inside for file in x.files_modified)
         branch = next((x.branch for x in reversed(inside) if x.branch), "")
-        own = frozenset(reader.own_commits(record.bank, record.session))
+        own = frozenset(reader.session_commits(record.bank, record.session))
         return Subject(record.ended, tuple(files)[:MOST_FILES], branch, record.ended, own)
     if isinstance(record, Commit):
-        makers = reader.authored(record.bank, commit=record.id)[:1]
-        made = (id for m in makers for id in reader.own_commits(record.bank, m.session))
+        makers = reader.authorship(record.bank, commit=record.id)[:1]
+        made = (id for m in makers for id in reader.session_commits(record.bank, m.session))
         return Subject(record.time, record.files[:MOST_FILES], own=frozenset((record.id, *made)))
     if isinstance(record, Concept):
         return Subject(record.updated, record.files[:MOST_FILES])
@@ -96,7 +96,7 @@ def subject_of(reader: Reader, record: Record) -> Subject:
 def _of_exchange(reader: Reader, x: Exchange) -> Subject:
     session = reader.session(x.bank, x.session)
     until = max(session.ended, x.ended) if session else x.ended
-    own = frozenset(reader.own_commits(x.bank, x.session))
+    own = frozenset(reader.session_commits(x.bank, x.session))
     files = (x.files_modified or x.files_read)[:MOST_FILES]
     return Subject(x.ended or x.started, files, x.branch, until, own)
 
@@ -122,11 +122,11 @@ def _own(reader: Reader, bank: str, evidence: Iterable[str]) -> frozenset[str]:
         named = parse_uri(name)
         for record in reader.find(bank, named.word, named.id, 1) if named else ():
             if isinstance(record, Exchange | Turn | Digest):
-                found |= reader.own_commits(bank, record.session)
+                found |= reader.session_commits(bank, record.session)
     return frozenset(found)
 
 
-def _fate(reader: Reader, bank: str, file: str, subject: Subject, disk: Disk) -> FileFate:
+def _fate(reader: Reader, bank: str, file: str, subject: Subject, disk: DiskCheck) -> FileFate:
     """What became of one file."""
     path, before = _known(reader, bank, file, subject.time)
     if not path:
@@ -139,27 +139,27 @@ def _fate(reader: Reader, bank: str, file: str, subject: Subject, disk: Disk) ->
     return fate
 
 
-def _known(reader: Reader, bank: str, file: str, time: str) -> tuple[str, Touch | None]:
+def _known(reader: Reader, bank: str, file: str, time: str) -> tuple[str, FileTouch | None]:
     """The name that history knows a file by, and the last thing that had become of it; a whole
     path is known by its end."""
     plain = file.replace("\\", "/").removeprefix("./")
     parts = plain.lstrip("/").split("/")
     shorter = range(1, len(parts) - 1) if plain.startswith("/") else ()
     for name in (plain.lstrip("/"), *("/".join(parts[n:]) for n in shorter)):
-        before = reader.touched_before(bank, name, time)
+        before = reader.last_touch(bank, name, time)
         if before is not None or reader.touches(bank, name, time, 1):
             return name, before
     return "", None
 
 
-def _is_full(touches: Sequence[Touch]) -> bool:
+def _is_full(touches: Sequence[FileTouch]) -> bool:
     return len(touches) >= MOST_TOUCHES
 
 
 class _Walk:
     """Goes along what became of a file, from the time of a record on."""
 
-    def __init__(self, subject: Subject, path: str, before: Touch | None) -> None:
+    def __init__(self, subject: Subject, path: str, before: FileTouch | None) -> None:
         self.name = path
         self._own = subject.own
         self._time = subject.time
@@ -177,17 +177,17 @@ class _Walk:
         since = self._time
         for _ in range(_MOST_RENAMES):
             touches = reader.touches(bank, self.name, since, MOST_TOUCHES)
-            last = reader.touched_before(bank, self.name, _EVER) if _is_full(touches) else None
+            last = reader.last_touch(bank, self.name, _EVER) if _is_full(touches) else None
             went = self._along([*touches, *([last] if last else [])])
             if went is None:
                 return
             self.name, since = went.other, went.time
-            came = reader.touched_before(bank, went.other, went.time)
+            came = reader.last_touch(bank, went.other, went.time)
             if came is not None and came.commit == went.commit:
                 self._take(came)
             self._renamed = self._renamed or went.commit not in self._own
 
-    def _along(self, touches: Sequence[Touch]) -> Touch | None:
+    def _along(self, touches: Sequence[FileTouch]) -> FileTouch | None:
         """Take what happened under one name; returns the renaming that ends it."""
         for n, touch in enumerate(touches):
             if touch.fate == "W" and not any(t.fate == "A" for t in touches[n + 1 :]):
@@ -195,7 +195,7 @@ class _Walk:
             self._take(touch)
         return None
 
-    def _take(self, touch: Touch) -> None:
+    def _take(self, touch: FileTouch) -> None:
         if touch.fate == "D":
             self._gone = touch.time if touch.commit not in self._own else ""
             return

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from holdfast.model.anchors import FileFate
 from holdfast.model.trust import Freshness
 
-LOOKS = 80
-BIGGEST = 512 * 1024
+MAX_FILE_CHECKS = 80
+MAX_FILE_BYTES = 512 * 1024
 
 
-class Disk:
+class DiskCheck:
     """The working folder of a repository, "" for none; `read_at` is when its history was read, and
     `most` how many files may be looked at. `holds` tells whether a file holds what git knows by a
     name; without it nobody reads files."""
@@ -22,7 +22,7 @@ class Disk:
         self,
         root: str = "",
         read_at: str = "",
-        most: int = LOOKS,
+        most: int = MAX_FILE_CHECKS,
         holds: Callable[[str, str], bool] = lambda path, blob: True,
     ) -> None:
         self._holds = holds
@@ -47,7 +47,7 @@ class Disk:
         written = datetime.fromtimestamp(seen.st_mtime, UTC).isoformat()
         if fate.freshness is not Freshness.FRESH or written <= max(until, self._read_at):
             return fate
-        if not blob or seen.st_size > BIGGEST or self._reads <= 0:
+        if not blob or seen.st_size > MAX_FILE_BYTES or self._reads <= 0:
             return fate
         self._reads -= 1
         if self._holds(path, blob):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 
-from holdfast.recall.links.disk_check import BIGGEST
+from holdfast.recall.links.disk_check import MAX_FILE_BYTES
 
 
-def holds(path: str, blob: str) -> bool:
+def has_blob(path: str, blob: str) -> bool:
     """Whether a file holds what git knows by this name, whatever its line ends; True where that
     cannot be told."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
-            content = file.read(BIGGEST)
+            content = file.read(MAX_FILE_BYTES)
     except OSError:
         return True
     return blob in (_name(content, blob), _name(content.replace(b"\r\n", b"\n"), blob))

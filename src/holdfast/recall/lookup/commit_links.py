@@ -22,10 +22,10 @@ _MOST_COMMITS = 250
 
 def threads_of_commit(reader: Reader, commit: Commit) -> list[Thread]:
     """The pulls and issues of a commit, pulls first."""
-    found: list[Thread] = [*reader.pulls_of(commit.bank, commit.id)]
+    found: list[Thread] = [*reader.pulls_with_commit(commit.bank, commit.id)]
     numbers = (*_NUMBER.findall(commit.subject), *_CLOSING.findall(commit.body))
     for number in dict.fromkeys(int(one) for one in numbers):
-        found += [one for one in reader.numbered(commit.bank, number) if one not in found]
+        found += [one for one in reader.threads_by_number(commit.bank, number) if one not in found]
     return sorted(found, key=lambda one: isinstance(one, Issue))
 
 
@@ -36,10 +36,10 @@ def names_above(reader: Reader, record: Commit | Pull | Issue | Remark) -> tuple
     if isinstance(record, Commit):
         return tuple(_uri(thread) for thread in threads_of_commit(reader, record))
     if isinstance(record, Pull):
-        fixed = [one for n in record.fixes for one in reader.numbered(record.bank, n)]
+        fixed = [one for n in record.fixes for one in reader.threads_by_number(record.bank, n)]
         return tuple(_uri(one) for one in fixed if one.repo == record.repo and one != record)
     pulls = [p for p in reader.pulls_fixing(record.bank, record.number) if p.repo == record.repo]
-    commits = reader.commits_naming(record.bank, record.number)
+    commits = reader.commits_mentioning(record.bank, record.number)
     return (*map(_uri, pulls), *(uri("commit", id) for id in commits))
 
 

@@ -9,10 +9,10 @@ from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.team import Commit, FileChange
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader, Record
-from holdfast.store.protocol.git_history import Authored
+from holdfast.store.protocol.git_history import CommitAuthorship
 
 
-class Maker(NamedTuple):
+class CommitSession(NamedTuple):
     """A session that made a commit, by its URI and the host's own name; in which exchange, how
     surely, and what tells."""
 
@@ -23,7 +23,7 @@ class Maker(NamedTuple):
     because: str
 
 
-class Making(NamedTuple):
+class SessionCommit(NamedTuple):
     """A commit that a session made: how surely, what tells, and whether HEAD lacks it."""
 
     uri: str
@@ -34,7 +34,7 @@ class Making(NamedTuple):
     astray: bool
 
 
-class Story(NamedTuple):
+class CommitDetails(NamedTuple):
     """What is known of a commit beside its message. What it reverts, and what reverted it, are
     URIs, or the bare name of a commit that was never read. `files` is None where nobody read
     what it changed, as of a merge."""
@@ -45,17 +45,17 @@ class Story(NamedTuple):
     reverted_by: tuple[str, ...] = ()
     files: tuple[FileChange, ...] | None = None
     diff: str = ""
-    made_by: tuple[Maker, ...] = ()
+    made_by: tuple[CommitSession, ...] = ()
 
 
-def story(reader: Reader, commit: Commit) -> Story:
+def commit_details(reader: Reader, commit: Commit) -> CommitDetails:
     """Everything around a commit."""
     bank, id = commit.bank, commit.id
     patch = reader.patch(bank, id)
-    makers = (_maker(reader, made) for made in reader.authored(bank, commit=id))
-    return Story(
+    makers = (_maker(reader, made) for made in reader.authorship(bank, commit=id))
+    return CommitDetails(
         tags=tuple(tag.name for tag in reader.tags(bank, id)),
-        astray=bool(reader.astray(bank, [id])),
+        astray=bool(reader.unmerged_commits(bank, [id])),
         reverts=tuple(_named(reader, bank, name) for name in reader.reverts(bank, id)),
         reverted_by=tuple(_named(reader, bank, name) for name in reader.reverted_by(bank, id)),
         files=patch.changes if patch else None,
@@ -64,19 +64,19 @@ def story(reader: Reader, commit: Commit) -> Story:
     )
 
 
-def commits_of(reader: Reader, record: Record) -> tuple[Making, ...]:
+def commits_of(reader: Reader, record: Record) -> tuple[SessionCommit, ...]:
     """The commits that a session made, or an exchange of it, the earliest first."""
     if not isinstance(record, Session | Digest | Exchange):
         return ()
     session = record.id if isinstance(record, Session) else record.session
-    made = {one.commit: one for one in reader.authored(record.bank, session=session)}
+    made = {one.commit: one for one in reader.authorship(record.bank, session=session)}
     if isinstance(record, Exchange):
         made = {id: one for id, one in made.items() if one.exchange == record.id}
-    lost = reader.astray(record.bank, list(made))
+    lost = reader.unmerged_commits(record.bank, list(made))
     found = (reader.find(record.bank, "commit", id, 1) for id in made)
     commits = [commit for some in found for commit in some if isinstance(commit, Commit)]
     return tuple(
-        Making(
+        SessionCommit(
             *(uri("commit", c.id), c.subject, c.time),
             *(made[c.id].score, made[c.id].because, c.id in lost),
         )
@@ -84,14 +84,14 @@ def commits_of(reader: Reader, record: Record) -> tuple[Making, ...]:
     )
 
 
-def _maker(reader: Reader, made: Authored) -> Maker | None:
+def _maker(reader: Reader, made: CommitAuthorship) -> CommitSession | None:
     """None for a session that nobody is shown any more."""
     for session in reader.find(made.bank, "session", made.session, 1):
         if isinstance(session, Session) and session.id == made.session:
             there = reader.find(made.bank, "exchange", made.exchange, 1) if made.exchange else []
             exchange = uri("exchange", made.exchange) if there else ""
             name = uri("session", session.id)
-            return Maker(name, session.host, exchange, made.score, made.because)
+            return CommitSession(name, session.host, exchange, made.score, made.because)
     return None
 
 

@@ -9,15 +9,15 @@ from holdfast.errors import NotFoundError
 from holdfast.language import cut, file_word, folded
 from holdfast.model.graph import Entity, Link, LinkKind
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.links.links import Links, Nearest
+from holdfast.recall.links.links import Links, NearestLookup
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import Known
+from holdfast.store.protocol.graph import GraphEntity
 
 _RECORDS = 200
 _TITLE = 100
 
 
-class Mentioning(NamedTuple):
+class MentioningRecord(NamedTuple):
     """A record that mentions an entity."""
 
     uri: str
@@ -26,7 +26,7 @@ class Mentioning(NamedTuple):
     title: str
 
 
-class Together(NamedTuple):
+class CooccurringEntity(NamedTuple):
     """An entity that occurs with another, and in how many records it does."""
 
     uri: str
@@ -34,19 +34,19 @@ class Together(NamedTuple):
     records: int
 
 
-class About(NamedTuple):
+class EntityDetails(NamedTuple):
     """An entity with what is known of it; `links` are those of the records that are listed."""
 
     entity: Entity
-    records: tuple[Mentioning, ...]
-    together: tuple[Together, ...]
+    records: tuple[MentioningRecord, ...]
+    together: tuple[CooccurringEntity, ...]
     links: tuple[Link, ...]
 
 
 def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
     """The one entity that a URI, an id or any spelling names."""
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
-    found = [(one, known) for one in banks for known in called(reader, one, name)]
+    found = [(one, known) for one in banks for known in entities_named(reader, one, name)]
     if not found:
         raise NotFoundError(
             f"Nothing is known that is called {name!r}.",
@@ -60,43 +60,43 @@ def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
     return entity
 
 
-def called(reader: Reader, bank: str, name: str) -> list[Known]:
+def entities_named(reader: Reader, bank: str, name: str) -> list[GraphEntity]:
     """The entities of a bank that a URI, an id or any spelling names."""
     named = parse_uri(name)
     by_id = reader.entity(bank, named.id) if named and named.word in ("", "entity") else None
     if by_id is not None:
         return [by_id]
     keys = dict.fromkeys((folded(name), file_word(name), name.lower()))
-    found = {known.number: known for _, known in reader.spelled(bank, list(keys))}
-    spelled = [k for k in found.values() if reader.spelling_of(bank, k.id, name) or k.name == name]
+    found = {known.number: known for _, known in reader.entities_by_spelling(bank, list(keys))}
+    spelled = [k for k in found.values() if reader.spelling_id(bank, k.id, name) or k.name == name]
     return spelled or list(found.values())
 
 
-def about(
+def describe_entity(
     reader: Reader,
     entity: Entity,
     limit: int,
-    nearest: Nearest | None = None,
+    nearest: NearestLookup | None = None,
     kinds: Sequence[LinkKind] = tuple(LinkKind),
-) -> About:
+) -> EntityDetails:
     """What is known of an entity: its latest records, what occurs with it, and their links of
     some kinds."""
     known = reader.entity(entity.bank, entity.id)
     if known is None:
-        return About(entity, (), (), ())
-    bonds = reader.bonds_of(entity.bank, known.number, _RECORDS)
+        return EntityDetails(entity, (), (), ())
+    bonds = reader.mentions_of(entity.bank, known.number, _RECORDS)
     parts = {bond.node: bond.parts for bond in bonds}
-    passages = dict(reader.passages_at(entity.bank, list(parts)))
+    passages = dict(reader.node_passages(entity.bank, list(parts)))
     latest = sorted(passages.items(), key=lambda item: (item[1].time, item[1].id), reverse=True)
     shown = latest[:limit]
     records = tuple(
-        Mentioning(uri(p.kind, p.id), p.kind, p.time, cut(p.body, _TITLE)) for _, p in shown
+        MentioningRecord(uri(p.kind, p.id), p.kind, p.time, cut(p.body, _TITLE)) for _, p in shown
     )
     together = tuple(
-        Together(uri("entity", other.id), other.name, count)
-        for other, count in reader.together(entity.bank, known.number, limit)
+        CooccurringEntity(uri("entity", other.id), other.name, count)
+        for other, count in reader.cooccurring_entities(entity.bank, known.number, limit)
     )
     links = Links(reader, entity.bank, nearest)
-    places = {place.node: place for place in reader.places(entity.bank, [n for n, _ in shown])}
+    places = {place.node: place for place in reader.graph_records(entity.bank, [n for n, _ in shown])}
     told = [link for node, _ in shown for link in links.all(places[node], kinds)]
-    return About(entity, records, together, tuple(told))
+    return EntityDetails(entity, records, together, tuple(told))

@@ -11,7 +11,7 @@ from holdfast.model.query import Filter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.model.uris import uri
-from holdfast.recall.query.times import read_span
+from holdfast.recall.query.times import read_iso_span
 from holdfast.store.protocol import Reader
 
 
@@ -53,12 +53,12 @@ def make_filter(
             "Give at least one of --file, --concept, --type, --since, --until.",
         )
     return given._replace(
-        since=read_span(given.since).first if given.since else "",
-        until=read_span(given.until).end if given.until else "",
+        since=read_iso_span(given.since).first if given.since else "",
+        until=read_iso_span(given.until).end if given.until else "",
     )
 
 
-def find(reader: Reader, bank: str | None, filter: Filter, limit: int = 20) -> Found:
+def find_work(reader: Reader, bank: str | None, filter: Filter, limit: int = 20) -> Found:
     """The exchanges, and by file the commits and pulls, that pass a filter."""
     records = _passing(reader, bank, filter, limit + 1)
     if not records and filter.file and not filter.file.endswith("/"):
@@ -71,7 +71,7 @@ def find(reader: Reader, bank: str | None, filter: Filter, limit: int = 20) -> F
 def _passing(
     reader: Reader, bank: str | None, filter: Filter, limit: int
 ) -> list[Exchange | Commit | Pull]:
-    records: list[Exchange | Commit | Pull] = [*reader.sift(bank, filter, limit)]
+    records: list[Exchange | Commit | Pull] = [*reader.filter_records(bank, filter, limit)]
     if filter.file and not (filter.concept or filter.type):
         records += reader.pulls_touching(bank, filter, limit)
         records.sort(key=_time, reverse=True)
@@ -84,14 +84,14 @@ def commits_touching(
     """The commits that touched a file or a folder, the latest first, and the path that was meant:
     a folder is one also where its last sign is left out."""
     for file in dict.fromkeys((filter.file, filter.file.rstrip("/") + "/")):
-        sifted = reader.sift(bank, filter._replace(file=file), limit)
+        sifted = reader.filter_records(bank, filter._replace(file=file), limit)
         commits = [record for record in sifted if isinstance(record, Commit)]
         if commits:
             return commits, file
     return [], filter.file
 
 
-def is_meant(path: str, file: str) -> bool:
+def matches_path(path: str, file: str) -> bool:
     """Whether a filter's `file` means a path: itself, its end, or a folder that it lies in."""
     path, file = (text.replace("\\", "/").removeprefix("./") for text in (path, file))
     if file.endswith("/"):

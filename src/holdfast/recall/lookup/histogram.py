@@ -16,7 +16,7 @@ from holdfast.errors import InputError
 from holdfast.model.query import Moment
 from holdfast.recall.lookup.timeline import Event, timeline
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.overview import Tally
+from holdfast.store.protocol.overview import PeriodCount
 
 KINDS = ("digest", "exchange", "commit", "pull", "issue", "fact", "memory")
 _SPAN = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
@@ -26,13 +26,13 @@ _FINER = {0: 7, 4: 7, 7: 10, 10: 13}
 _MOST_MONTHS = 40
 
 
-class Spread(NamedTuple):
+class Histogram(NamedTuple):
     """What lies in a span: the periods it is divided into, in order and without gaps, and how many
     records of each kind are in each."""
 
     span: str
     periods: tuple[str, ...]
-    tallies: tuple[Tally, ...]
+    tallies: tuple[PeriodCount, ...]
 
     @property
     def total(self) -> int:
@@ -60,7 +60,7 @@ def end_of(span: str) -> str:
     return f"{span}~" if span else "~"
 
 
-def beside(span: str) -> tuple[str, str]:
+def adjacent_spans(span: str) -> tuple[str, str]:
     """The spans before and after one of the same length; "" where there is none."""
     if not span:
         return "", ""
@@ -74,17 +74,17 @@ def beside(span: str) -> tuple[str, str]:
     return f"{day - timedelta(days=1)}", f"{day + timedelta(days=1)}"
 
 
-def spread(reader: Reader, bank: str | None, span: str, kinds: Sequence[str]) -> Spread:
+def count_by_period(reader: Reader, bank: str | None, span: str, kinds: Sequence[str]) -> Histogram:
     """Count what lies in a span."""
     digits = _FINER[len(span)]
-    tallies = reader.tally(bank, kinds, digits, span, end_of(span))
+    tallies = reader.counts_by_period(bank, kinds, digits, span, end_of(span))
     periods = _periods(span, sorted({tally.period for tally in tallies}))
     if not span and len(periods) > _MOST_MONTHS:
-        tallies = reader.tally(bank, kinds, 4)
+        tallies = reader.counts_by_period(bank, kinds, 4)
         years = sorted({tally.period for tally in tallies})
         periods = tuple(f"{year:04}" for year in range(int(years[0]), int(years[-1]) + 1))
     known = set(periods)
-    return Spread(span, periods, tuple(tally for tally in tallies if tally.period in known))
+    return Histogram(span, periods, tuple(tally for tally in tallies if tally.period in known))
 
 
 def _periods(span: str, found: Sequence[str]) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from holdfast.model.graph import Entity
-from holdfast.recall.lookup.entities import called
+from holdfast.recall.lookup.entities import entities_named
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import Known
+from holdfast.store.protocol.graph import GraphEntity
 
 MOST = 300
 HOPS = 3
@@ -40,7 +40,7 @@ class Neighbour(NamedTuple):
     via: int
 
 
-class Tie(NamedTuple):
+class Cooccurrence(NamedTuple):
     """Two entities by their places in the list, and in how many records they occur together."""
 
     one: int
@@ -52,24 +52,24 @@ class Neighbourhood(NamedTuple):
     """What is shown; `left` tells that more would have come."""
 
     entities: tuple[Neighbour, ...] = ()
-    ties: tuple[Tie, ...] = ()
+    ties: tuple[Cooccurrence, ...] = ()
     left: bool = False
 
 
-def choices(reader: Reader, bank: str | None, name: str) -> list[Entity]:
+def entities_matching(reader: Reader, bank: str | None, name: str) -> list[Entity]:
     """The entities that a URI, an id or a spelling may mean, those in most records first."""
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     found = [
         entity
         for one in banks
-        for known in called(reader, one, name)
+        for known in entities_named(reader, one, name)
         for entity in reader.find(one, "entity", known.id, 1)
         if isinstance(entity, Entity)
     ]
     return sorted(found, key=lambda entity: (-entity.mentions, entity.name, entity.bank))
 
 
-def around(
+def neighbourhood_of(
     reader: Reader, focus: Entity, hops: int = 2, kinds: Sequence[str] = (), most: int = MOST
 ) -> Neighbourhood:
     """A focus and what is around it, of some kinds; the focus is of any."""
@@ -80,11 +80,11 @@ def around(
     met = [_neighbour(focus.bank, known, 0, 0)]
     edge, left = [known], False
     for hop in range(1, min(hops, HOPS) + 1):
-        fan, further = _FANS[hop - 1], list[Known]()
+        fan, further = _FANS[hop - 1], list[GraphEntity]()
         for one in edge:
             # Of some kinds only, more must be asked for to find as many.
             asked = fan * 4 if kinds else fan
-            beside = [k for k, _ in reader.together(focus.bank, one.number, asked)]
+            beside = [k for k, _ in reader.cooccurring_entities(focus.bank, one.number, asked)]
             beside = [k for k in beside if not kinds or k.kind in kinds][:fan]
             for other in beside:
                 if other.number in places:
@@ -99,7 +99,7 @@ def around(
     return Neighbourhood(tuple(met), _ties(reader, focus.bank, places), left)
 
 
-def foremost(
+def most_mentioned(
     reader: Reader, bank: str | None, kinds: Sequence[str] = (), most: int = 120
 ) -> Neighbourhood:
     """The entities of most records, with no focus."""
@@ -116,15 +116,15 @@ def foremost(
     return Neighbourhood(tuple(met), tuple(ties), len(found) > most)
 
 
-def _neighbour(bank: str, known: Known, hops: int, via: int) -> Neighbour:
+def _neighbour(bank: str, known: GraphEntity, hops: int, via: int) -> Neighbour:
     return Neighbour(bank, known.id, known.name, known.kind, known.records, hops, via)
 
 
-def _ties(reader: Reader, bank: str, places: dict[int, int]) -> tuple[Tie, ...]:
+def _ties(reader: Reader, bank: str, places: dict[int, int]) -> tuple[Cooccurrence, ...]:
     """What binds those shown: of each, its firmest few."""
     mentioned: dict[int, list[int]] = {}
     for number, place in places.items():
-        for bond in reader.bonds_of(bank, number, _RECORDS):
+        for bond in reader.mentions_of(bank, number, _RECORDS):
             mentioned.setdefault(bond.node, []).append(place)
     counted = Counter(
         pair
@@ -132,7 +132,7 @@ def _ties(reader: Reader, bank: str, places: dict[int, int]) -> tuple[Tie, ...]:
         if len(held) <= _CROWD
         for pair in combinations(sorted(held), 2)
     )
-    return tuple(Tie(one, other, n) for (one, other), n in sorted(_firmest(counted.items())))
+    return tuple(Cooccurrence(one, other, n) for (one, other), n in sorted(_firmest(counted.items())))
 
 
 def _firmest(

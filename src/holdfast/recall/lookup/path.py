@@ -19,7 +19,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.commit_links import records_below
-from holdfast.recall.lookup.trace import find_record, raw_line, word_of
+from holdfast.recall.lookup.trace import find_record, kind_of, raw_line
 from holdfast.store.protocol import Reader, Record
 
 LEVELS: Mapping[str, str] = {
@@ -38,7 +38,7 @@ _MOST = {"exchange": 50, "turn": 200}
 _OTHERS = 50
 
 
-class Rung(NamedTuple):
+class PathStep(NamedTuple):
     """One record on a path, and the URI of the one above that it hangs under; `path`, `line` and
     `state` are those of a raw line."""
 
@@ -48,7 +48,7 @@ class Rung(NamedTuple):
     title: str
     time: str
     under: str = ""
-    path: str = ""
+    path_through: str = ""
     line: int = 0
     state: str = ""
 
@@ -59,13 +59,13 @@ class Path(NamedTuple):
 
     uri: str
     kind: str
-    up: tuple[Rung, ...]
-    here: Rung
-    down: tuple[Rung, ...]
+    up: tuple[PathStep, ...]
+    here: PathStep
+    down: tuple[PathStep, ...]
     left_out: Mapping[str, int]
 
 
-def path(reader: Reader, bank: str | None, text: str) -> Path:
+def path_through(reader: Reader, bank: str | None, text: str) -> Path:
     """The path through the record that a URI, or the start of an id, names."""
     record = find_record(reader, bank, text)
     return _Walk(reader).path(record)
@@ -78,7 +78,7 @@ class _Walk:
         self._counted: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
 
-    def path(self, record: Record) -> Path:
+    def path_through(self, record: Record) -> Path:
         up = list(self._up(record))
         here = _rung(record, "")
         self._met.add(here.uri)
@@ -87,7 +87,7 @@ class _Walk:
         up.sort(key=lambda rung: order.get(rung.level, 0))
         return Path(here.uri, here.kind, tuple(up), here, down, dict(self._left_out))
 
-    def _up(self, record: Record) -> Iterator[Rung]:
+    def _up(self, record: Record) -> Iterator[PathStep]:
         """What rests on a record, and what rests on that."""
         below = [record]
         while below:
@@ -105,12 +105,12 @@ class _Walk:
             for exchange in self._reader.exchanges(record.bank, record.session):
                 if exchange.first_seq <= record.seq <= exchange.last_seq:
                     yield exchange
-        yield from self._reader.facts_on(record.bank, _uri(record))
-        concept = self._reader.concept_of(record.bank, word_of(record), record.id)
+        yield from self._reader.facts_stated_in(record.bank, _uri(record))
+        concept = self._reader.concept_of(record.bank, kind_of(record), record.id)
         if concept is not None:
             yield concept
 
-    def _down(self, record: Record) -> Iterator[Rung]:
+    def _down(self, record: Record) -> Iterator[PathStep]:
         """What a record rests on, each before what that rests on in turn."""
         own = _uri(record)
         if isinstance(record, Turn):
@@ -124,7 +124,7 @@ class _Walk:
             if name in self._met:
                 continue
             self._met.add(name)
-            kind = word_of(below)
+            kind = kind_of(below)
             if self._counted[kind] >= _MOST.get(kind, _OTHERS):
                 self._left_out[kind] += 1
                 continue
@@ -132,7 +132,7 @@ class _Walk:
             yield _rung(below, own)
             yield from self._down(below)
 
-    def _down_from_fact(self, fact: Fact) -> Iterator[Rung]:
+    def _down_from_fact(self, fact: Fact) -> Iterator[PathStep]:
         """Each piece of evidence under the exchange it was said in, and that under its concept."""
         for evidence in self._named(fact.bank, fact.evidence):
             chain = [*reversed(list(self._over(evidence))), evidence]
@@ -170,10 +170,10 @@ class _Walk:
             found = self._reader.find(bank, named.word, named.id, 1) if named else []
             yield from (record for record in found if named and record.id == named.id)
 
-    def _line(self, turn: Turn) -> Iterator[Rung]:
+    def _line(self, turn: Turn) -> Iterator[PathStep]:
         raw = raw_line(self._reader, turn)
         if raw is not None:
-            yield Rung(
+            yield PathStep(
                 LEVELS["line"], "line", "", "", turn.time, uri("turn", turn.id), raw.path, raw.line,
                 raw.state.value,
             )  # fmt: skip
@@ -189,13 +189,13 @@ def _evidence(record: Any) -> tuple[str, ...]:
 
 
 def _uri(record: Record) -> str:
-    return uri(word_of(record), record.id)
+    return uri(kind_of(record), record.id)
 
 
-def _rung(record: Record, under: str) -> Rung:
-    kind = word_of(record)
+def _rung(record: Record, under: str) -> PathStep:
+    kind = kind_of(record)
     title, time = describe_record(record)
-    return Rung(LEVELS.get(kind, ""), kind, _uri(record), cut(title, _TITLE), time, under)
+    return PathStep(LEVELS.get(kind, ""), kind, _uri(record), cut(title, _TITLE), time, under)
 
 
 def describe_record(record: Record) -> tuple[str, str]:

@@ -19,8 +19,8 @@ from holdfast.model.query import Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, Shared
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.trace import find_record, word_of
-from holdfast.recall.query.times import looks_like_time, read_span
+from holdfast.recall.lookup.trace import find_record, kind_of
+from holdfast.recall.query.times import looks_like_date, read_iso_span
 from holdfast.store.protocol import Reader, Record
 
 # The kinds that tell of work; turns tell of every step of it.
@@ -66,8 +66,8 @@ class Timeline:
 
 def read_anchor(reader: Reader, bank: str | None, text: str) -> Record | Moment:
     """What an anchor names: a moment, or a record by its URI or the start of its id."""
-    if looks_like_time(text):
-        return Moment(read_span(text).first)
+    if looks_like_date(text):
+        return Moment(read_iso_span(text).first)
     return find_record(reader, bank, text)
 
 
@@ -94,15 +94,15 @@ def timeline(
     elif isinstance(anchor, Rule | Pattern):
         anchor = Moment(_time_of(anchor))
     wanted = tuple(kinds) or KINDS
-    undated = reader.undated(bank, wanted, MOST_UNDATED)
+    undated = reader.count_undated(bank, wanted, MOST_UNDATED)
     if anchor is None:
         named = ""
-        records = _records(reader, reader.around(bank, _END, wanted, before + after, 0))
+        records = _records(reader, reader.passages_around(bank, _END, wanted, before + after, 0))
     elif isinstance(anchor, Moment):
         named = anchor.time
-        records = _records(reader, reader.around(bank, anchor, wanted, before, after))
+        records = _records(reader, reader.passages_around(bank, anchor, wanted, before, after))
     else:
-        named = uri(word_of(anchor), anchor.id)
+        named = uri(kind_of(anchor), anchor.id)
         records = _beside(reader, bank, anchor, kinds, before, after)
     events = tuple(_event(reader, record, record == anchor) for record in records)
     return Timeline(bank or "", named, events, undated)
@@ -118,8 +118,8 @@ def _beside(
 ) -> list[_Timed]:
     """An anchor and its neighbours, in order."""
     time = _time_of(anchor)
-    moment = Moment(time, word_of(anchor), anchor.id, anchor.bank)
-    placed = _placed(reader, reader.around(bank, moment, kinds or KINDS, before, after))
+    moment = Moment(time, kind_of(anchor), anchor.id, anchor.bank)
+    placed = _placed(reader, reader.passages_around(bank, moment, kinds or KINDS, before, after))
     at = _place(moment)
     if isinstance(anchor, Turn) and not kinds:
         # Turns of one session and one moment lie as they were spoken.
@@ -167,7 +167,7 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
         time = record.time if isinstance(record, _WithTime) else record.started
     if not time:
         raise InputError(
-            f"{uri(word_of(record), record.id)} has no time, so nothing lies before or after it.",
+            f"{uri(kind_of(record), record.id)} has no time, so nothing lies before or after it.",
             "`holdfast show` opens it by itself.",
         )
     return time
@@ -180,8 +180,8 @@ def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
         session = reader.session(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
-        uri=uri(word_of(record), record.id),
-        kind=word_of(record),
+        uri=uri(kind_of(record), record.id),
+        kind=kind_of(record),
         time=_time_of(record),
         title=cut(title, TITLE_LIMIT),
         note=note,

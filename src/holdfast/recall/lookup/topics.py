@@ -10,7 +10,7 @@ from holdfast.language import stem, words
 from holdfast.model.knowledge import Concept
 from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import find_record, word_of
+from holdfast.recall.lookup.trace import find_record, kind_of
 from holdfast.store.protocol import Reader, Record
 
 # In the order in which they are told: what is permanent first.
@@ -18,7 +18,7 @@ KINDS = ("fact", "memory", "concept", "exchange")
 _MOST = 10_000
 
 
-class Lead(NamedTuple):
+class KeywordHit(NamedTuple):
     """A record that a keyword leads to."""
 
     uri: str
@@ -28,18 +28,18 @@ class Lead(NamedTuple):
     bank: str
 
 
-class Leads(NamedTuple):
+class KeywordHits(NamedTuple):
     """What words lead to, the latest of each kind first; `counts` how many there are of each."""
 
     words: str
-    leads: tuple[Lead, ...]
+    find_by_keywords: tuple[KeywordHit, ...]
     counts: dict[str, int]
 
 
-def leads(reader: Reader, bank: str | None, text: str, limit: int = 20) -> Leads:
+def find_by_keywords(reader: Reader, bank: str | None, text: str, limit: int = 20) -> KeywordHits:
     """The facts, concepts and exchanges that bear some words, so many of each kind."""
-    bearers = reader.bearers(bank, text, _MOST)
-    found: list[Lead] = []
+    bearers = reader.records_with_keywords(bank, text, _MOST)
+    found: list[KeywordHit] = []
     counts: dict[str, int] = {}
     for kind in KINDS:
         own = [b for b in bearers if b.kind == kind]
@@ -48,13 +48,13 @@ def leads(reader: Reader, bank: str | None, text: str, limit: int = 20) -> Leads
         for bearer in own[:limit]:
             records = reader.find(bearer.bank, kind, bearer.id, 1)
             found += [_lead(record) for record in records if record.id == bearer.id]
-    return Leads(text, tuple(found), counts)
+    return KeywordHits(text, tuple(found), counts)
 
 
-def _lead(record: Record) -> Lead:
-    kind = word_of(record)
+def _lead(record: Record) -> KeywordHit:
+    kind = kind_of(record)
     title, time = describe_record(record)
-    return Lead(uri(kind, record.id), kind, title, time, record.bank)
+    return KeywordHit(uri(kind, record.id), kind, title, time, record.bank)
 
 
 def find_concept(reader: Reader, bank: str | None, text: str) -> Concept:

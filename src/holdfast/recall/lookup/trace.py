@@ -17,8 +17,8 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.recall.lookup.commit_links import names_above, records_below
-from holdfast.recall.lookup.commits import Making, Story, commits_of, story
-from holdfast.sources.source_files import look
+from holdfast.recall.lookup.commits import CommitDetails, SessionCommit, commits_of, commit_details
+from holdfast.sources.source_files import source_state
 from holdfast.store.protocol import Reader, Record
 
 _RAW_LIMIT = 8 * 1024 * 1024
@@ -54,17 +54,17 @@ class Trace(NamedTuple):
     above: tuple[str, ...] = ()
     below: tuple[Record, ...] = ()
     raw: RawLine | None = None
-    history: tuple[Curation, ...] = ()
+    decisions_about: tuple[Curation, ...] = ()
     superseded: str = ""
     note: str = ""
     lives: tuple[Life, ...] = ()
     bearings: tuple[Bearing, ...] = ()
     beliefs: tuple[Belief, ...] = ()
-    story: Story | None = None
-    commits: tuple[Making, ...] = ()
+    story: CommitDetails | None = None
+    commits: tuple[SessionCommit, ...] = ()
 
 
-def word_of(record: Record) -> str:
+def kind_of(record: Record) -> str:
     """The word in a record's URI."""
     return type(record).__name__.lower()
 
@@ -80,13 +80,13 @@ def trace(
     stood at a time, if one is given. Of several, that of the bank that is `near`."""
     found = _walk(reader, find_record(reader, bank, text, near))
     record = found.record
-    known = reader.curated(record.bank, found.word, record.id)
-    told = history(reader.curations(record.bank), uri(found.word, record.id))
-    lives = reader.lives(record.bank, [(found.word, record.id)])
+    known = reader.curation_state(record.bank, found.word, record.id)
+    told = decisions_about(reader.curations(record.bank), uri(found.word, record.id))
+    lives = reader.status_changes(record.bank, [(found.word, record.id)])
     was = known.was if known else ""
     found = found._replace(history=tuple(told), superseded=was, note=_went_into(record, text))
     if isinstance(record, Fact):
-        bearings = reader.bearings(record.bank, record.id)
+        bearings = reader.fact_evidence(record.bank, record.id)
         if as_of and record.validity.learned > as_of:
             raise NotFoundError(
                 f"{uri('fact', record.id)} was not known then.",
@@ -107,7 +107,7 @@ def _went_into(record: Record, text: str) -> str:
     return f"{uri('concept', named.id)} went into this one."
 
 
-def history(log: Iterable[Curation], target: str) -> list[Curation]:
+def decisions_about(log: Iterable[Curation], target: str) -> list[Curation]:
     """Everything that was decided about a record, what was undone and what went into it
     included."""
     log = list(log)
@@ -151,7 +151,7 @@ def find_record(
     if len(found) > 1 and (here := near()):
         found = [record for record in found if record.bank == here] or found
     if len(found) > 1:
-        names = ", ".join(uri(word_of(record), record.id) for record in found)
+        names = ", ".join(uri(kind_of(record), record.id) for record in found)
         raise NotFoundError(f"Several records start with {named.id!r}.", f"One of: {names}.")
     return found[0]
 
@@ -164,7 +164,7 @@ def _found(reader: Reader, bank: str | None, named: Uri) -> list[Record]:
 
 
 def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:
-    away = reader.put_away(bank, named.word, named.id)
+    away = reader.find_hidden(bank, named.word, named.id)
     if not away:
         return
     c = away[0]
@@ -173,7 +173,7 @@ def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:
         raise NotFoundError(
             f"{name} is forgotten as a part of something else.", "Restore that to see it again."
         )
-    told = history(reader.curations(c.bank), name)
+    told = decisions_about(reader.curations(c.bank), name)
     last = [e for e in told if e.target == name and e.action is not Action.CORRECT][-1:]
     when = f" on {last[0].time[:10]} by {last[0].who}" if last else ""
     if any(e.target == name and e.action is Action.PURGE for e in told):
@@ -183,7 +183,7 @@ def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:
 
 
 def _walk(reader: Reader, record: Record) -> Trace:
-    word = word_of(record)
+    word = kind_of(record)
     if isinstance(record, Turn):
         above = [x for x in reader.exchanges(record.bank, record.session) if _holds(x, record)]
         names = [uri("exchange", x.id) for x in above] + [uri("session", record.session)]
@@ -208,7 +208,7 @@ def _walk(reader: Reader, record: Record) -> Trace:
     if isinstance(record, Memory):
         return _of_memory(reader, record)
     if isinstance(record, Commit):
-        return Trace(word, record, names_above(reader, record), story=story(reader, record))
+        return Trace(word, record, names_above(reader, record), story=commit_details(reader, record))
     if isinstance(record, Pull | Issue | Remark):
         below = () if isinstance(record, Remark) else records_below(reader, record)
         return Trace(word, record, names_above(reader, record), tuple(below))
@@ -216,7 +216,7 @@ def _walk(reader: Reader, record: Record) -> Trace:
 
 
 def _concept(reader: Reader, record: Exchange | Memory) -> tuple[str, ...]:
-    concept = reader.concept_of(record.bank, word_of(record), record.id)
+    concept = reader.concept_of(record.bank, kind_of(record), record.id)
     return (uri("concept", concept.id),) if concept is not None else ()
 
 
@@ -232,7 +232,7 @@ def _of_memory(reader: Reader, memory: Memory) -> Trace:
     named = [parse_uri(name) for name in (*memory.evidence_for, *memory.evidence_against)]
     found = [reader.find(memory.bank, n.word, n.id, 1) for n in named if n]
     below = tuple(records[0] for records in found if records)
-    told = reader.beliefs(memory.bank, memory.id) if memory.network is Network.OPINION else ()
+    told = reader.opinion_history(memory.bank, memory.id) if memory.network is Network.OPINION else ()
     return Trace("memory", memory, _concept(reader, memory), below, beliefs=tuple(told))
 
 
@@ -254,10 +254,10 @@ def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     source = reader.source(turn.origin.source)
     if source is None:
         return None
-    if reader.withheld(turn.bank, turn.id):
+    if reader.is_raw_line_withheld(turn.bank, turn.id):
         return RawLine(source.path, turn.origin.line, RawState.WITHHELD)
     try:
-        with look(Path(source.path), source.agent).file.open("rb") as file:
+        with source_state(Path(source.path), source.agent).file.open("rb") as file:
             file.seek(turn.origin.offset)
             data = file.readline(_RAW_LIMIT)
     except OSError:

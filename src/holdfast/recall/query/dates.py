@@ -26,10 +26,10 @@ from holdfast.recall.query.spans import (
     day,
     midnight,
     months,
-    piece,
+    part_of,
     rolling,
     season,
-    turned,
+    shift_back,
 )
 from holdfast.regex import regex
 
@@ -80,14 +80,14 @@ class Token(NamedTuple):
     comma: bool = False
 
 
-class Found(NamedTuple):
+class SpanAt(NamedTuple):
     """A span, and the place of the first token after it."""
 
     span: Span
     after: int
 
 
-def tokens_of(text: str, start: int, end: int) -> list[Token]:
+def tokenize(text: str, start: int, end: int) -> list[Token]:
     """The tokens of a stretch of text; names and numbers of code stay in one piece."""
     found: list[Token] = []
     for match in _PIECE.finditer(text, start, end):
@@ -104,7 +104,7 @@ def tokens_of(text: str, start: int, end: int) -> list[Token]:
     return found
 
 
-class Dates:
+class DateReader:
     """Reads the stretch of time that starts at a token."""
 
     def __init__(self, tokens: Sequence[Token], now: datetime) -> None:
@@ -116,14 +116,14 @@ class Dates:
         """The word at a place, "" outside of the text and between sentences."""
         return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
 
-    def read(self, at: int, led: bool = False) -> Found | None:
+    def read(self, at: int, led: bool = False) -> SpanAt | None:
         """The stretch that starts here; `led` if a word before it announces a time."""
         if self.word(at - 1) in _AHEAD_OR_REPEATING or not self.word(at):
             return None
         return self._slice(at) or self._part(at) or self._whole(at, led)
 
-    def _whole(self, at: int, led: bool) -> Found | None:
-        readers: tuple[Callable[[int, bool], Found | None], ...] = (
+    def _whole(self, at: int, led: bool) -> SpanAt | None:
+        readers: tuple[Callable[[int, bool], SpanAt | None], ...] = (
             self._fixed, self._ago, self._last, self._weekday, self._numeric, self._dated,
             self._month, self._quarter, self._season, self._year,
         )  # fmt: skip
@@ -140,11 +140,11 @@ class Dates:
             return None
         return *_COUNTS[word], at + (2 if word == "couple" and self.word(at + 1) == "of" else 1)
 
-    def _fixed(self, at: int, led: bool) -> Found | None:
+    def _fixed(self, at: int, led: bool) -> SpanAt | None:
         word, today = self.word(at), self.today
         three = " ".join(self.word(n) for n in range(at, at + 3))
         if three == "day before yesterday":
-            return Found(day(today - 2 * DAY), at + 3)
+            return SpanAt(day(today - 2 * DAY), at + 3)
         if three in ("week before last", "month before last", "year before last"):
             return self._before(at + 3, word, 2)
         if word in ("today", "yesterday"):
@@ -152,34 +152,34 @@ class Dates:
         if word == "tonight":
             return self._daypart(day(today), at, "evening")
         if word in ("recently", "lately") and self.word(at + 1) != "used":
-            return Found(rolling(self.now, 14, "day") or day(today), at + 1)
+            return SpanAt(rolling(self.now, 14, "day") or day(today), at + 1)
         if word == "other" and self.word(at + 1) == "day" and self.word(at - 1) == "the":
-            return Found(Span(today - 10 * DAY, today), at + 2)
+            return SpanAt(Span(today - 10 * DAY, today), at + 2)
         return None
 
-    def _daypart(self, span: Span, at: int, part: str = "") -> Found:
+    def _daypart(self, span: Span, at: int, part: str = "") -> SpanAt:
         part = part or self.word(at)
         if part not in _DAYPARTS:
-            return Found(span, at)
+            return SpanAt(span, at)
         first, last = (span.start + DAY * hour / 24 for hour in _DAYPARTS[part])
-        return Found(Span(first, last, span.cycle), at + 1)
+        return SpanAt(Span(first, last, span.cycle), at + 1)
 
-    def _ago(self, at: int, led: bool) -> Found | None:
+    def _ago(self, at: int, led: bool) -> SpanAt | None:
         count = self.count(at)
         unit = UNITS.get(self.word(count[2])) if count else None
         if not count or not unit or self.word(count[2] + 1) not in ("ago", "back"):
             return None
         span = ago(self.now, count[0], count[1], unit)
-        return Found(span, count[2] + 2) if span else None
+        return SpanAt(span, count[2] + 2) if span else None
 
-    def _before(self, after: int, unit: str, count: int) -> Found | None:
+    def _before(self, after: int, unit: str, count: int) -> SpanAt | None:
         """The calendar week, month, quarter or year so many before this one."""
         span = containing(self.now, unit)
         for _ in range(count):
             span = containing(span.start - DAY, unit) if span else None
-        return Found(span, after) if span else None
+        return SpanAt(span, after) if span else None
 
-    def _slice(self, at: int) -> Found | None:
+    def _slice(self, at: int) -> SpanAt | None:
         """First week of March; second half of 2025; first quarter of 2026."""
         which, unit = self.word(at), self.word(at + 1)
         if self.word(at + 2) != "of" or (which not in _NTH and which != "last"):
@@ -191,14 +191,14 @@ class Dates:
         if unit in ("half", "quarter"):
             of = 2 if unit == "half" else 4
             number = of - 1 if number is None else number
-            return Found(piece(span, number, of), inner.after) if number < of else None
+            return SpanAt(part_of(span, number, of), inner.after) if number < of else None
         length = {"day": DAY, "week": 7 * DAY}.get(unit)
         if not length:
             return None
         start = span.end - length if number is None else span.start + length * number
-        return Found(Span(start, start + length, span.cycle), inner.after)
+        return SpanAt(Span(start, start + length, span.cycle), inner.after)
 
-    def _inner(self, at: int) -> Found | None:
+    def _inner(self, at: int) -> SpanAt | None:
         """The longer stretch that a part is taken of; "the month" is this one."""
         at += self.word(at) in ("of", "in")
         if self.word(at) != "the":
@@ -206,21 +206,21 @@ class Dates:
         unit = self.word(at + 1)
         return self._before(at + 2, unit, 0) if unit in CALENDAR else self._whole(at + 1, True)
 
-    def _part(self, at: int) -> Found | None:
+    def _part(self, at: int) -> SpanAt | None:
         word = self.word(at)
         if word == "earlier":
             found = self._whole(at + 1, False) if self.word(at + 1) in ("this", "today") else None
             if found and found.span.start < self.now:
-                return Found(Span(found.span.start, self.now), found.after)
+                return SpanAt(Span(found.span.start, self.now), found.after)
             return None
         if word not in _PARTS or (
             word in ("beginning", "start", "middle", "end") and self.word(at + 1) != "of"
         ):
             return None
         inner = self._inner(at + 1)
-        return Found(piece(inner.span, *_PARTS[word]), inner.after) if inner else None
+        return SpanAt(part_of(inner.span, *_PARTS[word]), inner.after) if inner else None
 
-    def _last(self, at: int, led: bool) -> Found | None:
+    def _last(self, at: int, led: bool) -> SpanAt | None:
         word, what = self.word(at), self.word(at + 1)
         if word not in _LAST and word not in _THIS:
             return None
@@ -234,36 +234,36 @@ class Dates:
             return self._last_units(at, word)
         return self._before(at + 2, what, 0) if what in CALENDAR else self._weekend(at + 1, 0)
 
-    def _last_units(self, at: int, word: str) -> Found | None:
+    def _last_units(self, at: int, word: str) -> SpanAt | None:
         count, what = self.count(at + 1), self.word(at + 1)
         if count and (unit := UNITS.get(self.word(count[2]))):
             span = rolling(self.now, count[1], unit)
-            return Found(span, count[2] + 1) if span else None
+            return SpanAt(span, count[2] + 1) if span else None
         if what in CALENDAR and self.word(at + 2) != "of":
             if word != "past":
                 return self._before(at + 2, what, 1)
             span = rolling(self.now, 1, what)
-            return Found(span, at + 2) if span else None
+            return SpanAt(span, at + 2) if span else None
         if what in ("day", "hour", "fortnight") and self.word(at + 2) != "of":
             span = rolling(self.now, 1, what)
-            return Found(span, at + 2) if span else None
+            return SpanAt(span, at + 2) if span else None
         return self._weekend(at + 1, 1)
 
-    def _weekend(self, at: int, back: int) -> Found | None:
+    def _weekend(self, at: int, back: int) -> SpanAt | None:
         if self.word(at) != "weekend":
             return None
         saturday = self.today - DAY * (self.today.weekday() - 5) - 7 * DAY * back
-        return Found(Span(saturday, saturday + 2 * DAY, "week"), at + 1)
+        return SpanAt(Span(saturday, saturday + 2 * DAY, "week"), at + 1)
 
-    def _last_named(self, at: int, word: str) -> Found | None:
+    def _last_named(self, at: int, word: str) -> SpanAt | None:
         """Last Tuesday, last March: one that is over, so not today and not this month."""
         found = self._weekday(at, True) or self._dated(at, True) or self._month(at, True)
         if not found or word in _THIS or not found.span.cycle or found.span.end <= self.now:
             return found
-        span = turned(found.span, 1)
-        return Found(span, found.after) if span else None
+        span = shift_back(found.span, 1)
+        return SpanAt(span, found.after) if span else None
 
-    def _weekday(self, at: int, led: bool) -> Found | None:
+    def _weekday(self, at: int, led: bool) -> SpanAt | None:
         word = self.word(at)
         number = _WEEKDAY.get(word)
         if number is None and led:
@@ -278,7 +278,7 @@ class Dates:
         found = day(self.today - DAY * behind)
         return self._daypart(found._replace(cycle="week"), at + 1)
 
-    def _numeric(self, at: int, led: bool) -> Found | None:
+    def _numeric(self, at: int, led: bool) -> SpanAt | None:
         match = _NUMERIC.fullmatch(self.word(at))
         # With a time of day it is a line of a log.
         if not match or _CLOCK.match(self.word(at + 1)):
@@ -287,11 +287,11 @@ class Dates:
         if year:
             span = date(int(year), int(month), int(number)) if number else None
             span = span if number else months(int(year), int(month), 1)
-            return Found(span, at + 1) if span else None
+            return SpanAt(span, at + 1) if span else None
         orders = ((two, one),) if sign == "." else dict.fromkeys(((one, two), (two, one)))
         spans = [date(int(late_year), int(m), int(d)) for m, d in orders]
         past = [span for span in spans if span and span.start <= self.now]
-        return Found(past[0], at + 1) if len(past) == 1 else None
+        return SpanAt(past[0], at + 1) if len(past) == 1 else None
 
     def _ordinal(self, at: int) -> int:
         match = _ORDINAL.fullmatch(self.word(at))
@@ -301,7 +301,7 @@ class Dates:
         word = self.word(at)
         return int(word) if len(word) == 4 and word.isascii() and word.isdigit() else 0
 
-    def _dated(self, at: int, led: bool) -> Found | None:
+    def _dated(self, at: int, led: bool) -> SpanAt | None:
         """5 March 2026, the 5th of March, March 5th, Mar 5, 2026."""
         number = self._ordinal(at)
         place = at + 1 + (self.word(at + 1) == "of") if number else at
@@ -317,13 +317,13 @@ class Dates:
             return None
         if year:
             span = date(year, month, number)
-            return Found(span, after + 1) if span else None
+            return SpanAt(span, after + 1) if span else None
         # A leap day comes every eighth year at the rarest.
         past = (date(self.now.year - n, month, number) for n in range(9))
         span = next((found for found in past if found and found.start <= self.now), None)
-        return Found(span._replace(cycle="year"), after) if span else None
+        return SpanAt(span._replace(cycle="year"), after) if span else None
 
-    def _month(self, at: int, led: bool) -> Found | None:
+    def _month(self, at: int, led: bool) -> SpanAt | None:
         word = self.word(at)
         month = _MONTH.get(word)
         if not month:
@@ -331,7 +331,7 @@ class Dates:
         after = at + 1 + (self.word(at + 1) == "of")
         if year := self._year_at(after):
             span = months(year, month, 1)
-            return Found(span, after + 1) if span else None
+            return SpanAt(span, after + 1) if span else None
         upper = self.tokens[at].spelled[0].isupper()
         if word not in _BARE_MONTHS and not led and not (upper and self.word(at - 1) == "the"):
             return None
@@ -341,9 +341,9 @@ class Dates:
         if not upper and (word in _DOUBTFUL_SHORT or self.word(at + 1) in ("be", "have", "not")):
             return None
         span = months(self.now.year - (month > self.now.month), month, 1)
-        return Found(span._replace(cycle="year"), at + 1) if span else None
+        return SpanAt(span._replace(cycle="year"), at + 1) if span else None
 
-    def _quarter(self, at: int, led: bool) -> Found | None:
+    def _quarter(self, at: int, led: bool) -> SpanAt | None:
         match = _QUARTER.fullmatch(self.word(at))
         if not match:
             return None
@@ -352,14 +352,14 @@ class Dates:
         year = int(match[2] or match[3] or 0) or self._year_at(after)
         if year:
             span = months(year, number * 3 - 2, 3)
-            return Found(span, at + 1 if match[2] or match[3] else after + 1) if span else None
+            return SpanAt(span, at + 1 if match[2] or match[3] else after + 1) if span else None
         if not led:
             return None
         begun = number * 3 - 2 <= self.now.month
         span = months(self.now.year - (not begun), number * 3 - 2, 3)
-        return Found(span._replace(cycle="year"), at + 1) if span else None
+        return SpanAt(span._replace(cycle="year"), at + 1) if span else None
 
-    def _season(self, at: int, led: bool) -> Found | None:
+    def _season(self, at: int, led: bool) -> SpanAt | None:
         """Spring is a framework and fall is a verb, so these two need "the" or a year."""
         name = self.word(at)
         if name not in SEASONS:
@@ -367,17 +367,17 @@ class Dates:
         after = at + 1 + (self.word(at + 1) == "of")
         if year := self._year_at(after):
             span = season(name, year)
-            return Found(span, after + 1) if span else None
+            return SpanAt(span, after + 1) if span else None
         announced = self.word(at - 1) in ("the", *_PARTS) and self._ends(at)
         if not led or (name in ("spring", "fall") and not announced):
             return None
         return self._latest_season(at + 1, name, False)
 
-    def _latest_season(self, after: int, name: str, over: bool) -> Found | None:
+    def _latest_season(self, after: int, name: str, over: bool) -> SpanAt | None:
         spans = (season(name, self.now.year - n) for n in range(3))
         for span in spans:
             if span and (span.end if over else span.start) <= self.now:
-                return Found(span._replace(cycle="year"), after)
+                return SpanAt(span._replace(cycle="year"), after)
         return None
 
     def _ends(self, at: int) -> bool:
@@ -385,10 +385,10 @@ class Dates:
         follows = self.word(at + 1)
         return not follows or follows in STOPWORDS or self.tokens[at].comma
 
-    def _year(self, at: int, led: bool) -> Found | None:
+    def _year(self, at: int, led: bool) -> SpanAt | None:
         """A bare year, after a word that announces one and not before what it may count."""
         year = self._year_at(at)
         if not led or not self._ends(at) or not self.now.year - 25 <= year <= self.now.year:
             return None
         span = months(year, 1, 12)
-        return Found(span, at + 1) if span else None
+        return SpanAt(span, at + 1) if span else None

@@ -17,9 +17,9 @@ from holdfast.language import humps, names, stem
 from holdfast.language import words as words_of
 from holdfast.regex import regex
 
-MOST_ADDED = 24
-MOST_NAMES = 8
-LONGEST_NAME = 120
+MAX_ADDED_TERMS = 24
+MAX_NAMES = 8
+MAX_NAME_LENGTH = 120
 _LONG = 20_000
 
 
@@ -252,7 +252,7 @@ def expand(words: Sequence[str], how: Expansion) -> tuple[str, ...]:
     for term in chain(*zip_longest(*found)):
         if term and not set(_key(term).split()) <= there:
             added.setdefault(_key(term), term)
-    return tuple(added.values())[:MOST_ADDED]
+    return tuple(added.values())[:MAX_ADDED_TERMS]
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:
@@ -310,7 +310,7 @@ _FILE_LINE = regex(r"(\.[A-Za-z]\w*)(?::\d+)+$")
 _PROSE = frozenset("and/or e.g i.e he/she yes/no a.m p.m w.r.t".split())
 
 
-def whole_names(query: str) -> tuple[str, ...]:
+def exact_names(query: str) -> tuple[str, ...]:
     """What should also be found whole: the line that a pasted traceback ends with, what stands
     in quotes, paths and names of files, identifiers. At most `MOST_NAMES`, the surest first."""
     text = query if len(query) <= 2 * _LONG else f"{query[:_LONG]}\n{query[-_LONG:]}"
@@ -321,12 +321,12 @@ def whole_names(query: str) -> tuple[str, ...]:
     quoted = ("".join(match.groups("")) for match in _QUOTED.finditer(text))
     # In quotes a single plain word is only stressed.
     found += (inner for inner in quoted if " " in inner.strip() or names(inner))
-    for name in names(text, MOST_NAMES * 2):
+    for name in names(text, MAX_NAMES * 2):
         if name.lower() not in _PROSE:
             found += _with_base(_FILE_LINE.sub(r"\1", name))
     found += _SHOUTED.findall(text)
     whole = (_bounded(" ".join(name.split())) for name in found)
-    return tuple(dict.fromkeys(name for name in whole if name))[:MOST_NAMES]
+    return tuple(dict.fromkeys(name for name in whole if name))[:MAX_NAMES]
 
 
 def _thrown(text: str) -> list[str]:
@@ -343,7 +343,7 @@ def _with_base(name: str) -> tuple[str, ...]:
 
 def _bounded(name: str) -> str:
     """A name cut at a word, never inside one unless it is all one word."""
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= MAX_NAME_LENGTH:
         return name
-    head = name[: LONGEST_NAME + 1].rpartition(" ")[0]
-    return head or name[:LONGEST_NAME]
+    head = name[: MAX_NAME_LENGTH + 1].rpartition(" ")[0]
+    return head or name[:MAX_NAME_LENGTH]

@@ -16,7 +16,7 @@ _HASH = regex(r"(?=[a-f]*\d)[0-9a-f]{7,40}", re.IGNORECASE)
 _LATEST = frozenset("last latest previous newest recent most".split())
 
 
-class Kind(StrEnum):
+class LandmarkKind(StrEnum):
     """What a landmark is."""
 
     RELEASE = "release"
@@ -27,23 +27,23 @@ class Kind(StrEnum):
 _KIND = {
     word: kind
     for kind, said in {
-        Kind.RELEASE: "release version tag deploy deployment",
-        Kind.SESSION: "session conversation chat",
-        Kind.COMMIT: "commit",
+        LandmarkKind.RELEASE: "release version tag deploy deployment",
+        LandmarkKind.SESSION: "session conversation chat",
+        LandmarkKind.COMMIT: "commit",
     }.items()
     for word in said.split()
 }
 
 
-class Mark(NamedTuple):
+class Landmark(NamedTuple):
     """A landmark: the one of a kind with this `name`, which is a version without its v or the
     start of a commit's hash; the latest of its kind if the name is ""."""
 
-    kind: Kind
+    kind: LandmarkKind
     name: str = ""
 
 
-def read_mark(said: str) -> Mark | None:
+def read_landmark(said: str) -> Landmark | None:
     """What is meant by words such as "last release", "v1.4.0", "release 2", "commit 3f2a91c"."""
     words = [word for word in said.lower().split() if word not in _LATEST]
     if not 1 <= len(words) <= 2:
@@ -53,12 +53,12 @@ def read_mark(said: str) -> Mark | None:
     if len(kinds) > 1 or len(named) > 1:
         return None
     if not named:
-        return Mark(kinds[0])
+        return Landmark(kinds[0])
     version = _VERSION.fullmatch(named[0])
-    if version and kinds in ([], [Kind.RELEASE]) and (kinds or not named[0].isdigit()):
-        return Mark(Kind.RELEASE, version[1])
-    if _HASH.fullmatch(named[0]) and kinds in ([], [Kind.COMMIT]):
-        return Mark(Kind.COMMIT, named[0])
+    if version and kinds in ([], [LandmarkKind.RELEASE]) and (kinds or not named[0].isdigit()):
+        return Landmark(LandmarkKind.RELEASE, version[1])
+    if _HASH.fullmatch(named[0]) and kinds in ([], [LandmarkKind.COMMIT]):
+        return Landmark(LandmarkKind.COMMIT, named[0])
     return None
 
 

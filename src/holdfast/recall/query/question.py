@@ -9,10 +9,10 @@ from typing import NamedTuple
 from holdfast.language import stem, words
 from holdfast.model.team import Commit
 from holdfast.recall.core.relevance import weigh_terms
-from holdfast.recall.query.expansion import whole_names
-from holdfast.recall.query.landmarks import Kind, is_version, read_mark
+from holdfast.recall.query.expansion import exact_names
+from holdfast.recall.query.landmarks import LandmarkKind, is_version, read_landmark
 from holdfast.recall.query.terms import Terms, read_terms
-from holdfast.recall.query.time_phrases import When, about_recent, read_when
+from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
 from holdfast.store.protocol import Reader
 
 _DATED = ("turn", "digest", "commit")
@@ -26,7 +26,7 @@ class Query(NamedTuple):
     terms: Terms
     stem_weights: dict[str, float]
     word_weights: dict[str, float]
-    time_range: When | None
+    time_range: TimeRange | None
     asks_for_recent_work: bool
     time_stems: frozenset[str] = frozenset()
 
@@ -50,30 +50,30 @@ def read_query(store: Reader, bank: str | None, text: str, now: Callable[[], str
     # they are all it has.
     bare = when.rest if when is not None and when.only_time and when.rest.strip() else text
     terms = read_terms(bare)
-    phrases = tuple(dict.fromkeys((*terms.phrases, *whole_names(text))))
+    phrases = tuple(dict.fromkeys((*terms.phrases, *exact_names(text))))
     terms = terms._replace(phrases=phrases)
     weight = weigh_terms(store, bank, terms.words)
     spelled = {word: weight.by_word[word] for word in terms.words}
     of_time = _stems(when.phrase) - _stems(when.rest) if when is not None else frozenset[str]()
-    return Query(text, terms, weight.by_stem, spelled, when, about_recent(text), of_time)
+    return Query(text, terms, weight.by_stem, spelled, when, asks_for_recent_work(text), of_time)
 
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, words(text)))
 
 
-def find_time_range(store: Reader, bank: str | None, text: str, now: str) -> When | None:
+def find_time_range(store: Reader, bank: str | None, text: str, now: str) -> TimeRange | None:
     """The time that a question names. One that is about more than a time forgets it if there is
     nothing of that time; in a bank that has been quiet for long, its "in June" and "recently"
     are told from its last day."""
-    for moment in dict.fromkeys((now, store.last_event(bank))):
+    for moment in dict.fromkeys((now, store.last_session_end(bank))):
         if not moment:
             continue
         said = datetime.fromisoformat(moment)
-        when = read_when(text, said, lambda name: _landmark_time(store, bank, name))
+        when = read_time_range(text, said, lambda name: _landmark_time(store, bank, name))
         if when is None or when.only_time:
             return when
-        if any(store.recent(bank, kind, 1, when.start, when.end) for kind in _DATED):
+        if any(store.recent_passages(bank, kind, 1, when.start, when.end) for kind in _DATED):
             return when
     return None
 
@@ -81,12 +81,12 @@ def find_time_range(store: Reader, bank: str | None, text: str, now: str) -> Whe
 def _landmark_time(store: Reader, bank: str | None, name: str) -> datetime | None:
     """When a session, a commit or a release was, as far as sessions and commits tell. What is
     no name of one is no time: a word of some commit's message dates nothing."""
-    mark = read_mark(name)
+    mark = read_landmark(name)
     if mark is None:
         return None
-    if mark.kind is Kind.SESSION:
-        times = [passage.time for passage in store.recent(bank, "digest", 1)]
-    elif mark.kind is Kind.RELEASE:
+    if mark.kind is LandmarkKind.SESSION:
+        times = [passage.time for passage in store.recent_passages(bank, "digest", 1)]
+    elif mark.kind is LandmarkKind.RELEASE:
         said = [mark.name, f"v{mark.name}"] if mark.name else ["release", "released"]
         matches = store.search(bank, said, ["team"], _RELEASES)
         times = [m.passage.time for m in matches if _announces_release(m.passage.body, mark.name)]
@@ -94,7 +94,7 @@ def _landmark_time(store: Reader, bank: str | None, name: str) -> datetime | Non
         found = store.find(bank, "commit", mark.name, 1)
         times = [record.time for record in found if isinstance(record, Commit)]
     else:
-        times = [passage.time for passage in store.recent(bank, "commit", 1)]
+        times = [passage.time for passage in store.recent_passages(bank, "commit", 1)]
     latest = max(times, default="")
     return datetime.fromisoformat(latest) if latest else None
 

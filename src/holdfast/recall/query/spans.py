@@ -51,7 +51,7 @@ def add_months(moment: datetime, count: int) -> datetime | None:
     return first.replace(day=min(moment.day, last))
 
 
-def back(moment: datetime, count: int, unit: str) -> datetime | None:
+def subtract(moment: datetime, count: int, unit: str) -> datetime | None:
     """So many units before a moment."""
     if unit in _MONTHS:
         return add_months(moment, -count * _MONTHS[unit])
@@ -103,10 +103,10 @@ def ago(now: datetime, least: int, most: int, unit: str) -> Span | None:
     """What may be meant by so many units ago: a day exactly, all else with slack."""
     if unit in _CLOCK:
         off = max(most // 2, 1)
-        start, end = back(now, most + off, unit), back(now, max(least - off, 0), unit)
+        start, end = subtract(now, most + off, unit), subtract(now, max(least - off, 0), unit)
         return Span(start, end) if start and end else None
     today = midnight(now)
-    far, near = back(today, most, unit), back(today, least, unit)
+    far, near = subtract(today, most, unit), subtract(today, least, unit)
     if far is None or near is None:
         return None
     slack = DAY * _SLACK_DAYS[unit]
@@ -116,13 +116,13 @@ def ago(now: datetime, least: int, most: int, unit: str) -> Span | None:
 def rolling(now: datetime, count: int, unit: str) -> Span | None:
     """The last so many units up to now; days are whole days, and today is one more."""
     if unit in _CLOCK:
-        start = back(now, count, unit)
+        start = subtract(now, count, unit)
         return Span(start, now) if start else None
-    start = back(midnight(now), count, unit)
+    start = subtract(midnight(now), count, unit)
     return Span(start, midnight(now) + DAY) if start else None
 
 
-def piece(span: Span, part: int, of: int) -> Span:
+def part_of(span: Span, part: int, of: int) -> Span:
     """One of several equal pieces of a span: of a year in whole months, of a month in whole
     days. The end of a week starts on its Thursday."""
     length = span.end - span.start
@@ -139,7 +139,7 @@ def piece(span: Span, part: int, of: int) -> Span:
     return Span(cuts[0], cuts[1], span.cycle)
 
 
-def turned(span: Span, times: int) -> Span | None:
+def shift_back(span: Span, times: int) -> Span | None:
     """The same month or weekday so many years or weeks earlier (later if negative)."""
     if span.cycle == "year":
         start, end = add_months(span.start, -12 * times), add_months(span.end, -12 * times)

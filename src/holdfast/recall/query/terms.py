@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, forms, humps, names, stem, words
 
-MOST_TERMS = 32
+MAX_TERMS = 32
 _LONG = 120_000
 
 # Words that a question is made of, and that its answer need not contain.
-ASKING = frozenset(
+QUESTION_WORDS = frozenset(
     "what when where which who whom whose why how did do does was were is are tell show find "
     "remember recall know about explain describe list give happened said told discuss discussed "
     "decide decided decision question answer last time ever long many much".split()
@@ -39,16 +39,16 @@ def read_terms(query: str) -> Terms:
     named = names(text)
     parts = [part.lower() for name in named for part in humps(name) if len(part) > 1]
     said = words(text) + parts
-    telling = [w for w in said if w not in STOPWORDS and w not in ASKING]
+    telling = [w for w in said if w not in STOPWORDS and w not in QUESTION_WORDS]
     telling = telling or [w for w in said if w not in STOPWORDS] or said
     counted: Counter[str] = Counter()
     spelled: dict[str, str] = {}
     for word in telling:
         counted[stem(word)] += 1
         spelled.setdefault(stem(word), word)
-    if len(counted) > MOST_TERMS:
+    if len(counted) > MAX_TERMS:
         # A pasted text: what it repeats, and its long words, are what it is about.
-        best = sorted(counted, key=lambda s: (-counted[s] * len(spelled[s]), s))[:MOST_TERMS]
+        best = sorted(counted, key=lambda s: (-counted[s] * len(spelled[s]), s))[:MAX_TERMS]
         spelled = {key: spelled[key] for key in best}
     phrases = tuple(name for name in named if not name.isalnum())
     return Terms(tuple(spelled.values()), phrases)

@@ -14,11 +14,19 @@ from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.recall.query.dates import Dates, Found, Token, tokens_of
-from holdfast.recall.query.spans import FIRST_YEAR, LAST_YEAR, UNITS, Span, back, rolling, turned
-from holdfast.recall.query.terms import ASKING
+from holdfast.recall.query.dates import DateReader, SpanAt, Token, tokenize
+from holdfast.recall.query.spans import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    UNITS,
+    Span,
+    rolling,
+    shift_back,
+    subtract,
+)
+from holdfast.recall.query.terms import QUESTION_WORDS
 
-Landmark = Callable[[str], datetime | None]
+LandmarkLookup = Callable[[str], datetime | None]
 
 _LONG = 2_000
 _LINE = 500
@@ -31,7 +39,7 @@ _BY_THE_WAY = frozenset("at of for about".split())
 _TO = frozenset(("to", "until", "till", "through", "-", "–", "—"))
 _SINCE = frozenset(("since", "after"))
 _UNTIL = frozenset(("before", "until", "till", "by"))
-_QUESTION = STOPWORDS | (ASKING - {"last"})
+_QUESTION = STOPWORDS | (QUESTION_WORDS - {"last"})
 
 # What a question about nothing but a time is made of, under their stems.
 _EMPTY = frozenset(
@@ -42,7 +50,7 @@ _EMPTY = frozenset(
 )
 
 
-class When(NamedTuple):
+class TimeRange(NamedTuple):
     """From `start` up to, but not at, `end`, as our records spell times; "" is open. `words` were
     read as the time, `rest` is the question without them, and `only` says that the rest asks
     for nothing in particular."""
@@ -58,7 +66,7 @@ class When(NamedTuple):
         return bool(time) and self.start <= time and (not self.end or time < self.end)
 
 
-class _Range(NamedTuple):
+class _OpenRange(NamedTuple):
     """A span that may be open, and the place after its words."""
 
     start: datetime | None
@@ -67,7 +75,7 @@ class _Range(NamedTuple):
     cycle: str = ""
 
 
-def read_when(query: str, now: datetime, landmark: Landmark) -> When | None:
+def read_time_range(query: str, now: datetime, landmark: LandmarkLookup) -> TimeRange | None:
     """The time that a question is about, or None. Days are those of `now`'s zone.
 
     `landmark` is asked what moment the words after "before", "after", "since", "until" or
@@ -75,13 +83,13 @@ def read_when(query: str, now: datetime, landmark: Landmark) -> When | None:
     longest words first. If it knows none of them, they are no time.
     """
     zone = now.tzinfo or UTC
-    tokens = [token for start, end in _read_part(query) for token in tokens_of(query, start, end)]
-    scan = _Scan(tokens, now.replace(tzinfo=None), zone, landmark)
-    ranges: list[_Range] = []
+    tokens = [token for start, end in _read_part(query) for token in tokenize(query, start, end)]
+    scan = _PhraseReader(tokens, now.replace(tzinfo=None), zone, landmark)
+    ranges: list[_OpenRange] = []
     said: list[tuple[int, int]] = []
     at = 0
     while at < len(tokens):
-        found = scan.phrase(at)
+        found = scan.read_phrase(at)
         if found:
             ranges.append(found)
             said.append((tokens[at].start, tokens[found.after - 1].end))
@@ -95,7 +103,7 @@ def read_when(query: str, now: datetime, landmark: Landmark) -> When | None:
         spelled.reverse()
     rest = _without(query, said)
     told = " ".join(query[first:last] for first, last in said)
-    return When(spelled[0], spelled[1], told, not any(map(_telling, words(rest[:_LONG]))), rest)
+    return TimeRange(spelled[0], spelled[1], told, not any(map(_telling, words(rest[:_LONG]))), rest)
 
 
 def _read_part(query: str) -> list[tuple[int, int]]:
@@ -108,7 +116,7 @@ def _read_part(query: str) -> list[tuple[int, int]]:
     return [(0, first if first >= 0 else _LINE), (last if last >= 0 else end - _LINE, end)]
 
 
-def _narrowed(ranges: list[_Range]) -> tuple[datetime | None, datetime | None]:
+def _narrowed(ranges: list[_OpenRange]) -> tuple[datetime | None, datetime | None]:
     """What lies in all the ranges; where two do not meet, what lies from one to the other."""
     start, end = ranges[0].start, ranges[0].end
     cycle = ranges[0].cycle
@@ -131,7 +139,7 @@ def _meeting(span: Span, start: datetime, end: datetime) -> tuple[datetime, date
     """The month or weekday turned back until it meets a longer stretch, if it ever does."""
     back = max((span.start - end).days, 0) // (7 if span.cycle == "week" else 366)
     for times in (back, back + 1, back + 2):
-        moved = turned(span, times)
+        moved = shift_back(span, times)
         if moved and moved.start < end and start < moved.end:
             return moved.start, moved.end
     return span.start, span.end
@@ -154,30 +162,30 @@ def _without(query: str, said: list[tuple[int, int]]) -> str:
 
 
 def _telling(word: str) -> bool:
-    return not (word in STOPWORDS or word in ASKING or stem(word) in _EMPTY or len(word) == 1)
+    return not (word in STOPWORDS or word in QUESTION_WORDS or stem(word) in _EMPTY or len(word) == 1)
 
 
 def _year_after(span: Span, start: datetime) -> Span:
     """A month named without a year, as the first one that does not lie before `start`."""
     years = (span.start - start).days // 366
-    turns = (turned(span, times) for times in (years + 1, years))
+    turns = (shift_back(span, times) for times in (years + 1, years))
     return next((found for found in turns if found and found.start >= start), span)
 
 
-class _Scan:
+class _PhraseReader:
     """Reads phrases of time: a stretch, one side of it, or from one to another."""
 
     def __init__(
-        self, tokens: list[Token], now: datetime, zone: tzinfo, landmark: Landmark
+        self, tokens: list[Token], now: datetime, zone: tzinfo, landmark: LandmarkLookup
     ) -> None:
         self.tokens = tokens
         self.now = now
         self.zone = zone
         self.landmark = landmark
-        self.dates = Dates(tokens, now)
+        self.dates = DateReader(tokens, now)
         self.word = self.dates.word
 
-    def phrase(self, at: int) -> _Range | None:
+    def read_phrase(self, at: int) -> _OpenRange | None:
         """The phrase that starts at a token."""
         word = self.word(at)
         if not word:
@@ -192,7 +200,7 @@ class _Scan:
             return self._one_side(at + 2, "before")
         return self._plain(at) or self._around_landmark(at)
 
-    def _plain(self, at: int) -> _Range | None:
+    def _plain(self, at: int) -> _OpenRange | None:
         led = self.word(at) in _IN
         first = at + (led or self.word(at) in _BY_THE_WAY)
         if self.word(first + 1) in _TO and self.tokens[first].spelled[:1].isupper():
@@ -203,12 +211,12 @@ class _Scan:
         if not found:
             return None
         if self.word(at) == "from" and self.word(found.after) in ("on", "onward", "onwards"):
-            return _Range(found.span.start, None, found.after + 1)
+            return _OpenRange(found.span.start, None, found.after + 1)
         if self.word(found.after) in _TO and (to := self._from_to(first)):
             return to
-        return _Range(found.span.start, found.span.end, found.after, found.span.cycle)
+        return _OpenRange(found.span.start, found.span.end, found.after, found.span.cycle)
 
-    def _from_to(self, at: int, joints: Collection[str] = _TO) -> _Range | None:
+    def _from_to(self, at: int, joints: Collection[str] = _TO) -> _OpenRange | None:
         """X to Y. Each side without a year takes it from the other: in "from March to May 2025"
         March is the last before that May."""
         first = self._edge(at)
@@ -221,21 +229,21 @@ class _Scan:
         if two.cycle == "year" and not one.cycle:
             two = _year_after(two, one.start)
         elif one.cycle == "year" and not two.cycle:
-            one = turned(one, max(one.start.year - two.start.year, 0)) or one
+            one = shift_back(one, max(one.start.year - two.start.year, 0)) or one
         if one.cycle and one.start > two.start:
-            one = turned(one, 1) or one
-        return _Range(min(one.start, two.start), max(one.end, two.end), second.after)
+            one = shift_back(one, 1) or one
+        return _OpenRange(min(one.start, two.start), max(one.end, two.end), second.after)
 
-    def _one_side(self, at: int, word: str) -> _Range | None:
+    def _one_side(self, at: int, word: str) -> _OpenRange | None:
         found = self._edge(at)
         if not found:
             return None
         span, after = found
         if word in _SINCE:
-            return _Range(span.end if word == "after" else span.start, None, after)
-        return _Range(None, span.start if word == "before" else span.end, after)
+            return _OpenRange(span.end if word == "after" else span.start, None, after)
+        return _OpenRange(None, span.start if word == "before" else span.end, after)
 
-    def _around_landmark(self, at: int) -> _Range | None:
+    def _around_landmark(self, at: int) -> _OpenRange | None:
         """Two days before the release; the week after v2."""
         count = (1, 1, at + 1) if self.word(at) == "the" else self.dates.count(at)
         unit = UNITS.get(self.word(count[2])) if count else None
@@ -245,28 +253,28 @@ class _Scan:
         if not found:
             return None
         moment = found.span.start
-        far = back(moment, count[1], unit)
+        far = subtract(moment, count[1], unit)
         if far is None:
             return None
         if self.word(count[2] + 1) == "before":
-            return _Range(far, moment, found.after)
-        return _Range(moment, moment + (moment - far), found.after)
+            return _OpenRange(far, moment, found.after)
+        return _OpenRange(moment, moment + (moment - far), found.after)
 
-    def _edge(self, at: int) -> Found | None:
+    def _edge(self, at: int) -> SpanAt | None:
         """What a side of a range is named by: a stretch, a moment, now, or a landmark."""
         first = at + (self.word(at) in ("the", "about", "around"))
         if found := self.dates.read(first, led=True):
             return found
         if self.word(at) == "now" and self.word(at - 1) in (*_TO, "and"):
-            return Found(Span(self.now, self.now), at + 1)
+            return SpanAt(Span(self.now, self.now), at + 1)
         count = self.dates.count(first)
         unit = UNITS.get(self.word(count[2])) if count else None
         if count and unit and self.word(at - 1) == "since":
             span = rolling(self.now, count[1], unit)
-            return Found(span, count[2] + 1) if span else None
+            return SpanAt(span, count[2] + 1) if span else None
         return self._stamp(at) or self._landmark(at)
 
-    def _stamp(self, at: int) -> Found | None:
+    def _stamp(self, at: int) -> SpanAt | None:
         """A full time as machines write it."""
         if "t" not in self.word(at)[10:11]:
             return None
@@ -276,7 +284,7 @@ class _Scan:
             return None
         return self._moment(moment, at + 1)
 
-    def _landmark(self, at: int) -> Found | None:
+    def _landmark(self, at: int) -> SpanAt | None:
         leads = self.word(at - 1)
         at += self.word(at) in _ARTICLES
         # "From" and "to" mostly join places; between versions they join times.
@@ -292,12 +300,12 @@ class _Scan:
                 return self._moment(moment, after)
         return None
 
-    def _moment(self, moment: datetime, after: int) -> Found | None:
+    def _moment(self, moment: datetime, after: int) -> SpanAt | None:
         if not FIRST_YEAR <= moment.year <= LAST_YEAR:
             return None
         aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         here = aware.astimezone(self.zone).replace(tzinfo=None)
-        return Found(Span(here, here), after)
+        return SpanAt(Span(here, here), after)
 
 
 # The many ways to ask one thing, brought together: "where have I stopped?" and "where did we
@@ -344,7 +352,7 @@ _ALONE = frozenset((
 ))  # fmt: skip
 
 
-def about_recent(query: str) -> bool:
+def asks_for_recent_work(query: str) -> bool:
     """Whether a question is about the asker's own latest work: where it stopped, what is next."""
     said = [word.strip(_SIGNS) for word in query[:_LINE].lower().replace("’", "'").split()]
     text = " ".join(_SAME.get(word, word) for word in said if word and word not in _FILLING)

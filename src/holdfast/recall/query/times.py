@@ -15,7 +15,7 @@ _ISO = regex(
 )
 
 
-class Span(NamedTuple):
+class IsoSpan(NamedTuple):
     """From `first` up to, and without, `end`."""
 
     first: str
@@ -27,12 +27,12 @@ class Span(NamedTuple):
         return _spell(datetime.fromisoformat(self.end) - timedelta(milliseconds=1))
 
 
-def looks_like_time(text: str) -> bool:
+def looks_like_date(text: str) -> bool:
     """Whether a text is meant as a date, right or wrong; no id of a record looks like one."""
     return re.match(r"\d{4}-\d{1,2}(?:-\d{1,2}(?:[T ].*)?)?$", text.strip()) is not None
 
 
-def read_span(text: str) -> Span:
+def read_iso_span(text: str) -> IsoSpan:
     """What `2026-03`, `2026-03-01` or `2026-03-01T12:30+01:00` covers: a month, a day, a moment.
     Without an offset it is UTC, as all times are here."""
     found = _ISO.fullmatch(text.strip())
@@ -48,7 +48,7 @@ def read_span(text: str) -> Span:
             length = timedelta(days=1)
         else:
             length = (start.replace(day=28) + timedelta(days=4)).replace(day=1) - start
-        return Span(_spell(start), _spell(start + length))
+        return IsoSpan(_spell(start), _spell(start + length))
     except (ValueError, OverflowError):
         raise InputError(
             f"{text!r} is not a date.", "Write 2026-03-01, 2026-03, or 2026-03-01T12:30 (in UTC)."

@@ -13,7 +13,7 @@ from holdfast.language import STOPWORDS, decides, sentences, shared, stem, telli
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.query.time_phrases import When
+from holdfast.recall.query.time_phrases import TimeRange
 from holdfast.regex import regex
 
 _OF_ME = regex(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
@@ -54,10 +54,10 @@ def _speaker(candidate: Candidate) -> str:
     return found.group(1) if found else ""
 
 
-def weigh_in(
+def apply_factors(
     candidate: Candidate,
     question: str,
-    when: When | None,
+    when: TimeRange | None,
     recent: bool,
     named: Collection[str] = (),
 ) -> None:
@@ -97,7 +97,7 @@ def _speaks_for_another(role: str, question: str) -> bool:
     return role == "user" and bool(_OF_YOU.search(asked))
 
 
-def distinct(ranked: Sequence[Candidate]) -> list[Candidate]:
+def drop_duplicates(ranked: Sequence[Candidate]) -> list[Candidate]:
     """Without what says the same as one above it, word for word."""
     seen: set[str] = set()
     kept: list[Candidate] = []
@@ -109,7 +109,7 @@ def distinct(ranked: Sequence[Candidate]) -> list[Candidate]:
     return kept
 
 
-def settle(ranked: list[Candidate]) -> list[Candidate]:
+def break_ties(ranked: list[Candidate]) -> list[Candidate]:
     """Break near ties: by authority first, then the later of two decisions on one matter."""
     for candidate in ranked:
         authority = _authority(candidate)
@@ -117,7 +117,7 @@ def settle(ranked: list[Candidate]) -> list[Candidate]:
             candidate.notes["authority"] = authority
             candidate.score *= 1 + authority
     ranked = sorted(ranked, key=lambda c: (-c.score, c.passage.time, c.key))
-    return _ground_first(_later_first(ranked))
+    return _memory_file_first(_later_first(ranked))
 
 
 def _authority(candidate: Candidate) -> float:
@@ -145,11 +145,11 @@ def _later_first(ranked: list[Candidate]) -> list[Candidate]:
     return head + ranked[_LOOKED_AT:]
 
 
-def _ground_first(ranked: list[Candidate]) -> list[Candidate]:
+def _memory_file_first(ranked: list[Candidate]) -> list[Candidate]:
     """What people wrote down as the ground truth stands above whatever else speaks of the same
     matter, and that is told."""
     head = ranked[:_LOOKED_AT]
-    for ground in [c for c in head if is_ground(c.passage)]:
+    for ground in [c for c in head if is_memory_file(c.passage)]:
         lines = [telling(line) for line in ground.passage.body[:4000].split("\n")]
         for place, other in enumerate(head):
             if other is ground:
@@ -164,7 +164,7 @@ def _ground_first(ranked: list[Candidate]) -> list[Candidate]:
     return head + ranked[_LOOKED_AT:]
 
 
-def is_ground(passage: Passage) -> bool:
+def is_memory_file(passage: Passage) -> bool:
     """Whether a passage is of `memory.md`, which wins conflicts."""
     return passage.kind == "rule" and passage.status is Status.VERIFIED
 

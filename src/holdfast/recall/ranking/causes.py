@@ -12,10 +12,10 @@ from holdfast.model.graph import LinkKind, Part
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.links.links import Edge, Links
-from holdfast.recall.retrievers.graph import named_in
+from holdfast.recall.retrievers.graph import entities_named_in
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import Place
+from holdfast.store.protocol.graph import GraphRecord
 
 _READ = 2000
 _FORTH = regex(
@@ -36,7 +36,7 @@ _SPEAKS = Part.EFFECT | Part.ABOUT | Part.TOUCHED | Part.MENDED | Part.PROBLEM
 _BLAMED = Part.CAUSE | Part.ABOUT | Part.TOUCHED | Part.PROBLEM
 
 
-class Way(StrEnum):
+class CauseDirection(StrEnum):
     """Which way a question looks."""
 
     BACK = "caused_by"
@@ -47,22 +47,22 @@ class Step(NamedTuple):
     """A record on the way: how many links from where it began, and the last one's name."""
 
     bank: str
-    place: Place
+    place: GraphRecord
     hop: int
     weight: float
     passage: Passage
 
 
-def way_of(question: str) -> Way | None:
+def cause_direction(question: str) -> CauseDirection | None:
     """Whether a question asks for causes, or for what came of something."""
     asked = question[:_READ]
     if _FORTH.search(asked):
-        return Way.FORTH
-    return Way.BACK if _BACK.search(asked) else None
+        return CauseDirection.FORTH
+    return CauseDirection.BACK if _BACK.search(asked) else None
 
 
-def follow(
-    reader: Reader, ranked: Sequence[Candidate], question: str, way: Way, hops: int
+def follow_causes(
+    reader: Reader, ranked: Sequence[Candidate], question: str, way: CauseDirection, hops: int
 ) -> tuple[Candidate | None, list[Step]]:
     """The way from the best candidate that leads anywhere: that candidate, and the records on it,
     from the one that it stands in on."""
@@ -71,7 +71,7 @@ def follow(
     for candidate in ranked[:_STARTS]:
         bank = candidate.passage.bank
         if bank not in named:
-            named[bank] = {one.entity.number for one in named_in(reader, bank, question)}
+            named[bank] = {one.entity.number for one in entities_named_in(reader, bank, question)}
         place = _place(reader, candidate.passage)
         if place is None or (bank, place.node) in tried:
             continue
@@ -79,30 +79,30 @@ def follow(
         if not _speaks_of(reader, bank, place, named[bank], way):
             continue
         steps = _walk(reader, bank, place, way, hops)
-        shown = dict(reader.passages_at(bank, [place.node])) if steps else {}
+        shown = dict(reader.node_passages(bank, [place.node])) if steps else {}
         if place.node in shown:
             return candidate, [Step(bank, place, 0, 1.0, shown[place.node]), *steps]
     return None, []
 
 
-def _place(reader: Reader, passage: Passage) -> Place | None:
+def _place(reader: Reader, passage: Passage) -> GraphRecord | None:
     """Where a passage is in the graph: a turn by the exchange it stands in."""
     if passage.kind != "turn":
-        return reader.place(passage.bank, passage.kind, passage.id)
+        return reader.graph_record(passage.bank, passage.kind, passage.id)
     for exchange in reader.exchanges(passage.bank, passage.session):
         if exchange.first_seq <= passage.seq <= exchange.last_seq:
-            return reader.place(passage.bank, "exchange", exchange.id)
+            return reader.graph_record(passage.bank, "exchange", exchange.id)
     return None
 
 
-def _speaks_of(reader: Reader, bank: str, place: Place, named: set[int], way: Way) -> bool:
+def _speaks_of(reader: Reader, bank: str, place: GraphRecord, named: set[int], way: CauseDirection) -> bool:
     """Whether a record tells what came of a thing that the question names, or what it did."""
-    wanted = _SPEAKS if way is Way.BACK else _BLAMED
-    bonds = reader.bonds_in(bank, [place.node])
+    wanted = _SPEAKS if way is CauseDirection.BACK else _BLAMED
+    bonds = reader.mentions_in(bank, [place.node])
     return any(bond.entity in named and bond.parts & wanted for bond in bonds)
 
 
-def _walk(reader: Reader, bank: str, start: Place, way: Way, hops: int) -> list[Step]:
+def _walk(reader: Reader, bank: str, start: GraphRecord, way: CauseDirection, hops: int) -> list[Step]:
     """One way, the firmest link first; never twice over the same record, nor back into the same
     words."""
     links = Links(reader, bank)
@@ -122,7 +122,7 @@ def _walk(reader: Reader, bank: str, start: Place, way: Way, hops: int) -> list[
 
 
 def _shown(reader: Reader, bank: str, edges: Sequence[Edge]) -> tuple[Edge, Passage] | None:
-    passages = dict(reader.passages_at(bank, [edge.other.node for edge in edges]))
+    passages = dict(reader.node_passages(bank, [edge.other.node for edge in edges]))
     for edge in edges:
         if edge.other.node in passages:
             return edge, passages[edge.other.node]

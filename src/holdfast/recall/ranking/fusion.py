@@ -39,7 +39,7 @@ def weights_for(covered: float) -> Mapping[str, float]:
     return {kind: LOOSE[kind] + exact * (EXACT[kind] - LOOSE[kind]) for kind in LOOSE}
 
 
-def admit(
+def add_results(
     pool: Pool, arm: str, finds: Sequence[ScoredPassage], lowest: float = 0.0, highest: float = 0.0
 ) -> None:
     """Take an arm's finds into the pool, its scores brought to the scale; `lowest` is what the
@@ -60,7 +60,7 @@ def _place(find: ScoredPassage) -> tuple[float, PassageKey]:
     return -find.score, passage_key(find.passage)
 
 
-def by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> None:
+def fuse_by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> None:
     """The weighted sum of the evidence: an arm's score counts once for the kind that it is."""
     by_words, by_meaning, by_pieces = (weights.get(kind, 0.0) for kind in _KINDS)
     for candidate in candidates:
@@ -75,7 +75,7 @@ def by_scores(candidates: Iterable[Candidate], weights: Mapping[str, float]) -> 
         candidate.score = GRAPH * of("graph", 0.0) + told
 
 
-def by_places(candidates: Sequence[Candidate]) -> None:
+def fuse_by_ranks(candidates: Sequence[Candidate]) -> None:
     """Reciprocal rank fusion, scaled so that first place in every arm is 1."""
     arms = {arm for candidate in candidates for arm in candidate.ranks}
     best = len(arms) / (RRF_K + 1) or 1.0
@@ -85,7 +85,7 @@ def by_places(candidates: Sequence[Candidate]) -> None:
         candidate.score = math.fsum(shares) / best
 
 
-def smooth(pool: Pool, share: float = NEIGHBOUR) -> None:
+def add_neighbour_scores(pool: Pool, share: float = NEIGHBOUR) -> None:
     """Add a share of the score of the turns just before and after in the session. What does not
     hold any more speaks for nothing beside it."""
     own = {
@@ -104,7 +104,7 @@ def smooth(pool: Pool, share: float = NEIGHBOUR) -> None:
             candidate.score += gained
 
 
-def support(pool: Pool, share: float = SUPPORT) -> None:
+def add_session_support(pool: Pool, share: float = SUPPORT) -> None:
     """Add a share of what else of the session speaks of it: a session with several good finds
     is more likely about the matter than one with a single chance match."""
     sessions: dict[tuple[str, str], list[Candidate]] = {}

@@ -11,14 +11,14 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Shared
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.ranking.status import chain
+from holdfast.recall.ranking.status import supersession_of
 from holdfast.store.protocol import Reader
 
 # The agent that is meant where none is named, and what no agent had a part in.
 _UNSAID = ("claude-code", "conversation")
 
 
-def hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
+def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
     """The hit that a candidate is, or was at a time."""
     passage = candidate.passage
     session = reader.session(passage.bank, passage.session) if passage.session else None
@@ -31,34 +31,34 @@ def hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         time=passage.time,
         session=session.host if session else passage.session,
         bank=passage.bank,
-        source=place_of(reader, passage),
+        source=source_location(reader, passage),
         status=passage.status,
         astray="astray" in candidate.notes,
         trust=passage.trust,
-        corrected=corrected(reader, passage.bank, passage.kind, passage.id),
+        corrected=correction_note(reader, passage.bank, passage.kind, passage.id),
         shared=_shared(reader, passage),
         imported=_imported(reader, passage),
-        agent=agent_of(session),
+        agent=agent_label(session),
         why=_why(candidate),
     )
-    by, before = chain(reader, made, as_of)
+    by, before = supersession_of(reader, made, as_of)
     return replace(made, superseded_by=by, supersedes=before) if by or before else made
 
 
-def agent_of(session: Session | None) -> str:
+def agent_label(session: Session | None) -> str:
     """The agent of a session, as far as it is worth saying."""
     return session.agent if session is not None and session.agent not in _UNSAID else ""
 
 
-def corrected(reader: Reader, bank: str, kind: str, id: str) -> str:
+def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
     """Who said a record anew, and when; "" if nobody did. A fact is corrected also where what it
     rests on was."""
     for record in reader.find(bank, "fact", id, 1) if kind == "fact" else ():
         named = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
-        told = [corrected(reader, bank, *name) for name in named if name and name.word != "fact"]
+        told = [correction_note(reader, bank, *name) for name in named if name and name.word != "fact"]
         if found := next(filter(None, told), ""):
             return found
-    known = reader.curated(bank, kind, id)
+    known = reader.curation_state(bank, kind, id)
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
 
 
@@ -84,7 +84,7 @@ def _why(candidate: Candidate) -> dict[str, float]:
     return why | candidate.notes
 
 
-def place_of(reader: Reader, passage: Passage) -> Place:
+def source_location(reader: Reader, passage: Passage) -> Place:
     """Where a passage's raw words lie: its own line, or the first line of what it sums up."""
     if passage.kind in ("commit", "pull", "issue", "remark"):
         return Place(id=passage.id)

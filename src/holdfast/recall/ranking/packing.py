@@ -15,14 +15,14 @@ _REPEATS = 0.85
 _READ = 3000
 
 
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """About how many tokens a text takes in a prompt."""
     return len(text) // _CHARACTERS + 1
 
 
-def cost(candidate: Candidate) -> int:
+def hit_tokens(candidate: Candidate) -> int:
     """What a hit costs: its text and what stands around it."""
-    return tokens(candidate.passage.body) + _FRAME
+    return estimate_tokens(candidate.passage.body) + _FRAME
 
 
 def pack(
@@ -36,7 +36,7 @@ def pack(
     for candidate in ranked:
         if len(chosen) == limit:
             break
-        price = cost(candidate)
+        price = hit_tokens(candidate)
         own = set(words(candidate.passage.body[:_READ]))
         if spent + price > budget and chosen:
             continue

@@ -14,15 +14,15 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.parallel import RetrieverRun
-from holdfast.recall.core.relevance import reaches_threshold, measure_relevance, worth_showing
+from holdfast.recall.core.relevance import measure_relevance, reaches_threshold, worth_showing
 from holdfast.recall.query.question import Query
 
 KIND = "provided"
-MOST = 6
+MAX_PLUGIN_HITS = 6
 _WORTH = 0.5
 
 
-def judged(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
+def rank_plugin_texts(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
     """The texts that speak of the question, best first; equal ones in the order they came."""
     found: list[Candidate] = []
     for finish in finishes:
@@ -33,10 +33,10 @@ def judged(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Candidate, .
             found.append(candidate)
     ranked = sorted(found, key=lambda c: -c.coverage)
     good = [c for c in ranked if worth_showing(c)] if reaches_threshold(ranked) else []
-    return tuple(good[:MOST])
+    return tuple(good[:MAX_PLUGIN_HITS])
 
 
-def hits(told: Iterable[Candidate], ours: Sequence[Hit]) -> tuple[Hit, ...]:
+def make_plugin_hits(told: Iterable[Candidate], ours: Sequence[Hit]) -> tuple[Hit, ...]:
     """They as the world sees them."""
     most = min((hit.score for hit in ours), default=1.0)
     return tuple(_hit(candidate, min(most, candidate.score)) for candidate in told)

@@ -19,8 +19,8 @@ from holdfast.recall.core.relevance import measure_relevance, worth_showing
 from holdfast.recall.query.question import Query
 
 KIND = "remote"
-ARM = "remote "
-MOST = 6
+STRATEGY_PREFIX = "remote "
+MAX_REMOTE_HITS = 6
 
 
 class Heard(NamedTuple):
@@ -30,12 +30,12 @@ class Heard(NamedTuple):
     shared: str
 
 
-def is_afar(finish: RetrieverRun) -> bool:
+def is_remote(finish: RetrieverRun) -> bool:
     """Whether an arm asked a server."""
-    return finish.strategy.name.startswith(ARM)
+    return finish.strategy.name.startswith(STRATEGY_PREFIX)
 
 
-def judged(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Heard, ...]:
+def rank_remote_texts(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Heard, ...]:
     """The texts that speak of the question, best first."""
     found: list[Heard] = []
     for finish in finishes:
@@ -45,10 +45,10 @@ def judged(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Heard, ...]:
             candidate.score = find.score * candidate.coverage
             if worth_showing(candidate):
                 found.append(Heard(candidate, find.shared_by))
-    return tuple(sorted(found, key=lambda heard: -heard.candidate.score)[:MOST])
+    return tuple(sorted(found, key=lambda heard: -heard.candidate.score)[:MAX_REMOTE_HITS])
 
 
-def among(ours: Sequence[Hit], heard: Iterable[Heard], limit: int) -> tuple[Hit, ...]:
+def merge_remote_hits(ours: Sequence[Hit], heard: Iterable[Heard], limit: int) -> tuple[Hit, ...]:
     """Theirs among ours, by score; of equal ones ours come first."""
     theirs = [_hit(one) for one in heard]
     if not theirs:

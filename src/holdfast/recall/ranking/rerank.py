@@ -16,7 +16,7 @@ from typing import Protocol
 from holdfast.errors import HoldfastError
 from holdfast.model.query import Strategy
 from holdfast.recall.core.candidates import Candidate, Pool
-from holdfast.recall.core.relevance import proximity, weight_share, stems_in
+from holdfast.recall.core.relevance import proximity, stems_in, weight_share
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.question import Query
 
@@ -63,7 +63,7 @@ class Reranker(Protocol):
         ...
 
 
-class CloseLook:
+class SoftMatcher:
     """Without a trained reranker: every word of the question is matched with the nearest of the
     text, rare words heavier, by itself and with what stood before it. What is long matches much
     by chance, so length is discounted. And words that stand together in the text count again."""
@@ -100,7 +100,7 @@ class CloseLook:
         return values.__getitem__
 
 
-class CrossReading:
+class CrossEncoder:
     """With a cross-encoder, which reads question and text together."""
 
     name = "rerank"
@@ -135,13 +135,13 @@ def rerank(
     return Strategy(reranker.name, ms, len(values))
 
 
-def as_evidence(best: Sequence[Candidate], values: Sequence[float]) -> None:
+def add_as_evidence(best: Sequence[Candidate], values: Sequence[float]) -> None:
     """Note the values as one more arm's scores, for the fusion to weigh."""
     for candidate, value in zip(best, values, strict=True):
         candidate.scores["soft"] = value
 
 
-def blended(best: Sequence[Candidate], values: Sequence[float]) -> None:
+def blend_into_scores(best: Sequence[Candidate], values: Sequence[float]) -> None:
     """Mix the values with the order so far, within the span of its scores."""
     if len(best) < 2:
         return

@@ -17,7 +17,7 @@ from holdfast.model.trust import ENDED, Status
 from holdfast.recall.core.candidates import PassageKey, Pool
 from holdfast.store.protocol import Reader
 
-LIVING = ("fact", "turn", "exchange", "memory")
+KINDS_WITH_STATUS = ("fact", "turn", "exchange", "memory")
 _FRESH_DAYS = 90
 _LEAST = 0.85
 _PER_DOUBLING = 0.05
@@ -26,8 +26,8 @@ _PER_DOUBLING = 0.05
 def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str]) -> None:
     """Leave out what was not there yet, and give the rest its status of then."""
     if as_of:
-        pool.keep_only(lambda passage: was_there(reader, passage, as_of))
-    told = lives_of(reader, (c.passage for c in pool))
+        pool.keep_only(lambda passage: existed_at(reader, passage, as_of))
+    told = status_histories(reader, (c.passage for c in pool))
     at = as_of or now()
     for candidate in pool:
         passage = candidate.passage
@@ -42,20 +42,20 @@ def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str])
             candidate.passage = passage._replace(status=last.status)
 
 
-def lives_of(reader: Reader, passages: Iterable[Passage]) -> dict[PassageKey, list[Life]]:
+def status_histories(reader: Reader, passages: Iterable[Passage]) -> dict[PassageKey, list[Life]]:
     """The lives of passages, by key."""
     names: dict[str, list[tuple[str, str]]] = {}
     for passage in passages:
-        if passage.kind in LIVING:
+        if passage.kind in KINDS_WITH_STATUS:
             names.setdefault(passage.bank, []).append((passage.kind, passage.id))
     found: dict[PassageKey, list[Life]] = {}
     for bank, asked in names.items():
-        for life in reader.lives(bank, asked):
+        for life in reader.status_changes(bank, asked):
             found.setdefault((bank, life.kind, life.id), []).append(life)
     return found
 
 
-def was_there(reader: Reader, passage: Passage, as_of: str) -> bool:
+def existed_at(reader: Reader, passage: Passage, as_of: str) -> bool:
     """Whether a record was there at a time, whole; what has no time cannot be told."""
     if not passage.time or passage.time > as_of:
         return False
@@ -84,7 +84,7 @@ def decay(last_validated: str, now: str) -> float:
     return round(max(factor, _LEAST), 3)
 
 
-def chain(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ...]]:
+def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ...]]:
     """What superseded a hit, and what it superseded, as URIs of facts."""
     kind, id = hit.kind, hit.uri.rpartition("/")[2]
     by, before = "", ()
@@ -92,11 +92,11 @@ def chain(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ..
         for record in reader.find(hit.bank, "fact", id, 1):
             if isinstance(record, Fact):
                 by, before = record.superseded_by, record.supersedes
-    elif hit.kind in LIVING and hit.status is not Status.SUPERSEDED:
-        stated = reader.facts_on(hit.bank, hit.uri)
+    elif hit.kind in KINDS_WITH_STATUS and hit.status is not Status.SUPERSEDED:
+        stated = reader.facts_stated_in(hit.bank, hit.uri)
         before = tuple(name for fact in stated for name in fact.supersedes)
     elif hit.status is Status.SUPERSEDED:
-        last = status_at(reader.lives(hit.bank, [(kind, id)]), as_of)
+        last = status_at(reader.status_changes(hit.bank, [(kind, id)]), as_of)
         by = last.because if last and "/fact/" in last.because else ""
     if hit.status is not Status.SUPERSEDED:
         by = ""
@@ -106,5 +106,5 @@ def chain(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ..
 
 
 def _ended_by(reader: Reader, bank: str, name: str, as_of: str) -> bool:
-    last = status_at(reader.lives(bank, [("fact", name.rpartition("/")[2])]), as_of)
+    last = status_at(reader.status_changes(bank, [("fact", name.rpartition("/")[2])]), as_of)
     return last is not None and last.status in ENDED

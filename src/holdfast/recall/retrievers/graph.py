@@ -18,10 +18,10 @@ from holdfast.model.graph import Part
 from holdfast.model.query import LAYER_OF, Layer, Passage
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
-from holdfast.recall.query.terms import ASKING
+from holdfast.recall.query.terms import QUESTION_WORDS
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import Known
+from holdfast.store.protocol.graph import GraphEntity
 
 _TOKEN = regex(r"[\w@#$/.-]*[\w#]")
 _READ = 2000
@@ -50,30 +50,30 @@ _PARTS = (
 )
 
 
-class Named(NamedTuple):
+class NamedEntity(NamedTuple):
     """An entity that a question names, and what it weighs."""
 
-    entity: Known
+    entity: GraphEntity
     weight: float
 
 
-def named_in(reader: Reader, bank: str, question: str) -> list[Named]:
+def entities_named_in(reader: Reader, bank: str, question: str) -> list[NamedEntity]:
     """The entities a question names, by any of their spellings; of names within names the longest.
     The heaviest first."""
     tokens = [t.strip("./-") for t in _TOKEN.findall(question[:_READ])][:_TOKENS]
     spans = _spans([token for token in tokens if token])
-    known: defaultdict[str, list[Known]] = defaultdict(list)
-    for key, entity in reader.spelled(bank, list(spans)):
+    known: defaultdict[str, list[GraphEntity]] = defaultdict(list)
+    for key, entity in reader.entities_by_spelling(bank, list(spans)):
         known[key].append(entity)
     taken: set[int] = set()
-    found: dict[int, Known] = {}
+    found: dict[int, GraphEntity] = {}
     for key in sorted(known, key=lambda key: -len(spans[key][0])):
         free = [span for span in spans[key] if not taken & set(span)]
         if free:
             taken |= {place for span in free for place in span}
             found |= {entity.number: entity for entity in _meant(known[key], tokens, free)}
     size = reader.graph_size(bank, _COUNTED)
-    told = [Named(entity, weigh(entity.records, size)) for entity in found.values()]
+    told = [NamedEntity(entity, entity_weight(entity.records, size)) for entity in found.values()]
     return sorted(told, key=lambda one: (-one.weight, one.entity.id))
 
 
@@ -89,12 +89,12 @@ def _spans(tokens: Sequence[str]) -> dict[str, list[range]]:
             words = tokens[first : first + size]
             key = folded("".join(words))
             edges = {words[0].lower(), words[-1].lower()}
-            if len(words) == size and len(key) >= _SHORTEST and not edges & (STOPWORDS | ASKING):
+            if len(words) == size and len(key) >= _SHORTEST and not edges & (STOPWORDS | QUESTION_WORDS):
                 spans[key].append(range(first, first + size))
     return spans
 
 
-def _meant(known: Sequence[Known], tokens: Sequence[str], spans: Sequence[range]) -> list[Known]:
+def _meant(known: Sequence[GraphEntity], tokens: Sequence[str], spans: Sequence[range]) -> list[GraphEntity]:
     """Of several entities of one name the one whose path the question spells. A name that many
     have, as `index.ts`, means none of them."""
     paths = [tokens[span[0]] for span in spans if len(span) == 1 and "." in tokens[span[0]]]
@@ -103,7 +103,7 @@ def _meant(known: Sequence[Known], tokens: Sequence[str], spans: Sequence[range]
     return list(meant) if len(meant) <= _NAMESAKES else []
 
 
-def weigh(records: int, size: int) -> float:
+def entity_weight(records: int, size: int) -> float:
     """What an entity tells that so many of so many records mention: from 0 to 1. In a young memory
     nothing is everywhere yet."""
     size = max(size, records, _YOUNG)
@@ -120,7 +120,7 @@ class Walk(NamedTuple):
     memories: bool = False
 
 
-def graph(bank: str | None, question: str, walk: Walk) -> Retriever:
+def graph_retriever(bank: str | None, question: str, walk: Walk) -> Retriever:
     """Records by the entities that the question names."""
 
     def run(reader: Reader) -> RetrieverResult:
@@ -131,7 +131,7 @@ def graph(bank: str | None, question: str, walk: Walk) -> Retriever:
 
 
 def _walk(reader: Reader, bank: str, question: str, walk: Walk) -> list[ScoredPassage]:
-    named = named_in(reader, bank, question)
+    named = entities_named_in(reader, bank, question)
     starts = [one for one in named if one.weight >= _TELLS] or named[:1]
     if not starts:
         return []
@@ -146,13 +146,13 @@ def _walk(reader: Reader, bank: str, question: str, walk: Walk) -> list[ScoredPa
     best = sorted(scores, key=lambda node: -scores[node])[: most * passed_over]
     finds = [
         ScoredPassage(passage, scores[node])
-        for node, passage in reader.passages_at(bank, best)
+        for node, passage in reader.node_passages(bank, best)
         if not walk.layers or LAYER_OF[passage.kind] in walk.layers
     ]
     if walk.memories:
         names = [folded(one.entity.name) for one in starts]
         finds = [find for find in finds if find.passage.kind == "memory"]
-        finds += _resting(reader.memories_at(bank, best), scores, names)
+        finds += _resting(reader.node_memory_passages(bank, best), scores, names)
     ranked = sorted(finds, key=lambda f: (f.score, f.passage.time, f.passage.id), reverse=True)
     return ranked[:most]
 
@@ -178,7 +178,7 @@ def _spread(
     """Each record that mentions one of these, by what they weigh and the parts they play in it."""
     scores: defaultdict[int, float] = defaultdict(float)
     for entity, weight in weights.items():
-        for bond in reader.bonds_of(bank, entity, each):
+        for bond in reader.mentions_of(bank, entity, each):
             scores[bond.node] += weight * _part(bond.parts)
     return scores
 
@@ -192,14 +192,14 @@ def _further(
 ) -> dict[int, float]:
     """What is one step further: the records that share something telling with the best so far."""
     best = sorted(scores, key=lambda node: -scores[node])[:_FROM]
-    bonds = [bond for bond in reader.bonds_in(bank, best) if bond.entity not in set(own)]
+    bonds = [bond for bond in reader.mentions_in(bank, best) if bond.entity not in set(own)]
     held: defaultdict[int, int] = defaultdict(int)
     for bond in bonds:
         held[bond.node] += 1
     size = reader.graph_size(bank, _COUNTED)
     telling = {
-        k.number: weigh(k.records, size)
-        for k in reader.known(bank, list({b.entity for b in bonds}))
+        k.number: entity_weight(k.records, size)
+        for k in reader.entities_by_number(bank, list({b.entity for b in bonds}))
     }
     weights: defaultdict[int, float] = defaultdict(float)
     for bond in bonds:

@@ -16,7 +16,12 @@ import numpy.typing as npt
 from holdfast.model.query import LAYER_OF, Layer, Passage
 from holdfast.recall.core.candidates import PassageKey, ScoredPassage, passage_key
 from holdfast.recall.core.parallel import RetrieverResult
-from holdfast.recall.retrievers.vector_matrix import Matrix, Scanned, compared, read_vector
+from holdfast.recall.retrievers.vector_matrix import (
+    ScanResult,
+    VectorMatrix,
+    rank_stored_vectors,
+    read_vector,
+)
 from holdfast.store.protocol import Reader
 
 Floats = npt.NDArray[np.float32]
@@ -78,7 +83,7 @@ class ModelSemanticSearch:
     def __init__(self, folder: Path, parts: SemanticModels) -> None:
         self._folder = folder
         self._parts = parts
-        self._matrices: dict[str, Matrix] = {}
+        self._matrices: dict[str, VectorMatrix] = {}
         self._queries: dict[str, Floats] = {}
 
     @property
@@ -180,18 +185,18 @@ class ModelSemanticSearch:
         vector: Floats,
         limit: int,
         kinds: Sequence[str] = (),
-    ) -> Scanned:
+    ) -> ScanResult:
         """The nearest of a bank: out of those that the store names, or of all in our matrix."""
         asked = vector.astype("<f4").tobytes()
         named = reader.nearest_vectors(bank, embedder.name, asked, limit, kinds)
         if named is not None:
-            return compared(named, vector, limit)
+            return rank_stored_vectors(named, vector, limit)
         among = reader.vector_numbers(bank, embedder.name, kinds) if kinds else None
         return self._matrix(embedder, bank).scan(reader, vector, limit, among)
 
-    def _matrix(self, embedder: Embedder, bank: str) -> Matrix:
+    def _matrix(self, embedder: Embedder, bank: str) -> VectorMatrix:
         if bank not in self._matrices:
-            self._matrices[bank] = Matrix(self._folder, bank, embedder.name, embedder.dimension)
+            self._matrices[bank] = VectorMatrix(self._folder, bank, embedder.name, embedder.dimension)
         return self._matrices[bank]
 
 
@@ -202,7 +207,7 @@ def _passed_over(skipped: int) -> str:
 
 
 def _passages(
-    reader: Reader, bank: str, model: str, scanned: Scanned, layers: Sequence[Layer]
+    reader: Reader, bank: str, model: str, scanned: ScanResult, layers: Sequence[Layer]
 ) -> list[ScoredPassage]:
     """What the best of a scan stand for, as far as it is wanted."""
     scores = dict(scanned.best)

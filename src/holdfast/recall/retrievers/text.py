@@ -9,7 +9,7 @@ from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.terms import Terms
-from holdfast.recall.query.time_phrases import When
+from holdfast.recall.query.time_phrases import TimeRange
 from holdfast.store.protocol import Reader
 
 _SUMMING_UP = (Layer.SUMMARIES, Layer.OBSERVATIONS, Layer.RULES)
@@ -45,7 +45,7 @@ def summaries(
     return _by_words("summaries", bank, terms.all if among else (), among, pool // 3, until)
 
 
-def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer], pool: int) -> Retriever:
+def temporal(bank: str | None, terms: Terms, when: TimeRange, layers: Sequence[Layer], pool: int) -> Retriever:
     """What was said in the time that the question names; by words if it has any others."""
 
     def run(reader: Reader) -> RetrieverResult:
@@ -57,7 +57,7 @@ def temporal(bank: str | None, terms: Terms, when: When, layers: Sequence[Layer]
             passage
             for kind in (_OF_A_TIME if not layers else LAYER_OF)
             if not layers or LAYER_OF[kind] in layers
-            for passage in reader.recent(bank, kind, _RECENT, when.start, when.end)
+            for passage in reader.recent_passages(bank, kind, _RECENT, when.start, when.end)
         ]
         return RetrieverResult(_latest_best(found))
 
@@ -68,7 +68,7 @@ def recent(bank: str | None, until: str = "") -> Retriever:
     """The latest digests, for questions about what one was doing."""
 
     def run(reader: Reader) -> RetrieverResult:
-        return RetrieverResult(_latest_best(reader.recent(bank, "digest", _RECENT, until=until)))
+        return RetrieverResult(_latest_best(reader.recent_passages(bank, "digest", _RECENT, until=until)))
 
     return Retriever("recent", run)
 

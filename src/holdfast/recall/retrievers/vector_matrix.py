@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 
-TAIL = 2000
+MAX_UNWRITTEN = 2000
 _MAGIC = b"HOLDVEC2"
 # magic, dimension, rows, checksum of what stands behind the vectors, checksum of the last vector
 _HEADER = struct.Struct("<8sIQII")
@@ -44,7 +44,7 @@ _ROUNDING = 1e-3
 _ROUNDING_A_ROW = 1e-7
 
 
-class Scanned(NamedTuple):
+class ScanResult(NamedTuple):
     """The best of a scan, numbers with scores, the span of all scores, and how many vectors had
     to be passed over because they are damaged."""
 
@@ -84,19 +84,19 @@ def read_vector(data: bytes, dimension: int) -> Floats | None:
         return vector if float(vector @ vector) <= _LONGEST**2 else None
 
 
-def compared(named: Sequence[StoredVector], vector: Floats, limit: int) -> Scanned:
+def rank_stored_vectors(named: Sequence[StoredVector], vector: Floats, limit: int) -> ScanResult:
     """The best of those that a store names, by the product of each of them with the vector."""
     read = [(one.number, read_vector(one.data, len(vector))) for one in named]
     whole = [(number, own) for number, own in read if own is not None]
     if not whole:
-        return Scanned([], 0.0, 0.0, len(named))
+        return ScanResult([], 0.0, 0.0, len(named))
     scores = np.stack([own for _, own in whole]) @ vector
     top = np.argsort(-scores, kind="stable")[:limit]
     best = [(whole[int(i)][0], float(scores[i])) for i in top]
-    return Scanned(best, float(scores.min()), float(scores.max()), len(named) - len(whole))
+    return ScanResult(best, float(scores.min()), float(scores.max()), len(named) - len(whole))
 
 
-class Matrix:
+class VectorMatrix:
     """One bank's vectors of one model."""
 
     def __init__(self, folder: Path, bank: str, model: str, dimension: int) -> None:
@@ -110,7 +110,7 @@ class Matrix:
 
     def scan(
         self, reader: Reader, query: Floats, limit: int, among: Sequence[int] | None = None
-    ) -> Scanned:
+    ) -> ScanResult:
         """The vectors nearest to a query, by the product of every one of them with it; only those
         of some numbers, if `among` names them."""
         held = self._bring_up(reader)
@@ -121,7 +121,7 @@ class Matrix:
             products = [_products(part.vectors, query) for part in held.parts]
         scores = np.concatenate(products)
         if not len(scores):
-            return Scanned([], 0.0, 0.0, held.skipped)
+            return ScanResult([], 0.0, 0.0, held.skipped)
         numbers = np.concatenate([part.numbers for part in held.parts])
         lowest, highest = float(scores.min()), float(scores.max())
         if among is not None:
@@ -131,7 +131,7 @@ class Matrix:
         top = np.argpartition(-scores, reach - 1)[:reach] if reach else np.zeros(0, np.intp)
         top = top[np.argsort(-scores[top], kind="stable")]
         best = [(int(numbers[i]), float(scores[i])) for i in top]
-        return Scanned(best, lowest, highest, held.skipped)
+        return ScanResult(best, lowest, highest, held.skipped)
 
     def skips(self, reader: Reader) -> bool:
         """Whether a search passes over vectors because they are damaged."""
@@ -159,7 +159,7 @@ class Matrix:
         if anew or self._lags(reader, file):
             file = self._anew(reader)
         known = int(file.numbers[-1]) if file is not None and len(file.numbers) else 0
-        tail = self._stack(reader.vectors_after(self._bank, self._model, known, TAIL * 2))
+        tail = self._stack(reader.vectors_after(self._bank, self._model, known, MAX_UNWRITTEN * 2))
         parts = [tail] if file is None else [file, tail]
         held = self._held = _Held(span, parts)
         return held
@@ -176,10 +176,10 @@ class Matrix:
         """Whether more is missing from the file, or more of it is gone from the store, than a
         search should bear."""
         if held is None:
-            return reader.vector_span(self._bank, self._model).total > TAIL
-        later = reader.vectors_after(self._bank, self._model, int(held.numbers[-1]), TAIL + 1)
+            return reader.vector_span(self._bank, self._model).total > MAX_UNWRITTEN
+        later = reader.vectors_after(self._bank, self._model, int(held.numbers[-1]), MAX_UNWRITTEN + 1)
         span = reader.vector_span(self._bank, self._model)
-        return len(later) > TAIL or span.total - len(later) < len(held.numbers) // 2
+        return len(later) > MAX_UNWRITTEN or span.total - len(later) < len(held.numbers) // 2
 
     def _stack(self, found: list[StoredVector]) -> _File:
         """The vectors that are whole; half a vector is as good as none, and so is one that no
@@ -280,7 +280,7 @@ class Matrix:
             self.path.unlink(missing_ok=True)
 
 
-def sweep(folder: Path, matrices: Sequence[Matrix]) -> None:
+def remove_stale_files(folder: Path, matrices: Sequence[VectorMatrix]) -> None:
     """Remove the files of models and banks that are gone, and what a process that was killed
     left half-written. One that is still being written is young."""
     kept = {matrix.path for matrix in matrices}
@@ -291,7 +291,7 @@ def sweep(folder: Path, matrices: Sequence[Matrix]) -> None:
                 path.unlink(missing_ok=True)
 
 
-def is_whole(path: Path) -> bool:
+def is_complete(path: Path) -> bool:
     """Whether a file is a matrix of ours with nothing missing at its end."""
     try:
         with path.open("rb") as file:

@@ -18,8 +18,8 @@ from holdfast.model.knowledge import Network
 from holdfast.model.records import Exchange, Session, Turn
 from holdfast.refine.memories.model_extracted import MemoryDraft, checked_memories, extraction_hash
 from holdfast.refine.model_output.evidence import Evidence
-from holdfast.refine.model_output.prompts import ANSWER_TOKENS, bordered, parts_of_exchange
-from holdfast.refine.model_output.responses import read_object
+from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, build_question, split_exchange
+from holdfast.refine.model_output.responses import parse_object
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Store
@@ -54,7 +54,7 @@ _FIELDS: dict[str, Schema] = {
     "why": _TEXT,
     "confidence": {"type": ["number", "null"]},
 }
-FORM: Schema = {
+SCHEMA: Schema = {
     "type": "object",
     "properties": {
         "memories": {
@@ -72,7 +72,7 @@ FORM: Schema = {
 }
 
 
-class Extracting(NamedTuple):
+class ExtractionReport(NamedTuple):
     """What came of it, and why it went no further, if it did not."""
 
     exchanges: int = 0
@@ -107,9 +107,9 @@ class Extractor:
         self._is_over = is_over
         self._tokens = input_tokens
         self._since = since
-        self._done = Extracting()
+        self._done = ExtractionReport()
 
-    def run(self, tick: Callable[[], None] = lambda: None) -> Extracting:
+    def run(self, tick: Callable[[], None] = lambda: None) -> ExtractionReport:
         """Go through the latest sessions that are over, until a cap or a service says no."""
         for session in self._store.sessions(None, _SESSIONS):
             if session.parent or session.ended < self._since or not self._is_over(session):
@@ -133,21 +133,21 @@ class Extractor:
         for x in self._store.exchanges(session.bank, session.id):
             turns = self._store.turns(x.bank, x.session, x.first_seq, x.last_seq)
             hash = extraction_hash(turns)
-            if len(turns) < _LEAST_TURNS or self._store.tried(x.bank, hash, VERSION):
+            if len(turns) < _LEAST_TURNS or self._store.summary_attempted(x.bank, hash, VERSION):
                 continue
-            yield _Waiting(x, turns, hash, parts_of_exchange(turns, self._tokens // _BATCH)[0])
+            yield _Waiting(x, turns, hash, split_exchange(turns, self._tokens // _BATCH)[0])
 
     def _extract(self, session: Session, batch: Sequence[_Waiting]) -> None:
-        question = question_about([one.text for one in batch])
+        question = memories_question([one.text for one in batch])
         purpose = Purpose(EXTRACTION, session.bank, session.id)
         drafts: dict[int, list[MemoryDraft]] = {}
         problem = ""
         try:
-            drafts = self._governor.ask(purpose, question, read_memories)
+            drafts = self._governor.ask(purpose, question, parse_memories)
         except ModelAnswerError as error:
             problem = f"the answer could not be used: {error.message}"
         for number, one in enumerate(batch, 1):
-            evidence = Evidence.of(one.turns)
+            evidence = Evidence.from_turns(one.turns)
             content = checked_memories(drafts.get(number, []), evidence, self._redactor)
             self._keep(one, content, problem or ("" if content else "nothing was borne out"))
 
@@ -165,14 +165,14 @@ class Extractor:
         )
 
 
-def question_about(texts: Sequence[str]) -> Question:
+def memories_question(texts: Sequence[str]) -> Question:
     """Ask for the memories of exchanges, numbered from 1."""
-    return bordered(_TASK, texts, FORM, ANSWER_TOKENS)
+    return build_question(_TASK, texts, SCHEMA, MAX_ANSWER_TOKENS)
 
 
-def read_memories(text: str) -> dict[int, list[MemoryDraft]]:
+def parse_memories(text: str) -> dict[int, list[MemoryDraft]]:
     """The drafts by the number of their exchange; there may be none."""
-    items: object = read_object(text).get("memories")
+    items: object = parse_object(text).get("memories")
     if not isinstance(items, list):
         raise ModelAnswerError("it has no list of memories.")
     found: dict[int, list[MemoryDraft]] = {}

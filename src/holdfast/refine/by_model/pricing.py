@@ -14,11 +14,11 @@ from holdfast.inference.chat import Question, Usage
 from holdfast.model.accounts import Spent
 from holdfast.model.records import Session
 from holdfast.refine.by_model.summary_queue import (
-    WORTH_BYTES,
-    Waiting,
-    batches,
-    waiting_digest,
-    waiting_exchanges,
+    MIN_SUMMARY_BYTES,
+    PendingExchange,
+    batch_exchanges,
+    pending_digest,
+    pending_exchanges,
 )
 from holdfast.refine.model_output import prompts
 from holdfast.settings import Caps
@@ -27,10 +27,10 @@ from holdfast.spend.prices import Price
 from holdfast.store.protocol import Store
 
 # What an exchange or a digest takes to tell, by guess; a call reserves more than ten times that.
-ANSWER_TOKENS = 300
+EXPECTED_ANSWER_TOKENS = 300
 
 
-class Need(NamedTuple):
+class SessionCost(NamedTuple):
     """What one session asks for, and about what it takes."""
 
     bank: str
@@ -45,22 +45,22 @@ class Need(NamedTuple):
     def usage(self) -> Usage:
         return Usage(self.tokens_in, self.tokens_out)
 
-    def ask(self, question: Question, answers: int = 1) -> Need:
+    def add_call(self, question: Question, answers: int = 1) -> SessionCost:
         """The same and one call more."""
         return self._replace(
             calls=self.calls + 1,
             tokens_in=self.tokens_in + most_of(question).tokens_in,
-            tokens_out=self.tokens_out + answers * ANSWER_TOKENS,
+            tokens_out=self.tokens_out + answers * EXPECTED_ANSWER_TOKENS,
         )
 
 
-class Estimate(NamedTuple):
+class CostEstimate(NamedTuple):
     """What all of it takes. `sessions` can be summed up again; `capped` ones cannot, since what
     is left of their caps does not suffice. `usd` is None where no price is known. `days` is how
     many it lasts, as the caps of a day allow; None if they allow nothing."""
 
-    sessions: tuple[Need, ...] = ()
-    capped: tuple[Need, ...] = ()
+    sessions: tuple[SessionCost, ...] = ()
+    capped: tuple[SessionCost, ...] = ()
     exchanges: int = 0
     digests: int = 0
     calls: int = 0
@@ -70,12 +70,12 @@ class Estimate(NamedTuple):
     days: int | None = 0
 
 
-def needs(
+def session_costs(
     store: Store,
     sessions: Iterable[tuple[str, str]],
     is_over: Callable[[Session], bool],
     tokens: int,
-) -> Iterator[Need]:
+) -> Iterator[SessionCost]:
     """What each of these sessions asks for, if anything."""
     for bank, id in sessions:
         session = store.session(bank, id)
@@ -83,47 +83,47 @@ def needs(
             yield _need(store, session, is_over(session), tokens)
 
 
-def _need(store: Store, session: Session, over: bool, tokens: int) -> Need:
-    need = Need(session.bank, session.id)
-    found = waiting_exchanges(store, session, over, tokens, again=True)
-    waiting = [one for one in found if one.size >= WORTH_BYTES]
-    for batch in batches(waiting, tokens):
+def _need(store: Store, session: Session, over: bool, tokens: int) -> SessionCost:
+    need = SessionCost(session.bank, session.id)
+    found = pending_exchanges(store, session, over, tokens, again=True)
+    waiting = [one for one in found if one.size >= MIN_SUMMARY_BYTES]
+    for batch in batch_exchanges(waiting, tokens):
         need = _ask_batch(need, batch)._replace(exchanges=need.exchanges + len(batch))
     if not over:
         return need
-    digest = waiting_digest(store, session, tokens, again=True)
+    digest = pending_digest(store, session, tokens, again=True)
     if digest is not None and digest.text:
-        return need.ask(prompts.digest_question(digest.text))._replace(digests=1)
+        return need.add_call(prompts.digest_question(digest.text))._replace(digests=1)
     return need
 
 
-def _ask_batch(need: Need, batch: list[Waiting]) -> Need:
+def _ask_batch(need: SessionCost, batch: list[PendingExchange]) -> SessionCost:
     if len(batch) > 1 or len(batch[0].parts) == 1:
         texts = [one.parts[0] for one in batch]
-        return need.ask(prompts.exchanges_question(texts), len(batch))
+        return need.add_call(prompts.exchanges_question(texts), len(batch))
     for number, part in enumerate(batch[0].parts):
-        need = need.ask(prompts.exchanges_question([part]))
+        need = need.add_call(prompts.exchanges_question([part]))
         # Each part but the first is told what the ones before came to.
-        need = need._replace(tokens_in=need.tokens_in + (ANSWER_TOKENS if number else 0))
+        need = need._replace(tokens_in=need.tokens_in + (EXPECTED_ANSWER_TOKENS if number else 0))
     return need
 
 
-def estimate(
-    found: Iterable[Need],
+def estimate_cost(
+    found: Iterable[SessionCost],
     caps: Caps,
     price: Price | None,
     spent_today: Spent,
     spent_for: Callable[[str, str], Spent],
-) -> Estimate:
+) -> CostEstimate:
     """Add up, and hold against the caps."""
-    sessions: list[Need] = []
-    capped: list[Need] = []
+    sessions: list[SessionCost] = []
+    capped: list[SessionCost] = []
     for need in found:
         fits = not need.calls or _fits(need, caps, price, spent_for(need.bank, need.session))
         (sessions if fits else capped).append(need)
     total = Usage(sum(n.tokens_in for n in sessions), sum(n.tokens_out for n in sessions))
     usd = None if price is None else price.of(total)
-    return Estimate(
+    return CostEstimate(
         tuple(sessions),
         tuple(capped),
         sum(n.exchanges for n in sessions),
@@ -136,10 +136,10 @@ def estimate(
     )
 
 
-def _fits(need: Need, caps: Caps, price: Price | None, spent: Spent) -> bool:
+def _fits(need: SessionCost, caps: Caps, price: Price | None, spent: Spent) -> bool:
     """Whether the whole session can be done: half of it would leave it without a digest. The last
     call needs the room that every call reserves."""
-    usage = Usage(need.tokens_in, need.tokens_out + prompts.ANSWER_TOKENS)
+    usage = Usage(need.tokens_in, need.tokens_out + prompts.MAX_ANSWER_TOKENS)
     if spent.tokens + usage.tokens_in + usage.tokens_out > caps.session_tokens:
         return False
     return price is None or spent.usd + price.of(usage) <= caps.session_usd

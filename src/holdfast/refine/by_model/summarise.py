@@ -19,17 +19,17 @@ from holdfast.model.accounts import Summary
 from holdfast.model.ids import content_id
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.refine.by_model.summary_queue import (
-    WORTH_BYTES,
-    Waiting,
-    batches,
-    waiting_digest,
-    waiting_exchanges,
+    MIN_SUMMARY_BYTES,
+    PendingExchange,
+    batch_exchanges,
+    pending_digest,
+    pending_exchanges,
 )
 from holdfast.refine.model_output import prompts
 from holdfast.refine.model_output.evidence import Evidence
-from holdfast.refine.model_output.responses import ExchangeDraft, read_digest, read_exchanges
+from holdfast.refine.model_output.responses import ExchangeDraft, parse_digest, parse_exchanges
 from holdfast.refine.sessions.derive import derive_stale
-from holdfast.refine.sessions.summaries import checked_digest, checked_exchange
+from holdfast.refine.sessions.summaries import check_digest, check_exchange
 from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Store
 
@@ -41,7 +41,7 @@ _LEFT_OUT = "the model left it out"
 _TOO_SHORT = "too short to be worth a call"
 
 
-class Limits(NamedTuple):
+class SummaryLimits(NamedTuple):
     """How much is sent at once, after how many uses of tools, and from when on."""
 
     input_tokens: int
@@ -49,7 +49,7 @@ class Limits(NamedTuple):
     since: str
 
 
-class Done(NamedTuple):
+class SummaryReport(NamedTuple):
     """What was summed up, what came to nothing, and why it went no further, if it did not."""
 
     exchanges: int = 0
@@ -65,7 +65,7 @@ class Summariser:
         self,
         store: Store,
         governor: Governor,
-        limits: Limits,
+        limits: SummaryLimits,
         redactor: Redactor,
         now: Callable[[], str],
         is_over: Callable[[Session], bool],
@@ -76,23 +76,23 @@ class Summariser:
         self._redactor = redactor
         self._now = now
         self._is_over = is_over
-        self._done = Done()
+        self._done = SummaryReport()
         self._again = False
 
-    def run(self, tick: Callable[[], None] = lambda: None) -> Done:
+    def run(self, tick: Callable[[], None] = lambda: None) -> SummaryReport:
         """Go through the sessions that wait, the latest first, until a cap or a service says no."""
-        waiting = self._store.unsummarised(self._limits.since, prompts.VERSION)
+        waiting = self._store.unsummarised_sessions(self._limits.since, prompts.PROMPT_VERSION)
         return self._go_through(waiting, tick)
 
-    def run_again(
+    def rerun(
         self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None] = lambda: None
-    ) -> Done:
+    ) -> SummaryReport:
         """The same, for sessions that were summed up when models were asked in an older way. What
         they made then stands until there is something better."""
         self._again = True
         return self._go_through(sessions, tick)
 
-    def _go_through(self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]) -> Done:
+    def _go_through(self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]) -> SummaryReport:
         for bank, id in sessions:
             session = self._store.session(bank, id)
             if session is None:
@@ -126,15 +126,15 @@ class Summariser:
 
     def _sum_up(self, session: Session, tick: Callable[[], None]) -> None:
         over, tokens = self._is_over(session), self._limits.input_tokens
-        waiting = list(waiting_exchanges(self._store, session, over, tokens, self._again))
+        waiting = list(pending_exchanges(self._store, session, over, tokens, self._again))
         for one in waiting:
-            if one.size < WORTH_BYTES:
+            if one.size < MIN_SUMMARY_BYTES:
                 self._keep(one.exchange, one.hash, "", _TOO_SHORT)
-        waiting = [one for one in waiting if one.size >= WORTH_BYTES]
+        waiting = [one for one in waiting if one.size >= MIN_SUMMARY_BYTES]
         uses = sum(turn.tool is not None for one in waiting for turn in one.turns)
         if not over and not self._again and uses < self._limits.tool_uses:
             return
-        for batch in batches(waiting, tokens):
+        for batch in batch_exchanges(waiting, tokens):
             tick()
             self._sum_up_batch(session, batch)
         derive_stale(self._store)
@@ -142,7 +142,7 @@ class Summariser:
             tick()
             self._sum_up_session(session)
 
-    def _sum_up_batch(self, session: Session, batch: Sequence[Waiting]) -> None:
+    def _sum_up_batch(self, session: Session, batch: Sequence[PendingExchange]) -> None:
         if len(batch) == 1 and len(batch[0].parts) > 1:
             drafts = self._in_parts(session, batch[0])
         else:
@@ -155,12 +155,12 @@ class Summariser:
             elif number not in drafts:
                 problem = _LEFT_OUT
             else:
-                evidence = Evidence.of(one.turns)
-                content = checked_exchange(drafts[number], evidence, self._redactor)
+                evidence = Evidence.from_turns(one.turns)
+                content = check_exchange(drafts[number], evidence, self._redactor)
                 problem = "" if content else _UNBORNE
             self._keep(one.exchange, one.hash, content, problem)
 
-    def _in_parts(self, session: Session, one: Waiting) -> dict[int, ExchangeDraft] | str:
+    def _in_parts(self, session: Session, one: PendingExchange) -> dict[int, ExchangeDraft] | str:
         """An exchange that does not fit at once: each part with what the ones before came to,
         and each kept, so that it is paid for once."""
         notes = ""
@@ -168,14 +168,14 @@ class Summariser:
         for part in one.parts:
             hash = content_id("part", one.hash, part)
             known = self._store.summary(session.bank, hash)
-            if known is not None and known.version == prompts.VERSION:
+            if known is not None and known.version == prompts.PROMPT_VERSION:
                 notes = known.content
-                drafts = read_exchanges(notes, 1)
+                drafts = parse_exchanges(notes, 1)
                 continue
             drafts = self._ask_exchanges(session, prompts.exchanges_question([part], notes), 1)
             if isinstance(drafts, str):
                 return drafts
-            notes = self._redactor.redact(prompts.spell_draft(drafts[1])).text
+            notes = self._redactor.redact(prompts.draft_to_json(drafts[1])).text
             self._keep(one.exchange, hash, notes, "", kind="part")
         return drafts
 
@@ -186,7 +186,7 @@ class Summariser:
         purpose = Purpose(SUMMARIES, session.bank, session.id)
         try:
             return self._governor.ask(
-                purpose, self._short(question), lambda text: read_exchanges(text, wanted)
+                purpose, self._short(question), lambda text: parse_exchanges(text, wanted)
             )
         except ModelAnswerError as error:
             return f"the answer could not be used: {error.message}"
@@ -196,7 +196,7 @@ class Summariser:
         return question._replace(tokens=min(question.tokens, self._limits.input_tokens))
 
     def _sum_up_session(self, session: Session) -> None:
-        waiting = waiting_digest(self._store, session, self._limits.input_tokens, self._again)
+        waiting = pending_digest(self._store, session, self._limits.input_tokens, self._again)
         if waiting is None:
             return
         digest, last, hash, text = waiting
@@ -207,8 +207,8 @@ class Summariser:
         purpose = Purpose(DIGESTS, session.bank, session.id)
         try:
             question = self._short(prompts.digest_question(text))
-            draft = self._governor.ask(purpose, question, read_digest)
-            content = checked_digest(draft, Evidence([text], [text]), self._redactor)
+            draft = self._governor.ask(purpose, question, parse_digest)
+            content = check_digest(draft, Evidence([text], [text]), self._redactor)
             problem = "" if content else _UNBORNE
         except ModelAnswerError as error:
             problem = f"the answer could not be used: {error.message}"
@@ -230,7 +230,7 @@ class Summariser:
         summary = Summary(
             record.bank,
             hash,
-            prompts.VERSION,
+            prompts.PROMPT_VERSION,
             own,
             record.id if own != "part" else "",
             last.last_seq,

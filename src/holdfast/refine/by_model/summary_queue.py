@@ -13,16 +13,16 @@ from typing import NamedTuple
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.trust import Status
 from holdfast.refine.model_output import prompts
-from holdfast.refine.sessions.derive import last_said
+from holdfast.refine.sessions.derive import last_assistant_text
 from holdfast.refine.sessions.summaries import digest_hash, exchange_hash
 from holdfast.store.protocol import Writer
 
 # Less than this is said as well by rules.
-WORTH_BYTES = 200
+MIN_SUMMARY_BYTES = 200
 _BATCH = 6
 
 
-class Waiting(NamedTuple):
+class PendingExchange(NamedTuple):
     """An exchange, and what a model would be shown of it, in as many parts as it takes."""
 
     exchange: Exchange
@@ -35,7 +35,7 @@ class Waiting(NamedTuple):
         return sum(len(part.encode("utf-8", "replace")) for part in self.parts)
 
 
-class WaitingDigest(NamedTuple):
+class PendingDigest(NamedTuple):
     """A digest, and what a model would be shown of its session; "" where there is nothing that
     it would know better than rules over rules."""
 
@@ -45,9 +45,9 @@ class WaitingDigest(NamedTuple):
     text: str
 
 
-def waiting_exchanges(
+def pending_exchanges(
     store: Writer, session: Session, over: bool, tokens: int, again: bool = False
-) -> Iterator[Waiting]:
+) -> Iterator[PendingExchange]:
     """The exchanges that are whole, and that nobody has tried by the present prompts. What a
     person said anew needs no model's words."""
     exchanges = store.exchanges(session.bank, session.id)
@@ -56,32 +56,32 @@ def waiting_exchanges(
             continue
         turns = store.turns(x.bank, x.session, x.first_seq, x.last_seq)
         hash = exchange_hash(turns)
-        if not store.tried(x.bank, hash, prompts.VERSION):
-            yield Waiting(x, turns, hash, prompts.parts_of_exchange(turns, tokens))
+        if not store.summary_attempted(x.bank, hash, prompts.PROMPT_VERSION):
+            yield PendingExchange(x, turns, hash, prompts.split_exchange(turns, tokens))
 
 
-def waiting_digest(
+def pending_digest(
     store: Writer, session: Session, tokens: int, again: bool = False
-) -> WaitingDigest | None:
+) -> PendingDigest | None:
     """The digest of a session that is over, if it was not tried."""
     digest = store.digest_of(session.bank, session.id)
     exchanges = store.exchanges(session.bank, session.id)
     if digest is None or not exchanges or (digest.author and not again):
         return None
-    closing = last_said(store, exchanges)
+    closing = last_assistant_text(store, exchanges)
     hash = digest_hash(exchanges, closing)
-    if store.tried(session.bank, hash, prompts.VERSION):
+    if store.summary_attempted(session.bank, hash, prompts.PROMPT_VERSION):
         return None
     text = ""
     if any(x.author for x in exchanges):
-        text = prompts.session_text(digest, exchanges, closing, tokens)
-    return WaitingDigest(digest, exchanges[-1], hash, text)
+        text = prompts.format_session(digest, exchanges, closing, tokens)
+    return PendingDigest(digest, exchanges[-1], hash, text)
 
 
-def batches(waiting: Sequence[Waiting], tokens: int) -> Iterator[list[Waiting]]:
+def batch_exchanges(waiting: Sequence[PendingExchange], tokens: int) -> Iterator[list[PendingExchange]]:
     """Several short exchanges at once; one that needs parts comes alone."""
     most = tokens * prompts.BYTES_PER_TOKEN
-    batch: list[Waiting] = []
+    batch: list[PendingExchange] = []
     size = 0
     for one in waiting:
         length = len(one.parts[0].encode("utf-8", "replace"))

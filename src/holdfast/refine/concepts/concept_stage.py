@@ -52,12 +52,12 @@ def refresh_bank(writer: Writer, bank: str) -> int:
 def _write(writer: Writer, bank: str, made: Sequence[DerivedConcept]) -> int:
     changed = writer.put_concepts(bank, made)
     for one in made:
-        known = writer.curated(bank, "concept", one.concept.id)
+        known = writer.curation_state(bank, "concept", one.concept.id)
         was = _rule_name(one) if known is not None and known.text else ""
         if known is not None and known.was != was:
-            writer.put_curated(known._replace(was=was))
+            writer.put_curation_state(known._replace(was=was))
     if number := _newest(writer, bank):
-        writer.reach(bank, NAME, VERSION, number)
+        writer.mark_seen(bank, NAME, VERSION, number)
     return changed
 
 
@@ -70,17 +70,17 @@ def _rule_name(made: DerivedConcept) -> str:
 def _newest(writer: Writer, bank: str) -> int:
     """The number of the latest change in a bank that this stage has not seen; 0 if there is
     none."""
-    unseen = writer.changes(bank, NAME, VERSION, _ALL)
+    unseen = writer.unseen_changes(bank, NAME, VERSION, _ALL)
     return unseen[-1].number if unseen else 0
 
 
 def make(writer: Writer, bank: str) -> list[DerivedConcept]:
     """The concepts that a bank comes to."""
     items = [of_exchange(exchange) for exchange in writer.bank_exchanges(bank)]
-    items += [of_memory(memory) for memory in writer.shown_memories(bank)]
+    items += [of_memory(memory) for memory in writer.shown_remembered(bank)]
     items.sort(key=lambda item: item.order)
-    decided = {c.id: c for c in writer.curated_kind(bank, "concept") if c.text or c.gone}
-    founders = _founders(items, _kept(decided), writer.anchors(bank))
+    decided = {c.id: c for c in writer.curation_states_of_kind(bank, "concept") if c.text or c.gone}
+    founders = _founders(items, _kept(decided), writer.saved_concept_members(bank))
     story = Story(items, _meanings(writer, bank, items), founders)
     groups = _merged(story, decided)
     names = choose_names(story, groups)

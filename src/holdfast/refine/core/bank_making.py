@@ -1,4 +1,4 @@
-"""Making banks, for folders and names that none is known for."""
+"""Creates the banks of folders and names that have none yet."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from holdfast.settings import Settings
 from holdfast.sources.project import base_name
 from holdfast.store.protocol import Writer
 
+# The bank of transcripts that name no folder.
 UNSORTED_BANK = "unsorted"
 
 
 class BankMaker(Banks):
-    """Finds banks, and makes those that are not there yet."""
+    """Finds banks and creates those that are missing. `now` returns the time of creation."""
 
     def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
         super().__init__(settings)
         self._now = now
 
     def ensure(self, writer: Writer, folder: str) -> str:
-        """The bank of a folder, made if need be; its new names are noted."""
+        """The id of a folder's bank, which is created if needed. Aliases of the folder that the
+        bank does not have yet are stored."""
         if self._settings.bank:
             return self.ensure_named(writer, self._settings.bank)
         project = self.project(folder)
@@ -36,16 +38,16 @@ class BankMaker(Banks):
         return bank
 
     def ensure_named(self, writer: Writer, name: str) -> str:
-        """The bank of a name that a person chose, made if need be."""
+        """The id of the bank with a name that a person chose; it is created if needed."""
         if not name.strip() or name == "all":
             raise InputError(f"A bank cannot be called {name!r}.", "Choose another name.")
         exact = [b.id for b in writer.banks() if name in (b.name, b.id)]
-        known = writer.bank_of(f"name:{name}") or (exact[0] if len(exact) == 1 else None)
+        known = writer.bank_by_alias(f"name:{name}") or (exact[0] if len(exact) == 1 else None)
         if known is not None:
             return known
         bank = content_id("bank", f"name:{name}")
         try:
             writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
-        except NotFoundError as error:  # whoever sees some banks makes no others
+        except NotFoundError as error:  # a principal limited to some banks may not create others
             raise NotFoundError(f"There is no bank {name!r}.", error.remedy) from error
         return bank

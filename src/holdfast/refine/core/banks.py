@@ -1,8 +1,9 @@
-"""Which bank a folder's memory goes to, and is asked from."""
+"""Finds the bank that a folder's memory is written to and read from. Creates none."""
 
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -10,16 +11,21 @@ from holdfast.errors import NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.paths import normal
 from holdfast.settings import Settings
-from holdfast.sources.project import Project, identify
+from holdfast.sources.project import Project, identify_project
 from holdfast.store.protocol import Reader
 
-# From the most telling: the same repository elsewhere, the same history under another name.
+# Kinds of bank aliases, from the strongest evidence of identity to the weakest: a name that a
+# person chose, the same remote, the same history (root commit), the same place on disk.
 _ALIAS_KINDS = ("name:", "remote:", "root:", "gitdir:", "path:", "folder:")
+# Names listed in an error message; the rest is counted.
 _MAX_NAMES_LISTED = 12
+# The shortest start of a bank's id that may stand for the id. Fewer characters would match names
+# and words by accident.
+_MIN_ID_PREFIX = 4
 
 
 class Banks:
-    """Finds banks. Folders are looked at once each."""
+    """Finds banks by folder. The project of a folder is looked up once and cached."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -27,11 +33,11 @@ class Banks:
 
     @property
     def home(self) -> Path:
-        """The home whose settings these are."""
+        """The Holdfast home directory of the settings."""
         return self._settings.home
 
     def project(self, folder: str) -> Project:
-        """The project of a folder, or the one that the settings put in its place."""
+        """The project of a folder, or the one that the settings assign to it."""
         known = self._projects.get(folder)
         if known is None:
             known = self._projects[folder] = self._identify(folder)
@@ -44,14 +50,14 @@ class Banks:
             below = pattern.rstrip("/\\") + "/*"
             if fnmatch(folder, pattern) or fnmatch(folder.replace("\\", "/"), below):
                 name = name or bank
-        found = identify(folder)
+        found = identify_project(folder)
         return Project(name, found.root, (f"name:{name}",), found.exists) if name else found
 
     def is_excluded(self, folder: str) -> bool:
-        """Whether the settings keep a project out of memory entirely, worktrees included."""
+        """Whether the settings exclude a folder's project, its worktrees included."""
         if not self._settings.exclude_projects:
             return False
-        aliases = identify(folder).aliases
+        aliases = identify_project(folder).aliases
         kinds = ("folder:", "gitdir:", "path:")
         places = [alias.partition(":")[2] for alias in aliases if alias.startswith(kinds)]
         plain = [place.replace("\\", "/") for place in (folder, *places)]
@@ -63,7 +69,7 @@ class Banks:
         )
 
     def find(self, reader: Reader, folder: str) -> str | None:
-        """The bank of a folder, or of the nearest folder around it; changes nothing."""
+        """The id of the bank of a folder or, outside git, of its nearest parent that has one."""
         project = self.project(folder)
         found = find_known_bank(reader, project)
         in_git = any(alias.startswith("gitdir:") for alias in project.aliases)
@@ -71,15 +77,16 @@ class Banks:
 
 
 def find_bank_by_name(reader: Reader, name: str) -> Bank | None:
-    """The bank that a person means: by name, by id or the start of one, or by last part."""
+    """The bank with a name, an id, the start of an id, or a name that ends in "/" and `name`.
+    Raises `NotFoundError` if several match equally well."""
     banks = reader.banks()
-    by_alias = reader.bank_of(f"name:{name}")
+    by_alias = reader.bank_by_alias(f"name:{name}")
     for found in (
         [bank for bank in banks if bank.id == by_alias],
         [bank for bank in banks if name in (bank.name, bank.id)],
         [bank for bank in banks if bank.name.lower() == name.lower()],
         [bank for bank in banks if bank.name.rsplit("/", 1)[-1].lower() == name.lower()],
-        [bank for bank in banks if len(name) >= 4 and bank.id.startswith(name)],
+        [bank for bank in banks if len(name) >= _MIN_ID_PREFIX and bank.id.startswith(name)],
     ):
         if len(found) > 1:
             raise NotFoundError(
@@ -92,10 +99,8 @@ def find_bank_by_name(reader: Reader, name: str) -> Bank | None:
 
 
 def unknown_bank_hint(reader: Reader, name: str) -> str:
-    """What to say to somebody who named a bank that is not there."""
+    """The remedy for an unknown bank name: the closest name and the banks that exist."""
     names = list(dict.fromkeys(bank.name for bank in reader.banks()))
-    from difflib import get_close_matches
-
     close = get_close_matches(name, names, 1, 0.6)
     hint = f"Did you mean {close[0]!r}? " if close else ""
     more = f" and {len(names) - _MAX_NAMES_LISTED:,} more; `holdfast status` lists them" * (
@@ -105,19 +110,21 @@ def unknown_bank_hint(reader: Reader, name: str) -> str:
 
 
 def alias_rank(alias: str) -> int:
+    """The position of an alias's kind in `_ALIAS_KINDS`; lower is stronger."""
     return next(n for n, kind in enumerate(_ALIAS_KINDS) if alias.startswith(kind))
 
 
 def find_known_bank(reader: Reader, project: Project) -> str | None:
+    """The id of the bank that has an alias of the project, by the strongest alias that fits."""
     for alias in sorted(project.aliases, key=alias_rank):
-        bank = reader.bank_of(alias)
+        bank = reader.bank_by_alias(alias)
         if bank is not None and not _is_other_repository(reader, bank, alias, project):
             return bank
     return None if project.exists else _bank_of_missing_folder(reader, project.root)
 
 
 def _is_other_repository(reader: Reader, bank: str, alias: str, project: Project) -> bool:
-    """Whether a folder now holds a repository with another history than the bank's."""
+    """Whether a place on disk now holds a repository with another history than the bank's."""
     if not alias.startswith(("gitdir:", "folder:", "path:")):
         return False
     ours = {a for a in project.aliases if a.startswith("root:")}
@@ -127,22 +134,22 @@ def _is_other_repository(reader: Reader, bank: str, alias: str, project: Project
 
 
 def _bank_of_parent_folder(reader: Reader, folder: str) -> str | None:
-    """Without git a folder below a project belongs to it; but nobody's home is a project."""
+    """The bank of the nearest parent folder. The user's home and the root belong to no project."""
     home = os.path.expanduser("~")  # noqa: PTH111 - a string is wanted
     for parent in PurePosixPath(folder).parents:
         if str(parent) in (home, "/"):
             return None
-        bank = reader.bank_of(f"path:{normal(str(parent))}")
+        bank = reader.bank_by_alias(f"path:{normal(str(parent))}")
         if bank is not None:
             return bank
     return None
 
 
 def _bank_of_missing_folder(reader: Reader, folder: str) -> str | None:
-    """A folder that is gone belongs to the repository that once was around it."""
+    """The bank of a repository that a deleted folder was in."""
     pure = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
     for parent in (pure, *pure.parents):
-        bank = reader.bank_of(f"folder:{normal(str(parent))}")
+        bank = reader.bank_by_alias(f"folder:{normal(str(parent))}")
         if bank is not None:
             return bank
     return None

@@ -1,4 +1,4 @@
-"""Commands as a person would name them, and what went wrong in what they printed."""
+"""Names shell commands as a person would, and finds the error in what they printed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,22 @@ from typing import NamedTuple
 from holdfast.language import cut
 from holdfast.model.records import ToolCall
 
-_MAX_NAME_CHARACTERS = 48
+
+class CommandLimits(NamedTuple):
+    """How much text is searched and kept. Higher values find more in long scripts and logs and
+    cost time on every shell call."""
+
+    # A longer match is a script rather than a name that people use.
+    name_characters: int = 48
+    script_characters: int = 2000
+    output_characters: int = 4000
+    # A shorter line says nothing by itself; a longer one is data or a minified file.
+    shortest_error_line: int = 12
+    longest_error_line: int = 400
+    error_characters: int = 120
+
+
+_LIMITS = CommandLimits()
 _SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _PREFIX = re.compile(
     r"^(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|nice(?: -n ?\d+)?|timeout(?: -\S+)* \S+|env|command|"
@@ -52,8 +67,8 @@ _MISSING_DEPENDENCY = re.compile(
 
 
 class Command(NamedTuple):
-    """A command without its arguments; `tests` if it runs the tests, `of_project` if it is one
-    that projects define or agree on."""
+    """A command without its arguments. `is_project_command`: one that projects define (a make
+    target, a package script) or agree on (a test runner, a linter)."""
 
     name: str
     runs_tests: bool
@@ -61,31 +76,33 @@ class Command(NamedTuple):
 
 
 def parse_command(tool: ToolCall) -> Command | None:
-    """The command that a call of a shell was about: the one that runs tests, or builds, or else
-    its first."""
+    """The main command of a shell call: the first that runs tests or builds, else the first that
+    does more than prepare (`cd`, `export`, `echo`). None if no part has a usable name."""
     first: Command | None = None
-    for part in _SEPARATOR.split(tool.action[:2000]):
+    for part in _SEPARATOR.split(tool.action[: _LIMITS.script_characters]):
         bare = _PREFIX.sub("", part.strip()).partition(" | ")[0]
         tests, other = _TEST_COMMAND.match(bare), _BUILD_COMMAND.match(bare)
         found = tests or other
-        if found and len(found.group()) <= _MAX_NAME_CHARACTERS:
+        if found and len(found.group()) <= _LIMITS.name_characters:
             return Command(found.group().strip(), tests is not None, True)
         if first is None and bare and not bare.startswith(("cd ", "export ", "#", "echo ")):
             name = " ".join(bare.split()[:2])
-            if len(name) <= _MAX_NAME_CHARACTERS and not set(name) & set("\"'(){}<>$|\\"):
+            if len(name) <= _LIMITS.name_characters and not set(name) & set("\"'(){}<>$|\\"):
                 first = Command(name, False, False)
     return first
 
 
 def is_missing_dependency(error: str) -> bool:
-    """Whether an error tells of something that is not there on this machine."""
+    """Whether an error says that a program, module or file is missing on this machine."""
     return _MISSING_DEPENDENCY.search(error) is not None
 
 
 def find_error(output: str) -> str:
-    """The line of an output that says what went wrong, without what differs each time."""
-    for line in output[:4000].splitlines():
+    """The first line of an output that names an error, with the parts that vary between runs
+    (addresses, hashes, times, line numbers) replaced by "…"; "" if there is none."""
+    for line in output[: _LIMITS.output_characters].splitlines():
         line = line.strip()
-        if 12 <= len(line) <= 400 and _ERROR.search(line) and not _NOT_AN_ERROR.search(line):
-            return cut(_VARYING_PART.sub("…", line), 120)
+        fits = _LIMITS.shortest_error_line <= len(line) <= _LIMITS.longest_error_line
+        if fits and _ERROR.search(line) and not _NOT_AN_ERROR.search(line):
+            return cut(_VARYING_PART.sub("…", line), _LIMITS.error_characters)
     return ""

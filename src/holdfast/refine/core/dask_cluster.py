@@ -1,8 +1,8 @@
-"""A Dask cluster as a crew. Loaded only where one is named: it needs the extra `dask`.
+"""Runs work on a Dask cluster. Imported only when a cluster is configured: needs the extra `dask`.
 
-What is sent there are the words of sessions, with secrets taken out, and what comes back is
-derived from them; the cluster neither needs nor gets the memory itself. Its workers must have this
-very version of Holdfast, which is looked at before anything is sent.
+The workers get the redacted text of sessions and return what is derived from it; they have no
+access to the database. They must run the same version of Holdfast, which is checked before any
+work is sent.
 """
 
 from __future__ import annotations
@@ -15,25 +15,30 @@ import distributed
 
 from holdfast.errors import HoldfastError, InputError
 
+# How long to wait for the scheduler and for its first worker. A cluster on the same network answers
+# within a second; a longer wait delays the error for a wrong address.
 _TIMEOUT_S = 10.0
 
 Item = TypeVar("Item")
-Result = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class DaskExecutor:
     """The workers behind a scheduler: `dask://host:port`, or `dask+tls://` with the certificates
     of Dask's own configuration."""
 
-    def __init__(self, address: str, who: Callable[[], str], wait_s: float = _TIMEOUT_S) -> None:
-        """Find the cluster; `who` tells the version of this program wherever it is called."""
+    def __init__(
+        self, address: str, version: Callable[[], str], timeout_s: float = _TIMEOUT_S
+    ) -> None:
+        """Connect and check the workers. `version` returns the version of Holdfast in the process
+        that calls it; it is run on every worker."""
         self._address = address
-        scheme, _, place = address.partition("://")
+        scheme, _, location = address.partition("://")
         protocol = "tls" if scheme == "dask+tls" else "tcp"
         self._client: Any
         try:
             self._client = distributed.Client(
-                f"{protocol}://{place}", timeout=wait_s, set_as_default=False
+                f"{protocol}://{location}", timeout=timeout_s, set_as_default=False
             )
         except (OSError, ValueError, TypeError) as error:
             raise InputError(
@@ -41,38 +46,38 @@ class DaskExecutor:
                 "Start one (dask scheduler), or give a number of processes: --workers 4.",
             ) from error
         try:
-            self._check_workers(who, wait_s)
+            self._check_workers(version, timeout_s)
         except BaseException:
             self.close()
             raise
 
-    def _check_workers(self, who: Callable[[], str], wait_s: float) -> None:
-        """Refuse a cluster without workers, or with those of another version."""
+    def _check_workers(self, version: Callable[[], str], timeout_s: float) -> None:
+        """Raise `InputError` if there are no workers, or if one has another version."""
         try:
-            self._client.wait_for_workers(1, timeout=wait_s)
-            told: dict[str, object] = self._client.run(who, on_error="return")
+            self._client.wait_for_workers(1, timeout=timeout_s)
+            versions: dict[str, object] = self._client.run(version, on_error="return")
         except TimeoutError as error:
             raise InputError(
                 f"The scheduler at {self._address} has no workers.",
                 "Start some (dask worker), in an environment that has Holdfast.",
             ) from error
-        other = {name: what for name, what in told.items() if what != who()}
-        if other:
-            name, what = next(iter(other.items()))
-            raise InputError(
-                f"The worker {name} does not have Holdfast {who()}: {what}.",
-                "Install the same version where the workers run.",
-            )
+        own = version()
+        for name, found in versions.items():
+            if found != own:
+                raise InputError(
+                    f"The worker {name} does not have Holdfast {own}: {found}.",
+                    "Install the same version where the workers run.",
+                )
         self.size = sum(self._client.nthreads().values())
 
     def map(
         self, do: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result | None]]:
-        """Do it with each thing; each with what was made of it, in order."""
+        """See `Executor.map`."""
         waiting: deque[tuple[Item, Any]] = deque()
         try:
             for item in items:
-                # The scheduler gives out anew what a worker had that died.
+                # The scheduler resubmits the work of a worker that died.
                 future = self._client.submit(do, item, pure=False, retries=1)
                 waiting.append((item, future))
                 if len(waiting) > self.size + 1:
@@ -96,5 +101,5 @@ class DaskExecutor:
             ) from error
 
     def close(self) -> None:
-        """Let the cluster go; it stays for others."""
+        """Disconnect. The cluster keeps running."""
         self._client.close()

@@ -1,9 +1,8 @@
-"""Many hands for one kind of work: processes of this machine, or somebody else's cluster.
+"""Runs a function over many items in several processes.
 
-Things go out, what was made of them comes back in the same order, and only a few are under way at
-once, so memory stays bounded however many there are. A process that dies is noticed and what it
-had is given out anew; what comes to nothing twice comes back as None, for the caller to do itself.
-Nobody but the caller writes anything.
+Results come back in the order of the items, and only a few items are in flight at once, so memory
+stays bounded. The items of a process that died are submitted again; an item that fails twice comes
+back with None, and the caller does it itself. Only the caller writes to the store.
 """
 
 from __future__ import annotations
@@ -20,16 +19,19 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
+# A process may die for a reason of its own (out of memory beside a large neighbour), so an item
+# gets a second chance; one that kills its process twice is left to the caller.
 _MAX_ATTEMPTS = 2
-# So many deaths in a row without any result: processes cannot work here at all.
+# After so many deaths without a result in between, processes cannot work on this machine at all,
+# and everything is left to the caller.
 _MAX_DEATHS_IN_A_ROW = 6
 
 Item = TypeVar("Item")
-Result = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class Executor(Protocol):
-    """Those who do the work; `size` is how many things they do at once."""
+    """Applies a function to items in parallel; `size` is how many at once."""
 
     @property
     def size(self) -> int: ...
@@ -37,32 +39,32 @@ class Executor(Protocol):
     def map(
         self, do: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result | None]]:
-        """Do it with each thing; each with what was made of it, in order."""
+        """Each item with its result, in order; None where the caller has to do it itself."""
         ...
 
     def close(self) -> None:
-        """Let them go."""
+        """Release the workers."""
         ...
 
 
 class NoExecutor:
-    """No crew: everything is left to the caller."""
+    """Runs nothing: every item comes back with None, for the caller to do."""
 
     size = 1
 
     def map(
         self, do: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result | None]]:
-        """Each thing, undone."""
+        """Each item with None."""
         for item in items:
             yield item, None
 
     def close(self) -> None:
-        """There is nobody."""
+        """Do nothing."""
 
 
 class ProcessExecutor:
-    """Processes of this machine, started when the first thing is to be done."""
+    """Runs work in processes of this machine, which start with the first item."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -83,7 +85,7 @@ class ProcessExecutor:
     def map(
         self, do: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result | None]]:
-        """Do it with each thing; each with what was made of it, in order."""
+        """See `Executor.map`."""
         waiting: deque[tuple[Item, Future[Result]]] = deque()
         try:
             for item in items:
@@ -97,7 +99,7 @@ class ProcessExecutor:
                 future.cancel()
 
     def close(self) -> None:
-        """End the processes, whatever they are at."""
+        """End the processes without waiting for their work."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -112,45 +114,49 @@ class ProcessExecutor:
                         self.size, mp_context=context, initializer=_init_worker
                     )
             try:
-                # Whether this starts a process is for the pool to say.
+                # The pool may start a process here.
                 with ignore_interrupts():
                     return self._pool.submit(do, item)
             except BrokenProcessPool:
                 self.close()
-        gone: Future[Result] = Future()
-        gone.set_exception(BrokenProcessPool())
-        return gone
+        failed: Future[Result] = Future()
+        failed.set_exception(BrokenProcessPool())
+        return failed
+
+    def _resubmit(
+        self, do: Callable[[Item], Result], waiting: deque[tuple[Item, Future[Result]]]
+    ) -> None:
+        again = [(item, self._submit(do, item)) for item, _ in waiting]
+        waiting.clear()
+        waiting.extend(again)
 
     def _next_result(
         self, do: Callable[[Item], Result], waiting: deque[tuple[Item, Future[Result]]]
     ) -> tuple[Item, Result | None]:
-        """The first of those that wait. When a process dies all of them are lost, and which one
-        killed it nobody knows: they are given out anew, the first of them last of all to us."""
+        """Remove and return the first waiting item with its result. When a process dies the whole
+        pool breaks, and nothing says which item killed it, so all waiting items are submitted
+        again. If the first still has no result after the last attempt, it comes back with None."""
         for left in range(_MAX_ATTEMPTS, 0, -1):
             item, future = waiting[0]
             try:
-                made = future.result()
+                result = future.result()
             except BrokenProcessPool:
                 self.close()
                 self._deaths += 1
                 if left > 1:
-                    again = [(one, self._submit(do, one)) for one, _ in waiting]
-                    waiting.clear()
-                    waiting.extend(again)
+                    self._resubmit(do, waiting)
                 continue
             waiting.popleft()
             self._deaths = 0
-            return item, made
+            return item, result
         item, _ = waiting.popleft()
-        again = [(one, self._submit(do, one)) for one, _ in waiting]
-        waiting.clear()
-        waiting.extend(again)
+        self._resubmit(do, waiting)
         return item, None
 
 
 @contextmanager
 def ignore_interrupts() -> Generator[None]:
-    """Processes started in here do not hear Ctrl-C: the one that the user talks to stops them."""
+    """Start processes that ignore Ctrl-C, so that only the main process reacts and stops them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -162,9 +168,9 @@ def ignore_interrupts() -> Generator[None]:
 
 
 def _init_worker() -> None:
-    """Yield to the user's own work, and never outlive the process that asked."""
+    """Lower the priority of a worker process, and end it when its parent ends."""
     if hasattr(os, "nice"):
-        os.nice(5)
+        os.nice(5)  # below the user's own programs, above the idle class
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 

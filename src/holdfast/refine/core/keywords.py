@@ -1,7 +1,7 @@
-"""The words that tell what a piece of work was about, best first.
+"""Extracts the keywords of a piece of work, best first.
 
-Names of code (identifiers, files, flags) say more than prose, and words of the request more
-than words of the reply.
+Identifiers and file names weigh more than prose, and words of the request more than words of the
+reply.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, plain, stem
 from holdfast.sources.project import base_name
@@ -19,7 +20,28 @@ _NOISE = re.compile(
     r"\b\w+://\S+|(?:/[\w.@-]+){2,}/?|\b\w+['’](?:t|s|re|ve|ll|d|m)\b|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"
 )
 
-# Words every session has: they tell nothing apart.
+
+class KeywordWeights(NamedTuple):
+    """What a word is worth by where it stands, relative to a plain word of the reply, and how much
+    text is read. Chosen by hand: no measurement is recorded."""
+
+    request: float = 2.0
+    reply: float = 1.0
+    file_name: float = 2.0
+    # Factor for a token that looks like an identifier.
+    identifier: float = 2.0
+    # A repeated word adds weight / (1 + score / repetition): a lower value damps repetition more.
+    repetition: float = 3.0
+    # Characters of the request and of the reply that are read: both say at the start what they are
+    # about.
+    characters: int = 4000
+    shortest: int = 3
+    longest: int = 40
+
+
+_WEIGHTS = KeywordWeights()
+
+# Words that occur in nearly every coding session and so distinguish none.
 COMMON_WORK_WORDS = frozenset(
     "add added all already any check checked code commit create created current done error file "
     "files first fix fixed found here issue line lines look looks made missing new next note now "
@@ -33,33 +55,37 @@ COMMON_WORK_WORDS = frozenset(
 )
 
 
-def extract_keywords(request: str, reply: str, files: Iterable[str], limit: int = 8) -> tuple[str, ...]:
-    """The telling words of a request, its reply and the files it touched."""
+def extract_keywords(
+    request: str, reply: str, files: Iterable[str], limit: int = 8
+) -> tuple[str, ...]:
+    """The keywords of a request, its reply and the files it touched, each as it was spelled."""
     scores: defaultdict[str, float] = defaultdict(float)
-    spelled: dict[str, str] = {}
-    for text, weight in ((request[:4000], 2.0), (reply[:4000], 1.0)):
-        for token in _TOKEN.findall(_NOISE.sub(" ", plain(text))):
-            _score_token(token, weight, scores, spelled)
+    spellings: dict[str, str] = {}
+    for text, weight in ((request, _WEIGHTS.request), (reply, _WEIGHTS.reply)):
+        for token in _TOKEN.findall(_NOISE.sub(" ", plain(text[: _WEIGHTS.characters]))):
+            _score_token(token, weight, scores, spellings)
     for path in files:
         name = base_name(path)
-        root = name.rsplit(".", 1)[0] if "." in name.strip(".") else name
-        if root and root.lower() not in COMMON_WORK_WORDS:
-            key = stem(root.lower())
-            scores[key] += 2.0
-            spelled.setdefault(key, root)
+        bare = name.rsplit(".", 1)[0] if "." in name.strip(".") else name
+        if bare and bare.lower() not in COMMON_WORK_WORDS:
+            key = stem(bare.lower())
+            scores[key] += _WEIGHTS.file_name
+            spellings.setdefault(key, bare)
     ranked = sorted(scores, key=lambda key: (-scores[key], key))
-    return tuple(spelled[key] for key in ranked[:limit])
+    return tuple(spellings[key] for key in ranked[:limit])
 
 
 def _score_token(
-    token: str, weight: float, scores: defaultdict[str, float], spelled: dict[str, str]
+    token: str, weight: float, scores: defaultdict[str, float], spellings: dict[str, str]
 ) -> None:
     low = token.lower()
-    if len(low) < 3 or len(low) > 40 or low in STOPWORDS or low in COMMON_WORK_WORDS:
+    if not _WEIGHTS.shortest <= len(low) <= _WEIGHTS.longest:
+        return
+    if low in STOPWORDS or low in COMMON_WORK_WORDS:
         return
     key = stem(low)
-    name_like = _IDENTIFIER.search(token) is not None
-    # The first mention counts fully, repetition ever less.
-    scores[key] += weight * (2.0 if name_like else 1.0) / (1 + scores[key] / 3)
-    if key not in spelled or (name_like and token != low):
-        spelled[key] = token if name_like else low
+    is_identifier = _IDENTIFIER.search(token) is not None
+    factor = _WEIGHTS.identifier if is_identifier else 1.0
+    scores[key] += weight * factor / (1 + scores[key] / _WEIGHTS.repetition)
+    if key not in spellings or (is_identifier and token != low):
+        spellings[key] = token if is_identifier else low

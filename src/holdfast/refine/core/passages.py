@@ -1,4 +1,8 @@
-"""What search reads: each record as one text, with what stood before it as context."""
+"""Builds the passages that search indexes: one text per record, and context that helps to find it.
+
+`body` is what a hit quotes. `context` is searched too but never shown: the date in words, names,
+files, keywords, the parts of identifiers. The hash is of what the vector is made of.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +18,32 @@ from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit, Shared
 from holdfast.model.trust import Status
 
-# The kinds that get vectors: what is short and says most comes first.
+# The kinds of records that get vectors first: few, short, and dense in content.
 EMBEDDED_FIRST = (
     "fact", "memory", "rule", "concept", "digest", "exchange", "pull", "issue", "remark", "shared",
     "imported",
 )  # fmt: skip
-# Those of which there may be very many: words find them, and vectors come when there is time.
+# The kinds of which there may be very many. Full-text search finds them at once; vectors follow
+# when the worker has time.
 EMBEDDED_LATER = ("commit", "turn")
 
+# Characters of the previous turn in a turn's context. More finds short replies by what they answer,
+# but makes neighbouring turns look the same.
 MAX_PREVIOUS_CHARACTERS = 300
+# Characters that are searched for identifiers, and identifiers that are split, per record: they
+# bound the size of the index for pasted code.
+_MAX_SPLIT_CHARACTERS = 5000
+_MAX_SPLIT_NAMES = 40
 _WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")
 _CAMEL_CASE = re.compile(r"[a-z0-9][A-Z]")
 
 
 class TurnPassageBuilder:
-    """Makes a passage per turn; its context is its date and the turn before it."""
+    """Builds the passages of a session's turns in order. The context of a turn is its date and the
+    text of the turn before it; `previous` is that text."""
 
-    def __init__(self, before: str = "") -> None:
-        self.previous = before
+    def __init__(self, previous: str = "") -> None:
+        self.previous = previous
 
     def build(self, turn: Turn) -> Passage:
         """The passage of the next turn of the session."""
@@ -50,34 +62,38 @@ class TurnPassageBuilder:
             turn.trust,
             role=turn.role.value,
             seq=turn.seq,
-            # A tool call is found by its words; what it means is in what was said about it.
+            # Tool calls get no vector: the turns around them say what they mean.
             hash="" if turn.role is Role.TOOL else content_id(body, context),
         )
 
 
 def turn_text(turn: Turn) -> str:
-    """A turn as a person would quote it."""
+    """A turn as it is quoted."""
     if turn.tool is not None:
         return tool_text(turn.tool)
     return f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text
 
 
 def tool_text(tool: ToolCall) -> str:
-    """A tool call as one short text: what, on what, how, and what came of it."""
+    """A tool call as text: tool and target, action, result."""
     head = " ".join(filter(None, (tool.name, tool.target + (f":{tool.lines}" * bool(tool.lines)))))
-    came = {True: "ok", False: "failed", None: "no result"}[tool.ok]
-    end = f"→ {came}" + (f": {tool.result}" if tool.result else "")
+    end = f"→ {tool_status(tool)}" + (f": {tool.result}" if tool.result else "")
     return "\n".join(filter(None, (head, tool.action, end)))
 
 
+def tool_status(tool: ToolCall) -> str:
+    """Whether a tool call succeeded, in words."""
+    return {True: "ok", False: "failed", None: "no result"}[tool.ok]
+
+
 def exchange_text(exchange: Exchange) -> str:
-    """An exchange in its own words."""
+    """The title, summary and facts of an exchange; facts that the summary contains are left out."""
     facts = [fact for fact in exchange.facts if fact not in exchange.summary]
     return "\n\n".join(filter(None, (exchange.title, exchange.summary, *facts)))
 
 
 def exchange_passage(exchange: Exchange) -> Passage:
-    """An exchange's own words; its keywords and files help to find it."""
+    """The passage of an exchange. Context: type, keywords, files, details."""
     x = exchange
     body = exchange_text(x)
     files = " ".join((*x.files_modified, *x.files_read))
@@ -101,7 +117,7 @@ def exchange_passage(exchange: Exchange) -> Passage:
 
 
 def digest_passage(digest: Digest) -> Passage:
-    """A digest's own words; its topics help to find it."""
+    """The passage of a digest. Context: topics."""
     d = digest
     sections = (
         ("Request", (d.request,)),
@@ -126,7 +142,8 @@ def digest_passage(digest: Digest) -> Passage:
 
 
 def commit_passage(commit: Commit, touched: str = "") -> Passage:
-    """A commit's message; its author, its files and what it touched in them help to find it."""
+    """The passage of a commit: its message. Context: author, files, and `touched`, the names of
+    the functions and classes that it changed."""
     c = commit
     body = f"{c.subject}\n\n{c.body}".strip()
     names = split_identifiers(f"{body} {touched}")
@@ -137,7 +154,7 @@ def commit_passage(commit: Commit, touched: str = "") -> Passage:
 
 
 def imported_passage(imported: Imported) -> Passage:
-    """What another program knew, in its words; what it is about and from where help to find it."""
+    """The passage of an imported record. Context: program, kind, labels, files."""
     i = imported
     body = imported_text(i)
     context = (
@@ -151,13 +168,13 @@ def imported_passage(imported: Imported) -> Passage:
 
 
 def imported_text(imported: Imported) -> str:
-    """An imported record as a person would quote it."""
+    """An imported record as it is quoted: its title, unless the text starts with it, and text."""
     named = imported.title if imported.title not in imported.text[: len(imported.title)] else ""
     return "\n\n".join(filter(None, (named, imported.text)))
 
 
 def shared_passage(shared: Shared) -> Passage:
-    """What somebody shares, in their words; who it was and what it is about help to find it."""
+    """The passage of a shared record: text and note. Context: author, kind, files."""
     s = shared
     body = f"{s.text}\n\n{s.note}".strip()
     context = (
@@ -171,10 +188,12 @@ def shared_passage(shared: Shared) -> Passage:
 
 
 def memory_passage(memory: Memory, session: str = "", seq: int = 0, context: str = "") -> Passage:
-    """A memory in its words; in the place of a turn's role stands its network, to filter by. What
-    a person asked to remember is of no session."""
+    """The passage of a memory. Its network takes the place of a turn's role, as a filter. A memory
+    that a person asked for has no session; its `context` is made here."""
     m = memory
-    context = context or f"{date_words(m.when)} remembered decision rule {split_identifiers(m.what)}"
+    context = (
+        context or f"{date_words(m.when)} remembered decision rule {split_identifiers(m.what)}"
+    )
     return Passage(
         m.bank, "memory", m.id, session, m.when, m.what, context, m.trust, m.status,
         role=m.network.value, seq=seq, hash=content_id(m.what),
@@ -182,11 +201,12 @@ def memory_passage(memory: Memory, session: str = "", seq: int = 0, context: str
 
 
 def concept_passage(concept: Concept) -> Passage:
-    """A concept's name and summary; its keywords and files help to find it."""
+    """The passage of a concept: name and summary. Context: keywords, files."""
     c = concept
     body = f"{c.name}\n\n{c.summary}"
     context = (
-        f"{date_words(c.updated)} {' '.join(c.keywords)} {' '.join(c.files)} {split_identifiers(body)}"
+        f"{date_words(c.updated)} {' '.join(c.keywords)} {' '.join(c.files)} "
+        f"{split_identifiers(body)}"
     )
     return Passage(
         c.bank, "concept", c.id, "", c.updated, body, context, c.trust, hash=content_id(body)
@@ -194,7 +214,7 @@ def concept_passage(concept: Concept) -> Passage:
 
 
 def rule_passage(rule: Rule) -> Passage:
-    """A section of a file of rules. It has no time: it holds until somebody changes it."""
+    """The passage of a rule, a section of a rule file. It has no time: it holds until changed."""
     r = rule
     body = f"{r.heading}\n\n{r.text}" if r.heading else r.text
     context = f"rule {r.domain} {r.path} {' '.join(r.paths)} {split_identifiers(body)}"
@@ -205,7 +225,7 @@ def rule_passage(rule: Rule) -> Passage:
 
 
 def fact_passage(fact: Fact) -> Passage:
-    """A fact's own words; a solution also by its problem."""
+    """The passage of a fact; a solution includes its problem. Context: kind, files."""
     f = fact
     body = f"{f.problem}\n\n{f.content}" if f.problem and f.problem not in f.content else f.content
     kind = f.kind.value.replace("_", " ")
@@ -218,7 +238,7 @@ def fact_passage(fact: Fact) -> Passage:
 
 
 def date_words(time: str) -> str:
-    """A moment in the words people search by."""
+    """A time as weekday, day, month and year, the words that people search by."""
     if not time:
         return ""
     moment = datetime.fromisoformat(time)
@@ -226,6 +246,8 @@ def date_words(time: str) -> str:
 
 
 def split_identifiers(text: str) -> str:
-    """`parseHttpRequest` also as its parts, which the index would not see."""
-    names = dict.fromkeys(word for word in _WORD.findall(text[:5000]) if _CAMEL_CASE.search(word))
-    return " ".join(" ".join(humps(name)) for name in list(names)[:40])
+    """The parts of identifiers in camel case (`parse Http Request`), which the full-text index
+    would not split."""
+    found = _WORD.findall(text[:_MAX_SPLIT_CHARACTERS])
+    names = dict.fromkeys(word for word in found if _CAMEL_CASE.search(word))
+    return " ".join(" ".join(humps(name)) for name in list(names)[:_MAX_SPLIT_NAMES])

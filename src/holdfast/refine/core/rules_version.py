@@ -1,7 +1,7 @@
-"""The version of all that turns come to without a model: exchanges, digests, passages.
+"""The version of the rules that derive exchanges, digests and passages from turns without a model.
 
-A change that gives other rows for the same turns is a new one; `holdfast refine --stale` then
-makes again what older ones made.
+Raise it with every change that derives other rows from the same turns; `holdfast refine --stale`
+then derives again what an older version derived.
 """
 
 RULES_VERSION = 1

@@ -1,14 +1,17 @@
-"""What words and deeds give away: a request's kind, a decision, a cause, a next step, an end."""
+"""Rules that read meaning out of turns: the type of an exchange, its outcome, notable sentences,
+next steps, tests, commits. English patterns; the tools are those of Claude Code."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from holdfast.language import DECISION, is_chatter, sentences, squeeze, words
 from holdfast.model.records import ExchangeType, Outcome, Role, Turn
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 
+# Names of tools by what they do.
 EDIT_TOOLS = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
 READ_TOOLS = frozenset(("Read", "NotebookRead"))
 SHELL_TOOLS = frozenset(("Bash", "PowerShell"))
@@ -69,20 +72,54 @@ _COMMIT_MESSAGE = re.compile(
 )
 
 
+class SignalLimits(NamedTuple):
+    """How much text is read and which sentences count. Higher limits read more of pasted logs and
+    code, which say little about the work."""
+
+    # "Yes, please go on": a longer message says something of its own.
+    go_ahead_words: int = 5
+    # A request says first what it wants.
+    opening_characters: int = 400
+    turn_characters: int = 6000
+    # A closing message says last what is left to do.
+    closing_characters: int = 4000
+    # A shorter sentence says nothing by itself; a longer one is a list or a log line.
+    shortest_sentence: int = 25
+    longest_sentence: int = 320
+    shortest_next_step: int = 15
+    # Sentences that start with the same characters are the same.
+    same_sentence_characters: int = 80
+
+
+class SentenceScores(NamedTuple):
+    """What a notable sentence scores for each thing that it states; the best are kept."""
+
+    decision: float = 1.5
+    cause: float = 1.5
+    rule: float = 1.0
+    # Added for a sentence of the user.
+    user: float = 1.0
+
+
+_LIMITS = SignalLimits()
+_SCORES = SentenceScores()
+
+
 def is_interruption(turn: Turn) -> bool:
-    """The mark that a person stopped the agent."""
+    """Whether a turn is the mark that a person interrupted the agent."""
     return turn.role is Role.USER and turn.text.startswith(INTERRUPTED)
 
 
 def is_go_ahead(text: str) -> bool:
     """Whether a message only tells the agent to carry on."""
-    said = words(text)
-    return 0 < len(said) <= 5 and all(word in _GO_AHEAD_WORDS for word in said)
+    found = words(text)
+    return 0 < len(found) <= _LIMITS.go_ahead_words and all(w in _GO_AHEAD_WORDS for w in found)
 
 
 def classify_exchange(request: str, title: str, changed: bool, decided: bool) -> ExchangeType:
-    """The kind of an exchange, by what it changed first and what was asked second."""
-    opening = squeeze(request)[:400]
+    """The type of an exchange: by whether it changed files, then by the words of its title, then
+    by those of the request."""
+    opening = squeeze(request)[: _LIMITS.opening_characters]
     if not changed:
         return ExchangeType.DECISION if decided else ExchangeType.DISCOVERY
     for pattern, kind in (
@@ -103,75 +140,83 @@ def classify_exchange(request: str, title: str, changed: bool, decided: bool) ->
 
 
 def is_question(text: str) -> bool:
-    """Whether a request asks to know rather than to change."""
+    """Whether a request asks for information rather than for a change."""
     opening = squeeze(text)
     return bool(_QUESTION.match(opening)) or opening.endswith("?")
 
 
 def notable_sentences(turns: Sequence[Turn], limit: int) -> list[str]:
-    """Sentences worth keeping by themselves: decisions, causes, rules; a person's first."""
+    """The best sentences that state a decision, a cause or a rule, in their order. A person's
+    sentences score higher than the agent's."""
     scored: list[tuple[float, int, str]] = []
     seen: set[str] = set()
     for number, turn in enumerate(turns):
         if turn.tool is not None or not turn.text:
             continue
-        weight = 1.0 if turn.role is Role.USER else 0.0
-        for sentence in sentences(turn.text[:6000]):
-            worth = _score_sentence(sentence)
-            key = sentence.lower()[:80]
-            if worth and key not in seen:
+        bonus = _SCORES.user if turn.role is Role.USER else 0.0
+        for sentence in sentences(turn.text[: _LIMITS.turn_characters]):
+            score = _score_sentence(sentence)
+            key = sentence.lower()[: _LIMITS.same_sentence_characters]
+            if score and key not in seen:
                 seen.add(key)
-                scored.append((worth + weight, number, sentence))
+                scored.append((score + bonus, number, sentence))
     best = sorted(scored, key=lambda item: (-item[0], item[1]))[:limit]
     return [sentence for _, _, sentence in sorted(best, key=lambda item: item[1])]
 
 
 def _score_sentence(sentence: str) -> float:
-    if not 25 <= len(sentence) <= 320 or sentence.endswith(("?", ":")) or is_chatter(sentence):
+    fits = _LIMITS.shortest_sentence <= len(sentence) <= _LIMITS.longest_sentence
+    if not fits or sentence.endswith(("?", ":")) or is_chatter(sentence):
         return 0.0
-    worth = 0.0
-    for pattern, points in ((DECISION, 1.5), (_CAUSE, 1.5), (_RULE, 1.0)):
-        if pattern.search(sentence):
-            worth += points
-    return worth
+    scores = ((DECISION, _SCORES.decision), (_CAUSE, _SCORES.cause), (_RULE, _SCORES.rule))
+    return sum(points for pattern, points in scores if pattern.search(sentence))
 
 
 def next_steps(text: str, limit: int = 4) -> list[str]:
-    """What a closing message says is still to do."""
-    found = [s for s in sentences(text[-4000:]) if _NEXT_STEP.search(s) and 15 <= len(s) <= 320]
-    return found[-limit:]
+    """The last sentences of a closing message that say what is still to do."""
+    shortest, longest = _LIMITS.shortest_next_step, _LIMITS.longest_sentence
+    found = sentences(text[-_LIMITS.closing_characters :])
+    return [s for s in found if _NEXT_STEP.search(s) and shortest <= len(s) <= longest][-limit:]
 
 
 def ran_tests(turn: Turn) -> bool:
     """Whether a turn ran the tests."""
     return (
-        turn.tool is not None and turn.tool.name in SHELL_TOOLS and bool(_TEST_COMMAND.search(turn.tool.action))
+        turn.tool is not None
+        and turn.tool.name in SHELL_TOOLS
+        and bool(_TEST_COMMAND.search(turn.tool.action))
     )
 
 
 def commit_message(turn: Turn) -> str:
-    """The subject of the commit that a turn made, or ""."""
+    """The subject of the commit that a turn made; "" if it made none."""
     tool = turn.tool
-    if tool is None or tool.name not in SHELL_TOOLS or not tool.ok or not _COMMIT_COMMAND.search(tool.action):
+    if (
+        tool is None
+        or tool.name not in SHELL_TOOLS
+        or not tool.ok
+        or not _COMMIT_COMMAND.search(tool.action)
+    ):
         return ""
     found = _COMMIT_MESSAGE.search(tool.action)
     return squeeze(found["here"] or found["double"] or found["single"] or "") if found else ""
 
 
 def uses_subagents(turns: Sequence[Turn]) -> bool:
-    """Whether the work was handed to subagents."""
+    """Whether any turn started a subagent."""
     return any(turn.tool is not None and turn.tool.name in SUBAGENT_TOOLS for turn in turns)
 
 
 def infer_outcome(turns: Sequence[Turn], changed: bool) -> Outcome:
-    """How a run of turns ended, as far as its deeds prove it."""
+    """How a run of turns ended, by its tool calls and its last turn; `changed`: whether it changed
+    files."""
     if any(is_interruption(turn) for turn in turns[-2:]):
         return Outcome.INTERRUPTED
-    deeds = [turn for turn in turns if turn.tool is not None]
-    replied = bool(turns) and turns[-1].role is Role.ASSISTANT
-    tests = [turn for turn in deeds if ran_tests(turn)]
-    if tests and tests[-1].tool is not None and tests[-1].tool.ok is False:
+    tests = [turn.tool for turn in turns if turn.tool is not None and ran_tests(turn)]
+    if tests and tests[-1].ok is False:
         return Outcome.FAILED
+    replied = bool(turns) and turns[-1].role is Role.ASSISTANT
     if changed:
-        return Outcome.DONE if replied or (deeds and turns[-1].tool is not None) else Outcome.OPEN
+        ended_with_tool = bool(turns) and turns[-1].tool is not None
+        return Outcome.DONE if replied or ended_with_tool else Outcome.OPEN
     return Outcome.ANSWERED if replied else Outcome.OPEN

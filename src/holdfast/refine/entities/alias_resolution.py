@@ -17,7 +17,7 @@ from holdfast.model.curation import Action, Curated, Curation
 from holdfast.model.graph import Entity, EntityKind, Sort
 from holdfast.model.uris import parse_uri
 from holdfast.refine.entities.name_finder import GENERIC, is_compound
-from holdfast.store.protocol.graph import Resolved, Sameness, Spelling
+from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity, Spelling
 
 _NAMED = (Sort.NAME, Sort.PACKAGE, Sort.PHRASE, Sort.PROPER)
 _ORDER = {sort: place for place, sort in enumerate(Sort)}
@@ -53,10 +53,10 @@ class _Groups:
 def resolve(
     bank: str,
     spellings: Sequence[Spelling],
-    same: Sequence[Sameness],
+    same: Sequence[DatedAlias],
     log: Sequence[Curation],
     curated: Iterable[Curated],
-) -> list[Resolved]:
+) -> list[ResolvedEntity]:
     """The entities of a bank; `log` is the decisions that stand, oldest first."""
     by_number = {s.number: s for s in spellings}
     by_id = {s.id: s for s in spellings}
@@ -70,13 +70,13 @@ def resolve(
         groups.join(one, other)
     asked = {number for pair in joined for number in pair} | apart
     told = {c.id: c for c in curated}
-    found: list[Resolved] = []
+    found: list[ResolvedEntity] = []
     for members in groups.members():
         own = [by_number[number] for number in members]
         if _means_something(own) or asked & set(members):
             entity = _entity(bank, own, latest, told)
             if entity is not None:
-                found.append(Resolved(entity, tuple(sorted(members))))
+                found.append(ResolvedEntity(entity, tuple(sorted(members))))
     return sorted(found, key=lambda one: one.entity.id)
 
 
@@ -109,7 +109,7 @@ def _spelling(uri: str, by_id: Mapping[str, Spelling]) -> int | None:
 
 
 def _join_files(
-    groups: _Groups, free: Sequence[Spelling], same: Sequence[Sameness], parted: set[str]
+    groups: _Groups, free: Sequence[Spelling], same: Sequence[DatedAlias], parted: set[str]
 ) -> dict[str, str]:
     """Join old paths with new ones, unless a person has parted them, and paths that texts name
     with the one file that is meant; returns when each path was last the new one."""
@@ -150,7 +150,7 @@ def _ending_in(path: str, by_name: Mapping[str, Sequence[str]]) -> list[str]:
     return within or [known for known in alike if "/" in known and path.endswith(f"/{known}")]
 
 
-def _join_people(groups: _Groups, free: Sequence[Spelling], same: Sequence[Sameness]) -> None:
+def _join_people(groups: _Groups, free: Sequence[Spelling], same: Sequence[DatedAlias]) -> None:
     """Join a person's names and addresses, and a first name that only one person has."""
     people = {s.text: s.number for s in free if s.sort is Sort.PERSON}
     for _, (sort, one, other) in same:

@@ -25,9 +25,9 @@ from holdfast.refine.entities.mentions import (
     of_exchange,
     of_memory,
 )
-from holdfast.refine.memories.model_extracted import Extracted
+from holdfast.refine.memories.model_extracted import ExtractedMemories
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.graph import Sameness
+from holdfast.store.protocol.graph import DatedAlias
 
 NAME = "entities"
 VERSION = 4
@@ -43,13 +43,13 @@ def know_entities(writer: Writer, tick: Callable[[], None] = lambda: None) -> in
         while more:
             tick()
             with writer.transaction():
-                changes = writer.changes(bank, NAME, VERSION, _AT_ONCE + 1)
+                changes = writer.unseen_changes(bank, NAME, VERSION, _AT_ONCE + 1)
                 more = len(changes) > _AT_ONCE
                 changes = changes[:_AT_ONCE]
                 for change in changes:
                     if change.session:
                         _take(writer, bank, change.session)
-                    writer.reach(bank, NAME, VERSION, change.number)
+                    writer.mark_seen(bank, NAME, VERSION, change.number)
                 done += len(changes)
                 if not more:
                     # Reflection makes and ends opinions whatever has changed.
@@ -64,8 +64,8 @@ def settle(writer: Writer, bank: str) -> None:
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     standing = [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
     curated = list(_about_entities(writer, bank, {e.target for e in standing}))
-    moves = [Sameness(time, Same(Sort.FILE, was, now)) for time, was, now in writer.renames(bank)]
-    same = sorted([*writer.samenesses(bank), *moves], key=lambda one: one.time)
+    moves = [DatedAlias(time, Same(Sort.FILE, was, now)) for time, was, now in writer.renames(bank)]
+    same = sorted([*writer.proven_aliases(bank), *moves], key=lambda one: one.time)
     spellings = writer.spellings(bank)
     writer.put_entities(bank, resolve(bank, spellings, same, standing, curated))
 
@@ -73,14 +73,14 @@ def settle(writer: Writer, bank: str) -> None:
 def _about_entities(writer: Writer, bank: str, targets: set[str]) -> Iterator[Curated]:
     for target in sorted(targets):
         named = parse_uri(target)
-        known = writer.curated(bank, "entity", named.id) if named else None
+        known = writer.curation_state(bank, "entity", named.id) if named else None
         if named and named.word == "entity" and known is not None:
             yield known
 
 
 def _take(writer: Writer, bank: str, session: str) -> None:
     """Take in what changed of a session, or of what is in none."""
-    known = writer.nodes_in(bank, session)
+    known = writer.node_hashes(bank, session)
     found = _outside(writer, bank, known) if not session else _inside(writer, bank, session, known)
     seen: set[tuple[str, str]] = set()
     for name, node in found:
@@ -125,7 +125,7 @@ def _exchange(writer: Writer, exchange: Exchange, known: dict[tuple[str, str], s
 def _told(writer: Writer, exchange: Exchange, turns: Sequence[Turn]) -> list[str]:
     """Who and what a model says is involved in an exchange, if one was asked; its answer was held
     against the turns when it came."""
-    sightings = Extracted(writer, exchange.bank).of(exchange, turns) or []
+    sightings = ExtractedMemories(writer, exchange.bank).find(exchange, turns) or []
     names = {name.strip() for one in sightings for name in one.who.split(",")}
     return sorted(name for name in names if len(name) > _SHORTEST)
 
@@ -133,7 +133,7 @@ def _told(writer: Writer, exchange: Exchange, turns: Sequence[Turn]) -> list[str
 def _outside(writer: Writer, bank: str, known: dict[tuple[str, str], str]) -> Iterator[_Named]:
     """Commits and remembered texts that are shown, in their words of now. What was made of other
     records (facts, concepts, opinions) mentions nothing that those do not."""
-    wished = {memory.id for memory in writer.memories(bank)}
+    wished = {memory.id for memory in writer.all_remembered(bank)}
     for kind, id, _, hash in writer.passage_hashes(bank):
         if kind != "commit" and not (kind == "memory" and id in wished):
             continue

@@ -1,12 +1,14 @@
-"""What became of guesses and causes after their exchange: borne out, or taken back.
+"""What became of guessed and stated causes after their exchange: verified, or retracted.
 
-Over all claims of a bank in the order of time: a person's yes or no, a commit, a later statement
-of the same cause or its disproof, in the same session or any later one.
+Goes over all claims of a bank in order of time. A cause is verified by a person's yes, a commit or
+a later statement of the same cause, and retracted by a no or a disproof, in the same session or in
+any later one. What the exchange itself shows of its claims is in `claims`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from holdfast.model.knowledge import Claim, ClaimKind, Life
 from holdfast.model.trust import Status
@@ -15,27 +17,40 @@ from holdfast.refine.facts import hypotheses
 
 _CAUSES = (ClaimKind.HYPOTHESIS, ClaimKind.FINDING)
 _OPEN = (Status.HYPOTHESIS, Status.OBSERVED)
-# Across sessions the words must agree better than within one.
-_SHARED = 2
-_SHARE = 0.5
-# How much of a turn, or of an exchange, its claims must be for it to share their fate.
-_OF_TURN = 0.5
-_OF_EXCHANGE = 0.35
+
+
+class OutcomeLimits(NamedTuple):
+    """When claims are about the same cause, and when a status spreads to the text around it."""
+
+    # Share of common topic stems. Higher than within an exchange (`claims`), because later
+    # sessions talk about other problems in similar words.
+    min_shared_topic: float = 0.5
+    # A turn or an exchange gets the status of its claims if these make up at least this share of
+    # its text. Lower values mark long texts for a single sentence. An exchange counts only what
+    # its title, summary and facts repeat, so its share is smaller.
+    min_share_of_turn: float = 0.5
+    min_share_of_exchange: float = 0.35
+
+
+_LIMITS = OutcomeLimits()
 
 
 class ClaimOutcomes:
-    """The lives of claims, as they are told in the order of time."""
+    """Tracks the status of every claim of a bank over time."""
 
     def __init__(self, claims: Sequence[Claim]) -> None:
+        """`claims` are all claims of a bank in order of time."""
         self._claims = claims
         self._status = {claim.id: claim.status for claim in claims}
-        self._lives: dict[str, list[Life]] = {claim.id: list(_own(claim)) for claim in claims}
-        self._matter = {c.id: hypotheses.topic_stems(c.text) for c in claims if c.kind in _CAUSES}
-        self._last: dict[str, Claim] = {}
-        self._memories: list[Life] = []
+        self._changes: dict[str, list[Life]] = {
+            claim.id: list(_initial_status(claim)) for claim in claims
+        }
+        self._topics = {c.id: hypotheses.topic_stems(c.text) for c in claims if c.kind in _CAUSES}
+        self._last_cause: dict[str, Claim] = {}
+        self._memory_changes: list[Life] = []
 
     def apply_claims(self) -> None:
-        """Let every claim have its effect on those before it."""
+        """Apply the effect of each claim to the claims before it."""
         open_causes: list[Claim] = []
         for claim in self._claims:
             if claim.kind is ClaimKind.AGREEMENT:
@@ -43,98 +58,99 @@ class ClaimOutcomes:
             elif claim.kind is ClaimKind.DISPROOF:
                 self._disprove(claim, open_causes)
             elif claim.kind is ClaimKind.FINDING:
-                self._find(claim, open_causes)
+                self._verify_guesses(claim, open_causes)
             if claim.kind in _CAUSES and self._status[claim.id] in _OPEN:
                 open_causes.append(claim)
-                self._last[claim.session] = claim
+                self._last_cause[claim.session] = claim
             open_causes = [c for c in open_causes if self._status[c.id] in _OPEN]
 
     def _agree(self, claim: Claim) -> None:
-        """A yes, or a commit, bears out the last cause of its session."""
-        last = self._last.get(claim.session)
+        """A person's yes, or a commit, verifies the last open cause of its session."""
+        last = self._last_cause.get(claim.session)
         if last is None or last.seq >= claim.seq or self._status[last.id] not in _OPEN:
             return
-        # A commit may be of anything: its message must speak of the cause.
-        if claim.by_person or self._matter[last.id] & hypotheses.topic_stems(claim.text):
-            self.change(last, claim, Status.VERIFIED)
-            del self._last[claim.session]
+        # A commit may be about anything: its message must share a topic stem with the cause.
+        if claim.by_person or self._topics[last.id] & hypotheses.topic_stems(claim.text):
+            self._change(last, claim, Status.VERIFIED)
+            del self._last_cause[claim.session]
 
     def _disprove(self, claim: Claim, open_causes: Iterable[Claim]) -> None:
-        matter = hypotheses.topic_stems(claim.text)
-        met = False
+        """A disproof retracts the open causes it is about. If it names none (`that was not it`), it
+        retracts the last cause of its session."""
+        topic = hypotheses.topic_stems(claim.text)
+        matched = False
         for other in open_causes:
-            if other.id != claim.id and _alike(self._matter[other.id], matter):
-                self.change(other, claim, Status.RETRACTED)
-                met = True
-        last = self._last.get(claim.session)
-        points_back = claim.by_person or len(matter) <= 1
-        if met or not points_back or last is None or last.exchange == claim.exchange:
+            if other.id != claim.id and _same_cause(self._topics[other.id], topic):
+                self._change(other, claim, Status.RETRACTED)
+                matched = True
+        last = self._last_cause.get(claim.session)
+        points_back = claim.by_person or len(topic) <= 1
+        if matched or not points_back or last is None or last.exchange == claim.exchange:
             return
         if self._status[last.id] in _OPEN and last.seq < claim.seq:
-            self.change(last, claim, Status.RETRACTED)
+            self._change(last, claim, Status.RETRACTED)
 
-    def _find(self, claim: Claim, open_causes: Iterable[Claim]) -> None:
-        """A cause that is stated bears out an earlier guess at it."""
+    def _verify_guesses(self, claim: Claim, open_causes: Iterable[Claim]) -> None:
+        """A stated cause verifies earlier guesses at it."""
         for other in open_causes:
-            guess = self._status[other.id] is Status.HYPOTHESIS
-            if guess and _alike(self._matter[other.id], self._matter[claim.id]):
-                self.change(other, claim, Status.VERIFIED)
+            is_guess = self._status[other.id] is Status.HYPOTHESIS
+            if is_guess and _same_cause(self._topics[other.id], self._topics[claim.id]):
+                self._change(other, claim, Status.VERIFIED)
 
-    def change(self, claim: Claim, because: Claim, status: Status) -> None:
-        """From the time of one claim on, another has a new status."""
+    def _change(self, claim: Claim, because: Claim, status: Status) -> None:
         self.set_status(claim, because.time, status, uri("turn", because.turn))
 
     def set_status(self, claim: Claim, time: str, status: Status, because: str) -> None:
-        """The same, for whatever reason."""
+        """Change the status of a claim from a time on; `because` is the URI of the reason."""
         self._status[claim.id] = status
-        self._lives[claim.id].append(Life("claim", claim.id, time, status, because))
+        self._changes[claim.id].append(Life("claim", claim.id, time, status, because))
 
     def set_memory_status(self, id: str, time: str, status: Status, because: str) -> None:
-        """The same for what was remembered."""
-        self._memories.append(Life("memory", id, time, status, because))
+        """The same for a remembered text."""
+        self._memory_changes.append(Life("memory", id, time, status, because))
 
     def status_changes(self) -> list[Life]:
-        """The lives of all claims, and of the turns and exchanges that mostly consist of them."""
-        found = [life for c in self._claims if _worth(c) for life in self._lives[c.id]]
+        """The status changes of all tracked claims, of the turns and exchanges that mostly consist
+        of such claims, and of memories."""
+        tracked = [change for c in self._claims if _is_tracked(c) for change in self._changes[c.id]]
         return [
-            *found,
-            *self._of_places("turn"),
-            *self._of_places("exchange"),
-            *self._memories,
+            *tracked,
+            *self._container_changes("turn"),
+            *self._container_changes("exchange"),
+            *self._memory_changes,
         ]
 
-    def _of_places(self, kind: str) -> list[Life]:
-        """A turn or an exchange shares the fate of its claims where it says little else."""
+    def _container_changes(self, kind: str) -> list[Life]:
+        """The status changes of turns or exchanges that consist mostly of claims with a status."""
+        is_turn = kind == "turn"
         groups: dict[tuple[str, Status], list[tuple[Claim, Life]]] = {}
         for claim in self._claims:
-            place = claim.turn if kind == "turn" else claim.exchange
-            for life in self._lives[claim.id] if place and _worth(claim) else ():
-                groups.setdefault((place, life.status), []).append((claim, life))
-        needed = _OF_TURN if kind == "turn" else _OF_EXCHANGE
+            container = claim.turn if is_turn else claim.exchange
+            for change in self._changes[claim.id] if container and _is_tracked(claim) else ():
+                groups.setdefault((container, change.status), []).append((claim, change))
+        needed = _LIMITS.min_share_of_turn if is_turn else _LIMITS.min_share_of_exchange
         found: list[Life] = []
-        for (place, status), known in groups.items():
-            part = sum(claim.share if kind == "turn" else claim.told for claim, _ in known)
-            last = max((life for _, life in known), key=lambda life: (life.time, life.because))
-            if part >= needed and status is not Status.OBSERVED:
-                found.append(Life(kind, place, last.time, status, last.because))
+        for (container, status), members in groups.items():
+            share = sum(claim.share if is_turn else claim.told for claim, _ in members)
+            last = max((change for _, change in members), key=lambda c: (c.time, c.because))
+            if share >= needed and status is not Status.OBSERVED:
+                found.append(Life(kind, container, last.time, status, last.because))
         return found
 
 
-def _worth(claim: Claim) -> bool:
-    """Whether anybody asks for the life of such a claim."""
+def _is_tracked(claim: Claim) -> bool:
+    """Whether the status of such a claim is stored."""
     return claim.kind in (*_CAUSES, ClaimKind.RULING, ClaimKind.DECISION)
 
 
-def _own(claim: Claim) -> Iterable[Life]:
-    """The life that its own exchange shows."""
-    guess = claim.kind is ClaimKind.HYPOTHESIS
-    first = Status.HYPOTHESIS if guess else Status.OBSERVED
+def _initial_status(claim: Claim) -> Iterable[Life]:
+    """The status changes that the claim's own exchange shows."""
+    is_guess = claim.kind is ClaimKind.HYPOTHESIS
+    first = Status.HYPOTHESIS if is_guess else Status.OBSERVED
     yield Life("claim", claim.id, claim.time, first, uri("turn", claim.turn))
     if claim.changed:
         yield Life("claim", claim.id, claim.changed, claim.status, claim.because)
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    shared = len(one & other)
-    fewest = min(len(one), len(other))
-    return shared >= min(_SHARED, fewest) and shared >= _SHARE * fewest > 0
+def _same_cause(one: frozenset[str], other: frozenset[str]) -> bool:
+    return hypotheses.same_cause(one, other, _LIMITS.min_shared_topic)

@@ -1,8 +1,8 @@
-"""Claims: sentences of an exchange that may be true or false later, and what it shows of them.
+"""Extracts claims from an exchange: sentences whose truth may change later.
 
-A pure function of an exchange's turns. A guess stays one until the exchange shows what came of it:
-tests that pass after a change, a commit, a person's yes; or another cause, a disproof, a no. What
-happens after the exchange is for the stage above (`refine/facts/fact_builder`) to tell.
+A pure function of an exchange and its turns. A guess at a cause stays one until the exchange shows
+the outcome: it is verified by tests that pass after a change, a commit or a person's yes, and
+retracted by another cause, a disproof or a no. What later exchanges show is in `claim_outcomes`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,31 @@ from holdfast.refine.facts.decision_sentences import FIRM_STRENGTH, find_decisio
 from holdfast.refine.facts.directives import find_directives
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 
-LONGEST = 400
-_SHORTEST = 12
-_READ = 6000
-_REPLY = 240
-_PROBLEM = 200
-_EDITED = frozenset((*signals.EDIT_TOOLS, *signals.SUBAGENT_TOOLS))
-_REWORKS = (
+
+class ClaimLimits(NamedTuple):
+    """What is read and kept of an exchange. Longer texts cost time and quote pasted text."""
+
+    min_chars: int = 12  # of a sentence
+    max_chars: int = 400
+    max_turn_chars: int = 6000  # of a turn, from its start
+    max_reply_chars: int = 240  # a longer message is no plain yes or no
+    max_request_chars: int = 500  # of each message, when looking for a request to rework
+    max_problem_chars: int = 200
+    max_files: int = 8
+    # A solution or a description of how something works needs a sentence of this length;
+    # "Fixed: tests pass now." explains nothing.
+    min_explanation_chars: int = 40
+    # Topic stems that a sentence must share with an error line, or with the request, to be about
+    # it. Error lines are long, so they need more.
+    stems_shared_with_error: int = 3
+    stems_shared_with_request: int = 2
+    # Share of common topic stems from which two sentences of one exchange are about one cause.
+    min_shared_topic: float = 0.4
+
+
+_LIMITS = ClaimLimits()
+_CHANGING_TOOLS = frozenset((*signals.EDIT_TOOLS, *signals.SUBAGENT_TOOLS))
+_REWORK_WORDS = (
     "rewrite",
     "redesign",
     "restructur",
@@ -47,109 +65,110 @@ _CONTRAST = re.compile(
 
 
 class Requester(NamedTuple):
-    """Whose session it is: a person's, or an agent's that another agent gave orders to."""
+    """Who gives the requests in a session: a person, or an agent that runs a subagent."""
 
     is_agent: bool = False
 
 
-def make_claims(exchange: Exchange, turns: Sequence[Turn], speaker: Requester) -> list[Claim]:
+def make_claims(exchange: Exchange, turns: Sequence[Turn], requester: Requester) -> list[Claim]:
     """The claims of an exchange, in the order they were made."""
-    made = list(_said(exchange, turns, speaker))
-    made += _solved(exchange, turns)
-    made += _core(exchange, turns)
-    kept: dict[str, Claim] = {}
-    for claim in _settled(made, turns, speaker):
-        kept.setdefault(claim.id, claim)
-    return sorted(kept.values(), key=lambda claim: (claim.seq, claim.kind.value, claim.id))
+    found = list(_spoken_claims(exchange, turns, requester))
+    found += _problem_claims(exchange, turns)
+    found += _core_logic_claims(exchange, turns)
+    by_id: dict[str, Claim] = {}
+    for claim in _with_outcomes(found, turns, requester):
+        by_id.setdefault(claim.id, claim)
+    return sorted(by_id.values(), key=lambda claim: (claim.seq, claim.kind.value, claim.id))
 
 
-def claim_id(turn: str, kind: ClaimKind, text: str) -> str:
-    """The id of a claim."""
-    return content_id("claim", turn, kind.value, text)
+def _is_by_person(turn: Turn, requester: Requester) -> bool:
+    """Whether the user speaks; in an imported dialogue, whoever has the user's role."""
+    is_user = turn.role is Role.USER and not turn.speaker and not requester.is_agent
+    return is_user and turn.trust in (Trust.USER, Trust.IMPORT)
 
 
-def is_by_person(turn: Turn, speaker: Requester) -> bool:
-    """Whether a person of ours speaks; of an imported dialogue, the one in the user's place."""
-    own = turn.role is Role.USER and not turn.speaker and not speaker.is_agent
-    return own and turn.trust in (Trust.USER, Trust.IMPORT)
-
-
-def _said(x: Exchange, turns: Sequence[Turn], speaker: Requester) -> Iterator[Claim]:
-    trouble = hypotheses.is_debugging(turns)
+def _spoken_claims(x: Exchange, turns: Sequence[Turn], requester: Requester) -> Iterator[Claim]:
+    """Claims in what people and agents say, and commits (which agree with the work before them)."""
+    is_debugging = hypotheses.is_debugging(turns)
     for turn in turns:
         if message := signals.commit_message(turn):
             yield _claim(x, turn, ClaimKind.AGREEMENT, f"Committed: {message}")
         if turn.tool is not None or not turn.text or signals.is_interruption(turn):
             continue
-        if is_by_person(turn, speaker):
-            yield from _of_person(x, turn)
+        if _is_by_person(turn, requester):
+            yield from _person_claims(x, turn)
         elif turn.role is Role.ASSISTANT and turn.trust is not Trust.EXTERNAL:
-            yield from _of_agent(x, turn, trouble)
+            yield from _agent_claims(x, turn, is_debugging)
 
 
-def _of_person(x: Exchange, turn: Turn) -> Iterator[Claim]:
-    laid_down = find_directives(turn.text)
-    for sentence, _ in laid_down:
+def _person_claims(x: Exchange, turn: Turn) -> Iterator[Claim]:
+    directives = [sentence for sentence, _ in find_directives(turn.text)]
+    for sentence in directives:
         yield _claim(x, turn, ClaimKind.RULING, sentence, True)
-    known = {sentence for sentence, _ in laid_down}
-    for ruling in find_decision_sentences(turn.text, by_person=True):
-        firm = ruling.explicit and ruling.strength >= FIRM_STRENGTH
-        if firm and not any(s in ruling.sentence or ruling.sentence in s for s in known):
-            yield _claim(x, turn, ClaimKind.DECISION, ruling.sentence, True)
-    disproved = [s for s in _sentences(turn) if hypotheses.disproves(s)]
-    for sentence in disproved:
+    for decision in find_decision_sentences(turn.text, by_person=True):
+        is_firm = decision.explicit and decision.strength >= FIRM_STRENGTH
+        text = decision.sentence
+        if is_firm and not any(s in text or text in s for s in directives):
+            yield _claim(x, turn, ClaimKind.DECISION, text, True)
+    disproofs = [s for s in _sentences(turn) if hypotheses.disproves(s)]
+    for sentence in disproofs:
         yield _claim(x, turn, ClaimKind.DISPROOF, sentence, True)
-    if len(turn.text) <= _REPLY and not disproved:
+    if len(turn.text) <= _LIMITS.max_reply_chars and not disproofs:
         if hypotheses.disagrees(turn.text):
             yield _claim(x, turn, ClaimKind.DISPROOF, turn.text, True)
         elif hypotheses.agrees(turn.text):
             yield _claim(x, turn, ClaimKind.AGREEMENT, turn.text, True)
 
 
-def _of_agent(x: Exchange, turn: Turn, trouble: bool) -> Iterator[Claim]:
-    if not hypotheses.may_mention_cause(turn.text[:_READ]):
+def _agent_claims(x: Exchange, turn: Turn, is_debugging: bool) -> Iterator[Claim]:
+    if not hypotheses.may_mention_cause(turn.text[: _LIMITS.max_turn_chars]):
         return
     for sentence in _sentences(turn):
         if hypotheses.disproves(sentence):
             yield _claim(x, turn, ClaimKind.DISPROOF, sentence)
         if hypotheses.states_cause(sentence):
             yield _claim(x, turn, ClaimKind.FINDING, sentence)
-        elif trouble and hypotheses.is_guess(sentence) and not is_chatter(sentence):
+        elif is_debugging and hypotheses.is_guess(sentence) and not is_chatter(sentence):
             guess = _claim(x, turn, ClaimKind.HYPOTHESIS, sentence)
             yield replace(guess, status=Status.HYPOTHESIS)
 
 
 def _sentences(turn: Turn) -> Iterator[str]:
-    for sentence in sentences(turn.text[:_READ]):
-        if _SHORTEST <= len(sentence) <= LONGEST and not sentence.rstrip().endswith(
-            ("?", ":", "？")
-        ):
+    """The sentences of a turn that may be claims: no questions, no headings, no fragments."""
+    for sentence in sentences(turn.text[: _LIMITS.max_turn_chars]):
+        has_length = _LIMITS.min_chars <= len(sentence) <= _LIMITS.max_chars
+        if has_length and not sentence.rstrip().endswith(("?", ":", "？")):
             yield sentence
 
 
 def _claim(x: Exchange, turn: Turn, kind: ClaimKind, sentence: str, person: bool = False) -> Claim:
-    text = cut(squeeze(plain(sentence)), LONGEST)
-    whole = len(squeeze(plain(turn.text))) or 1
+    """A claim, with its share of the turn's text (`share`) and of the exchange's text (`told`)."""
+    text = cut(squeeze(plain(sentence)), _LIMITS.max_chars)
+    turn_chars = len(squeeze(plain(turn.text))) or 1
     body = f"{x.title} {x.summary} {' '.join(f for f in x.facts if f not in x.summary)}"
+    # The exchange may quote the claim cut short, so only its start is looked for.
     start = text[:50].rstrip(" .!").lower()
-    told = len(text) / (len(body) or 1) if start in body.lower() else 0.0
+    share_of_exchange = len(text) / (len(body) or 1) if start in body.lower() else 0.0
     return Claim(
-        x.bank, claim_id(turn.id, kind, text), x.session, x.id, turn.id, turn.seq, turn.time, kind,
-        text, turn.trust, person, share=round(min(1.0, len(text) / whole), 3),
-        told=round(min(1.0, told), 3),
+        x.bank, content_id("claim", turn.id, kind.value, text), x.session, x.id, turn.id, turn.seq,
+        turn.time, kind, text, turn.trust, person,
+        share=round(min(1.0, len(text) / turn_chars), 3),
+        told=round(min(1.0, share_of_exchange), 3),
     )  # fmt: skip
 
 
-def _settled(made: Sequence[Claim], turns: Sequence[Turn], speaker: Requester) -> Iterator[Claim]:
-    """The claims, each with what the exchange itself shows of it."""
-    proof = _proof(turns, speaker)
-    for claim in made:
+def _with_outcomes(
+    claims: Sequence[Claim], turns: Sequence[Turn], requester: Requester
+) -> Iterator[Claim]:
+    """The claims; guesses and causes with the status that the exchange itself shows."""
+    proof = _proof(turns, requester)
+    for claim in claims:
         if claim.kind not in (ClaimKind.HYPOTHESIS, ClaimKind.FINDING):
             yield claim
             continue
-        ended = _ended(claim, made)
-        if ended is not None:
-            status, because = ended
+        outcome = _outcome(claim, claims)
+        if outcome is not None:
+            status, because = outcome
             yield replace(
                 claim, status=status, changed=because.time, because=uri("turn", because.turn)
             )
@@ -161,42 +180,45 @@ def _settled(made: Sequence[Claim], turns: Sequence[Turn], speaker: Requester) -
             yield claim
 
 
-def _ended(claim: Claim, made: Sequence[Claim]) -> tuple[Status, Claim] | None:
-    """How a later claim of the same exchange ends this one, and which."""
-    own = hypotheses.topic_stems(claim.text)
-    for later in made:
+def _outcome(claim: Claim, claims: Sequence[Claim]) -> tuple[Status, Claim] | None:
+    """The status that a later claim of the same exchange gives to a cause, and that claim."""
+    topic = hypotheses.topic_stems(claim.text)
+    for later in claims:
+        # A disproof in the same turn counts as later, any other claim there does not.
         if (later.seq, later.kind is not ClaimKind.DISPROOF) <= (claim.seq, True) or later is claim:
             continue
-        same = hypotheses.same_cause(own, hypotheses.topic_stems(later.text))
-        if later.kind is ClaimKind.DISPROOF and (same or _points_back(later, claim, made)):
+        same = hypotheses.same_cause(
+            topic, hypotheses.topic_stems(later.text), _LIMITS.min_shared_topic
+        )
+        if later.kind is ClaimKind.DISPROOF and (same or _points_back(later, claim, claims)):
             return Status.RETRACTED, later
         if later.kind is ClaimKind.FINDING and claim.kind is ClaimKind.HYPOTHESIS:
             return (Status.VERIFIED if same else Status.RETRACTED), later
     return None
 
 
-def _points_back(disproof: Claim, claim: Claim, made: Sequence[Claim]) -> bool:
-    """`That was not it` is about the last guess before it."""
+def _points_back(disproof: Claim, claim: Claim, claims: Sequence[Claim]) -> bool:
+    """Whether a disproof without a topic (`that was not it`) is about this guess: the last one."""
     if len(hypotheses.topic_stems(disproof.text)) > 1:
         return False
-    before = [c for c in made if c.kind is ClaimKind.HYPOTHESIS and c.seq < disproof.seq]
+    before = [c for c in claims if c.kind is ClaimKind.HYPOTHESIS and c.seq < disproof.seq]
     return bool(before) and before[-1].id == claim.id
 
 
-def _proof(turns: Sequence[Turn], speaker: Requester) -> Turn | None:
-    """The last turn that shows that what was found is so: tests that pass after something was
-    changed, a commit, or a person's yes."""
+def _proof(turns: Sequence[Turn], requester: Requester) -> Turn | None:
+    """The last turn that proves a stated cause: tests that pass after a change, a commit, or a
+    person's yes. None if a failing test or a no came after it."""
     changed = False
     proof: Turn | None = None
     for turn in turns:
         tool = turn.tool
-        if tool is not None and tool.name in _EDITED and tool.ok is not False:
+        if tool is not None and tool.name in _CHANGING_TOOLS and tool.ok is not False:
             changed = True
         elif signals.ran_tests(turn) and tool is not None:
             proof = turn if changed and tool.ok else (None if tool.ok is False else proof)
         elif signals.commit_message(turn):
             proof = turn
-        elif is_by_person(turn, speaker) and turn.seq > turns[0].seq:
+        elif _is_by_person(turn, requester) and turn.seq > turns[0].seq:
             if hypotheses.agrees(turn.text):
                 proof = turn
             elif hypotheses.disagrees(turn.text):
@@ -212,41 +234,43 @@ def _failures(turns: Iterable[Turn]) -> list[Turn]:
     ]
 
 
-def _solved(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
-    """A problem that came up, and whether it was ended. It is known by what was asked, or by an
-    error that the solution speaks of; an error beside the point is none."""
+def _problem_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
+    """A solution or a failed attempt, if the exchange is about a problem: a person asked for a fix,
+    or a command failed with an error that the solution mentions."""
     failed = _failures(turns)
-    asked = turns[0].role is Role.USER and x.type is ExchangeType.BUGFIX
-    if not asked and not failed:
+    was_asked = turns[0].role is Role.USER and x.type is ExchangeType.BUGFIX
+    if not was_asked and not failed:
         return
     tests = [turn for turn in turns if signals.ran_tests(turn)]
-    good = bool(tests) and tests[-1].tool is not None and tests[-1].tool.ok is True
-    ended = (good or (asked and not tests)) and x.outcome is Outcome.DONE and bool(x.files_modified)
+    tests_pass = bool(tests) and tests[-1].tool is not None and tests[-1].tool.ok is True
+    is_done = x.outcome is Outcome.DONE and bool(x.files_modified)
     attempts = sum(1 for turn in failed if signals.ran_tests(turn))
-    if ended:
-        told = _fix_told(x, turns, failed)
-        if told is None:
+    if is_done and (tests_pass or (was_asked and not tests)):
+        explanation = _find_explanation(x, turns, failed)
+        if explanation is None:
             return
-        turn, sentence, line = told
+        turn, sentence, line = explanation
         kind, status, problem = ClaimKind.SOLUTION, Status.VERIFIED, line or x.title
-    elif asked and (attempts or x.outcome in (Outcome.FAILED, Outcome.INTERRUPTED)):
+    elif was_asked and (attempts or x.outcome in (Outcome.FAILED, Outcome.INTERRUPTED)):
         turn, sentence, line = turns[0], x.title, ""
         kind, status, problem = ClaimKind.ATTEMPT, Status.OBSERVED, x.title
     else:
         return
     yield replace(
-        _claim(x, turn, kind, sentence), problem=cut(problem, _PROBLEM), attempts=attempts,
-        signature=signature_of(line), files=tuple(x.files_modified[:8]), status=status,
+        _claim(x, turn, kind, sentence), problem=cut(problem, _LIMITS.max_problem_chars),
+        attempts=attempts, signature=signature_of(line),
+        files=tuple(x.files_modified[: _LIMITS.max_files]), status=status,
     )  # fmt: skip
 
 
-def _fix_told(
+def _find_explanation(
     x: Exchange, turns: Sequence[Turn], failed: Sequence[Turn]
 ) -> tuple[Turn, str, str] | None:
-    """The last sentence after the trouble that tells why it was, or else what ended it, and the
-    error that it speaks of, if it does; it speaks of what was asked else, or it is none."""
+    """The last sentence after the first failure that states the cause, or else the fix; with its
+    turn, and the error line that it is about ("" if it is about the request)."""
     since = failed[0].seq if failed else turns[0].seq
     lines = [line for turn in failed if turn.tool for line in error_lines(turn.tool.result)]
+    with_error = _LIMITS.stems_shared_with_error
     causes: list[tuple[Turn, str, str]] = []
     fixes: list[tuple[Turn, str, str]] = []
     for turn in turns:
@@ -254,31 +278,39 @@ def _fix_told(
             continue
         for sentence in _sentences(turn):
             cause, fix = hypotheses.states_cause(sentence), hypotheses.states_fix(sentence)
-            if not (cause or fix) or is_chatter(sentence) or len(sentence) < 40:
+            if not (cause or fix) or not _explains(sentence):
                 continue
-            line = next((line for line in lines if _speaks_of(sentence, line, 3)), "")
-            if line or _speaks_of(sentence, x.title, 2):
+            line = next((e for e in lines if _shared(sentence, e) >= with_error), "")
+            if line or _shared(sentence, x.title) >= _LIMITS.stems_shared_with_request:
                 (causes if cause else fixes).append((turn, sentence, line))
     return next(iter((*causes[-1:], *fixes[-1:])), None)
 
 
-def _speaks_of(sentence: str, other: str, words: int) -> bool:
-    return len(hypotheses.topic_stems(sentence) & hypotheses.topic_stems(other)) >= words
+def _explains(sentence: str) -> bool:
+    return not is_chatter(sentence) and len(sentence) >= _LIMITS.min_explanation_chars
 
 
-def _core(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
-    """How something works from now on, where a rework was asked for, made and proven."""
-    request = " ".join(t.text[:500] for t in turns if t.role is Role.USER).lower()
+def _shared(one: str, other: str) -> int:
+    """The number of topic stems that two texts share."""
+    return len(hypotheses.topic_stems(one) & hypotheses.topic_stems(other))
+
+
+def _core_logic_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
+    """The sentence that says how something works now, if a rework was asked for, done and proven:
+    the first such sentence of the last turn that has one."""
+    request = " ".join(
+        t.text[: _LIMITS.max_request_chars] for t in turns if t.role is Role.USER
+    ).lower()
     if x.outcome is not Outcome.DONE or len(x.files_modified) < 2:
         return
-    if not any(word in request for word in _REWORKS) or _proof(turns, Requester()) is None:
+    if not any(word in request for word in _REWORK_WORDS) or _proof(turns, Requester()) is None:
         return
     for turn in reversed(turns):
         if turn.role is not Role.ASSISTANT or turn.trust is Trust.EXTERNAL:
             continue
         for sentence in _sentences(turn):
-            tells = _CONTRAST.search(sentence) and len(sentence) >= 40
-            if tells and not is_chatter(sentence) and _speaks_of(sentence, request, 2):
+            explains = _CONTRAST.search(sentence) and _explains(sentence)
+            if explains and _shared(sentence, request) >= _LIMITS.stems_shared_with_request:
                 claim = _claim(x, turn, ClaimKind.CORE_LOGIC, sentence)
-                yield replace(claim, files=tuple(x.files_modified[:8]))
+                yield replace(claim, files=tuple(x.files_modified[: _LIMITS.max_files]))
                 return

@@ -1,7 +1,7 @@
-"""Sentences that settle something: a decision, a rule, a rejection; and how much they do.
+"""Finds sentences that settle something (a decision, a rule, a rejection) and scores them.
 
-A word like "instead of" stands in every second reply, so no single hint is enough: what was
-settled in so many words counts, and a person's words or a commit's count more than an agent's.
+Words like "instead of" occur in every second reply, so a weak hint alone is not enough: explicit
+decisions count, and the words of a person or of a commit count more than those of an agent.
 """
 
 from __future__ import annotations
@@ -10,16 +10,33 @@ import re
 from typing import NamedTuple
 
 from holdfast.language import is_chatter, plain, sentences, squeeze
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
-# What a sentence must reach to count as a ruling.
+# The strength from which a sentence counts as a decision: one explicit phrase, or an order that
+# also rejects something.
 MIN_STRENGTH = 1.0
-# What one of a person must reach to be a decision of the project, and not an aside.
+# The strength from which a person's sentence is a decision of the project and not an aside: an
+# explicit phrase or order, and one more hint.
 FIRM_STRENGTH = 1.4
-_LONGEST = 420
-_SHORT = 500
-_READ = 4000
-# A longer message of a person is pasted: a plan, a log, orders for an agent.
-_TYPED = 1500
+
+
+class DecisionWeights(NamedTuple):
+    """What each hint adds to the strength of a sentence."""
+
+    settles: float = 1.0  # an explicit phrase: "we decided", "from now on"
+    binds: float = 0.6  # "always", "must", "only for"
+    rejects: float = 0.4  # "instead of", "reverted"
+    by_person: float = 0.5  # a person or a commit says it, not an agent
+    gives_reason: float = 0.2
+
+
+_WEIGHTS = DecisionWeights()
+_MIN_SENTENCE_CHARS = 12
+_MAX_SENTENCE_CHARS = 420
+# A text up to this length that settles something is quoted whole: its other sentences say why.
+_MAX_QUOTED_WHOLE_CHARS = 500
+# Only this much of a text is read; it bounds the time spent on a long reply.
+_MAX_TEXT_CHARS = 4000
 
 _SETTLES = re.compile(
     r"\b(?:we(?:['’]ve| have)? (?:decided?|agreed|settled|chose|go with|stick with|stay with)|"
@@ -59,8 +76,8 @@ _REPORT = re.compile(
 
 
 class DecisionSentence(NamedTuple):
-    """A sentence that settles something: `outright` in so many words, or as an order. `place`
-    is where in its text it stands."""
+    """A sentence that settles something; `explicit` if it has an explicit phrase or is an order.
+    `position` is its number in the text."""
 
     sentence: str
     strength: float
@@ -70,29 +87,29 @@ class DecisionSentence(NamedTuple):
 
 
 def find_decision_sentences(text: str, by_person: bool) -> list[DecisionSentence]:
-    """The sentences of a text that settle something, or come near to it, in their order. A short
-    text in which something is settled is one ruling: its other sentences say why."""
-    typed = by_person and len(text) <= _TYPED
-    text = text[:_READ]
+    """The sentences of a text with any strength, in order. A short text with a decision in it is
+    returned as one sentence, since its other sentences give the reasons."""
+    typed = by_person and len(text) <= MAX_TYPED_CHARS
+    text = text[:_MAX_TEXT_CHARS]
     found: list[DecisionSentence] = []
     if not _may_settle(text, typed):
         return found
-    for place, sentence in enumerate(sentences(text)):
+    for position, sentence in enumerate(sentences(text)):
         strength = _strength(sentence, typed)
         if strength:
             rejects = _REJECTS.search(sentence) is not None
-            outright = bool(_SETTLES.search(sentence) or _ORDERS.match(sentence))
-            found.append(DecisionSentence(sentence, strength, rejects, place, outright))
-    best = max((ruling.strength for ruling in found), default=0.0)
-    if len(text) <= _SHORT and best >= MIN_STRENGTH:
+            explicit = bool(_SETTLES.search(sentence) or _ORDERS.match(sentence))
+            found.append(DecisionSentence(sentence, strength, rejects, position, explicit))
+    best = max((s.strength for s in found), default=0.0)
+    if len(text) <= _MAX_QUOTED_WHOLE_CHARS and best >= MIN_STRENGTH:
         whole = squeeze(plain(text))
-        rejects, outright = any(r.rejects for r in found), any(r.explicit for r in found)
-        return [DecisionSentence(whole, best, rejects, 0, outright)]
+        rejects, explicit = any(s.rejects for s in found), any(s.explicit for s in found)
+        return [DecisionSentence(whole, best, rejects, 0, explicit)]
     return found
 
 
 def _may_settle(text: str, by_person: bool) -> bool:
-    """Whether it is worth taking a text apart: most say nothing of the kind."""
+    """A cheap test of the whole text, since most texts settle nothing."""
     if _SETTLES.search(text):
         return True
     binds, rejects = _BINDS.search(text), _REJECTS.search(text)
@@ -100,17 +117,20 @@ def _may_settle(text: str, by_person: bool) -> bool:
 
 
 def _strength(sentence: str, by_person: bool) -> float:
-    """0 for what settles nothing; a question or a report of work never does."""
-    if not 12 <= len(sentence) <= _LONGEST or sentence.rstrip().endswith(("?", ":")):
+    """The strength of a sentence; 0 if it settles nothing, as questions and reports of work."""
+    if not _MIN_SENTENCE_CHARS <= len(sentence) <= _MAX_SENTENCE_CHARS:
+        return 0.0
+    if sentence.rstrip().endswith(("?", ":")):
         return 0.0
     if not by_person and (is_chatter(sentence) or _REPORT.match(sentence)):
         return 0.0
     hints = (
-        (1.0, _SETTLES.search(sentence)),
-        (0.6, _BINDS.search(sentence)),
-        (0.4, _REJECTS.search(sentence)),
+        (_WEIGHTS.settles, _SETTLES.search(sentence)),
+        (_WEIGHTS.binds, _BINDS.search(sentence)),
+        (_WEIGHTS.rejects, _REJECTS.search(sentence)),
     )
     strength = sum(points for points, found in hints if found)
     if not strength or (not by_person and not hints[0][1] and strength < MIN_STRENGTH):
         return 0.0
-    return strength + (0.5 if by_person else 0.0) + (0.2 if _REASON.search(sentence) else 0.0)
+    strength += _WEIGHTS.by_person if by_person else 0.0
+    return strength + (_WEIGHTS.gives_reason if _REASON.search(sentence) else 0.0)

@@ -1,8 +1,8 @@
-"""Whether a person says so: "remember", "always", "from now on", "never", "we decided".
+"""Finds directives in a person's message: "remember", "always", "from now on", "we decided".
 
-In eleven languages. Such words stand in ordinary talk as well ("I always forget", "it never
-worked"), so a weak one counts only where it opens an order. A question never does, nor what is
-quoted, nor code.
+Covers eleven languages. Such words occur in ordinary talk as well ("I always forget", "it never
+worked"), so a weak word counts only at the start of an order. Questions, quotations and code never
+count.
 """
 
 from __future__ import annotations
@@ -11,26 +11,23 @@ import re
 from enum import StrEnum
 
 from holdfast.language import plain, sentences, squeeze
+from holdfast.refine.facts.typed_text import typed_text
 
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|„[^“”\n]{1,300}[“”]|「[^」\n]{1,300}」|"
     r"『[^』\n]{1,300}』|(?<![\w])'[^'\n]{2,300}'(?![\w])"
 )
 _CODE = re.compile(r"`[^`\n]*`")
-_QUOTING_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
-_BLOCK = re.compile(r"\n\s*\n")
-# A longer message is pasted, but for its first and last paragraph, if these are short.
-MAX_TYPED_CHARS = 1500
-_PARAGRAPH = 500
 
-_POLITE = (
+# Words that may come before an order.
+_LEAD_IN = (
     r"(?:(?:ok(?:ay)?|yes|no|right|good|great|perfect|thanks|well|also|and|but|so|btw|by the way|"
     r"important|note|nb|ja|nein|gut|also|oui|bon|sí|si|bueno|bene|sim|não|goed|да|нет|и|"
     r"please|bitte|s['’]il te plaît|por favor|per favore|alsjeblieft|пожалуйста)[,.:!;–—-]*\s+)*"
 )
 
-# What states in so many words that something holds from now on.
-_STRONG = {
+# Phrases that state explicitly that something holds from now on.
+_EXPLICIT_BY_LANGUAGE = {
     "en": r"\bfrom (?:now|here|today|this point) on(?:wards?)?\b|\bgoing forward\b|"
     r"\bin (?:the )?future,? (?:always|never|please|use|do|don['’]t)\b|"
     r"\bas of (?:today|now),? (?:we|use|all|every|the)\b|"
@@ -75,8 +72,8 @@ _STRONG = {
     r"\bправило\s*[:—-]",
 }
 
-# What opens an order to keep something in mind.
-_REMEMBER = {
+# Openings of an order to keep something in mind.
+_REMEMBER_BY_LANGUAGE = {
     "en": r"remember(?: this)?(?: that| to|[:,])\s*|"
     r"(?:keep|bear) in mind(?: that|:)|don['’]t (?:ever )?forget (?:that|to)\b|"
     r"(?:take|make a) note(?: that|:)|for (?:the record|future reference)[,:]",
@@ -91,8 +88,8 @@ _REMEMBER = {
     "ru": r"(?:запомни(?:те)?|помни(?:те)?|не забывай(?:те)?|имей(?:те)? в виду)\b",
 }
 
-# What binds only as an order: at its start, after "we", or after an order's verb.
-_BINDING = {
+# Words that bind only in an order: at its start, after "we", or after the verb of the order.
+_ORDER_BY_LANGUAGE = {
     "en": r"(?:(?:you|we|agents?|everyone|all of us|developers?|nobody) )?"
     r"(?:should |must |shall |will |have to |need to |are to |ought to )?"
     r"(?:always|never|under no circumstances|in no case)\b(?! mind\b)|"
@@ -111,8 +108,8 @@ _BINDING = {
     "nl": r"(?:(?:we|wij|je|jullie) )?(?:(?:moet(?:en)?|mag|mogen) )?(?:\w+ )?(?:altijd|nooit)\b",
     "ru": r"(?:(?:мы|надо|нужно|следует) )?(?:\w+ )?(?:всегда|никогда)\b",
 }
-# In these an order shows at its end.
-_EASTERN = re.compile(
+# Japanese, Chinese and Korean: there the end of the sentence shows that it is an order.
+_CJK_ORDER = re.compile(
     r"(?:必ず|常に|絶対に?|決して).*(?:ください|下さい|こと|べき|禁止|ないで|しないように|"
     r"するように|"
     r"るな|使う|する)[。.!！]?$|"
@@ -124,8 +121,8 @@ _EASTERN = re.compile(
     r"합니다|"
     r"해야|마라?|말 것|말자|금지|줘|해)[.!]?$"
 )
-# Somebody tells how things are, not how they shall be.
-_TELLS = re.compile(
+# Descriptions of how things are, not of how they should be.
+_DESCRIBES = re.compile(
     r"^(?:(?:but|and|so|well|because|since|although|as|like|yeah|hm+|oh|why|when|if|while|ich|aber|"
     r"und)"
     r"[, ]+)*(?:i|it|he|she|they|this|that|these|those|there|nothing|something|the|you|"
@@ -141,13 +138,13 @@ _TELLS = re.compile(
     r"난) 항상",
     re.IGNORECASE,
 )
-_ORDERED = re.compile(
+_OBLIGATION = re.compile(
     r"^(?:the|you|that|this|it) (?:\S+ ){0,4}?(?:must|should|shall|has to|have to|may|is to|are "
     r"to) "
     r"(?:always|never)\b|\b(?:must|should|shall) (?:always|never)\b",
     re.IGNORECASE,
 )
-_TALK = re.compile(
+_SMALL_TALK = re.compile(
     r"\b(?:do|did|don['’]t|didn['’]t|can|could|if) (?:you|we|i|they) remember\b|\bi (?:don['’]t |"
     r"can['’]t "
     r")?remember\b|\bremember (?:when|how|me|the time|what)\b|\bnever ?mind\b|\bas always\b|"
@@ -162,60 +159,52 @@ _TALK = re.compile(
     r"\bwe decided (?:to )?(?:meet|talk|wait|see)\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+_QUESTION = re.compile(
     r"[?？]\s*$|^(?:why|what|how|when|who|where|which|is|are|does|do|did|can|could|would|should|"
     r"will|"
     r"have we|has|warum|wieso|wie|was|wann|pourquoi|comment|por qué|perché|por que|waarom|почему)\b"
     r"(?! not\b| only\b| never\b|n['’]t\b)(?!.*[.!]$)",
     re.IGNORECASE,
 )
-_ALL_STRONG = re.compile("|".join(_STRONG.values()), re.IGNORECASE)
-_ALL_REMEMBER = re.compile(f"^{_POLITE}(?:{'|'.join(_REMEMBER.values())})", re.IGNORECASE)
-_ALL_BINDING = re.compile(f"^{_POLITE}(?:{'|'.join(_BINDING.values())})", re.IGNORECASE)
-# Only where a word begins: a long run of letters must not be tried from each of them.
-_ANY = "|".join((*_STRONG.values(), *_REMEMBER.values(), *_BINDING.values()))
+_EXPLICIT = re.compile("|".join(_EXPLICIT_BY_LANGUAGE.values()), re.IGNORECASE)
+_REMEMBER = re.compile(f"^{_LEAD_IN}(?:{'|'.join(_REMEMBER_BY_LANGUAGE.values())})", re.IGNORECASE)
+_ORDER = re.compile(f"^{_LEAD_IN}(?:{'|'.join(_ORDER_BY_LANGUAGE.values())})", re.IGNORECASE)
+# A cheap test of the whole message. Anchored at word starts: without that, a long run of letters
+# would be tried from each of its letters.
+_ANY = "|".join(
+    (*_EXPLICIT_BY_LANGUAGE.values(), *_REMEMBER_BY_LANGUAGE.values(), *_ORDER_BY_LANGUAGE.values())
+)
 _HINT = re.compile(rf"\b(?:{_ANY})", re.IGNORECASE)
 
 
 class DirectiveKind(StrEnum):
-    """In which way a person said so."""
+    """How a sentence lays something down."""
 
     STATED = "stated"
     REMEMBER = "remember"
     ORDER = "order"
 
 
-def typed_text(text: str) -> str:
-    """Of a person's message what they are likely to have typed: no quotes of others, no code, of
-    a long one only the paragraphs at its ends."""
-    text = _QUOTING_LINE.sub("", text)
-    if len(text) <= MAX_TYPED_CHARS:
-        return text
-    blocks = [block for block in _BLOCK.split(text) if block.strip()]
-    ends = dict.fromkeys((*blocks[:1], *blocks[-1:]))
-    return "\n\n".join(block for block in ends if len(block) <= _PARAGRAPH)
-
-
 def directive_kind(sentence: str) -> DirectiveKind | None:
-    """In which way a sentence of a person lays something down; None if it does not."""
+    """How a person's sentence lays something down; None if it does not."""
     bare = squeeze(_CODE.sub("CODE", _QUOTED.sub(" ", sentence)))
-    if _ASKS.search(bare) or (_TALK.search(bare) and not _ORDERED.search(bare)):
+    if _QUESTION.search(bare) or (_SMALL_TALK.search(bare) and not _OBLIGATION.search(bare)):
         return None
-    if _ALL_REMEMBER.search(bare):
+    if _REMEMBER.search(bare):
         return DirectiveKind.REMEMBER
-    if _ALL_STRONG.search(bare):
+    if _EXPLICIT.search(bare):
         return DirectiveKind.STATED
-    if _ORDERED.search(bare):
+    if _OBLIGATION.search(bare):
         return DirectiveKind.ORDER
-    if _TELLS.search(bare):
+    if _DESCRIBES.search(bare):
         return None
-    return DirectiveKind.ORDER if _ALL_BINDING.search(bare) or _EASTERN.search(bare) else None
+    return DirectiveKind.ORDER if _ORDER.search(bare) or _CJK_ORDER.search(bare) else None
 
 
 def find_directives(text: str) -> list[tuple[str, DirectiveKind]]:
-    """The sentences of a person's message that lay something down, in their order."""
-    mine = typed_text(text)
-    if not (_HINT.search(mine) or not mine.isascii()):
+    """The sentences of a person's message that lay something down, in order."""
+    typed = typed_text(text)
+    if not (_HINT.search(typed) or not typed.isascii()):
         return []
-    found = ((squeeze(plain(s)), directive_kind(s)) for s in sentences(mine))
-    return [(sentence, said) for sentence, said in found if said is not None]
+    found = ((squeeze(plain(s)), directive_kind(s)) for s in sentences(typed))
+    return [(sentence, kind) for sentence, kind in found if kind is not None]

@@ -1,9 +1,10 @@
-"""L4: what a bank's claims come to for good: rules, solutions, core logic; each with its life.
+"""Builds the facts of a bank (rules, solutions, core logic) from its claims, with their history.
 
-A pure function of the claims, of what people asked to remember and of their decisions, always
-over all of them in the order of time, so it does not matter in which order sessions were read.
-A statement that is said again strengthens the record it repeats; one that amends another retires
-it. A fact's id is that of its first statement; decisions about it follow any of its statements.
+The result depends only on the claims, on what people asked to remember and on their decisions. All
+of them are processed in order of time, so the order in which sessions were read does not matter.
+A repeated statement adds evidence to the existing fact; a statement that amends another supersedes
+it. The id of a fact comes from its first statement; a decision about a fact applies to whatever
+fact any statement with those words belongs to.
 """
 
 from __future__ import annotations
@@ -27,16 +28,26 @@ from holdfast.model.knowledge import (
 )
 from holdfast.model.trust import ENDED, Status, Trust, least_trusted
 from holdfast.model.uris import uri
-from holdfast.refine.core.statement_similarity import Shape, amends, overlap, same, shape_of
+from holdfast.refine.core.statement_similarity import (
+    StatementFeatures,
+    jaccard,
+    says_the_same,
+    statement_features,
+    supersedes,
+)
 from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
 from holdfast.refine.facts.solutions import SolvedProblem, find_solved_problems, recurrences
 
-_RULES = (ClaimKind.RULING, ClaimKind.DECISION)
+_RULE_CLAIMS = (ClaimKind.RULING, ClaimKind.DECISION)
+# Two solutions of one problem are the same fact if more than this share of their stems is common;
+# below it, the later solution supersedes the earlier one.
+_SAME_SOLUTION_OVERLAP = 0.5
 
 
 @dataclass(slots=True)
 class FactDraft:
-    """A fact in the making."""
+    """A fact under construction. `statement_ids` are the fact ids that each of its statements
+    would have had alone, so that a decision about any of them is found."""
 
     kind: FactKind
     id: str
@@ -45,7 +56,7 @@ class FactDraft:
     since: str
     claims: list[Claim]
     statement_ids: set[str]
-    shape: Shape
+    features: StatementFeatures
     status: Status = Status.OBSERVED
     until: str = ""
     problem: str = ""
@@ -59,230 +70,253 @@ class FactDraft:
 
     @property
     def uri(self) -> str:
-        """Its name."""
+        """The URI of the fact."""
         return uri("fact", self.id)
 
     @property
     def was_said_in_session(self) -> bool:
-        """Whether it was said in a session; what was only remembered is a record already."""
+        """Whether a session states it. What was only remembered is searchable as a memory."""
         return any(claim.exchange for claim in self.claims)
 
     def holds_at(self, time: str) -> bool:
-        """Whether it was in force at a time."""
+        """Whether the fact was in force at a time."""
         return self.since <= time and (not self.until or time < self.until)
 
     def set_status(self, status: Status, time: str, because: str) -> None:
-        """Change, from a time on."""
+        """Change the status from a time on, and record that in the history."""
         if self.status is not status:
             self.status = status
             self.status_history.append(Life("fact", self.id, time, status, because))
 
-    def add_evidence(self, time: str, name: str, how: How) -> None:
-        """Take a piece of evidence."""
-        self.evidence.append(Bearing(self.id, time, name, how))
+    def add_evidence(self, time: str, source: str, how: How) -> None:
+        """Add a piece of evidence for or against the fact; `source` is the URI of the record."""
+        self.evidence.append(Bearing(self.id, time, source, how))
+
+    def add_claim(self, claim: Claim, how: How) -> None:
+        """Add a statement of the fact as evidence."""
+        self.claims.append(claim)
+        self.statement_ids.add(fact_id(self.kind, claim.text))
+        self.add_evidence(claim.time, claim_uri(claim), how)
 
     def to_fact(self, bank: str) -> Fact:
-        """The fact as it stands."""
-        good = [b for b in self.evidence if not b.against]
+        """The finished record."""
+        supporting = [e for e in self.evidence if not e.against]
         return Fact(
             bank, self.id, self.kind, self.content, confidence(self.trust, self.evidence),
             self.trust, self.problem, self.attempts,
-            sum(1 for b in self.evidence if b.how is How.BREACHED),
-            max((b.time for b in good), default=self.since), self.status,
+            sum(1 for e in self.evidence if e.how is How.BREACHED),
+            max((e.time for e in supporting), default=self.since), self.status,
             Validity(self.since, self.until, self.since),
-            tuple(dict.fromkeys(b.uri for b in self.evidence if b.testifies)),
-            tuple(dict.fromkeys(b.uri for b in self.evidence if b.against)),
+            tuple(dict.fromkeys(e.uri for e in self.evidence if e.testifies)),
+            tuple(dict.fromkeys(e.uri for e in self.evidence if e.against)),
             tuple(dict.fromkeys(self.supersedes)), self.superseded_by, self.files,
         )  # fmt: skip
 
 
 def fact_id(kind: FactKind, text: str) -> str:
-    """The id of the fact that a statement would found."""
-    return content_id("fact", kind.value, *(shape_of(text).order or (text,)))
+    """The id of the fact that a statement would create."""
+    return content_id("fact", kind.value, *(statement_features(text).stems or (text,)))
 
 
 class FactBuilder:
-    """Grows the facts of one bank."""
+    """Builds the facts of one bank; `dropped` counts the claims left out, by reason."""
 
     def __init__(self, decisions: Iterable[Curated] = ()) -> None:
         self.drafts: list[FactDraft] = []
-        self._decided = {c.id: c for c in decisions if c.kind == "fact"}
-        self._forgotten: list[tuple[FactKind, Shape]] = []
         self.dropped: Counter[str] = Counter()
-        # Which facts have a word, so that a statement is held only against those like it.
-        self._having: dict[str, list[FactDraft]] = {}
+        self._decisions = {c.id: c for c in decisions if c.kind == "fact"}
+        self._forgotten: list[tuple[FactKind, StatementFeatures]] = []
+        # Drafts by stem, so that a statement is compared only with drafts that share a stem.
+        self._by_stem: dict[str, list[FactDraft]] = {}
 
     def add_claims(self, claims: Sequence[Claim], remembered: Sequence[Claim]) -> None:
-        """Take in every statement, by time."""
-        stated = [c for c in claims if c.kind in _RULES and c.by_person]
+        """Build facts from all claims, in order of time. `remembered` are claims that people asked
+        to remember: they pass the junk filter."""
+        stated = [c for c in claims if c.kind in _RULE_CLAIMS and c.by_person]
         ordered = sorted([*stated, *remembered], key=lambda c: (c.time, c.seq, c.id))
-        wanted = {claim.id for claim in remembered}
-        self._note_forgotten([*ordered, *claims])
+        remembered_ids = {claim.id for claim in remembered}
+        self._collect_forgotten([*ordered, *claims])
         for claim in ordered:
-            why = None if claim.id in wanted else junk_reason(claim)
-            if why is not None:
-                self.dropped[why.value] += 1
+            is_remembered = claim.id in remembered_ids
+            reason = None if is_remembered else junk_reason(claim)
+            if reason is not None:
+                self.dropped[reason.value] += 1
             else:
-                self._state(claim, FactKind.RULE, claim.id in wanted)
+                self._add_statement(claim, FactKind.RULE, is_remembered)
         for claim in claims:
             if claim.kind is ClaimKind.CORE_LOGIC:
-                self._state(claim, FactKind.CORE_LOGIC, False)
-        solved, left = find_solved_problems(claims)
-        self.dropped[JunkReason.UNPROVEN.value] += left
-        for one in solved:
-            self._solve(one, claims)
+                self._add_statement(claim, FactKind.CORE_LOGIC, False)
+        solved, unproven = find_solved_problems(claims)
+        self.dropped[JunkReason.UNPROVEN.value] += unproven
+        for problem in solved:
+            self._add_solution(problem, claims)
 
-    def _note_forgotten(self, claims: Iterable[Claim]) -> None:
-        """What was forgotten has no effect at all, in whatever words it was said."""
-        gone = {id for id, known in self._decided.items() if known.forgotten}
-        for claim in claims if gone else ():
-            kind = _kind_of(claim)
-            if fact_id(kind, claim.text) in gone:
-                self._forgotten.append((kind, shape_of(claim.text)))
+    def _collect_forgotten(self, claims: Iterable[Claim]) -> None:
+        """Note the statements that people forgot, so that rephrasings of them are ignored too."""
+        forgotten = {id for id, decision in self._decisions.items() if decision.forgotten}
+        for claim in claims if forgotten else ():
+            kind = _fact_kind(claim)
+            if fact_id(kind, claim.text) in forgotten:
+                self._forgotten.append((kind, statement_features(claim.text)))
 
-    def _is_forgotten(self, kind: FactKind, shape: Shape) -> bool:
-        gone = any(kind is own and same(shape, other) for own, other in self._forgotten)
-        self.dropped["forgotten"] += gone
-        return gone
+    def _is_forgotten(self, kind: FactKind, features: StatementFeatures) -> bool:
+        forgotten = any(
+            kind is own and says_the_same(features, other) for own, other in self._forgotten
+        )
+        self.dropped["forgotten"] += forgotten
+        return forgotten
 
-    def _state(self, claim: Claim, kind: FactKind, remembered: bool) -> None:
-        shape = shape_of(claim.text)
-        if self._is_forgotten(kind, shape):
+    def _add_statement(self, claim: Claim, kind: FactKind, remembered: bool) -> None:
+        features = statement_features(claim.text)
+        if self._is_forgotten(kind, features):
             return
-        near = self._near(shape, kind)
-        known = next((g for g in near if same(shape, g.shape)), None)
-        if known is None:
-            known = self._found(claim, kind, shape)
+        similar = self._drafts_sharing_stems(features, kind)
+        draft = next((d for d in similar if says_the_same(features, d.features)), None)
+        if draft is None:
+            draft = self._create(claim, kind, features)
         else:
             self.dropped[JunkReason.DUPLICATE.value] += 1
-        self._strengthen(known, claim, remembered)
-        self._retire(known, claim, shape, near)
+        self._confirm(draft, claim, remembered)
+        self._supersede_amended(draft, claim, features, similar)
 
-    def _found(self, claim: Claim, kind: FactKind, shape: Shape) -> FactDraft:
-        first = Status.OBSERVED
-        made = FactDraft(
-            kind, fact_id(kind, claim.text), claim.text, claim.trust, claim.time, [], set(), shape,
-            first, files=claim.files,
+    def _create(self, claim: Claim, kind: FactKind, features: StatementFeatures) -> FactDraft:
+        draft = FactDraft(
+            kind, fact_id(kind, claim.text), claim.text, claim.trust, claim.time, [], set(),
+            features, files=claim.files,
         )  # fmt: skip
-        made.status_history.append(Life("fact", made.id, claim.time, first, claim_uri(claim)))
-        self.drafts.append(made)
-        for word in shape.said:
-            self._having.setdefault(word, []).append(made)
-        return made
+        draft.status_history.append(
+            Life("fact", draft.id, claim.time, draft.status, claim_uri(claim))
+        )
+        self.drafts.append(draft)
+        for stem in features.content:
+            self._by_stem.setdefault(stem, []).append(draft)
+        return draft
 
-    def _near(self, shape: Shape, kind: FactKind) -> list[FactDraft]:
-        """The facts that share words with a statement, the most alike first."""
-        met: dict[int, FactDraft] = {}
-        for word in shape.said:
-            for draft in self._having.get(word, ()):
-                if draft.kind is kind:
-                    met[id(draft)] = draft
+    def _drafts_sharing_stems(self, features: StatementFeatures, kind: FactKind) -> list[FactDraft]:
+        """The drafts that share stems with a statement, the most similar first."""
+        found = {
+            id(draft): draft
+            for stem in features.content
+            for draft in self._by_stem.get(stem, ())
+            if draft.kind is kind
+        }
         return sorted(
-            met.values(), key=lambda g: (-overlap(shape.said, g.shape.said), g.since, g.id)
+            found.values(),
+            key=lambda d: (-jaccard(features.content, d.features.content), d.since, d.id),
         )
 
-    def _strengthen(self, known: FactDraft, claim: Claim, remembered: bool) -> None:
-        again = bool(known.sessions) and claim.session not in known.sessions
-        known.claims.append(claim)
-        known.statement_ids.add(fact_id(known.kind, claim.text))
-        known.sessions.add(claim.session)
-        known.trust = min(known.trust, claim.trust, key=list(Trust).index)
-        known.add_evidence(claim.time, claim_uri(claim), How.REMEMBERED if remembered else How.STATED)
-        if known.status in ENDED:
-            # What was retired is laid down again.
-            known.until, known.superseded_by = "", ""
-            known.set_status(Status.OBSERVED, claim.time, claim_uri(claim))
-        if remembered or again:
-            known.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
+    def _confirm(self, draft: FactDraft, claim: Claim, remembered: bool) -> None:
+        """Add a statement to a draft: it is verified once a second session states it."""
+        is_repeated = bool(draft.sessions) and claim.session not in draft.sessions
+        draft.add_claim(claim, How.REMEMBERED if remembered else How.STATED)
+        draft.sessions.add(claim.session)
+        # A rule is as trusted as the most trusted of those who stated it.
+        draft.trust = min(draft.trust, claim.trust, key=list(Trust).index)
+        if draft.status in ENDED:
+            # A superseded rule that is stated again is in force again.
+            draft.until, draft.superseded_by = "", ""
+            draft.set_status(Status.OBSERVED, claim.time, claim_uri(claim))
+        if remembered or is_repeated:
+            draft.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
 
-    def _retire(self, known: FactDraft, claim: Claim, shape: Shape, near: Iterable[FactDraft]) -> None:
-        """Retire what a statement amends: of those in force the most alike."""
-        for other in near:
-            later = other is not known and other.status not in ENDED and other.since < claim.time
-            if later and (amends(shape, other.shape) or other.uri in known.supersedes):
-                self.supersede(other, known, claim.time, claim_uri(claim))
+    def _supersede_amended(
+        self,
+        draft: FactDraft,
+        claim: Claim,
+        features: StatementFeatures,
+        similar: Iterable[FactDraft],
+    ) -> None:
+        """Supersede the fact that a statement amends: the most similar one in force."""
+        for other in similar:
+            is_older = other is not draft and other.status not in ENDED and other.since < claim.time
+            if is_older and (supersedes(features, other.features) or other.uri in draft.supersedes):
+                self._supersede(other, draft, claim)
                 return
 
-    def supersede(self, old: FactDraft, new: FactDraft, time: str, because: str) -> None:
-        """One fact takes the place of another."""
-        old.set_status(Status.SUPERSEDED, time, because)
-        old.until, old.superseded_by = time, new.uri
+    def _supersede(self, old: FactDraft, new: FactDraft, claim: Claim) -> None:
+        old.set_status(Status.SUPERSEDED, claim.time, claim_uri(claim))
+        old.until, old.superseded_by = claim.time, new.uri
         new.supersedes.append(old.uri)
 
-    def _solve(self, one: SolvedProblem, claims: Sequence[Claim]) -> None:
-        claim = one.solution
-        if self._is_forgotten(FactKind.SOLUTION, shape_of(claim.text)):
+    def _add_solution(self, problem: SolvedProblem, claims: Sequence[Claim]) -> None:
+        claim = problem.solution
+        features = statement_features(claim.text)
+        if self._is_forgotten(FactKind.SOLUTION, features):
             return
-        before = [g for g in self.drafts if g.kind is FactKind.SOLUTION and _same_matter(g, one)]
-        known = next(
-            (g for g in before if overlap(g.shape.said, shape_of(claim.text).said) > 0.5), None
+        earlier_ids = {c.id for c in problem.before}
+        earlier = [
+            d
+            for d in self.drafts
+            if d.kind is FactKind.SOLUTION and any(c.id in earlier_ids for c in d.claims)
+        ]
+        draft = next(
+            (
+                d
+                for d in earlier
+                if jaccard(d.features.content, features.content) > _SAME_SOLUTION_OVERLAP
+            ),
+            None,
         )
-        if known is None:
-            known = self._found(claim, FactKind.SOLUTION, shape_of(claim.text))
-            known.problem = claim.problem
-            known.trust = least_trusted((claim.trust, *(c.trust for c in one.before)))
-            for old in before:
+        if draft is None:
+            draft = self._create(claim, FactKind.SOLUTION, features)
+            draft.problem = claim.problem
+            draft.trust = least_trusted((claim.trust, *(c.trust for c in problem.before)))
+            for old in earlier:
                 if old.status not in ENDED:
-                    self.supersede(old, known, claim.time, claim_uri(claim))
-        known.attempts = max(known.attempts, one.attempts)
-        known.claims.append(claim)
-        known.statement_ids.add(fact_id(known.kind, claim.text))
-        known.add_evidence(claim.time, claim_uri(claim), How.STATED)
-        known.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
-        for again in recurrences(one, claims):
-            if known.holds_at(again.time):
-                known.add_evidence(again.time, claim_uri(again), How.RECURRED)
-
-
-def _same_matter(draft: FactDraft, one: SolvedProblem) -> bool:
-    own = {claim.id for claim in draft.claims}
-    return any(claim.id in own for claim in one.before)
+                    self._supersede(old, draft, claim)
+        draft.attempts = max(draft.attempts, problem.attempts)
+        draft.add_claim(claim, How.STATED)
+        draft.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
+        for attempt in recurrences(problem, claims):
+            if draft.holds_at(attempt.time):
+                draft.add_evidence(attempt.time, claim_uri(attempt), How.RECURRED)
 
 
 def claim_uri(claim: Claim) -> str:
-    """Where a statement stands; what a person said of a whole exchange is in no turn of it."""
+    """The URI of the record that a claim was made in: a turn, an exchange as a whole (for a
+    correction by a person), or a memory."""
     if claim.turn:
         return uri("turn", claim.turn)
     return uri("exchange", claim.exchange) if claim.exchange else uri("memory", claim.id)
 
 
-def _kind_of(claim: Claim) -> FactKind:
-    """The kind of fact that a claim would found."""
+def _fact_kind(claim: Claim) -> FactKind:
+    """The kind of fact that a claim would create."""
     if claim.kind is ClaimKind.SOLUTION:
         return FactKind.SOLUTION
     return FactKind.CORE_LOGIC if claim.kind is ClaimKind.CORE_LOGIC else FactKind.RULE
 
 
-def apply_decisions(facts: FactBuilder, decisions: Iterable[Curated]) -> list[FactDraft]:
-    """The facts that are to be shown, as people decided about them: merged ones go into another,
-    corrected ones say it anew. A decision is about whatever was said in those words."""
-    decided = {c.id: c for c in decisions if c.kind == "fact"}
+def apply_decisions(drafts: Iterable[FactDraft], decisions: Iterable[Curated]) -> list[FactDraft]:
+    """The drafts to show, after people's decisions: a merged one goes into its target, a corrected
+    one gets its new text."""
+    by_id = {c.id: c for c in decisions if c.kind == "fact"}
     kept: list[FactDraft] = []
     merged: list[tuple[FactDraft, str]] = []
-    for draft in facts.drafts:
-        about = [decided[name] for name in sorted(draft.statement_ids) if name in decided]
-        into = next((c.into for c in about if c.into), "")
-        if into:
-            merged.append((draft, into))
+    for draft in drafts:
+        about = [by_id[id] for id in sorted(draft.statement_ids) if id in by_id]
+        target = next((c.into for c in about if c.into), "")
+        if target:
+            merged.append((draft, target))
             continue
-        said = max((c for c in about if c.text), key=lambda c: c.time, default=None)
-        if said is not None:
-            draft.content = said.text
+        correction = max((c for c in about if c.text), key=lambda c: c.time, default=None)
+        if correction is not None:
+            draft.content = correction.text
             draft.trust = Trust.USER
-            draft.set_status(Status.VERIFIED, max(said.time, draft.since), draft.uri)
+            draft.set_status(Status.VERIFIED, max(correction.time, draft.since), draft.uri)
         kept.append(draft)
-    for draft, into in merged:
-        _merge(draft, into, kept)
+    for draft, target in merged:
+        _merge(draft, target, kept)
     return kept
 
 
-def _merge(draft: FactDraft, into: str, kept: Iterable[FactDraft]) -> None:
-    """What bears on a fact bears on the one that stands for it, and what it retired is retired."""
+def _merge(draft: FactDraft, target: str, kept: Iterable[FactDraft]) -> None:
+    """Move evidence, claims and supersessions of a draft to the fact it was merged into."""
     for other in kept:
-        if other.superseded_by == draft.uri and other.uri != into:
-            other.superseded_by = into
-        if other.uri == into:
-            for bearing in draft.evidence:
-                other.add_evidence(bearing.time, bearing.uri, bearing.how)
+        if other.superseded_by == draft.uri and other.uri != target:
+            other.superseded_by = target
+        if other.uri == target:
+            for evidence in draft.evidence:
+                other.add_evidence(evidence.time, evidence.uri, evidence.how)
             other.claims += draft.claims
             other.supersedes += [name for name in draft.supersedes if name != other.uri]

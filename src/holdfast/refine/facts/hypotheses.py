@@ -1,4 +1,7 @@
-"""Guesses at a cause, causes stated, causes taken back, and how an exchange shows which it was."""
+"""Classifies sentences about the cause of a problem: a guess, a stated cause, a fix, a disproof.
+
+Also whether a person's reply agrees or disagrees, and whether two sentences are about one cause.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,11 @@ from collections.abc import Sequence
 from holdfast.language import STOPWORDS, stem, words
 from holdfast.model.records import Role, Turn
 from holdfast.refine.core import signals
+
+# A person agrees or disagrees at the start of a message, and names a problem early in it; the rest
+# may be pasted.
+_MAX_REPLY_CHARS = 300
+_MAX_REQUEST_CHARS = 2000
 
 _HEDGE = re.compile(
     r"\b(?:might|may|could) (?:well )?(?:be|have|come|cause|explain|stem|lie)|\b(?:probably|likely|"
@@ -25,13 +33,13 @@ _HEDGE = re.compile(
     r"아마",
     re.IGNORECASE,
 )
-# Who says that it is a guess needs no word for a cause.
-_OUTRIGHT = re.compile(
+# Guesses that call themselves one; these need no word for a cause.
+_EXPLICIT_GUESS = re.compile(
     r"\bmy (?:guess|hunch|theory|hypothesis|suspicion) (?:is|would be)\b|\bhypothesis\s*:|"
     r"\b(?:i|we) suspect\b(?! (?:we|you|i) (?:should|need|want|could))",
     re.IGNORECASE,
 )
-_OF_CAUSE = re.compile(
+_CAUSE_WORD = re.compile(
     r"\b(?:because|cause[sd]?|caused by|due to|culprit|root cause|reason|problem|issue|bug|race|"
     r"leak|"
     r"deadlock|stale|missing|wrong|mismatch|conflict|regression|timing|cache|lock|config\w*|"
@@ -111,7 +119,7 @@ _DISAGREES = re.compile(
     r"that['’]s (?:not (?:it|right|true)|wrong)|that is (?:not (?:it|right|true)|wrong))\b",
     re.IGNORECASE,
 )
-_TROUBLE = re.compile(
+_PROBLEM_WORD = re.compile(
     r"\b(?:fail\w*|error\w*|broken?|bug\w*|crash\w*|exception|traceback|hang\w*|flaky|leak\w*|slow|"
     r"wrong|why|investigat\w*|debug\w*|timeout\w*|stuck|regression|fehler|kaputt|erreur|panne|"
     r"falla\w*|rompe|errore|erro|fout|ошибк\w*|падает)\b|失敗|エラー|错误|失败|오류|실패",
@@ -119,7 +127,7 @@ _TROUBLE = re.compile(
 )
 
 
-# Without one of these no sentence of a text guesses at a cause, states or takes back one.
+# A cheap test: a text without any of these contains no guess, cause, fix or disproof.
 _HINTS = (
     "cause", "culprit", "turn", "due to", "because", "problem", "issue", "reason", "bug", "fix",
     "solv", "not ", "n't", "n’t", "wrong", "ruled", "unrelated", "red herring", "might", "may ",
@@ -133,19 +141,19 @@ _HINTS = (
 
 
 def may_mention_cause(text: str) -> bool:
-    """Whether it is worth taking a text apart."""
+    """Whether a text may contain a guess, a cause or a disproof; most do not."""
     low = text.lower()
     return not text.isascii() or any(hint in low for hint in _HINTS)
 
 
 def is_guess(sentence: str) -> bool:
     """Whether a sentence guesses at a cause."""
-    hedged = _HEDGE.search(sentence) and _OF_CAUSE.search(sentence)
-    return bool(hedged or _OUTRIGHT.search(sentence)) and not _DISPROOF.search(sentence)
+    hedged = _HEDGE.search(sentence) and _CAUSE_WORD.search(sentence)
+    return bool(hedged or _EXPLICIT_GUESS.search(sentence)) and not _DISPROOF.search(sentence)
 
 
 def states_cause(sentence: str) -> bool:
-    """Whether a sentence says what the cause is, without a doubt."""
+    """Whether a sentence says what the cause is, without doubt."""
     sure = _CAUSE.search(sentence) and not _HEDGE.search(sentence)
     return bool(sure) and not _only_disproves(sentence)
 
@@ -156,12 +164,13 @@ def states_fix(sentence: str) -> bool:
 
 
 def disproves(sentence: str) -> bool:
-    """Whether a sentence takes back a cause."""
+    """Whether a sentence says that something was not the cause."""
     return _DISPROOF.search(sentence) is not None
 
 
 def _only_disproves(sentence: str) -> bool:
-    """`It was not the cache` states no cause; `not the cache: the root cause was the lock` does."""
+    """Whether a disproof names no other cause: `It was not the cache` does not, `not the cache: the
+    root cause was the lock` does."""
     return disproves(sentence) and not re.search(
         r"\b(?:root cause|the (?:real|actual) \w+|culprit) (?:is|was)(?! not|n['’]t)\b",
         sentence,
@@ -170,26 +179,31 @@ def _only_disproves(sentence: str) -> bool:
 
 
 def agrees(text: str) -> bool:
-    """Whether a person's message says that it was so, or that it works."""
-    return bool(_AGREES.search(text[:300])) and not disagrees(text)
+    """Whether a person's message says that a cause was right, or that it works now."""
+    return bool(_AGREES.search(text[:_MAX_REPLY_CHARS])) and not disagrees(text)
 
 
 def disagrees(text: str) -> bool:
-    """Whether a person's message says that it was not so, or that it still fails."""
-    return bool(_DISAGREES.search(text[:300]))
+    """Whether a person's message says that a cause was wrong, or that it still fails."""
+    return bool(_DISAGREES.search(text[:_MAX_REPLY_CHARS]))
 
 
 def is_debugging(turns: Sequence[Turn]) -> bool:
-    """Whether a group of turns hunts for a cause."""
+    """Whether turns look for a cause: a person mentions a problem, or a command fails."""
     for turn in turns:
-        if turn.role is Role.USER and _TROUBLE.search(turn.text[:2000]):
+        if turn.role is Role.USER and _PROBLEM_WORD.search(turn.text[:_MAX_REQUEST_CHARS]):
             return True
-        if turn.tool is not None and turn.tool.ok is False and turn.tool.name in signals.SHELL_TOOLS:
+        if (
+            turn.tool is not None
+            and turn.tool.ok is False
+            and turn.tool.name in signals.SHELL_TOOLS
+        ):
             return True
     return False
 
 
-_OF_GUESSING = frozenset(
+# Stems of words that only say that something is a guess, a cause or a failure.
+_REASONING_STEMS = frozenset(
     stem(word)
     for word in "might could probably likely possibly perhaps suspect think believe guess cause "
     "caused "
@@ -203,12 +217,12 @@ _OF_GUESSING = frozenset(
 
 def topic_stems(sentence: str) -> frozenset[str]:
     """The stems that say what a guess, a cause or a disproof is about."""
-    said = {stem(w) for w in words(sentence) if w not in STOPWORDS and len(w) > 1}
-    return frozenset(said - _OF_GUESSING)
+    stems = {stem(w) for w in words(sentence) if w not in STOPWORDS and len(w) > 1}
+    return frozenset(stems - _REASONING_STEMS)
 
 
-def same_cause(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two speak of the same cause."""
-    shared = one & other
+def same_cause(one: frozenset[str], other: frozenset[str], min_share: float) -> bool:
+    """Whether two sets of topic stems are about the same cause: they share two stems (or all of a
+    smaller set), and at least `min_share` of the smaller set."""
     fewest = min(len(one), len(other))
-    return bool(fewest) and len(shared) >= max(min(2, fewest), 0.4 * fewest)
+    return bool(fewest) and len(one & other) >= max(min(2, fewest), min_share * fewest)

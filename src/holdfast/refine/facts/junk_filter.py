@@ -1,21 +1,22 @@
-"""The junk gate: what is worth to be a fact, and why the rest is not.
+"""Decides which of a person's statements are worth keeping as rules, and why the others are not.
 
-What nobody could act on later is dropped, with its reason: too few words, words that only point
-("do it like that"), an order for the moment, talk about oneself, pasted text.
+A statement that nobody could act on later is dropped with a reason: too few words, words that only
+refer to something ("do it like that"), an order for the moment, small talk, pasted text.
 """
 
 from __future__ import annotations
 
 import re
 from enum import StrEnum
+from typing import NamedTuple
 
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.refine.core.statement_similarity import statement_features, tokens
-from holdfast.refine.facts.directives import typed_text
+from holdfast.refine.facts.typed_text import typed_text
 
 
 class JunkReason(StrEnum):
-    """Why a claim is no fact."""
+    """Why a claim does not become a fact. The values are shown by `holdfast facts --json`."""
 
     SHORT = "short"
     VAGUE = "vague"
@@ -26,9 +27,23 @@ class JunkReason(StrEnum):
     UNPROVEN = "unproven"
 
 
-LONGEST = 320
-_SHORTEST = 14
-_OWN_SHARE = 0.2
+class JunkLimits(NamedTuple):
+    """What a statement needs to be kept. Stricter limits lose rules, looser ones let junk in."""
+
+    max_chars: int = 320  # longer statements are pasted text
+    min_chars: int = 14
+    min_chars_non_ascii: int = 6  # a Chinese or Japanese sentence says more in fewer characters
+    min_stems: int = 2
+    min_telling_stems: int = 2  # stems that say something by themselves
+    min_telling_words: int = 3
+    # With fewer telling stems than this, an "it" or "that way" leaves nothing to act on.
+    min_stems_beside_pronoun: int = 4
+    command_bonus: int = 2  # a quoted command counts as so many telling words
+    # A decision that is a smaller part of its message than this is an aside in pasted text.
+    min_share_of_turn: float = 0.2
+
+
+_LIMITS = JunkLimits()
 _ONE_OFF = re.compile(
     r"\b(?:right now|for now|just now|again now|(?:just|not|only) yet|this (?:time|once|session|"
     r"task|pr|"
@@ -43,7 +58,7 @@ _ONE_OFF = re.compile(
     r"이번",
     re.IGNORECASE,
 )
-_TALK = re.compile(
+_SMALL_TALK = re.compile(
     r"^(?:i['’]m|i am|i was|i think|i guess|i['’]ve been|i had|i feel|i hope|i wonder|thanks|thank "
     r"you|"
     r"sorry|hm+|haha)\b|"
@@ -53,24 +68,25 @@ _TALK = re.compile(
     r"a good\b",
     re.IGNORECASE,
 )
-_POINTS = frozenset(
+# Words that say nothing without what they refer to.
+_VAGUE_WORDS = frozenset(
     "it that this them those these thing things stuff way like same here there one ones do did "
     "done make "
     "made use used using work works working keep way fine good better best ok sure well go run try "
     "put "
     "get check look see think say tell read write change fix add please yes no".split()
 )
-_ANAPHORA = re.compile(
+_PRONOUN = re.compile(
     r"\bit\b|\b(?:that way|like (?:that|this))\b|"
     r"\b(?:there|them|those|these|this)\b(?=\s*(?:[.,;!]|$))",
     re.IGNORECASE,
 )
-_GENERAL = re.compile(
+_GENERAL_STATEMENT = re.compile(
     r"\b(?:we|always|never|every|all|each|any|should|must|shall|convention|rule|policy|by default|"
     r"everywhere|prefer|no longer|do not|don['’]t|wir|nous|on|hemos|abbiamo)\b",
     re.IGNORECASE,
 )
-# A command tells something, though its words ("make", "run", "check") would not.
+# A command says something, though its words ("make", "run", "check") are vague.
 _COMMAND = re.compile(
     r"`[^`\s]+(?: [^`]+)?`|"
     r"\b(?:make|just|task|npm|pnpm|yarn|bun|npx|cargo|go|uv|poetry|tox|nox|rake|gradle|mvn|dotnet|"
@@ -82,25 +98,33 @@ _COMMAND = re.compile(
 
 
 def junk_reason(claim: Claim) -> JunkReason | None:
-    """Why a person's statement is no rule; None where it is one."""
+    """Why a person's statement does not become a rule; None if it does."""
     text = claim.text
-    shape = statement_features(text)
-    telling = [t for t in dict.fromkeys(tokens(text)) if t not in _POINTS]
-    if len(text) < (6 if not text.isascii() else _SHORTEST) or len(shape.content) < 2:
+    stems = statement_features(text).content
+    min_chars = _LIMITS.min_chars if text.isascii() else _LIMITS.min_chars_non_ascii
+    if len(text) < min_chars or len(stems) < _LIMITS.min_stems:
         return JunkReason.SHORT
     if _ONE_OFF.search(text):
         return JunkReason.ONE_OFF
-    if _TALK.search(text) or text.rstrip().endswith(("?", "？")):
+    if _SMALL_TALK.search(text) or text.rstrip().endswith(("?", "？")):
         return JunkReason.TALK
-    if len(text) > LONGEST or typed_text(text) != text:
+    if len(text) > _LIMITS.max_chars or typed_text(text) != text:
         return JunkReason.PASTED
-    named = 2 if _COMMAND.search(text) else 0
-    left = len(shape.content - _POINTS) + named
-    if left < 2 or len(telling) + named < 3 or (left < 4 and _ANAPHORA.search(text)):
+    if _is_vague(text, stems):
         return JunkReason.VAGUE
     if claim.kind is ClaimKind.DECISION:
-        if claim.share < _OWN_SHARE:
+        if claim.share < _LIMITS.min_share_of_turn:
             return JunkReason.PASTED
-        if not _GENERAL.search(text):
+        if not _GENERAL_STATEMENT.search(text):
             return JunkReason.VAGUE
     return None
+
+
+def _is_vague(text: str, stems: frozenset[str]) -> bool:
+    """Whether too little is left without the words that only refer to something."""
+    bonus = _LIMITS.command_bonus if _COMMAND.search(text) else 0
+    telling_words = len(set(tokens(text)) - _VAGUE_WORDS) + bonus
+    telling_stems = len(stems - _VAGUE_WORDS) + bonus
+    if telling_stems < _LIMITS.min_telling_stems or telling_words < _LIMITS.min_telling_words:
+        return True
+    return telling_stems < _LIMITS.min_stems_beside_pronoun and bool(_PRONOUN.search(text))

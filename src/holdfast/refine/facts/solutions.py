@@ -1,4 +1,4 @@
-"""Problems that came again and again, or took several attempts, and what ended them."""
+"""Finds solutions worth keeping: of problems that recurred, or that took several attempts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ from typing import NamedTuple
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.refine.core.statement_similarity import jaccard, statement_features
 
-# A breakthrough is a success after so many failures; a repeated problem came up so often.
-FAILURES = 3
-TIMES = 3
-_SAME_WORDS = 0.5
-_SAME_FILES_WORDS = 0.25
+
+class SolutionLimits(NamedTuple):
+    """Which solutions are kept, and when two claims are about the same problem."""
+
+    # A solution is kept after so many failed attempts, or if the problem came up so often. Lower
+    # values keep solutions of problems that were easy; docs/facts.md states these numbers.
+    min_attempts: int = 3
+    min_occurrences: int = 3
+    # Share of common stems (Jaccard) from which two problems without an error signature are the
+    # same; less is needed if the same files were changed.
+    word_overlap: float = 0.5
+    word_overlap_with_same_files: float = 0.25
+
+
+_LIMITS = SolutionLimits()
 
 
 class SolvedProblem(NamedTuple):
-    """A problem's solution, what was tried before, and how many attempts it took in all."""
+    """A solution, the earlier claims about the same problem, and the attempts it took in all."""
 
     solution: Claim
     before: tuple[Claim, ...]
@@ -24,10 +34,10 @@ class SolvedProblem(NamedTuple):
 
 
 def find_solved_problems(claims: Iterable[Claim]) -> tuple[list[SolvedProblem], int]:
-    """The solutions worth to keep for good, by time; and how many others there are."""
+    """The solutions worth keeping, in order of time; and the number of those that are not."""
     kept: list[SolvedProblem] = []
-    left = 0
-    for group in _groups(claims):
+    dropped = 0
+    for group in _group_by_problem(claims):
         before: list[Claim] = []
         for claim in group:
             if claim.kind is not ClaimKind.SOLUTION:
@@ -35,45 +45,47 @@ def find_solved_problems(claims: Iterable[Claim]) -> tuple[list[SolvedProblem], 
                 continue
             attempts = claim.attempts + sum(c.attempts for c in before)
             times = 1 + len({c.exchange for c in before})
-            if attempts >= FAILURES or times >= TIMES:
+            if attempts >= _LIMITS.min_attempts or times >= _LIMITS.min_occurrences:
                 kept.append(SolvedProblem(claim, tuple(before), max(attempts, times)))
             else:
-                left += 1
+                dropped += 1
             before.append(claim)
-    return sorted(kept, key=lambda s: (s.solution.time, s.solution.id)), left
+    return sorted(kept, key=lambda s: (s.solution.time, s.solution.id)), dropped
 
 
-def _groups(claims: Iterable[Claim]) -> list[list[Claim]]:
-    """Claims about one problem together, each group by time."""
+def _group_by_problem(claims: Iterable[Claim]) -> list[list[Claim]]:
+    """Solutions and attempts grouped by problem, each group in the order of the claims."""
     groups: list[list[Claim]] = []
     for claim in claims:
         if claim.kind not in (ClaimKind.SOLUTION, ClaimKind.ATTEMPT):
             continue
-        mine = next((group for group in groups if any(same_problem(c, claim) for c in group)), None)
-        if mine is None:
+        group = next((g for g in groups if any(_same_problem(c, claim) for c in g)), None)
+        if group is None:
             groups.append([claim])
         else:
-            mine.append(claim)
+            group.append(claim)
     return groups
 
 
-def same_problem(one: Claim, other: Claim) -> bool:
-    """By the error's signature; else by words, fewer of them where the same files changed."""
+def _same_problem(one: Claim, other: Claim) -> bool:
+    """By error signature if either claim has one, otherwise by words."""
     if one.signature or other.signature:
         return one.signature == other.signature
-    alike = jaccard(statement_features(one.problem).content, statement_features(other.problem).content)
-    needed = _SAME_FILES_WORDS if set(one.files) & set(other.files) else _SAME_WORDS
-    return alike >= needed
+    overlap = jaccard(
+        statement_features(one.problem).content, statement_features(other.problem).content
+    )
+    same_files = set(one.files) & set(other.files)
+    return overlap >= (_LIMITS.word_overlap_with_same_files if same_files else _LIMITS.word_overlap)
 
 
 def recurrences(solved: SolvedProblem, claims: Sequence[Claim]) -> list[Claim]:
-    """The attempts at the same problem that came after its solution."""
-    end = solved.solution.time
+    """The attempts at the same problem after its solution, by error signature."""
+    solution = solved.solution
     return [
         claim
         for claim in claims
         if claim.kind is ClaimKind.ATTEMPT
-        and claim.time > end
+        and claim.time > solution.time
         and claim.signature
-        and claim.signature == solved.solution.signature
+        and claim.signature == solution.signature
     ]

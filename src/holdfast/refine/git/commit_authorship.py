@@ -18,9 +18,9 @@ from holdfast.language import squeeze
 from holdfast.model.records import Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.refine.core import signals
-from holdfast.refine.git.commit_matching import spoken_of
+from holdfast.refine.git.commit_matching import find_discussing_session
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.protocol.git_history import Authored
+from holdfast.store.protocol.git_history import CommitAuthorship
 
 NAME, VERSION = "authorship", 2
 _PRINTED = re.compile(r"^\[[^\]\n]*\b([0-9a-f]{7,40})\] ", re.MULTILINE)
@@ -62,7 +62,7 @@ class _Edit(NamedTuple):
     until: datetime
 
 
-def know_authors(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
+def link_all_commits(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
     """Bring every bank up to date; returns of how many commits the session is known."""
     done = 0
     for bank in writer.banks_behind(NAME, VERSION):
@@ -73,15 +73,15 @@ def know_authors(writer: Writer, tick: Callable[[], None] = lambda: None) -> int
 
 def link_commits(writer: Writer, bank: str) -> int:
     """Work out anew which sessions made the commits of a bank; returns how many are known."""
-    changes = writer.changes(bank, NAME, VERSION, _SESSIONS)
+    changes = writer.unseen_changes(bank, NAME, VERSION, _SESSIONS)
     if not changes:
         return 0
     with writer.transaction():
         changed = {change.session for change in changes}
-        there = next(writer.commits(bank), None) is not None
+        there = next(writer.all_commits(bank), None) is not None
         made = list(_Linking(writer, bank, changed).links()) if there else []
-        writer.put_authored(bank, made)
-        writer.reach(bank, NAME, VERSION, changes[-1].number)
+        writer.put_authorship(bank, made)
+        writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
     return len({one.commit for one in made})
 
 
@@ -90,12 +90,12 @@ class _Linking:
         self._reader = reader
         self._bank = bank
         self._sessions = {s.id: s for s in reader.sessions(bank, _SESSIONS)}
-        known = [a for a in reader.authored(bank) if a.session in self._sessions]
+        known = [a for a in reader.authorship(bank) if a.session in self._sessions]
         self._before = {a.commit: a for a in known if a.because == _BY_WORDS}
         self._first = not known
         self._asked = 0
         self._exchanges = {id: reader.exchanges(bank, id) for id in self._sessions}
-        self._committed = [_committed(turn) for turn in reader.committing(bank)]
+        self._committed = [_committed(turn) for turn in reader.commit_turns(bank)]
         self._by_subject: dict[str, list[_Committed]] = defaultdict(list)
         for one in self._committed:
             if one.subject:
@@ -110,15 +110,15 @@ class _Linking:
         self._spans = [_Span(*span) for s in self._sessions.values() if (span := _span(s))]
         self._changed = {self._hosts[id] for id in changed if id in self._hosts}
         self._new = "" in changed
-        self._latest = max((_moment(c.time) for c in reader.commits(bank) if c.time), default=None)
+        self._latest = max((_moment(c.time) for c in reader.all_commits(bank) if c.time), default=None)
 
-    def links(self) -> Iterator[Authored]:
-        for commit in self._reader.commits(self._bank):
+    def links(self) -> Iterator[CommitAuthorship]:
+        for commit in self._reader.all_commits(self._bank):
             found = self._link(commit)
             if found is not None:
                 yield found
 
-    def _link(self, commit: Commit) -> Authored | None:
+    def _link(self, commit: Commit) -> CommitAuthorship | None:
         return (
             self._by_printed_name(commit)
             or self._by_trailer(commit)
@@ -127,19 +127,19 @@ class _Linking:
             or self._by_words(commit)
         )
 
-    def _by_printed_name(self, commit: Commit) -> Authored | None:
+    def _by_printed_name(self, commit: Commit) -> CommitAuthorship | None:
         near = self._by_name.get(commit.id[:7], ())
         found = [c for c in near if any(commit.id.startswith(name) for name in c.names)]
         return self._made(commit, found[0].turn, _SURE, "its name") if found else None
 
-    def _by_trailer(self, commit: Commit) -> Authored | None:
+    def _by_trailer(self, commit: Commit) -> CommitAuthorship | None:
         for name in _TRAILER.findall(commit.body):
             session = self._by_host.get(name.rpartition("/")[2])
             if session is not None:
-                return Authored(self._bank, commit.id, session.id, "", _SURE, "its trailer")
+                return CommitAuthorship(self._bank, commit.id, session.id, "", _SURE, "its trailer")
         return None
 
-    def _by_same_subject(self, commit: Commit) -> Authored | None:
+    def _by_same_subject(self, commit: Commit) -> CommitAuthorship | None:
         when = _moment(commit.time)
         same = self._by_subject.get(squeeze(commit.subject).casefold(), ())
         near = [
@@ -152,7 +152,7 @@ class _Linking:
         _, nearest = min(near, key=lambda pair: pair[0])
         return self._made(commit, nearest.turn, _SAME_SUBJECT, "its subject")
 
-    def _by_files(self, commit: Commit) -> Authored | None:
+    def _by_files(self, commit: Commit) -> CommitAuthorship | None:
         """The session that changed most of its files in the hours before, if one clearly did."""
         if not commit.time or not commit.files:
             return None
@@ -172,9 +172,9 @@ class _Linking:
             return None
         session, files = ranked[0]
         score = round(_SAME_FILES * len(files) / len(commit.files), 3)
-        return Authored(self._bank, commit.id, session, last[session].id, score, "its files")
+        return CommitAuthorship(self._bank, commit.id, session, last[session].id, score, "its files")
 
-    def _by_words(self, commit: Commit) -> Authored | None:
+    def _by_words(self, commit: Commit) -> CommitAuthorship | None:
         """The session that clearly speaks of it most, if it was at work in those days. Asked again
         only where something changed that may tell otherwise."""
         if not commit.time:
@@ -189,7 +189,7 @@ class _Linking:
         if self._asked >= _MOST_BY_WORDS:
             return None
         self._asked += 1
-        spoken = spoken_of(self._reader, self._bank, commit.subject, self._hosts)
+        spoken = find_discussing_session(self._reader, self._bank, commit.subject, self._hosts)
         if spoken is None or not spoken.is_clear or spoken.host not in near:
             return None
         passage = spoken.best.passage
@@ -199,12 +199,12 @@ class _Linking:
             holding = (x.id for x in inside if x.first_seq <= passage.seq <= x.last_seq)
             exchange = next(holding, "")
         made = (passage.session, exchange, _SAME_WORDS, _BY_WORDS)
-        return Authored(self._bank, commit.id, *made)
+        return CommitAuthorship(self._bank, commit.id, *made)
 
-    def _made(self, commit: Commit, turn: Turn, score: float, because: str) -> Authored:
+    def _made(self, commit: Commit, turn: Turn, score: float, because: str) -> CommitAuthorship:
         inside = self._exchanges.get(turn.session, ())
         exchange = next((x.id for x in inside if x.first_seq <= turn.seq <= x.last_seq), "")
-        return Authored(self._bank, commit.id, turn.session, exchange, score, because)
+        return CommitAuthorship(self._bank, commit.id, turn.session, exchange, score, because)
 
 
 def _committed(turn: Turn) -> _Committed:
@@ -244,7 +244,7 @@ def _moment(time: str) -> datetime:
     return datetime.fromisoformat(time)
 
 
-def session_of(reader: Reader, bank: str, commit: str) -> Session | None:
+def commit_session(reader: Reader, bank: str, commit: str) -> Session | None:
     """The session that made a commit, if that is known."""
-    made = reader.authored(bank, commit)
+    made = reader.authorship(bank, commit)
     return reader.session(bank, made[0].session) if made else None

@@ -15,8 +15,8 @@ from holdfast.language import STOPWORDS, stem, words
 from holdfast.store.protocol import Match, Reader
 
 # Measured on real commits and the sessions that made them: bench/archaeology.
-CLEARLY = 1.05
-COVERED = 0.7
+MIN_LEAD = 1.05
+MIN_COVERAGE = 0.7
 _FEWEST_WORDS = 3
 _MOST_WORDS = 24
 _LAYERS = ("transcripts", "observations", "summaries")
@@ -24,7 +24,7 @@ _LOOKED_AT = 80
 _WEIGHED = 3
 
 
-class Spoken(NamedTuple):
+class DiscussingSession(NamedTuple):
     """The session that speaks best of a message (by the host's name), by how much it outweighs the
     next, what share of the words it holds, and the exchange or turn that speaks best of it."""
 
@@ -36,10 +36,10 @@ class Spoken(NamedTuple):
     @property
     def is_clear(self) -> bool:
         """Whether that tells anything."""
-        return self.lead >= CLEARLY and self.covered >= COVERED
+        return self.lead >= MIN_LEAD and self.covered >= MIN_COVERAGE
 
 
-def spoken_of(reader: Reader, bank: str, message: str, hosts: Mapping[str, str]) -> Spoken | None:
+def find_discussing_session(reader: Reader, bank: str, message: str, hosts: Mapping[str, str]) -> DiscussingSession | None:
     """The session that speaks best of a message; `hosts` has the host's name of each session, so
     that a session and its subagents are one."""
     told = list(dict.fromkeys(w for w in words(message) if w not in STOPWORDS))[:_MOST_WORDS]
@@ -59,7 +59,7 @@ def spoken_of(reader: Reader, bank: str, message: str, hosts: Mapping[str, str])
     lead = weights[first] / second if second > 0 else float("inf")
     some = by_host[first]
     nearest = next((match for match in some if match.passage.kind != "digest"), some[0])
-    return Spoken(first, lead, _covered(told, some), nearest)
+    return DiscussingSession(first, lead, _covered(told, some), nearest)
 
 
 def _covered(told: list[str], matches: list[Match]) -> float:

@@ -20,21 +20,21 @@ from holdfast.model.ids import content_id
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.git.threads import (
-    closed_by,
-    passage_of_remark,
-    passage_of_thread,
-    show_again,
-    title_of,
+    closed_issues,
+    curated_remark_passage,
+    curated_thread_passage,
+    refresh_passages,
+    thread_title,
 )
-from holdfast.refine.ingest.erasure_marks import Erased
+from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.sources.forge.drafts import Account, Forge, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.json_fields import normal_time
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.forge import Followed
+from holdfast.store.protocol.forge import ForgeRepository
 
-MOST_REMARKS = 1000
-LONGEST = 20_000
-_LOOKED_AT = 10 * LONGEST
+MAX_REMARKS = 1000
+MAX_TEXT_CHARACTERS = 20_000
+_LOOKED_AT = 10 * MAX_TEXT_CHARACTERS
 _SHORT = 500
 _MOST_FILES = 500
 _MOST_LABELS = 50
@@ -53,7 +53,7 @@ Tick = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
-class ForgeRead:
+class ForgeReport:
     """What a reading brought: new or changed records, what was as before, what a limit left out or
     an erasure keeps out, how many requests it took, and why it stopped, if it did."""
 
@@ -85,7 +85,7 @@ class ForgeCount:
 
 def count_forge(writer: Writer, bank: str, forge: Forge) -> ForgeCount:
     """What there is to read; changes nothing."""
-    known = next((f for f in writer.followed(bank) if f.repo == forge.repo), None) if bank else None
+    known = next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None) if bank else None
     slug = _slug(forge.repo)
     pulls = issues = pages = 0
     more = False
@@ -112,7 +112,7 @@ def read_forge(
     patterns: Iterable[tuple[str, str]],
     now: Callable[[], str],
     tick: Tick = lambda done, total: None,
-) -> ForgeRead:
+) -> ForgeReport:
     """Read what is new on a forge; a limit that is reached ends the reading, not the run."""
     reading = _Reading(writer, bank, forge, Redactor(patterns), now, tick)
     try:
@@ -143,13 +143,13 @@ class _Reading:
         self._now = now
         self._tick = tick
         self._slug = _slug(forge.repo)
-        known = next((f for f in writer.followed(bank) if f.repo == forge.repo), None)
+        known = next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None)
         self._cursors = dict(known.cursors) if known else {}
         self._tags = dict(known.tags) if known else {}
         self._held: dict[str, set[str]] = {}
         self._titles: dict[str, str] = {}
         self._done = 0
-        self.told = ForgeRead(bank, forge.repo)
+        self.told = ForgeReport(bank, forge.repo)
 
     def threads(self) -> None:
         """Every pull and issue that changed."""
@@ -180,8 +180,8 @@ class _Reading:
 
     def _note(self) -> None:
         with self._writer.transaction():
-            self._writer.put_followed(
-                Followed(self._bank, self._forge.repo, self._cursors, self._tags, self._now())
+            self._writer.put_forge_repository(
+                ForgeRepository(self._bank, self._forge.repo, self._cursors, self._tags, self._now())
             )
 
     def _thread(self, draft: ThreadDraft) -> None:
@@ -189,7 +189,7 @@ class _Reading:
         id = thread_id(draft.number, self._slug)
         self._done += 1
         words = ("words", f"{word}/{id}")
-        erased = Erased(self._writer, self._bank, [(word, id), words])
+        erased = ErasedNames(self._writer, self._bank, [(word, id), words])
         if erased.has(word, id):
             self.told.erased += 1
             return
@@ -204,11 +204,11 @@ class _Reading:
             record = self._without_words(record)
         before = self._writer.thread(self._bank, word, id)
         with self._writer.transaction():
-            if self._writer.put_thread(record, passage_of_thread(self._writer, record)):
+            if self._writer.put_thread(record, curated_thread_passage(self._writer, record)):
                 self.told.pulls += draft.is_pull
                 self.told.issues += not draft.is_pull
             if before is not None and before.title != record.title:
-                show_again(self._writer, self._bank, word, id)
+                refresh_passages(self._writer, self._bank, word, id)
             self._titles[uri(word, id)] = record.title
             for review in more.reviews if more else ():
                 self._put_remark(review)
@@ -249,7 +249,7 @@ class _Reading:
             self._forge.repo, normal_time(d.updated), d.closed,
             self._names(d.labels, _MOST_LABELS), self._names(more.files, _MOST_FILES),
             tuple(filter(_is_sha, more.commits)), more.merge if _is_sha(more.merge) else "",
-            self._name(more.base), self._name(more.branch), closed_by(said), d.author.bot,
+            self._name(more.base), self._name(more.branch), closed_issues(said), d.author.bot,
         )  # fmt: skip
 
     def _put_remark(self, draft: RemarkDraft) -> None:
@@ -261,7 +261,7 @@ class _Reading:
             ("words", f"remark/{id}"),
             ("pull" if d.is_pull else "issue", thread.rpartition("/")[2]),
         ]
-        erased = Erased(self._writer, self._bank, named)
+        erased = ErasedNames(self._writer, self._bank, named)
         if any(erased.has(*name) for name in named):
             self.told.erased += 1
             return
@@ -269,7 +269,7 @@ class _Reading:
         if held is None:
             under = self._writer.all_remarks(self._bank, thread)
             held = self._held[thread] = {remark.id for remark in under}
-        if id not in held and len(held) >= MOST_REMARKS:
+        if id not in held and len(held) >= MAX_REMARKS:
             self.told.left_out += 1
             return
         held.add(id)
@@ -279,8 +279,8 @@ class _Reading:
             _trust(d.author), normal_time(d.updated), d.author.bot,
         )  # fmt: skip
         if thread not in self._titles:
-            self._titles[thread] = title_of(self._writer, remark)
-        passage = passage_of_remark(self._writer, remark, self._titles[thread])
+            self._titles[thread] = thread_title(self._writer, remark)
+        passage = curated_remark_passage(self._writer, remark, self._titles[thread])
         self.told.remarks += self._writer.put_remark(remark, passage)
 
     def _logins(self, more: PullDraft) -> list[Login]:
@@ -297,7 +297,7 @@ class _Reading:
         return " ".join(self._clean(text, _SHORT).split())
 
     def _text(self, text: str) -> str:
-        return self._clean(text.replace("\r\n", "\n"), LONGEST).strip()
+        return self._clean(text.replace("\r\n", "\n"), MAX_TEXT_CHARACTERS).strip()
 
     def _clean(self, text: str, limit: int) -> str:
         """What may be kept of a text: what a reader sees, without secrets, and not too long. What

@@ -21,16 +21,23 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.refine.core.passages import commit_passage
-from holdfast.refine.ingest.erasure_marks import Erased
-from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.ingest.erasure_marks import ErasedNames
+from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.log import read_log
 from holdfast.sources.git.patches import read_patches
-from holdfast.sources.git.refs import Tips, astray, count, read_tags, read_tips, still_there
+from holdfast.sources.git.refs import (
+    Tips,
+    count_commits,
+    existing_commits,
+    read_tags,
+    read_tips,
+    unmerged_commits,
+)
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.protocol.git_history import Patch, Repository, Tagged
+from holdfast.store.protocol.git_history import Patch, Repository, Tag
 
-COMMITS_AT_ONCE = 200
+COMMIT_BATCH = 200
 _REVERTS = re.compile(r"\bThis reverts (?:commit|merge) ([0-9a-f]{7,64})", re.IGNORECASE)
 _SYMBOL = re.compile(r"[A-Za-z_][\w.]{2,60}")
 _SYMBOLS = 40
@@ -42,7 +49,7 @@ _PLAIN = frozenset(
 _DEPTH = 8
 
 
-class LogRead(NamedTuple):
+class HistoryReport(NamedTuple):
     """How many commits a repository has, how many were new, and where they went; how many of them
     HEAD does not contain."""
 
@@ -52,11 +59,11 @@ class LogRead(NamedTuple):
     astray: int = 0
 
 
-class Reading(NamedTuple):
+class HistoryOptions(NamedTuple):
     """How to read a repository: what is taken out, into which bank ("" finds it), and whether
     diffs are read too."""
 
-    rules: Rules
+    rules: PrivacyRules
     bank: str = ""
     with_diff: bool = True
 
@@ -69,10 +76,10 @@ def read_history(
     writer: Writer,
     banks: BankMaker,
     path: Path,
-    how: Reading,
+    how: HistoryOptions,
     now: Callable[[], str],
     tick: Tick = lambda done, total: None,
-) -> LogRead:
+) -> HistoryReport:
     """Read what is new in a repository."""
     folder = path.resolve()
     if banks.is_excluded(str(folder)):
@@ -81,7 +88,7 @@ def read_history(
             "See exclude.projects in config.toml.",
         )
     git = Git(folder)
-    place = git.ask("rev-parse", "--path-format=absolute", "--git-common-dir").strip()
+    place = git.query("rev-parse", "--path-format=absolute", "--git-common-dir").strip()
     if not place:
         with git.stream("rev-parse", "--git-dir"):
             pass  # says what is wrong
@@ -89,13 +96,13 @@ def read_history(
         bank = banks.ensure_named(writer, how.bank) if how.bank else banks.ensure(writer, str(folder))
     tips = read_tips(git)
     before = next((r.tips for r in writer.repositories(bank) if r.path == place), ())
-    known = still_there(git, before)
-    total = count(git, tips)
+    known = existing_commits(git, before)
+    total = count_commits(git, tips)
     new = _read_commits(writer, git, bank, tips, known, how, lambda done: tick(done, total))
-    lost = astray(git, tips, known)
-    tags = [Tagged(*tag) for tag in read_tags(git)]
+    lost = unmerged_commits(git, tips, known)
+    tags = [Tag(*tag) for tag in read_tags(git)]
     names = [*(tag.name for tag in tags), *(name for name, _ in tips.names)]
-    erased = Erased(writer, bank, [("tag", name) for name in names])
+    erased = ErasedNames(writer, bank, [("tag", name) for name in names])
     tags = [tag for tag in tags if not erased.has("tag", tag.name)]
     branches = [pair for pair in tips.names if not erased.has("tag", pair[0])]
     with writer.transaction():
@@ -103,7 +110,7 @@ def read_history(
         writer.put_repository(read, tags, lost)
         writer.put_branches(bank, branches)
     named = writer.bank(bank)
-    return LogRead(named.name if named else bank, total, new, len(lost))
+    return HistoryReport(named.name if named else bank, total, new, len(lost))
 
 
 def _read_commits(
@@ -112,7 +119,7 @@ def _read_commits(
     bank: str,
     tips: Tips,
     known: Sequence[str],
-    how: Reading,
+    how: HistoryOptions,
     tick: Callable[[int], None],
 ) -> int:
     """Store what is reachable now and was not before; returns how much of it was new."""
@@ -135,7 +142,7 @@ def _batches(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
     batch: list[Commit] = []
     for commit in commits:
         batch.append(commit)
-        if len(batch) >= COMMITS_AT_ONCE:
+        if len(batch) >= COMMIT_BATCH:
             yield batch
             batch = []
     if batch:
@@ -170,7 +177,7 @@ def _cleaned(commit: Commit, patch: Patch | None, redactor: Redactor) -> Commit:
 
 def _store(writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[str, Patch]) -> int:
     with writer.transaction():
-        erased = Erased(writer, bank, [("commit", commit.id) for commit in commits])
+        erased = ErasedNames(writer, bank, [("commit", commit.id) for commit in commits])
         kept = [commit for commit in commits if not erased.has("commit", commit.id)]
         taken_back: list[str] = []
         for commit in kept:
@@ -178,8 +185,8 @@ def _store(writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[s
                 writer.put_reverts(bank, commit.id, reverted)
                 taken_back += reverted
         writer.put_patches(patches[c.id] for c in kept if c.id in patches)
-        added = writer.put_commits([(commit, passage_of(writer, commit)) for commit in kept])
-        writer.note_touches(bank, [commit.id for commit in kept])
+        added = writer.put_commits([(commit, curated_commit_passage(writer, commit)) for commit in kept])
+        writer.index_touches(bank, [commit.id for commit in kept])
         for name in taken_back:
             _judge_again(writer, bank, name)
     return added
@@ -189,7 +196,7 @@ def _judge_again(writer: Writer, bank: str, name: str, depth: int = _DEPTH) -> N
     """A commit that was taken back, or whose taking back was, is not what it was."""
     for commit in writer.find(bank, "commit", name):
         if isinstance(commit, Commit):
-            writer.put_passage(commit, passage_of(writer, commit))
+            writer.put_passage(commit, curated_commit_passage(writer, commit))
             for other in _REVERTS.findall(commit.body) if depth else ():
                 _judge_again(writer, bank, other, depth - 1)
 
@@ -202,20 +209,20 @@ def is_reverted(reader: Reader, bank: str, commit: str, depth: int = _DEPTH) -> 
     )
 
 
-def passage_of(reader: Reader, commit: Commit) -> Passage | None:
+def curated_commit_passage(reader: Reader, commit: Commit) -> Passage | None:
     """What a commit is found as, in its words of now; None if it is forgotten."""
-    known = reader.curated(commit.bank, "commit", commit.id)
+    known = reader.curation_state(commit.bank, "commit", commit.id)
     if known is not None and known.gone:
         return None
     said = worded_commit(commit, known.text) if known is not None and known.text else commit
     patch = reader.patch(commit.bank, commit.id)
-    passage = commit_passage(said, touched(patch.diff) if patch else "")
+    passage = commit_passage(said, touched_symbols(patch.diff) if patch else "")
     if is_reverted(reader, commit.bank, commit.id):
         return passage._replace(status=Status.RETRACTED)
     return passage
 
 
-def touched(diff: str) -> str:
+def touched_symbols(diff: str) -> str:
     """The names of what the hunks of a diff stand in."""
     names: dict[str, None] = {}
     for line in diff.splitlines():

@@ -17,7 +17,7 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.store.protocol import Reader, Writer
 
-FORGED = ("pull", "issue", "remark")
+FORGE_KINDS = ("pull", "issue", "remark")
 _LONGEST = 8000
 _FILES = 100
 _STATES = {
@@ -38,17 +38,17 @@ _CLOSES = re.compile(
 )
 
 
-def word_of_thread(thread: Thread) -> str:
+def thread_kind(thread: Thread) -> str:
     """The word in a thread's URI."""
     return "pull" if isinstance(thread, Pull) else "issue"
 
 
-def closed_by(text: str) -> tuple[int, ...]:
+def closed_issues(text: str) -> tuple[int, ...]:
     """The issues that a text says it closes."""
     return tuple(dict.fromkeys(int(number) for number in _CLOSES.findall(text)))
 
 
-def state_in_words(thread: Thread) -> str:
+def state_text(thread: Thread) -> str:
     """What became of a thread."""
     if isinstance(thread, Pull) and thread.state is ThreadState.CLOSED:
         return "closed, not merged"
@@ -57,7 +57,7 @@ def state_in_words(thread: Thread) -> str:
 
 def thread_text(thread: Thread) -> str:
     """A pull or an issue in its own words, with what became of it."""
-    head = f"{word_of_thread(thread).capitalize()} #{thread.number} ({state_in_words(thread)}): "
+    head = f"{thread_kind(thread).capitalize()} #{thread.number} ({state_text(thread)}): "
     return f"{head}{thread.title}\n\n{thread.body}".strip()
 
 
@@ -70,7 +70,7 @@ def thread_passage(thread: Thread) -> Passage:
     context = f"{date_words(t.time)} {t.author} {' '.join((*t.labels, *more))}"
     unmerged = isinstance(t, Pull) and t.state is ThreadState.CLOSED
     return Passage(
-        t.bank, word_of_thread(t), t.id, "", t.time, body, f"{context} {split_identifiers(body)}",
+        t.bank, thread_kind(t), t.id, "", t.time, body, f"{context} {split_identifiers(body)}",
         t.trust, Status.RETRACTED if unmerged else Status.OBSERVED, hash=content_id(body),
     )  # fmt: skip
 
@@ -101,53 +101,53 @@ def remark_passage(remark: Remark, title: str = "") -> Passage | None:
     )
 
 
-def passage_of_thread(reader: Reader, thread: Thread) -> Passage | None:
+def curated_thread_passage(reader: Reader, thread: Thread) -> Passage | None:
     """What a thread is found as, in its words of now; None if it is forgotten."""
-    known = reader.curated(thread.bank, word_of_thread(thread), thread.id)
+    known = reader.curation_state(thread.bank, thread_kind(thread), thread.id)
     if known is not None and known.gone:
         return None
     return thread_passage(worded_thread(thread, known.text) if known and known.text else thread)
 
 
-def passage_of_remark(reader: Reader, remark: Remark, title: str = "") -> Passage | None:
+def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> Passage | None:
     """The same for a remark, which goes with its thread."""
     named = parse_uri(remark.thread)
-    above = reader.curated(remark.bank, *named) if named else None
-    known = reader.curated(remark.bank, "remark", remark.id)
+    above = reader.curation_state(remark.bank, *named) if named else None
+    known = reader.curation_state(remark.bank, "remark", remark.id)
     if any(one is not None and one.gone for one in (above, known)):
         return None
     said = worded_remark(remark, known.text) if known and known.text else remark
     return remark_passage(said, title)
 
 
-def show_again(writer: Writer, bank: str, kind: str, id: str) -> str:
+def refresh_passages(writer: Writer, bank: str, kind: str, id: str) -> str:
     """Make a record findable in its words of now, and what stands under it; returns the words that
     it was read with."""
     if kind == "remark":
         remark = writer.remark(bank, id)
         if remark is None:
             return ""
-        writer.put_passage(remark, passage_of_remark(writer, remark, title_of(writer, remark)))
+        writer.put_passage(remark, curated_remark_passage(writer, remark, thread_title(writer, remark)))
         return remark.text
     thread = writer.thread(bank, kind, id)
     if thread is None:
         return ""
-    writer.put_passage(thread, passage_of_thread(writer, thread))
+    writer.put_passage(thread, curated_thread_passage(writer, thread))
     for remark in writer.all_remarks(bank, uri(kind, id)):
-        writer.put_passage(remark, passage_of_remark(writer, remark, thread.title))
+        writer.put_passage(remark, curated_remark_passage(writer, remark, thread.title))
     return f"{thread.title}\n\n{thread.body}".strip()
 
 
-def title_of(writer: Writer, remark: Remark) -> str:
+def thread_title(writer: Writer, remark: Remark) -> str:
     """The title of the thread that a remark stands under, if that is known."""
     named = parse_uri(remark.thread)
     thread = writer.thread(remark.bank, *named) if named else None
     return thread.title if thread else ""
 
 
-def forged_with(writer: Writer, bank: str, kind: str, id: str) -> tuple[tuple[str, str], ...]:
+def records_erased_with(writer: Writer, bank: str, kind: str, id: str) -> tuple[tuple[str, str], ...]:
     """What goes when a pull, an issue or a remark is erased: itself, and the remarks under it."""
-    if kind not in FORGED:
+    if kind not in FORGE_KINDS:
         return ()
     under = writer.all_remarks(bank, uri(kind, id)) if kind != "remark" else ()
     return ((kind, id), *(("remark", remark.id) for remark in under))

@@ -1,7 +1,7 @@
-"""Draining the inbox: raw event, redacted line, journal, and only then is the file removed.
+"""Drains the inbox: writes each raw event to its session's journal, redacted, then removes it.
 
-Killed at any point it loses nothing, because the raw event is still there, and doubles nothing,
-because the journal knows its events by name and time.
+Killed at any point, it loses nothing, because the raw event is still there, and duplicates nothing,
+because the journal recognises events by id and time.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from holdfast.capture.inbox import RawEvent
 from holdfast.capture.places import INJECTED, Places
 from holdfast.model.accounts import InjectionKind
 from holdfast.refine.core.banks import Banks
-from holdfast.refine.hooks.payloads import Payload, Scribe, read_payload, session_of
-from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.hooks.payloads import JournalLineBuilder, Payload, read_payload, session_of
+from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.sources.json_fields import Record, items, normal_time, string
 
+# Events and bytes that are written to disk at once. More saves disk syncs, and holds more in memory
+# and repeats more after a crash.
 _BATCH_EVENTS = 500
 _BATCH_BYTES = 4 * 1024 * 1024
 _KINDS = {kind.value: kind for kind in InjectionKind}
 
 
-class Injected(NamedTuple):
-    """A hook's note that it put something into a session."""
+class InjectionNote(NamedTuple):
+    """A hook's note that it injected context into a session."""
 
     id: str
     session: str
@@ -38,9 +40,9 @@ class Injected(NamedTuple):
 
 
 @dataclass(slots=True)
-class News:
-    """What events told of one session: where its transcript and its work lie, and how far it is.
-    Paths are as they were told, for use and not for keeping."""
+class SessionActivity:
+    """What the drained events say about one session. The paths are not redacted: for use, not to
+    be stored."""
 
     session: str
     transcript: str = ""
@@ -52,9 +54,9 @@ class News:
 
 
 @dataclass(slots=True)
-class Drained:
-    """The account of one draining. `waiting` events may still be being written, `foreign` files
-    are another version's."""
+class DrainReport:
+    """What one run did. `waiting` events may still be incomplete, `foreign` files belong to another
+    version, `emptied` events were dropped because they could not be stored."""
 
     events: int = 0
     failed: int = 0
@@ -65,18 +67,20 @@ class Drained:
     emptied: int = 0
     redacted: int = 0
     last: str = ""
-    sessions: dict[str, News] = field(default_factory=dict[str, News])
+    sessions: dict[str, SessionActivity] = field(default_factory=dict[str, SessionActivity])
     problems: list[str] = field(default_factory=list[str])
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Lines that go to disk together, with the events that may be removed then."""
+    """Lines that are written together, each with the event that is removed afterwards."""
 
     lines: dict[str, list[tuple[RawEvent, Record]]] = field(
         default_factory=dict[str, list[tuple[RawEvent, Record]]]
     )
-    notes: list[tuple[RawEvent, Injected]] = field(default_factory=list[tuple[RawEvent, Injected]])
+    notes: list[tuple[RawEvent, InjectionNote]] = field(
+        default_factory=list[tuple[RawEvent, InjectionNote]]
+    )
     events: int = 0
     size: int = 0
 
@@ -93,37 +97,37 @@ class _Batch:
 def drain(
     places: Places,
     banks: Banks,
-    rules: Rules,
+    rules: PrivacyRules,
     now: Callable[[], str],
-    keep: Callable[[Sequence[Injected]], bool] = lambda notes: True,
-) -> Drained:
-    """Move every event that is whole from the inbox to the journals. `keep` is given the notes
-    on injections and says whether it has stored them; if not, they wait."""
-    done = Drained()
-    scribe = Scribe(places, banks, rules)
+    store_notes: Callable[[Sequence[InjectionNote]], bool] = lambda notes: True,
+) -> DrainReport:
+    """Move every complete event from the inbox to the journals. `store_notes` gets the notes on
+    injections and returns whether it stored them; if not, they stay in the inbox."""
+    done = DrainReport()
+    builder = JournalLineBuilder(places, banks, rules)
     for folder in inbox.folders(places):
         listed = inbox.waiting(folder)
         done.foreign += listed.foreign
         batch = _Batch()
         for raw in listed.events:
-            _take(raw, batch, scribe, places, now, done)
+            _process_event(raw, batch, builder, places, now, done)
             if batch.full:
-                _store(batch, places, keep, done)
+                _store_batch(batch, places, store_notes, done)
                 batch = _Batch()
-        _store(batch, places, keep, done)
-        if done.problems:  # what cannot be stored must not fill the memory either
+        _store_batch(batch, places, store_notes, done)
+        if done.problems:  # events that cannot be stored must not fill the memory
             done.emptied += inbox.relieve(folder)
-    done.redacted = sum(scribe.taken.values())
+    done.redacted = sum(builder.redacted.values())
     return done
 
 
-def _take(
+def _process_event(
     raw: RawEvent,
     batch: _Batch,
-    scribe: Scribe,
+    builder: JournalLineBuilder,
     places: Places,
     now: Callable[[], str],
-    done: Drained,
+    done: DrainReport,
 ) -> None:
     payload = read_payload(raw)
     unfinished = payload.problem is not None or (not raw.size and not places.names_only.exists())
@@ -131,38 +135,41 @@ def _take(
         done.waiting += 1
         return
     if raw.event == INJECTED:
-        note = _injected(raw, payload.record)
+        note = _read_note(raw, payload.record)
         if note is None or payload.problem is not None:
             done.failed += 1
             inbox.remove(raw)
         else:
             batch.notes.append((raw, note))
         return
-    line = scribe.line(raw, payload)
+    line = builder.build(raw, payload)
     batch.add(raw, line)
-    _tell(done, raw, line, payload)
+    _record_activity(done, raw, line, payload)
 
 
 def _seconds(now: str) -> float:
     return datetime.fromisoformat(now).timestamp()
 
 
-def _tell(done: Drained, raw: RawEvent, line: Record, payload: Payload) -> None:
+def _record_activity(done: DrainReport, raw: RawEvent, line: Record, payload: Payload) -> None:
     session = line["session"]
-    news = done.sessions.setdefault(session, News(session))
-    news.transcript = string(payload.record, "transcript_path") or news.transcript
-    news.cwd = string(payload.record, "cwd") or news.cwd
-    news.events += 1
-    news.last = max(news.last, line["time"])
-    news.ended = raw.event == "SessionEnd" or (news.ended and raw.event != "SessionStart")
-    news.stopped = news.stopped or raw.event == "Stop"
+    activity = done.sessions.setdefault(session, SessionActivity(session))
+    activity.transcript = string(payload.record, "transcript_path") or activity.transcript
+    activity.cwd = string(payload.record, "cwd") or activity.cwd
+    activity.events += 1
+    activity.last = max(activity.last, line["time"])
+    activity.ended = raw.event == "SessionEnd" or (activity.ended and raw.event != "SessionStart")
+    activity.stopped = activity.stopped or raw.event == "Stop"
     done.failed += "problem" in line
     done.excluded += line.get("skip") == "excluded"
     done.last = max(done.last, line["time"])
 
 
-def _store(
-    batch: _Batch, places: Places, keep: Callable[[Sequence[Injected]], bool], done: Drained
+def _store_batch(
+    batch: _Batch,
+    places: Places,
+    keep: Callable[[Sequence[InjectionNote]], bool],
+    done: DrainReport,
 ) -> None:
     for session, lines in batch.lines.items():
         try:
@@ -170,20 +177,20 @@ def _store(
         except OSError as error:
             done.problems.append(f"{places.journal(session)}: {error.strerror or error}")
             continue
-        _remove(raw for raw, _ in lines)
+        _remove_events(raw for raw, _ in lines)
     if batch.notes and keep([note for _, note in batch.notes]):
         done.injected += len(batch.notes)
-        _remove(raw for raw, _ in batch.notes)
+        _remove_events(raw for raw, _ in batch.notes)
     elif batch.notes:
         done.waiting += len(batch.notes)
 
 
-def _remove(events: Iterable[RawEvent]) -> None:
+def _remove_events(events: Iterable[RawEvent]) -> None:
     for raw in events:
         inbox.remove(raw)
 
 
-def _injected(raw: RawEvent, record: Record) -> Injected | None:
+def _read_note(raw: RawEvent, record: Record) -> InjectionNote | None:
     kind = _KINDS.get(string(record, "kind"))
     id = string(record, "id")
     characters: object = record.get("characters")
@@ -192,4 +199,4 @@ def _injected(raw: RawEvent, record: Record) -> Injected | None:
     records = tuple(name for name in items(record.get("records")) if isinstance(name, str))
     time = normal_time(string(record, "time")) or normal_time(raw.changed_ns / 1e9)
     session, cwd = session_of(raw, record), string(record, "cwd")
-    return Injected(id, session, time, kind, characters, records, cwd)
+    return InjectionNote(id, session, time, kind, characters, records, cwd)

@@ -1,6 +1,7 @@
-"""Journals that have served are put away: read to their last line, none of which failed, and not
-written to for a season. Every turn they gave is in the memory for good, and a session that goes
-on after so long begins a new one."""
+"""Removes journals that were read to their end without a failed line and are no longer written to.
+
+Their turns are stored. A session that continues after so long gets a new journal.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +15,15 @@ from holdfast.sources.claude_code import events
 from holdfast.sources.file_stamp import stamp_of
 from holdfast.store.protocol import Writer
 
-KEPT_S = 90 * 86400.0
+# How long a journal is kept after its last write. Until then a session that continues finds the
+# texts that its journal has already had; journals are small, so the time is generous.
+RETENTION_S = 90 * 86400.0
+# Higher than any reader version: failed lines of all readers count.
 _ANY_READER = 2**31 - 1
 
 
-def put_away(writer: Writer, places: Places, kept_s: float = KEPT_S) -> int:
-    """Remove the journals that nobody needs any more; returns how many."""
+def remove_old_journals(writer: Writer, places: Places, kept_s: float = RETENTION_S) -> int:
+    """Remove the journals that were read and not written to for `kept_s`; returns how many."""
     if not places.journals.is_dir():
         return 0
     known = {s.path: s for s in writer.sources() if s.agent == events.AGENT}
@@ -35,11 +39,11 @@ def put_away(writer: Writer, places: Places, kept_s: float = KEPT_S) -> int:
     if gone:
         with writer.transaction():
             for source in gone:
-                told = f"read and put away; {source.lines} lines of it were read"
-                writer.mark_source(source.id, SourceState.GONE.value, told)
+                note = f"read and put away; {source.lines} lines of it were read"
+                writer.set_source_state(source.id, SourceState.GONE.value, note)
     return len(gone)
 
 
 def _is_old(stat: os.stat_result, source: Source, kept_s: float) -> bool:
-    """Whether it is as it was when it was read to its end, and that was long ago."""
+    """Whether a journal is unchanged since it was read to its end, and old enough."""
     return stamp_of(stat) == source.stamp and time() - stat.st_mtime > kept_s

@@ -1,6 +1,6 @@
-"""One raw event becomes one line of the journal: what may be kept of it, refined and redacted.
+"""Makes one journal line of one raw event: refined, redacted, without what must not be stored.
 
-Any bytes give a line. What cannot be read keeps its name and the reason.
+Any bytes give a line. An event that cannot be read gives a line with its id and the reason.
 """
 
 from __future__ import annotations
@@ -17,28 +17,40 @@ from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
 from holdfast.model.ledger import Failure, Skip
 from holdfast.refine.core.banks import Banks
-from holdfast.refine.ingest.turns import Rules, parse, redact_text, redact_turn
-from holdfast.sources.claude_code.events import LINE_VERSION, Told, refine_payload, spell_turn
+from holdfast.refine.ingest.turns import PrivacyRules, parse_line, redact_text, redact_turn
+from holdfast.sources.claude_code.events import (
+    LINE_VERSION,
+    EventContent,
+    refine_payload,
+    turn_fields,
+)
 from holdfast.sources.draft import DraftTurn
 from holdfast.sources.json_fields import Record, normal_time, string
 from holdfast.sources.lines import LINE_LIMIT, Clipper
 
-_SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}\Z")
-_NOBODY = "none"
-_HEAD = 64 * 1024
-_PATH_LIMIT = 4096
-_FACT = re.compile(rb'"(session_id|cwd|transcript_path)"\s*:\s*("(?:[^"\\]|\\.)*")')
+_ID = re.compile(r"[A-Za-z0-9_-]{1,100}\Z")
+# The session of events that name none.
+_NO_SESSION = "none"
+# Bytes at the start of an unreadable payload that are searched for its session and folder.
+_HEAD_BYTES = 64 * 1024
+# The longest path on Linux.
+_MAX_PATH_CHARACTERS = 4096
+_MAX_AGENT_TYPE_CHARACTERS = 100
+# A longer duration of a tool call (115 days) is an error.
+_MAX_DURATION_MS = 1e10
+_IDENTITY_FIELD = re.compile(rb'"(session_id|cwd|transcript_path)"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
 class Payload(NamedTuple):
-    """What an event carries; `problem` says why it is not all of it."""
+    """The content of an event; with a `problem`, `record` has only what could be found."""
 
     record: Record
     problem: Failure | None = None
 
 
 def read_payload(raw: RawEvent) -> Payload:
-    """The content of an event, never held whole where it is huge."""
+    """The content of an event. Of one over `LINE_LIMIT` long values are clipped while reading, so
+    that it is never held in memory as a whole."""
     if not raw.size:
         return Payload({})
     held = bytearray()
@@ -47,24 +59,24 @@ def read_payload(raw: RawEvent) -> Payload:
         if clipper is None and len(held) + len(piece) > LINE_LIMIT:
             clipper = Clipper()
             clipper.feed(bytes(held))
-            del held[_HEAD:]
+            del held[_HEAD_BYTES:]
         if clipper is not None:
             clipper.feed(piece)
         else:
             held += piece
-    found: Any = parse(bytes(held) if clipper is None else clipper.finish())
+    found: Any = parse_line(bytes(held) if clipper is None else clipper.finish())
     if clipper is not None and clipper.overflowed:
         found = Failure.TOO_LARGE
     if isinstance(found, dict):
         return Payload(found)
     problem = found if isinstance(found, Failure) else Failure.NOT_AN_OBJECT
-    return Payload(_facts(bytes(held[:_HEAD])), problem)
+    return Payload(_scan_identity(bytes(held[:_HEAD_BYTES])), problem)
 
 
-def _facts(head: bytes) -> Record:
-    """Whose event it is, from the start of a payload that cannot be read."""
+def _scan_identity(head: bytes) -> Record:
+    """The session, folder and transcript in the start of a payload that cannot be parsed."""
     facts: Record = {}
-    for name, value in _FACT.findall(head):
+    for name, value in _IDENTITY_FIELD.findall(head):
         try:
             facts.setdefault(name.decode(), orjson.loads(value))
         except orjson.JSONDecodeError:
@@ -73,33 +85,33 @@ def _facts(head: bytes) -> Record:
 
 
 def session_of(raw: RawEvent, record: Record) -> str:
-    """The session that a payload names, or else its file."""
+    """The session that a payload names, or else the one in the event's file name."""
     named = string(record, "session_id")
-    return named if _SESSION.match(named) else raw.session
+    return named if _ID.match(named) else raw.session
 
 
-def first_folder(places: Places, session: str) -> str:
-    """Where the journal says that a session began."""
+def session_start_folder(places: Places, session: str) -> str:
+    """The first folder in a session's journal; "" if it has none."""
     events = journal.read(places.journal(session))
     return next((folder for event in events if (folder := string(event, "cwd"))), "")
 
 
-class Scribe:
-    """Writes lines of the journal, by the rules in force."""
+class JournalLineBuilder:
+    """Builds journal lines by the privacy rules; `redacted` counts what was redacted so far."""
 
-    def __init__(self, places: Places, banks: Banks, rules: Rules) -> None:
+    def __init__(self, places: Places, banks: Banks, rules: PrivacyRules) -> None:
         self._places = places
         self._banks = banks
         self._rules = rules
         self._redactor = Redactor(rules.patterns)
         self._excluded: dict[str, bool] = {}
-        self._began: dict[str, str] = {}
-        self.taken: Counter[str] = Counter()
+        self._start_folders: dict[str, str] = {}
+        self.redacted: Counter[str] = Counter()
 
-    def line(self, raw: RawEvent, payload: Payload) -> Record:
-        """The line of an event."""
+    def build(self, raw: RawEvent, payload: Payload) -> Record:
+        """The journal line of an event."""
         record, problem = payload
-        session, cwd = session_of(raw, record), string(record, "cwd")[:_PATH_LIMIT]
+        session, cwd = session_of(raw, record), string(record, "cwd")[:_MAX_PATH_CHARACTERS]
         line: Record = {
             "v": LINE_VERSION,
             "id": raw.id,
@@ -107,64 +119,68 @@ class Scribe:
             "time": normal_time(raw.changed_ns / 1e9),
             "session": session,
             "cwd": self._redactor.name(cwd),
-            "transcript": self._redactor.name(string(record, "transcript_path")[:_PATH_LIMIT]),
+            "transcript": self._redactor.name(
+                string(record, "transcript_path")[:_MAX_PATH_CHARACTERS]
+            ),
         }
         agent = string(record, "agent_id")
-        if _SESSION.match(agent):
-            kind = self._redactor.name(string(record, "agent_type")[:100])
-            line |= {"agent": agent, "agent_type": kind}
+        if _ID.match(agent):
+            agent_type = string(record, "agent_type")[:_MAX_AGENT_TYPE_CHARACTERS]
+            line |= {"agent": agent, "agent_type": self._redactor.name(agent_type)}
         prompt = string(record, "prompt_id")
-        if raw.event == "UserPromptSubmit" and _SESSION.match(prompt):
+        if raw.event == "UserPromptSubmit" and _ID.match(prompt):
             line["prompt"] = prompt
-        if problem is None and session == _NOBODY and record:
+        if problem is None and session == _NO_SESSION and record:
             problem = Failure.WRONG_SHAPE
         if problem is not None:
             line["problem"] = problem.value
-        elif self._keeps_out(session, cwd):
+        elif self._is_excluded(session, cwd):
             line["skip"] = Skip.EXCLUDED.value
         elif record:
-            line |= self._words(raw, record, line["time"], cwd)
+            line |= self._content(raw, record, line["time"], cwd)
         return line
 
-    def _words(self, raw: RawEvent, record: Record, time: str, cwd: str) -> Record:
-        spent: object = record.get("duration_ms")
-        seconds = spent / 1000 if isinstance(spent, int) and 0 <= spent < 1e10 else 0
+    def _content(self, raw: RawEvent, record: Record, time: str, cwd: str) -> Record:
+        duration: object = record.get("duration_ms")
+        known = isinstance(duration, int) and 0 <= duration < _MAX_DURATION_MS
+        seconds = duration / 1000 if known else 0
         began = normal_time(raw.changed_ns / 1e9 - seconds)
         root = self._banks.project(cwd).root if cwd else ""
         try:
-            told = refine_payload(raw.event, record, root, began, time)
+            refined = refine_payload(raw.event, record, root, began, time)
         except RecursionError:
             return {"problem": Failure.TOO_DEEP.value}
-        if told.skip is not None:
-            return {"skip": told.skip.value}
-        if told.turn is None:
-            return {key: self._clean(value) for key, value in told.notes}
-        return self._turn(told, told.turn, root)
+        if refined.skip is not None:
+            return {"skip": refined.skip.value}
+        if refined.turn is None:
+            return {key: self._redact(value) for key, value in refined.notes}
+        return self._turn_fields(refined, refined.turn, root)
 
-    def _turn(self, told: Told, turn: DraftTurn, root: str) -> Record:
-        kept = redact_turn(turn, self._rules, root, self._redactor, self.taken)
-        if isinstance(kept, Skip):
-            return {"skip": kept.value}
-        text, tool = kept
+    def _turn_fields(self, refined: EventContent, turn: DraftTurn, root: str) -> Record:
+        redacted = redact_turn(turn, self._rules, root, self._redactor, self.redacted)
+        if isinstance(redacted, Skip):
+            return {"skip": redacted.value}
+        text, tool = redacted
         speaker = self._redactor.name(turn.speaker)
         turn = turn._replace(text=text, tool=tool, speaker=speaker)
-        result = told.result
+        result = refined.result
         if result is not None:
-            result = result._replace(result=self._clean(result.result))
-        return spell_turn(turn, result)
+            result = result._replace(result=self._redact(result.result))
+        return turn_fields(turn, result)
 
-    def _clean(self, text: str) -> str:
-        return redact_text(text, self._redactor, self.taken)
+    def _redact(self, text: str) -> str:
+        return redact_text(text, self._redactor, self.redacted)
 
-    def _keeps_out(self, session: str, cwd: str) -> bool:
-        """Whether the settings keep an event out: by the folder that it came from, or by the
-        one that its session began in."""
-        began = self._began.get(session)
-        if not began:
-            began = self._began[session] = first_folder(self._places, session) or cwd
-        return any(self._excludes(folder) for folder in {began, cwd} if folder)
+    def _is_excluded(self, session: str, cwd: str) -> bool:
+        """Whether the settings exclude the folder of an event, or the one that its session started
+        in."""
+        start = self._start_folders.get(session)
+        if not start:
+            start = session_start_folder(self._places, session) or cwd
+            self._start_folders[session] = start
+        return any(self._is_excluded_folder(folder) for folder in {start, cwd} if folder)
 
-    def _excludes(self, folder: str) -> bool:
+    def _is_excluded_folder(self, folder: str) -> bool:
         if folder not in self._excluded:
             self._excluded[folder] = self._banks.is_excluded(folder)
         return self._excluded[folder]

@@ -1,8 +1,8 @@
-"""Journals whose sessions have settled are read, after the transcripts they stand beside.
+"""Ingests the journals of sessions that are over, after the transcripts of the same sessions.
 
-The transcript is the truth and comes later than the hooks; a journal read too soon would only
-say first what the transcript says better. So it waits until the session is over and its
-transcripts are read to their end, or nothing has happened for an hour.
+The transcript is the more reliable source and is written later than the hook events. So a journal
+waits until its session has ended or was idle for an hour, and its transcripts are read to their
+end.
 """
 
 from __future__ import annotations
@@ -16,21 +16,23 @@ from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.core.bank_making import BankMaker
-from holdfast.refine.ingest.ingest import Account, ingest
+from holdfast.refine.ingest.ingest import IngestReport, ingest
 from holdfast.refine.ingest.read_plan import Input
-from holdfast.refine.ingest.turns import Rules
+from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.file_stamp import stamp_of
 from holdfast.sources.json_fields import normal_time, string
 from holdfast.store.protocol import Reader, Writer
 
-IDLE = timedelta(hours=1)
-_WAKING = ("SessionStart", "UserPromptSubmit")
+# Without an event for so long, a session counts as over. A shorter time treats sessions as over
+# that only pause; a longer one delays those that crashed.
+IDLE_AFTER = timedelta(hours=1)
+_RESUMING_EVENTS = ("SessionStart", "UserPromptSubmit")
 
 
-class Unread(NamedTuple):
-    """A journal with lines that are not read yet, and what they tell of their session."""
+class UnreadJournal(NamedTuple):
+    """A journal with unread lines, and what its events say about its session."""
 
     path: Path
     session: str
@@ -39,19 +41,19 @@ class Unread(NamedTuple):
     ended: bool = False
 
 
-class Reconciled(NamedTuple):
-    """What was read of transcripts that a journal waited for, and of journals."""
+class ReconcileReport(NamedTuple):
+    """What was ingested from transcripts that a journal waited for, and from journals."""
 
-    transcripts: Account
-    journals: Account
+    transcripts: IngestReport
+    journals: IngestReport
 
 
 def reconcile(
-    writer: Writer, banks: BankMaker, places: Places, rules: Rules, now: Callable[[], str]
-) -> Reconciled:
-    """Read every journal that may be read by now, and before it the transcripts that it names,
-    wherever those lie."""
-    known = _Known(writer)
+    writer: Writer, banks: BankMaker, places: Places, rules: PrivacyRules, now: Callable[[], str]
+) -> ReconcileReport:
+    """Ingest every journal whose session is over, and before it the unread transcripts that it
+    names, in any folder."""
+    known = _KnownSources(writer)
     over = [unread for unread in find_unread(places, known.sources) if is_over(unread, now())]
     late = [
         Input(path, claude_code.AGENT)
@@ -59,19 +61,19 @@ def reconcile(
         for path in known.transcripts(unread)
         if not known.is_read(path)
     ]
-    transcripts = ingest(writer, banks, late, rules, now) if late else Account()
-    known = _Known(writer)
+    transcripts = ingest(writer, banks, late, rules, now) if late else IngestReport()
+    known = _KnownSources(writer)
     settled = [
         Input(unread.path, events.AGENT)
         for unread in over
         if all(known.is_read(path) for path in known.transcripts(unread))
     ]
-    journals = ingest(writer, banks, settled, rules, now) if settled else Account()
-    return Reconciled(transcripts, journals)
+    journals = ingest(writer, banks, settled, rules, now) if settled else IngestReport()
+    return ReconcileReport(transcripts, journals)
 
 
-class _Known:
-    """What the ledger knows of files."""
+class _KnownSources:
+    """The sources in the ledger."""
 
     def __init__(self, reader: Reader) -> None:
         self.sources = {source.path: source for source in reader.sources()}
@@ -81,10 +83,10 @@ class _Known:
                 path = Path(source.path)
                 self._named.setdefault(path.stem, []).append(path)
 
-    def transcripts(self, unread: Unread) -> list[Path]:
-        """A session's transcript and those of its subagents, as far as they are there."""
-        told = Path(unread.transcript)
-        paths = [told] if told.name == f"{unread.session}.jsonl" else []
+    def transcripts(self, unread: UnreadJournal) -> list[Path]:
+        """The existing transcripts of a session and of its subagents."""
+        named = Path(unread.transcript)
+        paths = [named] if named.name == f"{unread.session}.jsonl" else []
         found: list[Path] = []
         for path in dict.fromkeys(paths + self._named.get(unread.session, [])):
             if path.is_file():
@@ -93,37 +95,37 @@ class _Known:
         return found
 
     def is_read(self, path: Path) -> bool:
-        """Whether a transcript is read to its end, or cannot be."""
+        """Whether a transcript is read to its end, or is unreadable."""
         source = self.sources.get(str(path))
         if source is None:
             return False
         return source.state is SourceState.UNREADABLE or source.stamp == _stamp(path)
 
 
-def unread_journals(reader: Reader, places: Places) -> list[Unread]:
-    """The journals that still wait for their sessions to settle, or for a worker."""
-    return find_unread(places, _Known(reader).sources)
+def unread_journals(reader: Reader, places: Places) -> list[UnreadJournal]:
+    """The journals that wait for the end of their session, or for a worker."""
+    return find_unread(places, _KnownSources(reader).sources)
 
 
-def find_unread(places: Places, known: dict[str, Source]) -> list[Unread]:
+def find_unread(places: Places, known: dict[str, Source]) -> list[UnreadJournal]:
     """The journals that have changed since they were last read."""
-    found: list[Unread] = []
+    found: list[UnreadJournal] = []
     for path in sorted(places.journals.glob("*.jsonl")):
         source = known.get(str(path))
         if source is None or source.stamp != _stamp(path):
-            found.append(_look(path))
+            found.append(_read_journal(path))
     return found
 
 
-def _look(path: Path) -> Unread:
+def _read_journal(path: Path) -> UnreadJournal:
     transcript = last = ""
     ended = False
     for event in journal.read(path):
         name = string(event, "event")
         transcript = string(event, "transcript") or transcript
         last = max(last, normal_time(event.get("time")))
-        ended = name == "SessionEnd" or (ended and name not in _WAKING)
-    return Unread(path, path.stem, transcript, last, ended)
+        ended = name == "SessionEnd" or (ended and name not in _RESUMING_EVENTS)
+    return UnreadJournal(path, path.stem, transcript, last, ended)
 
 
 def _stamp(path: Path) -> str:
@@ -133,22 +135,21 @@ def _stamp(path: Path) -> str:
         return ""
 
 
-def is_over(unread: Unread, now: str) -> bool:
-    """Whether a session has ended, or nothing has been heard of it for long."""
-    return unread.ended or _idle(unread.last, now)
+def is_over(unread: UnreadJournal, now: str) -> bool:
+    """Whether a session has ended or is idle."""
+    return unread.ended or _is_idle(unread.last, now)
 
 
 def has_ended(places: Places, host: str, last: str, now: str) -> bool:
-    """Whether a session is over, by its journal if there is one, else by when it was last heard
-    of."""
+    """Whether a session has ended by its journal, or is idle by the time of its last event."""
     path = places.journals / f"{host}.jsonl"
-    if path.is_file() and _look(path).ended:
+    if path.is_file() and _read_journal(path).ended:
         return True
-    return _idle(last, now)
+    return _is_idle(last, now)
 
 
-def _idle(last: str, now: str) -> bool:
+def _is_idle(last: str, now: str) -> bool:
     if not last:
         return True
     since = datetime.fromisoformat(now) - datetime.fromisoformat(last)
-    return abs(since) >= IDLE  # a time to come: the clock was set back
+    return abs(since) >= IDLE_AFTER  # negative if the clock was set back

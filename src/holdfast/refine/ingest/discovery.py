@@ -1,7 +1,7 @@
-"""Which transcripts there are to read, and whose each is.
+"""Finds the transcripts to read, and which agent wrote each.
 
-An agent's own folders hold its own files. Of a path that a person names every file is looked at,
-and told by its first bytes.
+Files in an agent's own folder belong to that agent. In a path that a person names, the agent of
+each file is recognised by the file's first bytes.
 """
 
 from __future__ import annotations
@@ -16,27 +16,30 @@ from pathlib import Path
 from holdfast.errors import InputError
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.settings import Settings
-from holdfast.sources.agent import Agent, Where
+from holdfast.sources.agent import Agent, UserEnvironment
 from holdfast.sources.claude_code.files import find_transcripts
-from holdfast.sources.registry import FIRST, agents
-from holdfast.sources.source_files import is_there
+from holdfast.sources.registry import DEFAULT_AGENT, agents
+from holdfast.sources.source_files import source_exists
 
+# Bytes at the end of a transcript that are searched for its last timestamp: a few of its lines.
 _TAIL_BYTES = 64 * 1024
 _TIMESTAMP = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\dT[\d:.]{8,16}Z?)"')
-_PEEK_BYTES = 512 * 1024
-_JOURNAL = b'{"v":1,"id":"'
+# Bytes of a first line that are read to tell a transcript from other formats.
+_FIRST_LINE_BYTES = 512 * 1024
+_JOURNAL_START = b'{"v":1,"id":"'
+# Bytes that an agent is shown to recognise its files.
 _HEAD_BYTES = 64 * 1024
-_ENDINGS = (".jsonl", ".json", ".db", ".vscdb")
+_EXTENSIONS = (".jsonl", ".json", ".db", ".vscdb")
 
 
-def where_of(settings: Settings) -> Where:
-    """Where this user's agents are looked for."""
+def agent_locations(settings: Settings) -> UserEnvironment:
+    """The folders and variables that agents of this user are found by."""
     env = {**settings.folders, "CLAUDE_CONFIG_DIR": str(settings.claude_dir)}
-    return Where(settings.user_home or settings.claude_dir.parent, env, sys.platform)
+    return UserEnvironment(settings.user_home or settings.claude_dir.parent, env, sys.platform)
 
 
-def default_folders(where: Where) -> list[tuple[Path, Agent]]:
-    """The folders that are there of those that agents keep their sessions in."""
+def default_folders(where: UserEnvironment) -> list[tuple[Path, Agent]]:
+    """The existing folders in which agents keep their sessions, each with its agent."""
     return [
         (folder, agent)
         for agent in agents().values()
@@ -45,8 +48,11 @@ def default_folders(where: Where) -> list[tuple[Path, Agent]]:
     ]
 
 
-def find_all(where: Where, problems: list[str], agent: str = "") -> Iterator[tuple[Path, str]]:
-    """Every session that the agents of this user keep, each by its agent; or those of one."""
+def find_all_transcripts(
+    where: UserEnvironment, problems: list[str], agent: str = ""
+) -> Iterator[tuple[Path, str]]:
+    """Every transcript in the agents' own folders with its agent's name; only those of `agent` if
+    one is given. Folders that cannot be read are added to `problems`."""
     for folder, known in default_folders(where):
         if agent in ("", known.name):
             yield from ((path, known.name) for path in known.find(folder, problems))
@@ -55,8 +61,8 @@ def find_all(where: Where, problems: list[str], agent: str = "") -> Iterator[tup
 def find_inputs(
     paths: Iterable[Path], bank: str = "", problems: list[str] | None = None
 ) -> list[Input]:
-    """The transcripts that the paths name, oldest first: a fork is read after its original.
-    What cannot be looked into is told in `problems`."""
+    """The transcripts in some files and folders, oldest first, so that a fork is read after its
+    original. Folders that cannot be read are added to `problems`."""
     noted = problems if problems is not None else []
     found: list[tuple[Path, str]] = []
     for path in paths:
@@ -64,72 +70,74 @@ def find_inputs(
             found += _in_file(path, noted)
         elif path.is_dir():
             found += _in_folder(path, noted)
-        elif (within := _within(path)) is not None:
+        elif (within := _agent_of_inner_path(path)) is not None:
             found.append((path, within.name))
         elif path.exists():
             raise InputError(f"{path} is neither a file nor a folder.", "Give a transcript.")
         else:
             raise InputError(f"{path} does not exist.", "Give a transcript, or a folder of them.")
-    return in_order(found, bank, noted)
+    return sort_inputs(found, bank, noted)
 
 
 def _in_file(path: Path, problems: list[str]) -> Iterator[tuple[Path, str]]:
-    agent = whose(path)
-    if agent.name == FIRST:
+    agent = detect_agent(path)
+    if agent.name == DEFAULT_AGENT:
         _refuse_other_formats(path)
     yield from ((inner, agent.name) for inner in agent.find(path, problems))
 
 
 def _in_folder(path: Path, problems: list[str]) -> Iterator[tuple[Path, str]]:
-    """What lies in a folder, each by the agent whose it is."""
-    first = agents()[FIRST]
-    for file in find_transcripts(path, problems, _ENDINGS):
-        agent = whose(file)
+    """The transcripts in a folder, each with its agent."""
+    first = agents()[DEFAULT_AGENT]
+    for file in find_transcripts(path, problems, _EXTENSIONS):
+        agent = detect_agent(file)
         if agent is not first:
             yield from ((inner, agent.name) for inner in agent.find(file, problems))
         elif file.suffix == ".jsonl":
             yield file, first.name
 
 
-def whose(path: Path) -> Agent:
-    """The agent that wrote a file; the first one's where nothing tells."""
+def detect_agent(path: Path) -> Agent:
+    """The agent that wrote a file; the default one if no other recognises it."""
     known = agents()
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
     except OSError:
-        return known[FIRST]
-    others = (agent for agent in known.values() if agent.name != FIRST)
-    return next((agent for agent in others if agent.knows(path, head)), known[FIRST])
+        return known[DEFAULT_AGENT]
+    others = (agent for agent in known.values() if agent.name != DEFAULT_AGENT)
+    return next((agent for agent in others if agent.recognises(path, head)), known[DEFAULT_AGENT])
 
 
-def _within(path: Path) -> Agent | None:
-    """The agent that keeps sessions within a file, for a path of one of them."""
+def _agent_of_inner_path(path: Path) -> Agent | None:
+    """The agent of a path below a file: some agents keep many sessions in one file, such as a
+    database, and each session has a path of its own below it."""
     whole = next((parent for parent in path.parents if parent.is_file()), None)
-    agent = whose(whole) if whole is not None else None
-    return agent if agent and agent.layout and is_there(str(path), agent.name) else None
+    agent = detect_agent(whole) if whole is not None else None
+    return agent if agent and agent.layout and source_exists(str(path), agent.name) else None
 
 
-def in_order(files: Iterable[tuple[Path, str]], bank: str, problems: list[str]) -> list[Input]:
-    """Transcripts to read, each by its agent and once, oldest first."""
+def sort_inputs(files: Iterable[tuple[Path, str]], bank: str, problems: list[str]) -> list[Input]:
+    """The inputs for some transcripts, each once, oldest first. A path that is not UTF-8 is added
+    to `problems` instead."""
     found: dict[str, Input] = {}
     for file, agent in files:
         real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
-        if _spelled(real):
+        if _is_utf8(real):
             found.setdefault(str(real), Input(real, agent, bank))
         else:
             problems.append(f"{os.fsencode(real)!r}: its name is not UTF-8")
-    return sorted(found.values(), key=lambda item: (_ended(item.path), str(item.path)))
+    return sorted(found.values(), key=lambda item: (_end_time(item.path), str(item.path)))
 
 
 def _refuse_other_formats(path: Path) -> None:
-    """A file that a person names must be a transcript: what is read cannot be unread yet."""
+    """Raise `InputError` for a file that is no transcript: once read, it would stay in memory."""
     try:
         with path.open("rb") as file:
-            first = file.readline(_PEEK_BYTES).strip()
+            first = file.readline(_FIRST_LINE_BYTES).strip()
     except OSError:
-        return  # reading it will tell why
-    if first.startswith(_JOURNAL):
+        return  # reading it will report the error
+    if first.startswith(_JOURNAL_START):
         raise InputError(
             f"{path} is a journal of what hooks told.", "It is read when its session is over."
         )
@@ -142,8 +150,8 @@ def _refuse_other_formats(path: Path) -> None:
         )
 
 
-def _spelled(path: Path) -> bool:
-    """Whether a path can be written down as text."""
+def _is_utf8(path: Path) -> bool:
+    """Whether a path can be stored as text."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -151,17 +159,17 @@ def _spelled(path: Path) -> bool:
     return True
 
 
-def _ended(path: Path) -> str:
-    """The last moment that a transcript tells, or else when its file was changed: copying a
-    folder gives every file a new date, and a fork must still come after its original."""
+def _end_time(path: Path) -> str:
+    """The last timestamp in a transcript, or else the time of its file. Copying a folder gives
+    every file a new time, and a fork must still come after its original."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _TAIL_BYTES))
-            told = _TIMESTAMP.findall(file.read())
+            timestamps = _TIMESTAMP.findall(file.read())
             changed = os.fstat(file.fileno()).st_mtime
     except OSError:
         return ""
-    if told:
-        return str(max(told).decode())
+    if timestamps:
+        return str(max(timestamps).decode())
     return datetime.fromtimestamp(changed, UTC).isoformat(timespec="milliseconds")

@@ -1,5 +1,5 @@
-"""How what was erased for good is known when it is met again: by marks that tell neither its words
-nor its name."""
+"""Recognises erased records when they are read again: by hashes that reveal neither their text nor
+their name."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from holdfast.model.ids import content_id
 from holdfast.store.protocol import Reader
 
 
-def mark(kind: str, name: str) -> str:
-    """The mark of a turn, a session, a session's title, a line, a commit, a tag, a pull, an issue,
-    a remark, or of the words of one of these three."""
+def erasure_mark(kind: str, name: str) -> str:
+    """The hash that is stored for an erased record. `kind` is turn, session, title (of a session),
+    line, call, commit, tag, pull, issue, remark, words (of a pull, issue or remark) or any."""
     return content_id("erased", kind, name)
 
 
 def line_name(path: str, offset: int) -> str:
-    """How a line of a file is named."""
+    """The name of a line of a file in erasure marks."""
     return f"{offset}:{path}"
 
 
-class Erased:
-    """What must not be taken in again, among some names."""
+class ErasedNames:
+    """Which of some names, each with its kind, were erased and must not be stored again."""
 
     def __init__(self, reader: Reader, bank: str, names: Sequence[tuple[str, str]]) -> None:
         self._found: set[str] = set()
-        # Seldom is anything erased at all; then no name need be hashed.
-        if reader.erased(bank, (mark("any", ""),)):
-            self._found = reader.erased(bank, [mark(kind, name) for kind, name in names])
+        # Most banks have no erasures; then no name has to be hashed.
+        if reader.erased_marks(bank, (erasure_mark("any", ""),)):
+            self._found = reader.erased_marks(
+                bank, [erasure_mark(kind, name) for kind, name in names]
+            )
 
     def has(self, kind: str, name: str) -> bool:
-        """Whether a name stands for something erased."""
-        return bool(self._found) and mark(kind, name) in self._found
+        """Whether a record was erased; its name must be among those given."""
+        return bool(self._found) and erasure_mark(kind, name) in self._found

@@ -1,8 +1,8 @@
-"""Ingest: read what is new, store it, derive what follows from it, and give an account.
+"""Ingest: reads what is new in files, stores it, derives sessions from it, and reports.
 
-Can be stopped anywhere and run again: it goes on where it was. Two at once share the work
-badly but do no harm. By many hands (`crew`) or alone, what is stored is the same; only who runs
-this writes.
+It can be stopped at any point and run again, and continues where it was. Two runs at once waste
+work but do no harm. The stored rows are the same with one process or many; only the process that
+calls this writes.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 from holdfast.model.ledger import Skip, Source
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
-from holdfast.refine.ingest.read_plan import Input, Job, Planner, note_gone
-from holdfast.refine.ingest.segments import POOL_FROM_BYTES, read_jobs
-from holdfast.refine.ingest.turns import Rules
-from holdfast.refine.ingest.write import OvertakenError, write
+from holdfast.refine.ingest.read_plan import Input, Job, ReadPlanner, mark_missing_sources
+from holdfast.refine.ingest.segments import MIN_POOL_BYTES, read_jobs
+from holdfast.refine.ingest.turns import PrivacyRules
+from holdfast.refine.ingest.write import OvertakenError, write_lines
 from holdfast.refine.sessions.derive import derive_stale
-from holdfast.refine.sessions.parallel_derive import derive_by
-from holdfast.sources.source_files import look
+from holdfast.refine.sessions.parallel_derive import derive_in_parallel
+from holdfast.sources.source_files import source_state
 from holdfast.store.protocol import Reader, SourceChange, Writer
 
 
 @dataclass(slots=True)
-class Account:
-    """What a run of ingest did."""
+class IngestReport:
+    """What one run of ingest did."""
 
     files_seen: int = 0
     files_read: int = 0
@@ -34,24 +34,24 @@ class Account:
     captured: int = 0
     skipped: int = 0
     failed: int = 0
-    # Of those that were skipped: lines of a kind that this version does not know.
+    # Skipped lines of a type that this version does not know.
     unknown: int = 0
     redacted: int = 0
     sessions: int = 0
     gone: list[Source] = field(default_factory=list[Source])
 
 
-# Called with the bytes done so far and the bytes in all.
+# Called with the bytes read so far and the bytes in total.
 Progress = Callable[[int, int], None]
 
 
 def estimate(reader: Reader, inputs: Iterable[Input]) -> list[tuple[Input, int]]:
-    """The files with something new in them and how many bytes that is; writes nothing."""
+    """The files with something new and how many new bytes they have. Writes nothing."""
     found: list[tuple[Input, int]] = []
     for item in inputs:
         known = reader.source_at(str(item.path))
         try:
-            seen = look(item.path, item.agent)
+            seen = source_state(item.path, item.agent)
             if known is not None and seen.is_same(known.stamp):
                 continue
             size = seen.size
@@ -67,75 +67,76 @@ def ingest(
     writer: Writer,
     banks: BankMaker,
     inputs: Iterable[Input],
-    rules: Rules,
+    rules: PrivacyRules,
     now: Callable[[], str],
     workers: int = 1,
     progress: Progress = lambda done, total: None,
-    crew: Executor | None = None,
-    tick: Callable[[int], None] = lambda sessions: None,
-) -> Account:
-    """Read the inputs into the store: files by so many processes, and what follows from them by
-    these, or by a crew that is given. `tick` is told how many sessions are done."""
+    executor: Executor | None = None,
+    on_session: Callable[[int], None] = lambda sessions: None,
+) -> IngestReport:
+    """Read the inputs into the store with so many processes, then derive the changed sessions with
+    `executor`, or with the same processes if none is given. `on_session` is called with the number
+    of sessions derived so far."""
     inputs = list(inputs)
-    account = Account(files_seen=len(inputs))
-    planner = Planner(writer, banks)
+    report = IngestReport(files_seen=len(inputs))
+    planner = ReadPlanner(writer, banks)
     jobs = [job for item in inputs if (job := planner.plan(item))]
-    account.gone = note_gone(writer)
+    report.gone = mark_missing_sources(writer)
     total = sum(job.size - job.start for job in jobs)
-    own = ProcessExecutor(workers) if workers > 1 and total >= POOL_FROM_BYTES else NoExecutor()
-    hands = crew or own
+    own = ProcessExecutor(workers) if workers > 1 and total >= MIN_POOL_BYTES else NoExecutor()
+    derivers = executor or own
     done = 0
     try:
-        for read, whole_file in _store_pieces(writer, jobs, rules, now, own, account):
-            if whole_file and hands.size == 1:
-                account.sessions += derive_stale(writer)
+        for read, whole_file in _write_segments(writer, jobs, rules, now, own, report):
+            if whole_file and derivers.size == 1:
+                report.sessions += derive_stale(writer)
             done += read
             progress(done, total)
-        account.sessions += derive_by(hands, writer, tick)
+        report.sessions += derive_in_parallel(derivers, writer, on_session)
     finally:
         own.close()
-    return account
+    return report
 
 
-def _store_pieces(
+def _write_segments(
     writer: Writer,
     jobs: list[Job],
-    rules: Rules,
+    rules: PrivacyRules,
     now: Callable[[], str],
-    crew: Executor,
-    account: Account,
+    executor: Executor,
+    report: IngestReport,
 ) -> Iterator[tuple[int, bool]]:
-    """Write the pieces as they come; yields the bytes just dealt with, and whether a file
-    is finished."""
+    """Write the segments as they are read; yields the bytes of each, and whether its file is
+    finished."""
     position: dict[int, int] = {}
     overtaken: set[int] = set()
-    for piece in read_jobs(jobs, rules, crew):
-        job, refined = piece.job, piece.refined
+    for segment in read_jobs(jobs, rules, executor):
+        job, refined = segment.job, segment.refined
         source = job.source.id
         start = position.get(source)
         if start is None:
-            account.files_read += 1
+            report.files_read += 1
             start = job.source.offset
         read = refined.stop - max(start, job.start)
-        if not piece.prefix or piece.start != position.get(source, job.start):
-            overtaken.add(source)  # a gap: unreadable or cut just now; what follows must wait
+        if not segment.prefix or segment.start != position.get(source, job.start):
+            overtaken.add(source)  # a gap: it became unreadable or shrank; the rest must wait
         if source not in overtaken:
-            stamp = job.stamp if piece.last else ""
+            stamp = job.stamp if segment.last else ""
             try:
-                change = write(writer, job, refined, start, piece.prefix, stamp, now())
+                change = write_lines(writer, job, refined, start, segment.prefix, stamp, now())
             except OvertakenError:
                 overtaken.add(source)
             else:
-                _add_up(account, change)
-                account.bytes_read += max(read, 0)
+                _add_change(report, change)
+                report.bytes_read += max(read, 0)
         position[source] = refined.stop
-        yield max(read, 0), piece.last
+        yield max(read, 0), segment.last
 
 
-def _add_up(account: Account, change: SourceChange) -> None:
-    account.lines += change.lines
-    account.captured += change.captured
-    account.skipped += sum(change.skipped.values())
-    account.failed += len(change.failed)
-    account.unknown += change.skipped.get(Skip.UNKNOWN_TYPE.value, 0)
-    account.redacted += sum(change.redacted.values())
+def _add_change(report: IngestReport, change: SourceChange) -> None:
+    report.lines += change.lines
+    report.captured += change.captured
+    report.skipped += sum(change.skipped.values())
+    report.failed += len(change.failed)
+    report.unknown += change.skipped.get(Skip.UNKNOWN_TYPE.value, 0)
+    report.redacted += sum(change.redacted.values())

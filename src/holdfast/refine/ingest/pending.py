@@ -1,4 +1,4 @@
-"""What is on disk and not yet read."""
+"""Counts what is on disk and not read yet."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from holdfast.model.ledger import Source
 from holdfast.sources.byte_source import Openable
 from holdfast.sources.lines import count_lines
-from holdfast.sources.source_files import look
+from holdfast.sources.source_files import source_state
 from holdfast.store.protocol import Reader
 
 
 def next_line_start(file: Openable, source: Source) -> int:
-    """Where reading goes on: a last line taken without its newline leaves that newline
-    before the next line."""
+    """The offset of the first unread line. If the last line was read before its newline was
+    written, that newline is skipped."""
     if source.offset == 0:
         return 0
     with file.open("rb") as opened:
@@ -25,7 +25,7 @@ def next_line_start(file: Openable, source: Source) -> int:
 
 
 class Pending(NamedTuple):
-    """Lines on disk that are still to be read, and files that need another look."""
+    """Unread lines on disk, files of which nothing is read yet, and files that shrank."""
 
     lines: int
     files: int
@@ -35,15 +35,15 @@ class Pending(NamedTuple):
 def find_pending(
     reader: Reader, bank: str | None, inputs: Iterable[tuple[Path, str]] = ()
 ) -> Pending:
-    """What the files hold beyond what was read of them. Those of `inputs`, each with its agent,
-    that nobody has read yet count in full."""
+    """What the known files hold beyond what was read of them, and all of those `inputs`, each with
+    its agent, that are not known yet."""
     lines = files = 0
     problems: list[str] = []
     known: set[str] = set()
     for source in reader.sources(bank):
         known.add(source.path)
         try:
-            seen = look(Path(source.path), source.agent)
+            seen = source_state(Path(source.path), source.agent)
             if seen.is_same(source.stamp):
                 continue
             if seen.size > source.offset:
@@ -58,7 +58,7 @@ def find_pending(
     for path, agent in inputs:
         if str(path) not in known:
             try:
-                seen = look(path, agent)
+                seen = source_state(path, agent)
                 lines += count_lines(seen.file, 0, seen.size)
                 files += 1
             except OSError:

@@ -1,4 +1,4 @@
-"""What there is to read: each file's state against the ledger, and where its reading starts."""
+"""Plans the reading of files: compares each with the ledger and finds where its reading starts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import NO_SESSION, DraftSession, FileInfo
 from holdfast.sources.fingerprint import fingerprint
-from holdfast.sources.registry import FIRST, agents
-from holdfast.sources.source_files import Look, is_there, look
+from holdfast.sources.registry import DEFAULT_AGENT, agents
+from holdfast.sources.source_files import SourceSnapshot, source_exists, source_state
 from holdfast.store.protocol import Writer
 
+# Bytes of a file that are searched for its session's folder, title and parent.
 _PEEK_BYTES = 512 * 1024
 
 
@@ -33,8 +34,8 @@ class Input(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A file with something new in it, from `start` up to the size it had when we looked.
-    `journal` is where hooks told of the same session, "" if the file is itself a journal."""
+    """A file with something new in it, from `start` up to the size that it had when it was planned.
+    `journal` is the journal of hook events of the same session, "" if the file has none."""
 
     source: Source
     file: FileInfo
@@ -45,60 +46,64 @@ class Job(NamedTuple):
     journal: str = ""
 
 
-class Planner:
-    """Looks at files one by one, knowing what the ledger knew when it was made."""
+class ReadPlanner:
+    """Plans one file at a time, by the state of the ledger when the planner was created."""
 
     def __init__(self, writer: Writer, banks: BankMaker) -> None:
         self._writer = writer
         self._banks = banks
         self._places = Places(banks.home)
-        # Lines that an older reader could not read are worth another look by a newer one.
+        # A newer reader may be able to read lines that an older one failed on.
         self._retry = writer.sources_failed_before(READER_VERSION)
         self._missing: dict[str, list[Source]] = {}
         for source in writer.sources():
-            if source.offset and not is_there(source.path, source.agent):
+            if source.offset and not source_exists(source.path, source.agent):
                 self._missing.setdefault(Path(source.path).name, []).append(source)
 
     def plan(self, item: Input) -> Job | None:
-        """The work that a file asks for; None when there is nothing new in it, or when it
-        cannot be read, which is noted."""
+        """What to read of a file; None if nothing is new in it, or if it cannot be read, which is
+        recorded in the ledger."""
         try:
             return self._plan(item)
         except OSError as error:
-            self._note_unreadable(item, error.strerror or str(error))
+            self._mark_unreadable(item, error.strerror or str(error))
             return None
 
     def _plan(self, item: Input) -> Job | None:
         path = item.path
-        seen = look(path, item.agent)
+        seen = source_state(path, item.agent)
         file, stamp = seen.file, seen.stamp
         if file is path:
             with path.open("rb") as opened:
-                opened.read(1)
-        source = self._writer.source_at(str(path)) or self._moved(path, seen)
+                opened.read(1)  # raises if the file cannot be read
+        source = self._writer.source_at(str(path)) or self._find_moved(path, seen)
         if source is not None:
-            self._refuse_twice(source, item)
+            self._refuse_other_bank(source, item)
         retry = source is not None and source.id in self._retry
         if source is not None and source.stamp == stamp and not retry:
-            self._note_well(source)
+            self._mark_live(source)
             return None
-        size, session = seen.size, _about(item, file)
+        size, session = seen.size, _read_session(item, file)
         cwd = session.cwd
         if source is None:
             source = self._new_source(item, cwd)
         else:
-            source = self._settle_bank(source, item, cwd)
-            if retry or _rewritten(file, source, size):
+            source = self._assign_bank(source, item, cwd)
+            if retry or _is_rewritten(file, source, size):
                 source = self._restart(source)
         root = self._banks.project(cwd).root if cwd else ""
         info = FileInfo(str(path), item.agent, path.stem, root, session)
         excluded = bool(cwd) and self._banks.is_excluded(cwd)
         start = next_line_start(file, source)
-        journal = str(self._places.journal(_host(path))) if item.agent == claude_code.AGENT else ""
+        journal = (
+            str(self._places.journal(_session_of_path(path)))
+            if item.agent == claude_code.AGENT
+            else ""
+        )
         return Job(source, info, start, size, stamp, excluded, journal)
 
-    def _refuse_twice(self, source: Source, item: Input) -> None:
-        """A file is in one bank, read in one way."""
+    def _refuse_other_bank(self, source: Source, item: Input) -> None:
+        """Raise `InputError` if a file was read into another bank, or as another agent's."""
         wanted = find_bank_by_name(self._writer, item.bank) if item.bank else None
         if source.agent == item.agent and (not item.bank or (wanted and wanted.id == source.bank)):
             return
@@ -109,13 +114,13 @@ class Planner:
             "Leave out --bank, or give a copy of the file.",
         )
 
-    def _settle_bank(self, source: Source, item: Input, cwd: str) -> Source:
-        """A file whose first lines named no folder finds its bank when one does."""
-        unsorted = self._writer.bank_of(f"name:{UNSORTED_BANK}")
+    def _assign_bank(self, source: Source, item: Input, cwd: str) -> Source:
+        """Move a file out of the unsorted bank once its lines name a folder."""
+        unsorted = self._writer.bank_by_alias(f"name:{UNSORTED_BANK}")
         if item.bank or not cwd or source.bank != unsorted:
             return source
         with self._writer.transaction():
-            self._writer.rebank_source(source.id, self._banks.ensure(self._writer, cwd))
+            self._writer.move_source_to_bank(source.id, self._banks.ensure(self._writer, cwd))
         return self._writer.source(source.id) or source
 
     def _restart(self, source: Source) -> Source:
@@ -123,10 +128,11 @@ class Planner:
             self._writer.restart_source(source.id)
         return self._writer.source(source.id) or source
 
-    def _moved(self, path: Path, seen: Look) -> Source | None:
-        """A transcript follows its session into a worktree: same name, same start."""
+    def _find_moved(self, path: Path, seen: SourceSnapshot) -> Source | None:
+        """The missing source that a file continues, with the same name and content, such as a
+        transcript that followed its session into a worktree. Its path is updated."""
         for source in list(self._missing.get(path.name, ())):
-            if not _rewritten(seen.file, source, seen.size):
+            if not _is_rewritten(seen.file, source, seen.size):
                 with self._writer.transaction():
                     self._writer.move_source(source.id, str(path))
                 self._missing[path.name].remove(source)
@@ -137,53 +143,56 @@ class Planner:
         writer, banks = self._writer, self._banks
         with writer.transaction():
             bank = banks.ensure_named(writer, item.bank) if item.bank else None
-            bank = bank or writer.bank_of_host(_host(item.path))
-            bank = bank or (banks.ensure(writer, cwd) if cwd else banks.ensure_named(writer, UNSORTED_BANK))
+            bank = bank or writer.bank_by_host_session(_session_of_path(item.path))
+            bank = bank or (
+                banks.ensure(writer, cwd) if cwd else banks.ensure_named(writer, UNSORTED_BANK)
+            )
             return writer.add_source(str(item.path), item.agent, bank)
 
-    def _note_well(self, source: Source) -> None:
-        """A file that was gone or unreadable is back as it was."""
+    def _mark_live(self, source: Source) -> None:
+        """Record that a file that was gone or unreadable is back unchanged."""
         if source.state is not SourceState.LIVE:
             with self._writer.transaction():
-                self._writer.mark_source(source.id, SourceState.LIVE.value, "")
+                self._writer.set_source_state(source.id, SourceState.LIVE.value, "")
 
-    def _note_unreadable(self, item: Input, why: str) -> None:
+    def _mark_unreadable(self, item: Input, why: str) -> None:
         source = self._writer.source_at(str(item.path)) or self._new_source(item, "")
         with self._writer.transaction():
             state = SourceState.UNREADABLE.value
-            self._writer.mark_source(source.id, state, f"cannot be read: {why}")
+            self._writer.set_source_state(source.id, state, f"cannot be read: {why}")
 
 
-def _rewritten(file: Openable, source: Source, size: int) -> bool:
+def _is_rewritten(file: Openable, source: Source, size: int) -> bool:
     return size < source.offset or fingerprint(file, source.offset) != source.prefix
 
 
-def _host(path: Path) -> str:
-    """The session a file belongs to: its own name, or that of the folder of its parent's."""
+def _session_of_path(path: Path) -> str:
+    """The session id that a path names: the file's name or, for a subagent's transcript, the name
+    of its parent session's folder."""
     if claude_code.is_subagent(path.stem) and path.parent.name == "subagents":
         return path.parent.parent.name
     return path.stem
 
 
-def _about(item: Input, file: Openable) -> DraftSession:
-    """What a file as a whole tells of its session; a journal is told of as its transcript is."""
-    agent = agents().get(FIRST if item.agent == events.AGENT else item.agent)
+def _read_session(item: Input, file: Openable) -> DraftSession:
+    """What the start of a file says about its session; a journal is read like a transcript."""
+    agent = agents().get(DEFAULT_AGENT if item.agent == events.AGENT else item.agent)
     if agent is None:
         return NO_SESSION
     with file.open("rb") as opened:
-        return agent.about(item.path, opened.read(_PEEK_BYTES))
+        return agent.read_session(item.path, opened.read(_PEEK_BYTES))
 
 
-def note_gone(writer: Writer) -> list[Source]:
-    """Files that were read and are no longer there, each reported once."""
+def mark_missing_sources(writer: Writer) -> list[Source]:
+    """Mark sources whose files are gone, and return those that were not marked before."""
     gone = [
         source
         for source in writer.sources()
-        if source.state is not SourceState.GONE and not is_there(source.path, source.agent)
+        if source.state is not SourceState.GONE and not source_exists(source.path, source.agent)
     ]
     if gone:
         with writer.transaction():
             for source in gone:
                 saved = f"no longer on disk; {source.lines} lines of it were read"
-                writer.mark_source(source.id, SourceState.GONE.value, saved)
+                writer.set_source_state(source.id, SourceState.GONE.value, saved)
     return gone

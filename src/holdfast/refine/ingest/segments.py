@@ -1,4 +1,4 @@
-"""Reading and refining by many hands: segments go out to processes, and come back in order."""
+"""Reads and refines segments of files, in parallel if there are processes, and in order."""
 
 from __future__ import annotations
 
@@ -10,72 +10,73 @@ from typing import NamedTuple
 from holdfast.model.ledger import Skip
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.ingest.read_plan import Job
-from holdfast.refine.ingest.turns import Refined, Rules, refine
+from holdfast.refine.ingest.turns import PrivacyRules, RefinedLines, refine_lines
 from holdfast.sources.byte_source import Openable
 from holdfast.sources.fingerprint import fingerprint
 from holdfast.sources.lines import Segment, read_lines, segments
-from holdfast.sources.source_files import reopen
+from holdfast.sources.source_files import reopen_source
 
-# Below this a second process costs more than it brings.
-POOL_FROM_BYTES = 8 * 1024 * 1024
+# With less to read, starting processes takes longer than it saves.
+MIN_POOL_BYTES = 8 * 1024 * 1024
 
 
-class Piece(NamedTuple):
-    """One segment read: where it started, what it gave, where its job stands after it."""
+class ReadSegment(NamedTuple):
+    """One segment after reading: where it started, its refined lines, and the fingerprint of the
+    file up to its end ("" if it could not be read)."""
 
     job: Job
     start: int
-    refined: Refined
+    refined: RefinedLines
     prefix: str
     last: bool
 
 
-def read_jobs(jobs: Iterable[Job], rules: Rules, crew: Executor) -> Iterator[Piece]:
-    """Read every job, segment by segment, in order; here what nobody of the crew could do."""
+def read_jobs(
+    jobs: Iterable[Job], rules: PrivacyRules, executor: Executor
+) -> Iterator[ReadSegment]:
+    """Read every job, segment by segment, in order. What the executor could not do is read here."""
     parts = ((job, segment, rules) for job, segment in _segments(jobs))
-    for part, read in crew.map(_read, parts):
+    for part, result in executor.map(_read, parts):
         job, segment, _ = part
-        yield _piece(job, segment, _read(part) if read is None else read)
+        refined, prefix = _read(part) if result is None else result
+        yield ReadSegment(job, segment.start, refined, prefix, segment.stop >= job.size)
 
 
-def _read(part: tuple[Job, Segment, Rules]) -> tuple[Refined, str]:
+def _read(part: tuple[Job, Segment, PrivacyRules]) -> tuple[RefinedLines, str]:
     return read_segment(*part)
-
-
-def _piece(job: Job, segment: Segment, read: tuple[Refined, str]) -> Piece:
-    return Piece(job, segment.start, *read, last=segment.stop >= job.size)
 
 
 def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:
     for job in jobs:
         try:
-            parts = list(segments(_opened(job), job.start, job.size))
+            parts = list(segments(_open_source(job), job.start, job.size))
         except OSError:
-            continue  # it vanished since we looked; the next look will notice
+            continue  # it vanished after it was planned; the next run notices
         for segment in parts or [Segment(job.start, job.start)]:
             yield job, segment
 
 
-def read_segment(job: Job, segment: Segment, rules: Rules) -> tuple[Refined, str]:
-    """Refine one segment; runs in any process. A file that fails under us gives nothing yet."""
+def read_segment(job: Job, segment: Segment, rules: PrivacyRules) -> tuple[RefinedLines, str]:
+    """Refine one segment, in any process; returns its lines and the file's fingerprint up to its
+    end. A file that cannot be read gives no lines and ""."""
     try:
-        opened = _opened(job)
+        opened = _open_source(job)
         lines = read_lines(opened, segment)
         if job.excluded:
-            refined = _leave_out(Refined(stop=segment.start), segment, opened)
+            refined = _count_excluded(RefinedLines(stop=segment.start), segment, opened)
         else:
-            refined = refine(lines, segment.start, job.file, rules)
+            refined = refine_lines(lines, segment.start, job.file, rules)
         return refined, fingerprint(opened, refined.stop)
     except OSError:
-        return Refined(stop=segment.start), ""
+        return RefinedLines(stop=segment.start), ""
 
 
-def _opened(job: Job) -> Openable:
-    return reopen(Path(job.file.path), job.file.agent, job.stamp)
+def _open_source(job: Job) -> Openable:
+    return reopen_source(Path(job.file.path), job.file.agent, job.stamp)
 
 
-def _leave_out(refined: Refined, segment: Segment, opened: Openable) -> Refined:
-    """Lines of a project that must not be remembered are counted, and nothing else."""
+def _count_excluded(refined: RefinedLines, segment: Segment, opened: Openable) -> RefinedLines:
+    """Count the lines of a segment of an excluded project, without looking at them."""
     for line in read_lines(opened, segment):
         if line.ended:
             refined.lines += 1

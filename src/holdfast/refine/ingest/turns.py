@@ -1,6 +1,7 @@
-"""L1: the lines of a segment become redacted turns, and every line gets its fate.
+"""L1: turns the lines of a segment into redacted turns, and records the outcome of every line.
 
-A pure function of the bytes, the file's facts and the rules, so any process may do it.
+The result depends only on the bytes, the file's description and the rules, so any process can do
+it.
 """
 
 from __future__ import annotations
@@ -21,42 +22,49 @@ from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources import conversation
-from holdfast.sources.agent import every_line
+from holdfast.sources.agent import skip_nothing
 from holdfast.sources.claude_code import events
-from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading
+from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, ParsedLine
 from holdfast.sources.lines import Line
-from holdfast.sources.registry import FIRST, agents
+from holdfast.sources.registry import DEFAULT_AGENT, agents
 
-EXCERPT_LIMIT = 2000
-_HALF_CHARACTER = re.compile(
+# Bytes of an unreadable line that are kept, so that a person can see what it was.
+MAX_EXCERPT_BYTES = 2000
+# A text that consists of nothing but private parts starts with their mark within so many
+# characters; a cheap check before the pattern runs.
+_PRIVATE_MARK_WITHIN = 200
+# Escapes of half a UTF-16 pair, which no parser accepts.
+_LONE_SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_EMPTY = Skip.EMPTY
-_PATH_BORDER = re.compile(r"[\s\"'=:,;|&()<>{}\[\]]+")
+_PATH_SEPARATOR = re.compile(r"[\s\"'=:,;|&()<>{}\[\]]+")
 _LAST_WORD = re.compile(r"[^\s\"',\[\]{}]{1,200}\Z")
 _ONLY_PRIVATE = re.compile(r"(?:\s|\[redacted:private\])*\Z")
 
 
 class SourceReader(NamedTuple):
-    """How the lines of one agent are read: what a line gives, which need not even be parsed,
-    what of the others need not, what a line says of its session, and whose session that is."""
+    """The functions that read the lines of one kind of source."""
 
-    read: Callable[[dict[str, Any], FileInfo], Reading]
+    read: Callable[[dict[str, Any], FileInfo], ParsedLine]
+    # Why a line is skipped without being parsed, or None.
     skip: Callable[[bytes], Skip | None]
-    lighten: Callable[[bytes], bytes]
+    # Removes large parts of a line that nothing is read from, before it is parsed.
+    shorten: Callable[[bytes], bytes]
+    # What a line says about its session.
     describe: Callable[[dict[str, Any], FileInfo], DraftSession]
+    # The agent that the sessions belong to.
     host: str
 
 
-# What is read besides the agents' own files: the journals of hooks, and any dialogue.
-_OTHERS = {
+# Sources other than the agents' own files: journals of hook events, and imported dialogues.
+_OTHER_READERS = {
     events.AGENT: SourceReader(
-        events.read_record, every_line, bytes, events.describe_session, FIRST
+        events.read_record, skip_nothing, bytes, events.describe_session, DEFAULT_AGENT
     ),
     conversation.AGENT: SourceReader(
         conversation.read_record,
-        every_line,
+        skip_nothing,
         bytes,
         conversation.describe_session,
         conversation.AGENT,
@@ -64,30 +72,33 @@ _OTHERS = {
 }
 
 
-def reader_of(agent: str) -> SourceReader:
-    """How the lines of an agent are read."""
+def source_reader(agent: str) -> SourceReader:
+    """The functions that read the lines of an agent's files."""
     known = agents().get(agent)
     if known is None:
-        return _OTHERS[agent]
-    return SourceReader(known.read, known.skip, known.lighten, known.describe, known.name)
+        return _OTHER_READERS[agent]
+    return SourceReader(
+        known.read_record, known.skip_line, known.shorten_line, known.session_of_record, known.name
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What must not be kept: secrets by shape, and whole tools or paths by the settings."""
+class PrivacyRules:
+    """What must not be stored: patterns of secrets, and tools and paths that the settings exclude.
+    Those built into the redactor apply always."""
 
     patterns: tuple[tuple[str, str], ...] = ()
     tools: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
 
     def excludes(self, tool: ToolCall, root: str) -> bool:
-        """Whether a tool's turn is left out entirely: for its name, or for a path that it is
-        about or that its command mentions."""
+        """Whether a tool call is left out: because of its name, its target, or a path that its
+        command mentions."""
         if self.tools and any(fnmatch(tool.name, pattern) for pattern in self.tools):
             return True
         if not self.paths:
             return False
-        named = [tool.target, *_PATH_BORDER.split(tool.action)]
+        named = [tool.target, *_PATH_SEPARATOR.split(tool.action)]
         paths = [path.replace("\\", "/").removeprefix("./") for path in named if path]
         whole = [*paths, *(f"{root}/{path}" for path in paths)]
         patterns = [
@@ -97,7 +108,7 @@ class Rules:
 
 
 class RefinedTurn(NamedTuple):
-    """A turn that still lacks its bank, its place in the session and its source's number."""
+    """A turn without its bank, its position in the session and its source, which `write` adds."""
 
     id: str
     session: str
@@ -114,7 +125,7 @@ class RefinedTurn(NamedTuple):
 
 
 class RefinedResult(NamedTuple):
-    """The outcome of an earlier tool call in the same session."""
+    """The result of an earlier tool call in the same session."""
 
     session: str
     call: str
@@ -126,9 +137,11 @@ class RefinedResult(NamedTuple):
 
 
 @dataclass(slots=True)
-class Refined:
-    """What a run of lines gave. Line numbers count from 1 within the run; `stop` is the
-    offset after the last line that was whole."""
+class RefinedLines:
+    """The turns and results of a run of lines, and the outcome of each line. Line numbers count
+    from 1 within the run; `stop` is the offset after the last complete line. `captured` are line
+    numbers, `skipped` and `redacted` count by reason, `failed` has line number, offset, reason and
+    excerpt."""
 
     stop: int
     lines: int = 0
@@ -142,71 +155,73 @@ class Refined:
     redacted: Counter[str] = field(default_factory=Counter[str])
 
 
-def refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> Refined:
-    """Read every line of a run; a torn last line is left for the next time."""
-    # Parsed JSON has no cycles; looking for some took a quarter of the time.
-    collecting = gc.isenabled()
+def refine_lines(
+    lines: Iterable[Line], start: int, file: FileInfo, rules: PrivacyRules
+) -> RefinedLines:
+    """Refine every line of a run. An incomplete last line is left for the next run."""
+    # Parsed JSON has no cycles, and looking for them took a quarter of the time.
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         return _refine(lines, start, file, rules)
     finally:
-        if collecting:
+        if was_enabled:
             gc.enable()
 
 
-def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: Rules) -> Refined:
-    done = Refined(stop=start)
+def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: PrivacyRules) -> RefinedLines:
+    done = RefinedLines(stop=start)
     redactor = Redactor(rules.patterns)
-    reader = reader_of(file.agent)
+    reader = source_reader(file.agent)
     skipped = done.skipped
     captured = Fate.CAPTURED
     for offset, length, data, ended, too_large in lines:
-        if not ended and not _complete(data):
+        if not ended and not _is_whole_object(data):
             break
         done.lines += 1
         done.stop = offset + length
-        sure = reader.skip(data)
-        if sure is not None:
-            skipped[sure] += 1
+        reason = reader.skip(data)
+        if reason is not None:
+            skipped[reason] += 1
             continue
-        record: Any = Failure.TOO_LARGE if too_large else parse(reader.lighten(data))
+        record: Any = Failure.TOO_LARGE if too_large else parse_line(reader.shorten(data))
         if record.__class__ is not dict:
-            _note_unreadable(record, data, offset, redactor, done)
+            _record_failure(record, data, offset, redactor, done)
             continue
-        reading = _read(reader, record, file)
+        reading = _read_record(reader, record, file)
         if reading.fate is captured:
             if reading.title:
                 title = redact_text(reading.title, redactor, done.redacted)
                 reading = reading._replace(title=title)
             known = done.sessions.get(reading.session)
             if known is None or not known.cwd or reading.title:
-                _meet_session(done.sessions, reading, record, file, redactor)
-            _settle(reading, offset, rules, file.root, redactor, done)
+                _update_session(done.sessions, reading, record, file, redactor)
+            _add_events(reading, offset, rules, file.root, redactor, done)
         elif reading.fate is Fate.SKIPPED:
             skipped[reading.reason] += 1
         else:
-            _note_unreadable(Failure(reading.reason), data, offset, redactor, done)
+            _record_failure(Failure(reading.reason), data, offset, redactor, done)
     done.skipped = Counter({str(reason): count for reason, count in skipped.items()})
     return done
 
 
-def _read(reader: SourceReader, record: dict[str, Any], file: FileInfo) -> Reading:
+def _read_record(reader: SourceReader, record: dict[str, Any], file: FileInfo) -> ParsedLine:
     try:
         return reader.read(record, file)
     except RecursionError:
-        return Reading(Fate.FAILED, Failure.TOO_DEEP.value)
+        return ParsedLine(Fate.FAILED, Failure.TOO_DEEP.value)
 
 
-def _complete(data: bytes) -> bool:
-    """Whether a last line without a newline is a whole object: no prefix of one parses."""
+def _is_whole_object(data: bytes) -> bool:
+    """Whether a last line without a newline is complete: no prefix of an object parses."""
     try:
         return isinstance(orjson.loads(data), dict)
     except orjson.JSONDecodeError:
         return False
 
 
-def parse(data: bytes) -> Any:
-    """What stands on a line, None for a blank line, or why nothing can be read."""
+def parse_line(data: bytes) -> Any:
+    """The value on a line, None for a blank line, or the `Failure` why it cannot be parsed."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -214,65 +229,72 @@ def parse(data: bytes) -> Any:
 
 
 def _parse_leniently(data: bytes) -> Any:
-    """Bytes that are not UTF-8, and halves of characters, cost a sign, not the line."""
+    """Parse a line with bytes that are not UTF-8 or half characters, which become U+FFFD."""
     if not data.strip():
         return None
-    text = _HALF_CHARACTER.sub(r"\\ufffd", data.decode("utf-8-sig", "replace"))
+    text = _LONE_SURROGATE.sub(r"\\ufffd", data.decode("utf-8-sig", "replace"))
     try:
         return orjson.loads(text.replace("\x00", ""))
     except orjson.JSONDecodeError as error:
-        why = str(error).lower()
-        return Failure.TOO_DEEP if "depth" in why or "recursion" in why else Failure.NOT_JSON
+        message = str(error).lower()
+        too_deep = "depth" in message or "recursion" in message
+        return Failure.TOO_DEEP if too_deep else Failure.NOT_JSON
 
 
-def _note_unreadable(
-    found: object, data: bytes, offset: int, redactor: Redactor, done: Refined
+def _record_failure(
+    found: object, data: bytes, offset: int, redactor: Redactor, done: RefinedLines
 ) -> None:
-    """A blank line is skipped; anything else that is not an object is a failure, kept."""
+    """Count a blank line as skipped, and anything else that is not an object as failed."""
     if found is None and not data.strip():
         done.skipped[Skip.BLANK.value] += 1
         return
-    why = found if isinstance(found, Failure) else Failure.NOT_AN_OBJECT
-    text = data[:EXCERPT_LIMIT].decode("utf-8", "replace").replace('\\"', '"')
-    if len(data) > EXCERPT_LIMIT:
-        text = _LAST_WORD.sub("", text)  # half a key would not be known as one
+    reason = found if isinstance(found, Failure) else Failure.NOT_AN_OBJECT
+    text = data[:MAX_EXCERPT_BYTES].decode("utf-8", "replace").replace('\\"', '"')
+    if len(data) > MAX_EXCERPT_BYTES:
+        text = _LAST_WORD.sub("", text)  # half a secret would not be recognised
     excerpt = redact_text(text.strip(), redactor, done.redacted)
-    done.failed.append((done.lines, offset, why.value, excerpt))
+    done.failed.append((done.lines, offset, reason.value, excerpt))
 
 
-def _meet_session(
+def _update_session(
     sessions: dict[str, DraftSession],
-    reading: Reading,
+    reading: ParsedLine,
     record: dict[str, Any],
     file: FileInfo,
     redactor: Redactor,
 ) -> None:
-    """The first line tells where a session began; a later one may still give it a title."""
+    """Describe a session by its first line with a folder; a later line may add a title."""
     known = sessions.get(reading.session)
     if known is None or not known.cwd:
-        told = reader_of(file.agent).describe(record, file)
-        new = DraftSession(*(redactor.redact(part).text for part in told))
+        described = source_reader(file.agent).describe(record, file)
+        new = DraftSession(*(redactor.redact(part).text for part in described))
         title = reading.title or (known.title if known else "") or new.title
         sessions[reading.session] = new._replace(title=title)
     elif reading.title:
         sessions[reading.session] = known._replace(title=reading.title)
 
 
-def _settle(
-    reading: Reading, offset: int, rules: Rules, root: str, redactor: Redactor, done: Refined
+def _add_events(
+    reading: ParsedLine,
+    offset: int,
+    rules: PrivacyRules,
+    root: str,
+    redactor: Redactor,
+    done: RefinedLines,
 ) -> None:
+    """Add the turns and results of one line, redacted, and record its outcome."""
     line = done.lines
     events = done.events
     before = len(events)
-    left_out = _EMPTY
+    skip_reason = Skip.EMPTY
     _, _, session, branch, turns, results, ref, title = reading
     branch = redactor.name(branch) if branch else branch
     for turn in turns:
-        kept = redact_turn(turn, rules, root, redactor, done.redacted)
-        if isinstance(kept, Skip):
-            left_out = kept
+        redacted = redact_turn(turn, rules, root, redactor, done.redacted)
+        if isinstance(redacted, Skip):
+            skip_reason = redacted
             continue
-        text, tool = kept
+        text, tool = redacted
         key, time, role, trust, _, speaker, _ = turn
         speaker = redactor.name(speaker) if speaker else speaker
         id = content_id(*key)
@@ -287,17 +309,18 @@ def _settle(
     if len(events) > before or title:
         done.captured.add(line)
     else:
-        done.skipped[left_out.value] += 1
+        done.skipped[skip_reason.value] += 1
 
 
 def redact_turn(
-    turn: DraftTurn, rules: Rules, root: str, redactor: Redactor, taken: Counter[str]
+    turn: DraftTurn, rules: PrivacyRules, root: str, redactor: Redactor, taken: Counter[str]
 ) -> tuple[str, ToolCall | None] | Skip:
-    """The words and the tool call that may be kept, or why neither may."""
+    """The redacted text or tool call of a turn, or why it must not be stored. What was redacted is
+    counted in `taken`."""
     tool = turn.tool
     if tool is None:
         text = redact_text(turn.text, redactor, taken)
-        if "[redacted:private]" in text[:200] and _ONLY_PRIVATE.match(text):
+        if "[redacted:private]" in text[:_PRIVATE_MARK_WITHIN] and _ONLY_PRIVATE.match(text):
             return Skip.PRIVATE
         return text, None
     if (rules.tools or rules.paths) and rules.excludes(tool, root):
@@ -311,6 +334,7 @@ def redact_turn(
 
 
 def redact_text(text: str, redactor: Redactor, taken: Counter[str]) -> str:
+    """The text without secrets; what was redacted is counted in `taken`."""
     if not text:
         return text
     redacted = redactor.redact(text)

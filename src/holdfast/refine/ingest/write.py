@@ -1,8 +1,8 @@
-"""Refined lines go into the store: placed, deduplicated, joined with their results, accounted.
+"""Writes refined lines to the store: deduplicates turns, numbers them, and joins tool results.
 
-One transaction per run of lines holds the turns, the ledger and the cursor together. After a
-crash a run is there whole or not at all; read twice, it is written once, because ids are
-hashes of content. If another process moved the cursor first, nothing of this run is kept.
+One transaction per run of lines holds the turns, the ledger and the cursor. After a crash a run is
+stored completely or not at all. A run that is read twice is written once, because ids are hashes of
+content. If another process has moved the cursor, nothing of the run is stored.
 """
 
 from __future__ import annotations
@@ -14,35 +14,41 @@ from datetime import datetime
 from holdfast.model.ledger import FailedLine, Skip
 from holdfast.model.records import Origin, Session, ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.ingest.dedupe import Journalled, Transcribed
-from holdfast.refine.ingest.erasure_marks import Erased, line_name
+from holdfast.refine.ingest.dedupe import JournalDeduplicator, TranscriptDeduplicator
+from holdfast.refine.ingest.erasure_marks import ErasedNames, line_name
 from holdfast.refine.ingest.read_plan import Job
-from holdfast.refine.ingest.turns import Refined, RefinedResult, RefinedTurn, reader_of
+from holdfast.refine.ingest.turns import RefinedLines, RefinedResult, RefinedTurn, source_reader
 from holdfast.sources.claude_code.events import AGENT as HOOKS
 from holdfast.sources.claude_code.records import READER_VERSION
-from holdfast.sources.claude_code.tools import INSIDE_TOLD, is_own
+from holdfast.sources.claude_code.tools import ANSWERED_FROM_MEMORY, is_own
 from holdfast.sources.draft import DraftSession
 from holdfast.store.protocol import SourceChange, Writer
 
 
 class OvertakenError(Exception):
-    """Another process has read these lines already."""
+    """Another process has already read these lines."""
 
 
 @dataclass(slots=True)
-class _Page:
-    """The rows of one run while they are put together."""
+class _Batch:
+    """The rows of one run of lines while they are collected."""
 
     job: Job
     writer: Writer
+    # Turns of this run that are stored already, by id.
     known: dict[str, Origin]
+    # Lines of the file before this run.
     lines_before: int
-    erased: Erased
-    transcribed: Transcribed | None = None
-    journalled: Journalled | None = None
+    erased: ErasedNames
+    # One of them is set where the same session has another source that may hold the same turns.
+    journal_dedupe: JournalDeduplicator | None = None
+    transcript_dedupe: TranscriptDeduplicator | None = None
     turns: dict[str, Turn] = field(default_factory=dict[str, Turn])
-    open_calls: dict[tuple[str, str], Turn] = field(default_factory=dict[tuple[str, str], Turn])
-    places: dict[str, int] = field(default_factory=dict[str, int])
+    # Tool calls of this run by session and call id.
+    calls: dict[tuple[str, str], Turn] = field(default_factory=dict[tuple[str, str], Turn])
+    # The next free position in each session.
+    next_seq: dict[str, int] = field(default_factory=dict[str, int])
+    # Line numbers that gave something to store, and those that did not, with the reason.
     accepted: set[int] = field(default_factory=set[int])
     refused: dict[int, Skip] = field(default_factory=dict[int, Skip])
     l1_bytes: int = 0
@@ -51,46 +57,53 @@ class _Page:
     def bank(self) -> str:
         return self.job.source.bank
 
-    def place(self, session: str) -> int:
-        if session not in self.places:
-            self.places[session] = self.writer.next_seq(self.bank, session)
-        place = self.places[session]
-        self.places[session] = place + 1
-        return place
+    def take_seq(self, session: str) -> int:
+        if session not in self.next_seq:
+            self.next_seq[session] = self.writer.next_seq(self.bank, session)
+        seq = self.next_seq[session]
+        self.next_seq[session] = seq + 1
+        return seq
 
-    def keep(self, turn: Turn) -> None:
+    def put(self, turn: Turn) -> None:
         self.turns[turn.id] = turn
         if turn.tool is not None and turn.tool.call:
-            self.open_calls[turn.session, turn.tool.call] = turn
+            self.calls[turn.session, turn.tool.call] = turn
 
 
-def write(
-    writer: Writer, job: Job, refined: Refined, position: int, prefix: str, stamp: str, now: str
+def write_lines(
+    writer: Writer,
+    job: Job,
+    refined: RefinedLines,
+    position: int,
+    prefix: str,
+    stamp: str,
+    now: str,
 ) -> SourceChange:
-    """Store one run of lines that started at `position`; returns the account of it."""
+    """Store one run of lines that starts at `position`; returns the change of the ledger. Raises
+    `OvertakenError` if the source was read further meanwhile."""
     with writer.transaction():
         source = writer.source(job.source.id)
         if source is None or source.offset != position:
             raise OvertakenError
         ids = [event.id for event in refined.events if isinstance(event, RefinedTurn)]
         known = writer.known_turns(job.source.bank, ids)
-        page = _Page(job, writer, known, source.lines, _find_erased(writer, job, refined))
-        _listen(page, position)
+        batch = _Batch(job, writer, known, source.lines, _find_erased_names(writer, job, refined))
+        _attach_deduplicator(batch, position)
         for event in refined.events:
             if isinstance(event, RefinedTurn):
-                _place_turn(page, event)
+                _add_turn(batch, event)
             else:
-                _join_result(page, event)
-        for session in _sessions(page, refined):
+                _join_result(batch, event)
+        for session in _session_rows(batch, refined):
             writer.add_session(session)
-        writer.put_turns(page.turns.values())
-        change = _account(page, refined, position, prefix, stamp, now)
-        writer.advance(change)
+        writer.put_turns(batch.turns.values())
+        change = _source_change(batch, refined, position, prefix, stamp, now)
+        writer.advance_source(change)
     return change
 
 
-def _find_erased(writer: Writer, job: Job, refined: Refined) -> Erased:
-    """What of a run of lines was erased earlier, and stays away."""
+def _find_erased_names(writer: Writer, job: Job, refined: RefinedLines) -> ErasedNames:
+    """The names in a run of lines that were erased earlier."""
     names = [("session", id) for id in refined.sessions]
     names += [("title", id) for id in refined.sessions]
     for event in refined.events:
@@ -100,61 +113,62 @@ def _find_erased(writer: Writer, job: Job, refined: Refined) -> Erased:
         else:
             names.append(("call", event.call))
     names += [("line", line_name(job.file.path, offset)) for _, offset, _, _ in refined.failed]
-    return Erased(writer, job.source.bank, names)
+    return ErasedNames(writer, job.source.bank, names)
 
 
-def _stays_away(page: _Page, event: RefinedTurn) -> bool:
-    """Whether a turn was erased for good. One that was only scrubbed is known, and kept as it
-    is."""
-    if event.id in page.known:
+def _is_erased(batch: _Batch, event: RefinedTurn) -> bool:
+    """Whether a turn was erased. One that was only scrubbed is still stored, and stays."""
+    if event.id in batch.known:
         return False
-    line = line_name(page.job.file.path, event.offset)
+    line = line_name(batch.job.file.path, event.offset)
     named = (("turn", event.id), ("session", event.session), ("line", line))
-    return any(page.erased.has(kind, name) for kind, name in named)
+    return any(batch.erased.has(kind, name) for kind, name in named)
 
 
-def _listen(page: _Page, position: int) -> None:
-    """Mind what may have come the other way already: from a transcript, or from its hooks."""
-    job, writer = page.job, page.writer
+def _attach_deduplicator(batch: _Batch, position: int) -> None:
+    """Deduplicate against the other source of the session: a journal against its transcript, a
+    transcript against its journal."""
+    job, writer = batch.job, batch.writer
     if job.source.agent == HOOKS:
-        page.transcribed = Transcribed(writer, page.bank, job.file, position)
+        batch.journal_dedupe = JournalDeduplicator(writer, batch.bank, job.file, position)
         return
     journal = writer.source_at(job.journal) if job.journal else None
-    if journal is not None and journal.l1_bytes and journal.bank == page.bank:
-        page.journalled = Journalled(writer, journal, job.source)
+    if journal is not None and journal.l1_bytes and journal.bank == batch.bank:
+        batch.transcript_dedupe = TranscriptDeduplicator(writer, journal, job.source)
 
 
-def _place_turn(page: _Page, event: RefinedTurn) -> None:
-    if _stays_away(page, event):
-        page.refused[event.line] = Skip.ERASED
+def _add_turn(batch: _Batch, event: RefinedTurn) -> None:
+    if _is_erased(batch, event):
+        batch.refused[event.line] = Skip.ERASED
         return
-    line = page.lines_before + event.line
-    origin = Origin(page.job.source.id, line, event.offset, event.ref)
-    known = page.known.get(event.id)
-    # Known from this very file at line 0: the file was rewritten, and only the place is new.
-    met_again = known is not None and known.source == origin.source and known.line == 0
-    told = page.journalled.take(event) if page.journalled and not met_again else None
-    if told is not None:
-        page.refused[event.line] = Skip.DUPLICATE
-        page.keep(replace(told, origin=origin))
+    line = batch.lines_before + event.line
+    origin = Origin(batch.job.source.id, line, event.offset, event.ref)
+    known = batch.known.get(event.id)
+    # Stored from this file at line 0: the file was rewritten, and only the position is new.
+    rewritten = known is not None and known.source == origin.source and known.line == 0
+    if batch.transcript_dedupe is not None and not rewritten:
+        from_journal = batch.transcript_dedupe.take_journal_turn(event)
+        if from_journal is not None:
+            batch.refused[event.line] = Skip.DUPLICATE
+            batch.put(replace(from_journal, origin=origin))
+            return
+    repeated = batch.journal_dedupe is not None and batch.journal_dedupe.is_duplicate(event)
+    if event.id in batch.turns or ((repeated or known is not None) and not rewritten):
+        batch.refused[event.line] = Skip.DUPLICATE
         return
-    repeated = page.transcribed is not None and page.transcribed.repeats(event)
-    if event.id in page.turns or ((repeated or known is not None) and not met_again):
-        page.refused[event.line] = Skip.DUPLICATE
-        return
-    page.accepted.add(event.line)
-    page.l1_bytes += _turn_bytes(event.text, event.tool)
-    if met_again:
-        found = page.writer.turn(page.bank, event.id)
+    batch.accepted.add(event.line)
+    batch.l1_bytes += _turn_bytes(event.text, event.tool)
+    if rewritten:
+        found = batch.writer.turn(batch.bank, event.id)
         if found is not None:
-            page.keep(replace(found, origin=origin))
+            batch.put(replace(found, origin=origin))
         return
-    page.keep(
+    batch.put(
         Turn(
-            page.bank,
+            batch.bank,
             event.id,
             event.session,
-            page.place(event.session),
+            batch.take_seq(event.session),
             event.time,
             event.role,
             event.trust,
@@ -174,23 +188,23 @@ def _turn_bytes(text: str, tool: ToolCall | None) -> int:
     return len(whole.encode("utf-8", "replace"))
 
 
-def _join_result(page: _Page, event: RefinedResult) -> None:
-    if page.erased.has("call", event.call) or page.erased.has("session", event.session):
-        page.refused[event.line] = Skip.ERASED
+def _join_result(batch: _Batch, event: RefinedResult) -> None:
+    if batch.erased.has("call", event.call) or batch.erased.has("session", event.session):
+        batch.refused[event.line] = Skip.ERASED
         return
-    turn = page.open_calls.get((event.session, event.call))
+    turn = batch.calls.get((event.session, event.call))
     if turn is None:
-        turn = page.writer.call(page.bank, event.session, event.call)
+        turn = batch.writer.tool_call_turn(batch.bank, event.session, event.call)
     if turn is None or turn.tool is None:
-        known = page.writer.knows_call(page.bank, event.call)
-        page.refused[event.line] = Skip.DUPLICATE if known else Skip.ORPHAN_RESULT
+        known = batch.writer.has_tool_call(batch.bank, event.call)
+        batch.refused[event.line] = Skip.DUPLICATE if known else Skip.ORPHAN_RESULT
         return
     tool = turn.tool
-    if tool.ok is not None and turn.origin.source != page.job.source.id:
-        page.refused[event.line] = Skip.DUPLICATE
+    if tool.ok is not None and turn.origin.source != batch.job.source.id:
+        batch.refused[event.line] = Skip.DUPLICATE
         return
-    page.accepted.add(event.line)
-    page.l1_bytes += len(event.result.encode("utf-8", "replace"))
+    batch.accepted.add(event.line)
+    batch.l1_bytes += len(event.result.encode("utf-8", "replace"))
     joined = ToolCall(
         tool.name,
         tool.target,
@@ -201,8 +215,8 @@ def _join_result(page: _Page, event: RefinedResult) -> None:
         _duration_ms(turn.time, event.time),
         tool.call,
     )
-    inside = event.result == INSIDE_TOLD and is_own(tool.name)
-    page.keep(replace(turn, tool=joined, trust=Trust.TOOL if inside else turn.trust))
+    inside = event.result == ANSWERED_FROM_MEMORY and is_own(tool.name)
+    batch.put(replace(turn, tool=joined, trust=Trust.TOOL if inside else turn.trust))
 
 
 def _duration_ms(start: str, end: str) -> int | None:
@@ -212,29 +226,29 @@ def _duration_ms(start: str, end: str) -> int | None:
     return max(0, round(spent.total_seconds() * 1000))
 
 
-def _sessions(page: _Page, refined: Refined) -> list[Session]:
-    """The sessions that got something, with the span of what they got."""
+def _session_rows(batch: _Batch, refined: RefinedLines) -> list[Session]:
+    """The sessions that got turns or a title, with the time span of their new turns."""
     times: dict[str, list[str]] = {}
-    for turn in page.turns.values():
+    for turn in batch.turns.values():
         times.setdefault(turn.session, []).append(turn.time)
     found: list[Session] = []
     for id, draft in refined.sessions.items():
-        if page.erased.has("session", id):
+        if batch.erased.has("session", id):
             continue
-        if page.erased.has("title", id):
+        if batch.erased.has("title", id):
             draft = draft._replace(title="")
         if id not in times and not draft.title:
-            continue  # all of it was in another file: a fork that has not gone its own way yet
+            continue  # all of it was in another file: a fork without turns of its own yet
         if id not in times:
-            # Only its title is kept: lines of which nothing came tell nothing of it either, or
-            # it would matter whether the title was read together with them.
+            # Only its title is stored. Lines that gave no turn must not describe the session
+            # either, or the result would depend on which lines were read together.
             draft = DraftSession(draft.id, draft.host, title=draft.title)
         known = sorted(filter(None, times.get(id, ())))
         session = Session(
-            bank=page.bank,
+            bank=batch.bank,
             id=id,
             host=draft.host,
-            agent=reader_of(page.job.source.agent).host,
+            agent=source_reader(batch.job.source.agent).host,
             parent=draft.parent,
             subagent=draft.subagent,
             title=draft.title,
@@ -243,30 +257,30 @@ def _sessions(page: _Page, refined: Refined) -> list[Session]:
             version=draft.version,
             started=known[0] if known else "",
             ended=known[-1] if known else "",
-            source=page.job.source.id,
+            source=batch.job.source.id,
         )
         found.append(session)
     return found
 
 
-def _account(
-    page: _Page, refined: Refined, position: int, prefix: str, stamp: str, now: str
+def _source_change(
+    batch: _Batch, refined: RefinedLines, position: int, prefix: str, stamp: str, now: str
 ) -> SourceChange:
-    titles = {line for line in refined.captured if line not in page.refused}
-    captured = titles | page.accepted
+    titles = {line for line in refined.captured if line not in batch.refused}
+    captured = titles | batch.accepted
     skipped = Counter(refined.skipped)
-    for line, reason in page.refused.items():
+    for line, reason in batch.refused.items():
         if line not in captured:
             skipped[reason.value] += 1
-    source = page.job.source.id
-    path = page.job.file.path
+    source = batch.job.source.id
+    path = batch.job.file.path
     failed = [
         FailedLine(
             source,
-            page.lines_before + line,
+            batch.lines_before + line,
             offset,
             reason,
-            "" if page.erased.has("line", line_name(path, offset)) else excerpt,
+            "" if batch.erased.has("line", line_name(path, offset)) else excerpt,
             READER_VERSION,
         )
         for line, offset, reason, excerpt in refined.failed
@@ -278,7 +292,7 @@ def _account(
         prefix=prefix,
         stamp=stamp,
         lines=refined.lines,
-        l1_bytes=page.l1_bytes,
+        l1_bytes=batch.l1_bytes,
         captured=len(captured),
         skipped=dict(skipped),
         failed=failed,

@@ -1,8 +1,8 @@
-"""The stage *retain*: from exchanges to memories in four networks, and to the stances of people.
+"""The stage that keeps memories up to date: from exchanges to memories and to people's stances.
 
-What one session has is a pure function of its exchanges and turns as they are shown; what stands
-for it in the bank is a pure function of the sightings of all sessions. So neither the order of
-reading nor being killed makes a difference, and what is forgotten is in neither.
+Each session has occurrences of memories, a pure function of its visible exchanges and turns. The
+occurrences of all sessions with the same key become one memory. So the result depends neither on
+the order of reading nor on interruptions, and forgotten records leave no trace in it.
 """
 
 from __future__ import annotations
@@ -15,118 +15,127 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory, Validity
 from holdfast.model.opinions import Met, Sighting, Stance
 from holdfast.model.query import Passage
-from holdfast.model.records import Exchange, Session, Turn
+from holdfast.model.records import Session, Turn
 from holdfast.model.trust import Status, least_trusted
 from holdfast.refine.core.passages import memory_passage
-from holdfast.refine.memories.model_extracted import Extracted
+from holdfast.refine.memories.model_extracted import ExtractedMemories
 from holdfast.refine.memories.retention_rules import changed_together, distinct, retain_exchange
-from holdfast.refine.memories.stances import stances_in, stances_of
+from holdfast.refine.memories.stances import memory_stances, turn_stances
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
 VERSION = 1
-_EVIDENCE = 12
-_PORTION = 200
+# Evidence URIs kept in one memory, the latest first; `seen` counts all sessions.
+_MAX_EVIDENCE = 12
+# Changed sessions taken from the work list at once. Each session has its own transaction, so this
+# bounds only the list in memory.
+_BATCH_SIZE = 200
+# Effectively all of the memories that people asked to retain.
+_MAX_REMEMBERED = 10_000
 
 
-def know_retained(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
-    """Retain what changed in every bank; returns how many sessions that were."""
+def update_memories(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
+    """Update the memories of all changed sessions of every bank; returns how many there were."""
     done = 0
     for bank in writer.banks_behind(NAME, VERSION):
-        while part := retain_bank(writer, bank, tick):
-            done += part
+        while updated := update_bank_memories(writer, bank, on_progress):
+            done += updated
     return done
 
 
-def retain_bank(
-    writer: Writer, bank: str, tick: Callable[[], None] = lambda: None, most: int = _PORTION
+def update_bank_memories(
+    writer: Writer,
+    bank: str,
+    on_progress: Callable[[], None] = lambda: None,
+    limit: int = _BATCH_SIZE,
 ) -> int:
-    """Retain what changed in a bank, at most so many sessions; returns how many there were."""
-    changes = writer.changes(bank, NAME, VERSION, most)
+    """Update the memories of up to `limit` changed sessions of a bank; returns how many."""
+    changes = writer.unseen_changes(bank, NAME, VERSION, limit)
     for change in changes:
-        tick()
+        on_progress()
         with writer.transaction():
             if change.session:
-                _retain_session(writer, bank, change.session)
+                _update_session(writer, bank, change.session)
             else:
-                _retain_remembered(writer, bank)
-            show_unshown(writer, bank)
-            writer.reach(bank, NAME, VERSION, change.number)
+                _update_remembered(writer, bank)
+            publish_changed_memories(writer, bank)
+            writer.mark_seen(bank, NAME, VERSION, change.number)
     return len(changes)
 
 
-def _retain_session(writer: Writer, bank: str, id: str) -> None:
+def _update_session(writer: Writer, bank: str, id: str) -> None:
     session = writer.session(bank, id)
-    sightings, stances = retain_session(writer, session) if session else ([], [])
-    known = writer.sightings(bank, id)
-    if sorted(sightings) == known and stances == writer.stances(bank, id):
+    occurrences, stances = _read_session(writer, session) if session else ([], [])
+    known = writer.occurrences(bank, id)
+    if sorted(occurrences) == known and stances == writer.stances(bank, id):
         return
-    writer.put_retained(bank, id, sightings, stances)
+    writer.put_retained(bank, id, occurrences, stances)
 
 
-def retain_session(writer: Writer, session: Session) -> tuple[list[Sighting], list[Stance]]:
-    """What is to be retained of a session, by key, and the stances in it, by time."""
+def _read_session(writer: Writer, session: Session) -> tuple[list[Sighting], list[Stance]]:
+    """The occurrences of memories in a session, in order of their keys, and the stances in it, in
+    order of time."""
     exchanges = writer.exchanges(session.bank, session.id)
-    extracted = Extracted(writer, session.bank)
+    extracted = ExtractedMemories(writer, session.bank)
     found: list[Sighting] = []
     stances: list[Stance] = []
     for exchange in exchanges:
         turns = writer.turns(session.bank, session.id, exchange.first_seq, exchange.last_seq)
         if not turns:
             continue
-        by_person = _by_person(session, turns[0])
+        by_person = _is_asked_by_person(session, turns[0])
         if exchange.status is Status.VERIFIED:
-            # Somebody said it anew: of its turns only what was done counts.
-            deeds = [turn for turn in turns if turn.tool is not None]
-            found += retain_exchange(exchange, deeds, by_person) if deeds else []
+            # A person corrected the exchange, so only the tool calls of its turns still count.
+            tool_calls = [turn for turn in turns if turn.tool is not None]
+            found += retain_exchange(exchange, tool_calls, by_person) if tool_calls else []
             continue
-        by_model = extracted.of(exchange, turns)
+        by_model = extracted.find(exchange, turns)
         found += retain_exchange(exchange, turns, by_person) if by_model is None else by_model
-        stances += stances_in(turns, by_person)
-    found = distinct([*found, *_together(session, exchanges)])
+        stances += turn_stances(turns) if by_person else []
+    if exchanges and not session.parent:
+        found += changed_together(exchanges)
+    found = distinct(found)
     stances.sort(key=lambda s: (s.time, s.session, s.seq, s.uri, s.target, s.aspect))
     return sorted({one.key: one for one in reversed(found)}.values()), stances
 
 
-def _by_person(session: Session, first: Turn) -> bool:
-    """Whether a person asked: a subagent is asked by an agent, and so is what an agent types."""
+def _is_asked_by_person(session: Session, first: Turn) -> bool:
+    """Whether a person makes the requests: not in a subagent's session, nor where an agent types
+    the prompts."""
     return not session.parent and not (first.speaker and session.agent == AGENT)
 
 
-def _together(session: Session, exchanges: Sequence[Exchange]) -> list[Sighting]:
-    return [] if session.parent or not exchanges else changed_together(exchanges)
-
-
-def _retain_remembered(writer: Writer, bank: str) -> None:
-    """What people asked to retain as their opinion counts as evidence, too."""
-    shown = writer.remembered(bank, 10_000)
-    stances = [stance for memory in shown for stance in stances_of(memory)]
+def _update_remembered(writer: Writer, bank: str) -> None:
+    """Store the stances in the opinions that people asked to retain."""
+    remembered = writer.remembered(bank, _MAX_REMEMBERED)
+    stances = [stance for memory in remembered for stance in memory_stances(memory)]
     if sorted(stances) != sorted(writer.stances(bank, "")):
         writer.put_retained(bank, "", [], stances)
 
 
-def show_unshown(writer: Writer, bank: str) -> None:
-    """Let one memory stand for the sightings of each key that has changed."""
-    for key in writer.unshown(bank):
-        met = writer.met(bank, key)
+def publish_changed_memories(writer: Writer, bank: str) -> None:
+    """Write the memory of each key whose occurrences have changed, or remove it if too few
+    sessions have it."""
+    for key in writer.changed_memory_keys(bank):
+        met = writer.occurrences_of_key(bank, key)
         if not met or len(met) < met[0].sighting.needs:
-            writer.show_retained(bank, key, None, None)
+            writer.put_retained_memory(bank, key, None, None)
             continue
-        memory = memory_of(bank, met)
-        writer.show_retained(bank, key, memory, passage_of(writer, memory, met[0]))
+        memory = _combine(bank, met)
+        writer.put_retained_memory(bank, key, memory, _current_passage(writer, memory, met[0]))
 
 
-def memory_of(bank: str, met: Sequence[Met]) -> Memory:
-    """The memory that sightings of one key are: in the words of the first, by all the evidence."""
+def _combine(bank: str, met: Sequence[Met]) -> Memory:
+    """One memory from all occurrences of a key: the words of the first, the evidence of all."""
     first, last = met[0].sighting, met[-1].sighting
     evidence = dict.fromkeys(uri for one in reversed(met) for uri in one.sighting.evidence)
-    times = f" (in {len(met)} sessions)" if first.needs > 1 else ""
+    sessions = f" (in {len(met)} sessions)" if first.needs > 1 else ""
     return Memory(
         bank,
         content_id("memory", first.key),
         first.network,
-        first.what + times,
+        first.what + sessions,
         least_trusted(one.sighting.trust for one in met),
         when=last.time,
         where=first.where,
@@ -134,14 +143,14 @@ def memory_of(bank: str, met: Sequence[Met]) -> Memory:
         why=next((m.sighting.why for m in reversed(met) if m.sighting.why), ""),
         validity=Validity(since=first.time, learned=first.time),
         confidence=first.confidence,
-        evidence_for=tuple(evidence)[:_EVIDENCE],
+        evidence_for=tuple(evidence)[:_MAX_EVIDENCE],
         seen=len(met),
     )
 
 
-def passage_of(writer: Writer, memory: Memory, first: Met) -> Passage | None:
-    """How a memory is found: in the words of now, or not at all, as people decided."""
-    known = writer.curated(memory.bank, "memory", memory.id)
+def _current_passage(writer: Writer, memory: Memory, first: Met) -> Passage | None:
+    """The passage that makes a memory searchable, in its corrected words; None if it is hidden."""
+    known = writer.curation_state(memory.bank, "memory", memory.id)
     if known is not None and known.gone:
         return None
     if known is not None and known.text:

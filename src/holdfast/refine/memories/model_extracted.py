@@ -1,7 +1,7 @@
-"""What a model extracted of an exchange, in place of what rules retain of it.
+"""Memories that a model extracted from an exchange; they replace what the rules would retain.
 
-An answer rests in `summary` under the hash of the turns it was made of, as all that was paid for
-does: once the turns read otherwise, it is not found any more, and the rules' memories stand.
+An answer of the model is stored in `summary` under the hash of the turns it was made from. If the
+turns change, the answer is no longer found, and the memories of the rules are used again.
 """
 
 from __future__ import annotations
@@ -16,16 +16,22 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Network
 from holdfast.model.opinions import Sighting
 from holdfast.model.records import Exchange, Turn
-from holdfast.refine.memories.retention_rules import MOST, WHAT_LIMIT, WHY_LIMIT, sighting
-from holdfast.refine.model_output.evidence import FACT_SHARE, TOLD_SHARE, Evidence, clean
+from holdfast.refine.memories.retention_rules import (
+    MAX_PER_EXCHANGE,
+    MAX_WHAT_CHARS,
+    MAX_WHY_CHARS,
+    make_occurrence,
+)
+from holdfast.refine.model_output.evidence import FACT_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.sessions.summaries import exchange_hash
 from holdfast.store.protocol.model_calls import ModelSummaries
 
-_SHORT = 120
+# Length of the lists of places and names in one memory.
+_MAX_LIST_CHARS = 120
 
 
 class MemoryDraft(NamedTuple):
-    """A memory as a model sees it; nothing in it is believed yet."""
+    """A memory as a model wrote it, not yet checked against the turns."""
 
     network: str
     what: str
@@ -36,54 +42,60 @@ class MemoryDraft(NamedTuple):
 
 
 def extraction_hash(turns: Sequence[Turn]) -> str:
-    """What memories of an exchange are extracted from."""
+    """The key under which the extracted memories of these turns are stored."""
     return content_id("memories", exchange_hash(turns))
 
 
 def checked_memories(drafts: Sequence[MemoryDraft], evidence: Evidence, redactor: Redactor) -> str:
-    """What of the drafts is borne out, as JSON; "" if nothing is."""
+    """The drafts that the turns support, redacted, as JSON; "" if none are."""
     kept: list[dict[str, Any]] = []
     for draft in drafts:
-        what = cut(clean(draft.what), WHAT_LIMIT)
-        sure = draft.confidence is not None and 0 <= draft.confidence <= 1
-        named = draft.network in set(Network) and (draft.network != Network.OPINION or sure)
-        if not named or not evidence.bears_out(what, FACT_SHARE):
+        what = cut(clean_text(draft.what), MAX_WHAT_CHARS)
+        has_confidence = draft.confidence is not None and 0 <= draft.confidence <= 1
+        is_valid = draft.network in set(Network) and (
+            draft.network != Network.OPINION or has_confidence
+        )
+        if not is_valid or not evidence.supports(what, FACT_SHARE):
             continue
-        why = clean(draft.why)
+        why = clean_text(draft.why)
         kept.append(
             {
                 "network": draft.network,
                 "what": redactor.redact(what).text,
-                "where": _known(draft.where, evidence),
-                "who": _known(draft.who, evidence),
-                "why": redactor.redact(cut(evidence.kept(why, TOLD_SHARE), WHY_LIMIT)).text,
+                "where": _known_names(draft.where, evidence),
+                "who": _known_names(draft.who, evidence),
+                "why": redactor.redact(
+                    cut(evidence.supported_sentences(why, SUMMARY_SHARE), MAX_WHY_CHARS)
+                ).text,
                 "confidence": draft.confidence if draft.network == Network.OPINION else None,
             }
         )
-    return json.dumps(kept[:MOST], ensure_ascii=False) if kept else ""
+    return json.dumps(kept[:MAX_PER_EXCHANGE], ensure_ascii=False) if kept else ""
 
 
-def _known(listed: str, evidence: Evidence) -> str:
-    """The names of a list that stand in the turns."""
-    named = [clean(part) for part in listed.split(",")]
-    return cut(", ".join(name for name in named if name and evidence.knows(name)), _SHORT)
+def _known_names(listed: str, evidence: Evidence) -> str:
+    """The names of a comma-separated list that occur in the turns."""
+    names = [clean_text(part) for part in listed.split(",")]
+    return cut(
+        ", ".join(name for name in names if name and evidence.contains_name(name)), _MAX_LIST_CHARS
+    )
 
 
-class Extracted:
-    """Finds what was extracted in a bank."""
+class ExtractedMemories:
+    """Finds the memories that a model extracted in a bank."""
 
     def __init__(self, store: ModelSummaries, bank: str) -> None:
         self._store = store
         self._bank = bank
-        self._any = store.has_summaries(bank)
+        self._has_any = store.has_summaries(bank)
 
-    def of(self, exchange: Exchange, turns: Sequence[Turn]) -> list[Sighting] | None:
-        """The memories that a model extracted of an exchange; None if none did."""
-        known = self._store.summary(self._bank, extraction_hash(turns)) if self._any else None
+    def find(self, exchange: Exchange, turns: Sequence[Turn]) -> list[Sighting] | None:
+        """The memories that a model extracted from an exchange; None if no model was asked."""
+        known = self._store.summary(self._bank, extraction_hash(turns)) if self._has_any else None
         if known is None or not known.content:
             return None
         return [
-            sighting(
+            make_occurrence(
                 exchange,
                 Network(item["network"]),
                 item["what"],

@@ -1,9 +1,9 @@
-"""What is worth retaining of an exchange, by rules, from what tools prove and people state.
+"""The rules that choose what to retain of an exchange, from what tools prove and people state.
 
-Three kinds: what was done (*experience*), what holds here (*world*: how tests are run, what a
-person laid down, what the agent found to be the cause and then mended), and what was noticed
-(*observation*: an error and what ended it, files that change together). A few an exchange at most;
-words that only narrate are left out, and nothing is taken from outside the project.
+Three networks: what was done (*experience*), what holds in the project (*world*: how tests are run,
+what a person laid down, a cause that was found and fixed), and what was noticed (*observation*: an
+error and the change that ended it, files that change together). Each exchange gives a few memories
+at most. Narration is left out, and nothing is taken from outside the project.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from holdfast.language import cut, names, sentences
 from holdfast.model.ids import content_id
@@ -22,37 +23,63 @@ from holdfast.model.uris import uri
 from holdfast.refine.core import signals
 from holdfast.refine.core.commands import Command, find_error, is_missing_dependency, parse_command
 from holdfast.refine.core.passages import date_words, split_identifiers
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.refine.memories.salience import (
-    LONGEST,
+    MAX_CHARS,
+    is_informative_title,
     is_lasting_cause,
-    is_outside,
-    is_telling_title,
+    is_lasting_rule,
+    is_outside_project,
     is_vague,
-    lays_down,
     names_cause,
-    roots,
+    stems,
 )
 from holdfast.sources.project import base_name
 
-MOST = 4
-WHAT_LIMIT = LONGEST
-WHY_LIMIT = 200
-# A longer message of a person is pasted: a plan, a log, orders for an agent.
-TYPED = 1500
-_READ = 4000
-_FILES = 3
-_NAMED = 2
-_TOGETHER_FILES = 6
-_TOGETHER_SESSIONS = 3
+# Memories of one exchange. More of them are less important: the best come first.
+MAX_PER_EXCHANGE = 4
+MAX_WHAT_CHARS = MAX_CHARS
+MAX_WHY_CHARS = 200
 
-_DID = re.compile(
+
+class RetentionLimits(NamedTuple):
+    """Numbers of the rules. None was tuned on its own; in the last sample that was read, 55 of 60
+    retained memories were good (bench/RESULTS.md)."""
+
+    max_reply_chars: int = 4000  # how much of a reply is read
+    max_files: int = 3  # in the dimension *where*
+    max_named_files: int = 2  # in the text itself
+    max_names: int = 4  # in the dimension *who*
+    max_turns_as_evidence: int = 3
+    max_edits_as_evidence: int = 2
+    # Two memories of one network whose stems agree to this share of the larger set are the same.
+    duplicate_share: float = 0.85
+    # Lengths of the description of what was done; `verdict_chars` is left for the test result.
+    max_commit_chars: int = 140
+    max_sentence_chars: int = 170
+    max_title_chars: int = 120
+    verdict_chars: int = 45
+    min_commit_words: int = 3
+    min_sentence_stems: int = 4
+    # Sessions in which a command or an unexplained error must occur before it is shown. One
+    # session may run a command by accident.
+    min_sessions: int = 2
+    # Files of a session that are paired as "often changed together", and the sessions it takes. A
+    # session that changes more files is a sweep through the project and pairs nothing.
+    max_files_changed_together: int = 6
+    min_sessions_changed_together: int = 3
+
+
+_LIMITS = RetentionLimits()
+
+_CHANGE_SENTENCE = re.compile(
     r"^(?:i(?:['’]ve| have)? (?:now |also |just )?)?(?P<verb>fixed|added|changed|moved|renamed|"
     r"removed|implemented|updated|replaced|refactored|created|wrote|extracted|split|introduced|"
     r"switched|migrated|corrected|made|rewrote|deleted|merged|released|resolved|simplified|"
     r"converted|bumped|reverted|configured|built|set up|wired|documented)\b",
     re.IGNORECASE,
 )
-_PAST = {
+_PAST_TENSE = {
     "fix": "Fixed", "add": "Added", "change": "Changed", "move": "Moved", "rename": "Renamed",
     "remove": "Removed", "implement": "Implemented", "update": "Updated", "replace": "Replaced",
     "refactor": "Refactored", "create": "Created", "write": "Wrote", "extract": "Extracted",
@@ -67,60 +94,55 @@ _GENERATED = re.compile(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.sv
 
 
 def retain_exchange(exchange: Exchange, turns: Sequence[Turn], by_person: bool) -> list[Sighting]:
-    """What to retain of one exchange, the best first. Where no person asked (in the session of a
-    subagent), what was asked lays nothing down."""
-    found: list[Sighting] = []
-    ran = [
+    """What to retain of one exchange, the best first. Without `by_person` (in the session of a
+    subagent) the request is an agent's and states no rules."""
+    commands = [
         (turn, command)
         for turn in turns
         if turn.tool is not None and turn.tool.name in signals.SHELL_TOOLS
         if (command := parse_command(turn.tool)) is not None
     ]
-    cause = _cause(exchange, turns)
-    done = _experience(exchange, turns, cause)
-    found += [done] if done else []
-    found += _laid_down(exchange, turns) if by_person else []
-    found += _errors(exchange, turns, {turn.id: command for turn, command in ran}, cause)
-    mended = exchange.type is ExchangeType.BUGFIX or _tested(turns)
-    if cause and mended and exchange.outcome is Outcome.DONE:
-        found += _world(exchange, cause)
-    found += _commands(exchange, ran)
-    return distinct(found)[:MOST]
+    cause = _find_cause(exchange, turns)
+    found = _experience(exchange, turns, cause)
+    found += _stated_rules(exchange, turns) if by_person else []
+    found += _errors(exchange, turns, {turn.id: command for turn, command in commands}, cause)
+    is_fixed = exchange.type is ExchangeType.BUGFIX or _last_test_passed(turns)
+    if cause and is_fixed and exchange.outcome is Outcome.DONE:
+        files = (*exchange.files_modified, *exchange.files_read)
+        where = ", ".join(files[: _LIMITS.max_files])
+        found.append(make_occurrence(exchange, Network.WORLD, cause, where=where))
+    found += _project_commands(exchange, commands)
+    return distinct(found)[:MAX_PER_EXCHANGE]
 
 
 def distinct(found: Iterable[Sighting]) -> list[Sighting]:
-    """Without near-duplicates: the first of them stands, strengthened by the others' evidence."""
+    """Without near-duplicates: the first of them is kept, with the evidence of the others."""
     kept: dict[str, Sighting] = {}
-    known_by: dict[str, frozenset[str]] = {}
+    stems_by_key: dict[str, frozenset[str]] = {}
     for one in found:
-        own = roots(one.what)
-        same = next(
+        own = stems(one.what)
+        same_key = next(
             (
                 key
-                for key, others in known_by.items()
-                if kept[key].network is one.network and _near(own, others)
+                for key, others in stems_by_key.items()
+                if kept[key].network is one.network and _is_duplicate(own, others)
             ),
             one.key,
         )
-        known = kept.get(same)
+        known = kept.get(same_key)
         if known is None:
-            kept[one.key], known_by[one.key] = one, own
+            kept[one.key], stems_by_key[one.key] = one, own
             continue
         evidence = tuple(dict.fromkeys((*known.evidence, *one.evidence)))
-        kept[same] = known._replace(evidence=evidence, why=known.why or one.why)
+        kept[same_key] = known._replace(evidence=evidence, why=known.why or one.why)
     return list(kept.values())
 
 
-def _near(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= 0.85 * max(len(one), len(other), 1)
+def _is_duplicate(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= _LIMITS.duplicate_share * max(len(one), len(other), 1)
 
 
-def key_of(network: Network, what: str) -> str:
-    """What makes a memory itself: its network and its words, in any order and form."""
-    return f"{network.value}:{content_id(*sorted(roots(what)))}"
-
-
-def sighting(
+def make_occurrence(
     exchange: Exchange,
     network: Network,
     what: str,
@@ -133,80 +155,87 @@ def sighting(
     needs: int = 1,
     key: str = "",
 ) -> Sighting:
-    """A sighting with what is the same for all of an exchange."""
+    """An occurrence of a memory in an exchange. It is shown once `needs` sessions have one with the
+    same `key`; without `key`, the same stems in any order make the same key."""
     x = exchange
-    what = cut(what, WHAT_LIMIT)
-    proof = tuple(uri("turn", turn.id) for turn in evidence[:3])
+    what = cut(what, MAX_WHAT_CHARS)
+    turn_uris = tuple(uri("turn", turn.id) for turn in evidence[: _LIMITS.max_turns_as_evidence])
     context = f"{date_words(x.started)} {network.value} {where} {split_identifiers(what)}"
     return Sighting(
-        key or key_of(network, what),
+        key or f"{network.value}:{content_id(*sorted(stems(what)))}",
         x.first_seq,
         x.ended or x.started,
         network,
         what,
         x.trust if trust is None else trust,
-        where.strip() if where else ", ".join(x.files_modified[:_FILES]),
-        who or ", ".join(dict.fromkeys(names(what, 4))),
-        cut(why, WHY_LIMIT),
+        where.strip() if where else ", ".join(x.files_modified[: _LIMITS.max_files]),
+        who or ", ".join(dict.fromkeys(names(what, _LIMITS.max_names))),
+        cut(why, MAX_WHY_CHARS),
         context.strip(),
-        (uri("exchange", x.id), *proof),
+        (uri("exchange", x.id), *turn_uris),
         needs,
     )
 
 
-def _tested(turns: Sequence[Turn]) -> bool | None:
-    """How the last run of the tests ended."""
+def _last_test_passed(turns: Sequence[Turn]) -> bool | None:
+    """Whether the last run of the tests passed; None if no tests ran."""
     runs = [t.tool.ok for t in turns if t.tool is not None and signals.ran_tests(t)]
     return runs[-1] if runs else None
 
 
-def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> Sighting | None:
+def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[Sighting]:
     """What was done: changes that tools prove, in the words of a commit or of the reply."""
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
-    changed = [path for path in x.files_modified if not is_outside(path)]
-    lead = _lead(x, turns, commits) if changed or commits else ""
-    if not lead:
-        return None
-    if changed and not any(base_name(path) in lead for path in changed):
-        more = len(changed) - _NAMED
-        lead += f" in {', '.join(changed[:_NAMED])}" + (f" and {more} more" if more > 0 else "")
-    proof = [t for t in turns if t.tool is not None and t.tool.name in signals.EDIT_TOOLS][:2]
+    changed = [path for path in x.files_modified if not is_outside_project(path)]
+    change = _describe_change(x, turns, commits) if changed or commits else ""
+    if not change:
+        return []
+    if changed and not any(base_name(path) in change for path in changed):
+        named = changed[: _LIMITS.max_named_files]
+        more = len(changed) - len(named)
+        change += f" in {', '.join(named)}" + (f" and {more} more" if more > 0 else "")
+    edits = [t for t in turns if t.tool is not None and t.tool.name in signals.EDIT_TOOLS]
     tests = [t for t in turns if signals.ran_tests(t)]
-    return sighting(
-        x,
-        Network.EXPERIENCE,
-        cut(lead, WHAT_LIMIT - 45) + _verdict(tests),
-        where=", ".join(changed[:_FILES]),
-        why=cause or _asked(turns),
-        evidence=[*proof, *tests[-1:]],
-    )
+    return [
+        make_occurrence(
+            x,
+            Network.EXPERIENCE,
+            cut(change, MAX_WHAT_CHARS - _LIMITS.verdict_chars) + _test_verdict(tests),
+            where=", ".join(changed[: _LIMITS.max_files]),
+            why=cause or _stated_reason(turns),
+            evidence=[*edits[: _LIMITS.max_edits_as_evidence], *tests[-1:]],
+        )
+    ]
 
 
-def _lead(x: Exchange, turns: Sequence[Turn], commits: Sequence[str]) -> str:
-    if commits and len(commits[-1].split()) >= 3:
-        return f"Committed “{cut(commits[-1], 140)}”"
+def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str]) -> str:
+    """What was changed, in the words of the last commit, of the reply or of the title; "" if none
+    of them says it."""
+    if commits and len(commits[-1].split()) >= _LIMITS.min_commit_words:
+        return f"Committed “{cut(commits[-1], _LIMITS.max_commit_chars)}”"
     reply = next((t.text for t in reversed(turns) if t.role is Role.ASSISTANT and t.text), "")
-    for sentence in sentences(reply[:_READ]):
-        did = _DID.match(sentence)
-        told = sentence[did.start("verb") :].rstrip(".") if did else ""
-        if len(roots(told)) >= 4 and not is_vague(told) and not told.endswith((":", "…")):
-            return cut(told[:1].upper() + told[1:], 170)
+    for sentence in sentences(reply[: _LIMITS.max_reply_chars]):
+        match = _CHANGE_SENTENCE.match(sentence)
+        text = sentence[match.start("verb") :].rstrip(".") if match else ""
+        is_specific = len(stems(text)) >= _LIMITS.min_sentence_stems and not is_vague(text)
+        if is_specific and not text.endswith((":", "…")):
+            return cut(text[:1].upper() + text[1:], _LIMITS.max_sentence_chars)
     first, _, rest = x.title.partition(" ")
-    past = _PAST.get(first.lower().rstrip(":"))
+    past = _PAST_TENSE.get(first.lower().rstrip(":"))
     if past and is_vague(f"{past} {rest}"):
         return ""
     if past and len(rest.split()) >= 2:
-        begun = x.outcome in (Outcome.INTERRUPTED, Outcome.FAILED, Outcome.OPEN)
+        is_unfinished = x.outcome in (Outcome.INTERRUPTED, Outcome.FAILED, Outcome.OPEN)
         verb = first.lower().rstrip(":")
-        return f"Began to {verb} {rest}" if begun else f"{past}{first[len(verb) :]} {rest}"
-    if not is_telling_title(x.title):
+        return f"Began to {verb} {rest}" if is_unfinished else f"{past}{first[len(verb) :]} {rest}"
+    if not is_informative_title(x.title):
         return ""
-    mended = x.type is ExchangeType.BUGFIX and _tested(turns)
-    return f"{'Fixed' if mended else 'Worked on'} “{cut(x.title, 120)}”"
+    is_fixed = x.type is ExchangeType.BUGFIX and _last_test_passed(turns)
+    return f"{'Fixed' if is_fixed else 'Worked on'} “{cut(x.title, _LIMITS.max_title_chars)}”"
 
 
-def _verdict(tests: Sequence[Turn]) -> str:
-    """What the tests said in the end, and before."""
+def _test_verdict(tests: Sequence[Turn]) -> str:
+    """How the last test run ended, and whether an earlier one failed, as the end of a sentence."""
     runs = [turn.tool for turn in tests if turn.tool is not None and turn.tool.ok is not None]
     if not runs:
         return ""
@@ -216,53 +245,49 @@ def _verdict(tests: Sequence[Turn]) -> str:
     return "; the tests pass" + (" (they failed before)" if failed else "")
 
 
-def _asked(turns: Sequence[Turn]) -> str:
-    """The person's own words for why it was done, where they gave a reason."""
+def _stated_reason(turns: Sequence[Turn]) -> str:
+    """The sentence in which the person said why; "" if they did not."""
     for turn in turns:
-        if turn.role is Role.USER and len(turn.text) <= TYPED and "because" in turn.text:
+        if turn.role is Role.USER and len(turn.text) <= MAX_TYPED_CHARS and "because" in turn.text:
             return next((s for s in sentences(turn.text) if "because" in s), "")
     return ""
 
 
-def _cause(x: Exchange, turns: Sequence[Turn]) -> str:
-    """What the agent found to be the cause, if it could know."""
+def _find_cause(x: Exchange, turns: Sequence[Turn]) -> str:
+    """The sentence in which the agent named a cause; "" if none, or if it used no tools."""
     if x.trust is Trust.EXTERNAL or not any(turn.tool is not None for turn in turns):
         return ""
     for turn in reversed(turns):
         if turn.role is not Role.ASSISTANT or not names_cause(turn.text):
             continue
-        for sentence in sentences(turn.text[:_READ]):
+        for sentence in sentences(turn.text[: _LIMITS.max_reply_chars]):
             if is_lasting_cause(sentence):
                 return sentence
     return ""
 
 
-def _world(x: Exchange, sentence: str) -> list[Sighting]:
-    where = ", ".join((*x.files_modified, *x.files_read)[:_FILES])
-    return [sighting(x, Network.WORLD, sentence, where=where)]
-
-
-def _laid_down(x: Exchange, turns: Sequence[Turn]) -> list[Sighting]:
-    """What the person decided or laid down, in their words."""
-    found: list[Sighting] = []
+def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[Sighting]:
+    """The first rule or decision that the person stated, in their words."""
     for turn in turns:
-        if turn.role is not Role.USER or turn.trust is Trust.EXTERNAL or len(turn.text) > TYPED:
+        if turn.role is not Role.USER or turn.trust is Trust.EXTERNAL:
             continue
-        for sentence in sentences(turn.text):
-            ordered = sentence.split(" ", 1)[0].lower() in _PAST
-            if not ordered and lays_down(sentence):
+        for sentence in sentences(turn.text) if len(turn.text) <= MAX_TYPED_CHARS else ():
+            is_order = sentence.split(" ", 1)[0].lower() in _PAST_TENSE
+            if not is_order and is_lasting_rule(sentence):
                 who = turn.speaker or "user"
-                found.append(
-                    sighting(x, Network.WORLD, sentence, who=who, trust=turn.trust, evidence=[turn])
-                )
-    return found[:1]
+                return [
+                    make_occurrence(
+                        x, Network.WORLD, sentence, who=who, trust=turn.trust, evidence=[turn]
+                    )
+                ]
+    return []
 
 
 def _errors(
-    x: Exchange, turns: Sequence[Turn], ran: Mapping[str, Command], cause: str
+    x: Exchange, turns: Sequence[Turn], commands: Mapping[str, Command], cause: str
 ) -> list[Sighting]:
-    """An error that a command met, and what ended it; one that nothing ended is worth noting once
-    it is met again."""
+    """The first error of a command that changes to files ended. If there is none, the first error
+    at all, which is shown once a second session has it. `commands` are by turn id."""
     failed: dict[str, tuple[Turn, str]] = {}
     changed: dict[str, list[str]] = {}
     for turn in turns:
@@ -272,23 +297,27 @@ def _errors(
         if tool.name in signals.EDIT_TOOLS and tool.ok is not False and tool.target:
             for files in changed.values():
                 files.append(tool.target)
-        command = ran.get(turn.id)
+        command = commands.get(turn.id)
         if command is None:
             continue
         name = command.name
         if tool.ok and command.is_project_command and changed.get(name):
-            return [_ended(x, name, failed[name], turn, changed[name], cause)]
+            return [_fixed_error(x, name, failed[name], turn, changed[name], cause)]
         error = _error_of(tool, command)
         if error:
             failed[name] = turn, error
-            # No change to a file provides what is not installed.
+            # No change to a file installs what is missing.
             changed |= {} if is_missing_dependency(error) else {name: []}
     return [
-        sighting(
-            x, Network.OBSERVATION, f"`{name}` fails with “{error}”", evidence=[turn], needs=2
+        make_occurrence(
+            x,
+            Network.OBSERVATION,
+            f"`{name}` fails with “{error}”",
+            evidence=[turn],
+            needs=_LIMITS.min_sessions,
         )
         for name, (turn, error) in list(failed.items())[:1]
-    ]  # fmt: skip
+    ]
 
 
 def _error_of(tool: ToolCall, command: Command) -> str:
@@ -296,52 +325,59 @@ def _error_of(tool: ToolCall, command: Command) -> str:
     return error if command.is_project_command or is_missing_dependency(error) else ""
 
 
-def _ended(
+def _fixed_error(
     x: Exchange, name: str, failed: tuple[Turn, str], passed: Turn, files: list[str], cause: str
 ) -> Sighting:
     first, error = failed
-    where = ", ".join(list(dict.fromkeys(files))[:_FILES])
+    where = ", ".join(list(dict.fromkeys(files))[: _LIMITS.max_files])
     what = f"`{name}` failed with “{error}”; it passed after changes to {where}"
-    return sighting(x, Network.OBSERVATION, what, why=cause, where=where, evidence=[first, passed])
+    return make_occurrence(
+        x, Network.OBSERVATION, what, why=cause, where=where, evidence=[first, passed]
+    )
 
 
-def _commands(x: Exchange, ran: Sequence[tuple[Turn, Command]]) -> list[Sighting]:
-    """How things are run here: what ran the tests, and other commands of the project once a
-    second session runs them."""
-    found: list[Sighting] = []
-    for turn, command in ran:
-        went_well = turn.tool is not None and turn.tool.ok
-        if not went_well or not command.is_project_command or turn.trust is Trust.EXTERNAL:
+def _project_commands(x: Exchange, commands: Iterable[tuple[Turn, Command]]) -> list[Sighting]:
+    """The first command of the project that succeeded. What runs the tests is shown at once, any
+    other command once a second session runs it."""
+    for turn, command in commands:
+        succeeded = turn.tool is not None and turn.tool.ok
+        if not succeeded or not command.is_project_command or turn.trust is Trust.EXTERNAL:
             continue
-        what = f"The tests run with `{command.name}`" if command.runs_tests else (
-            f"`{command.name}` is run in this project, and succeeds"
-        )  # fmt: skip
-        key = f"{Network.WORLD.value}:{content_id('command', command.name)}"
-        needs = 1 if command.runs_tests else 2
-        found.append(
-            sighting(
-                x, Network.WORLD, what, where=" ", trust=turn.trust, evidence=[turn], needs=needs,
-                key=key,
+        if command.runs_tests:
+            what, needs = f"The tests run with `{command.name}`", 1
+        else:
+            what = f"`{command.name}` is run in this project, and succeeds"
+            needs = _LIMITS.min_sessions
+        return [
+            make_occurrence(
+                x,
+                Network.WORLD,
+                what,
+                where=" ",  # not the changed files: the command has nothing to do with them
+                trust=turn.trust,
+                evidence=[turn],
+                needs=needs,
+                key=f"{Network.WORLD.value}:{content_id('command', command.name)}",
             )
-        )  # fmt: skip
-    return found[:1]
+        ]
+    return []
 
 
 def changed_together(exchanges: Sequence[Exchange]) -> list[Sighting]:
-    """Which files one session changed together: worth noting once several have."""
+    """One occurrence for each pair of files that a session changed together."""
     files = dict.fromkeys(path for x in exchanges for path in x.files_modified)
     ours = sorted(path for path in files if not _GENERATED.search(path))
-    if not 2 <= len(ours) <= _TOGETHER_FILES:
+    if not 2 <= len(ours) <= _LIMITS.max_files_changed_together:
         return []
     last = next(x for x in reversed(exchanges) if x.files_modified)
     return [
-        sighting(
+        make_occurrence(
             last,
             Network.OBSERVATION,
             f"{one} and {other} are often changed together",
             where=f"{one}, {other}",
             who=f"{base_name(one)}, {base_name(other)}",
-            needs=_TOGETHER_SESSIONS,
+            needs=_LIMITS.min_sessions_changed_together,
             key=f"{Network.OBSERVATION.value}:{content_id('together', one, other)}",
         )
         for one, other in combinations(ours, 2)

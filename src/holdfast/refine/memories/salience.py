@@ -1,6 +1,6 @@
-"""Whether words are worth retaining: what says something by itself, and lastingly.
+"""Whether a sentence or a title is worth retaining: it says something by itself, and for long.
 
-Everything here is a judgement about a sentence or a title, without looking at anything else.
+Every function looks at one text alone.
 """
 
 from __future__ import annotations
@@ -9,9 +9,13 @@ import re
 
 from holdfast.language import STOPWORDS, is_chatter, stem, words
 
-LONGEST = 280
-_SHORTEST = 30
-_LEAST_ROOTS = 6
+# Length of a sentence that may be retained. Longer ones are enumerations or narration, shorter ones
+# need their context.
+MAX_CHARS = 280
+_MIN_CHARS = 30
+# Stems, without stop words, that a sentence or a title needs to say what it is about.
+_MIN_SENTENCE_STEMS = 6
+_MIN_TITLE_STEMS = 3
 
 _CAUSE = re.compile(
     r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|culprit) (?:is|was)|"
@@ -19,21 +23,21 @@ _CAUSE = re.compile(
     r"was due to|the reason (?:is|was))\b",
     re.IGNORECASE,
 )
-_LAYS_DOWN = re.compile(
+_RULE = re.compile(
     r"\b(?:always|never|must(?: not|n['’]t)?|from now on|remember that|only ever|no longer|"
     r"the (?:rule|convention|policy) is|we(?:['’]ve| have)? (?:decided?|agreed|settled)|"
     r"let['’]s (?:go|stick|stay) with|by design|going forward)\b|^(?:do not|don['’]t) ",
     re.IGNORECASE,
 )
-# What is about this moment: a complaint, a hope, the person or the agent themselves.
+# About this moment: a complaint, a hope, the person or the agent themselves.
 _PASSING = re.compile(
     r"\b(?:i|me|my|mine|your|seems?|feels?|currently|could|should|sometimes|theoretically|maybe|"
     r"might|whether|there (?:is|are) a|first edit|second edit|went through|this time|just now|"
     r"earlier|one test|scratch\w*)\b",
     re.IGNORECASE,
 )
-# Asking, guessing, or speaking of this very conversation.
-_IDLE = re.compile(
+# Questions, guesses, or remarks about this conversation.
+_CONVERSATION = re.compile(
     r"^(?:it|this|that|these|those|he|she|at the|go ahead|non-goals|summary|please|can you|"
     r"could you|would you|should i|shall|maybe|perhaps|i think|i guess|i'll|i will|let me|"
     r"let['’]s|now|next|then|and |but |so |also|wait|hmm|ok|yes|no\b|sorry|thanks|"
@@ -41,36 +45,36 @@ _IDLE = re.compile(
     r"this (?:file|message|session|conversation)|as (?:you|i) (?:said|asked|mentioned))\b",
     re.IGNORECASE,
 )
-# What a person says when work is handed over, and titles that tell only how it stood.
-_STATE = re.compile(
+# Titles that only hand over work or report its progress.
+_PROGRESS = re.compile(
     r"^(?:don['’]?t|do |it |i |when|at the|verify|there|this|that|these|yes|no,|all |is |are |"
     r"looks|review|commit|go |tell|ok |pr |pick up)|"
     r"\b(?:is|are) (?:now )?(?:complete|done|ready|fixed)\b|"
     r"\bcommit (?:and|it|this|them)\b|\bas well\b|\bbefore$|https?://|, drop ",
     re.IGNORECASE,
 )
-_VAGUE_DEED = re.compile(
+_VAGUE_CHANGE = re.compile(
     r"^\w+(?: (?:all|everything|and|both|it (?:and|all)|to the next|a plan|a pr|the bad)\b|"
     r"\s*[,:;—–-])|\bimports?\b|\bas well\b|https?://",
     re.IGNORECASE,
 )
-# Paths inside the project are told from its root; any other lies outside of it.
+# Paths inside the project are relative to its root; any other lies outside of it.
 _OUTSIDE = re.compile(r"^(?:[/~]|[A-Za-z]:[\\/])|[\\/]scratchpad[\\/]|\.claude[\\/]plans")
 _NOISE = re.compile(r"^[\W\d_]|[{}<>|]|\\n|https?://|^\S+$")
 
 
-def roots(text: str) -> frozenset[str]:
-    """The stems of a text's telling words."""
+def stems(text: str) -> frozenset[str]:
+    """The stems of a text, without stop words."""
     return frozenset(stem(word) for word in words(text) if word not in STOPWORDS)
 
 
-def is_worth(sentence: str) -> bool:
-    """Whether a sentence says something by itself: long enough, about something, no chatter."""
-    if not _SHORTEST <= len(sentence) <= LONGEST or is_chatter(sentence):
+def is_worth_retaining(sentence: str) -> bool:
+    """Whether a sentence says something by itself: long enough, specific, no chatter."""
+    if not _MIN_CHARS <= len(sentence) <= MAX_CHARS or is_chatter(sentence):
         return False
-    if _IDLE.search(sentence) or _NOISE.search(sentence):
+    if _CONVERSATION.search(sentence) or _NOISE.search(sentence):
         return False
-    return len(roots(sentence)) >= _LEAST_ROOTS
+    return len(stems(sentence)) >= _MIN_SENTENCE_STEMS
 
 
 def names_cause(text: str) -> bool:
@@ -79,28 +83,27 @@ def names_cause(text: str) -> bool:
 
 
 def is_lasting_cause(sentence: str) -> bool:
-    """Whether a sentence names a cause, and will still mean something later."""
-    return names_cause(sentence) and is_worth(sentence) and not _PASSING.search(sentence)
+    """Whether a sentence names a cause and will still be understood later."""
+    return names_cause(sentence) and is_worth_retaining(sentence) and not _PASSING.search(sentence)
 
 
-def lays_down(sentence: str) -> bool:
-    """Whether a sentence lays something down for good: a rule, a decision; not an order for now."""
-    return (
-        bool(_LAYS_DOWN.search(sentence)) and is_worth(sentence) and not _PASSING.search(sentence)
-    )
+def is_lasting_rule(sentence: str) -> bool:
+    """Whether a sentence states a rule or a decision for good, not an order for now."""
+    is_rule = _RULE.search(sentence) and not _PASSING.search(sentence)
+    return bool(is_rule) and is_worth_retaining(sentence)
 
 
-def is_telling_title(title: str) -> bool:
-    """Whether a title tells what was worked on."""
-    idle = _IDLE.search(title) or _NOISE.search(title) or _STATE.search(title)
-    return not idle and len(roots(title)) >= 3
+def is_informative_title(title: str) -> bool:
+    """Whether a title says what was worked on."""
+    says_nothing = _CONVERSATION.search(title) or _NOISE.search(title) or _PROGRESS.search(title)
+    return not says_nothing and len(stems(title)) >= _MIN_TITLE_STEMS
 
 
-def is_vague(deed: str) -> bool:
-    """Whether a deed ("Fixed everything …") does not say what it was done to."""
-    return _VAGUE_DEED.search(deed) is not None
+def is_vague(change: str) -> bool:
+    """Whether the description of a change ("Fixed everything …") does not say what was changed."""
+    return _VAGUE_CHANGE.search(change) is not None
 
 
-def is_outside(path: str) -> bool:
-    """Whether a file lies outside of the project: a draft, or settings of the person's own."""
+def is_outside_project(path: str) -> bool:
+    """Whether a file lies outside of the project: a draft, or a person's own settings."""
     return _OUTSIDE.search(path) is not None

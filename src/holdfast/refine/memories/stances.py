@@ -1,8 +1,8 @@
-"""Judgements that people state, by a small lexicon: what they prefer, what is slow, flaky, clear.
+"""Finds judgements that people state, by a small lexicon: what they prefer, what is slow or flaky.
 
-Only a person's own typed words count, never an agent's, nor what came from outside.
-A question, a condition or a wish is no judgement, and one about "it" is about nothing we know. So
-much is missed, and little is made up.
+Only a person's own typed words count, never an agent's, nor text from outside the project.
+Questions, conditions and wishes are no judgements, and "it" names no target. So many judgements are
+missed, and few are wrong.
 """
 
 from __future__ import annotations
@@ -16,12 +16,19 @@ from holdfast.model.opinions import Stance
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 PREFERENCE = "preference"
-_TYPED = 1500
-_LONGEST = 260
-_TARGET_WORDS = 3
+# Longer sentences are enumerations or pasted text; the patterns would match across clauses.
+_MAX_SENTENCE_CHARS = 260
+# The name of a target is its last few words: more would keep adjectives of the moment.
+_MAX_TARGET_WORDS = 3
+# An opinion that a person asked to retain weighs twice its confidence, so that one held with a
+# confidence of 0.5 weighs as much as a judgement stated in a session.
+_RETAINED_WEIGHT = 2
+_DEFAULT_CONFIDENCE = 0.5
 
+# For each aspect the words in favour and those against.
 _LEXICON: dict[str, tuple[str, str]] = {
     "speed": ("fast quick snappy performant", "slow sluggish laggy slower"),
     "reliability": (
@@ -42,27 +49,27 @@ _LEXICON: dict[str, tuple[str, str]] = {
         "bad terrible awful useless horrible worse pointless overkill",
     ),
 }
-_SENSE = {
+_ASPECT_OF_WORD = {
     word: (aspect, positive)
     for aspect, sides in _LEXICON.items()
     for side, positive in zip(sides, (True, False), strict=True)
     for word in side.split()
 }
-_ADJECTIVE = "|".join(sorted(map(re.escape, _SENSE), key=len, reverse=True))
+_ADJECTIVE = "|".join(sorted(map(re.escape, _ASPECT_OF_WORD), key=len, reverse=True))
 _NAME = r"(?:`[^`\n]{2,60}`|(?<![\w./:'’-])[A-Za-z_][\w./:-]*(?:\([^)]{0,12}\))?)"
 _NOUN = rf"(?P<target>{_NAME}(?: {_NAME}){{0,3}})"
-_BORDER = (
+_NOT_A_BORDER_WORD = (
     r"(?!(?:over|to|instead|rather|more|than|because|and|but|when|for|in|with|as|since|so|if|"
     r"of|that|which|here|there|now|how|being|you|it|all|my|your|when|what)\b)"
 )
-_WANTED = rf"(?P<target>{_BORDER}{_NAME}(?: {_BORDER}{_NAME}){{0,2}})"
-_HOW = (
+_WANTED = rf"(?P<target>{_NOT_A_BORDER_WORD}{_NAME}(?: {_NOT_A_BORDER_WORD}{_NAME}){{0,2}})"
+_ADVERBS = (
     r"(?:(?:really|very|too|so|quite|pretty|rather|super|extremely|way too|still|always|often|"
     r"just|actually|much|far|a bit|a little|kind of|getting|again|now|finally|also) )*"
 )
 _IS = re.compile(
     rf"{_NOUN} (?P<verb>is|are|was|were|feels?|seems?|has been|have been|remains?|"
-    rf"isn['’]t|aren['’]t|wasn['’]t|weren['’]t)(?P<no> not| never| no longer)? {_HOW}"
+    rf"isn['’]t|aren['’]t|wasn['’]t|weren['’]t)(?P<no> not| never| no longer)? {_ADVERBS}"
     rf"(?P<word>{_ADJECTIVE})(?![\w-])(?! (?:to|at|for|enough) (?:me|us|you)\b)",
     re.IGNORECASE,
 )
@@ -72,7 +79,7 @@ _PREFERS = re.compile(
     r"(?P<verb>prefer|like|love|hate|dislike|favou?r|can['’]?t stand|don['’]?t like|do not like)s? "
     rf"(?:using |to use |having |working with )?(?:the |our |this |that |these )?{_WANTED}"
     rf"(?: (?:over|to|instead of|rather than|more than) (?:the |our |using )?"
-    rf"(?P<other>{_BORDER}{_NAME}(?: {_BORDER}{_NAME})?))?",
+    rf"(?P<other>{_NOT_A_BORDER_WORD}{_NAME}(?: {_NOT_A_BORDER_WORD}{_NAME})?))?",
     re.IGNORECASE,
 )
 _WORKS = re.compile(
@@ -81,7 +88,7 @@ _WORKS = re.compile(
     r"(?:is|are) (?:such )?a (?:real |huge |total )?(?:pain|mess|nightmare|joy|pleasure|hassle))",
     re.IGNORECASE,
 )
-_MAY = re.compile(rf"\b(?:{_ADJECTIVE})\b|\b(?:prefer|like|love|hate|dislike|favou?r|stand|works?|"
+_HINT = re.compile(rf"\b(?:{_ADJECTIVE})\b|\b(?:prefer|like|love|hate|dislike|favou?r|stand|works?|"
                   r"keeps?|kept|pain|mess|nightmare|joy|hassle)", re.IGNORECASE)  # fmt: skip
 _HYPOTHETICAL = re.compile(
     r"\b(?:if|whether|unless|should|could|would|might|may|must|make sure|ensure|until|when|once|"
@@ -90,10 +97,12 @@ _HYPOTHETICAL = re.compile(
     re.IGNORECASE,
 )
 _NEGATES = re.compile(r"n['’]t$|^(?:can['’]?t|don['’]?t|do not)|hate|dislike", re.IGNORECASE)
-_GOOD = re.compile(r"^works?|joy|pleasure", re.IGNORECASE)
-_PLAIN = "the our this that these those my your its new current whole entire all both more most"
-_DROPPED = frozenset(_PLAIN.split())
-# Too general to hold an opinion about, or standing for something we do not know.
+_IS_PRAISE = re.compile(r"^works?|joy|pleasure", re.IGNORECASE)
+# Dropped from the start of a target's name.
+_DETERMINERS = frozenset(
+    "the our this that these those my your its new current whole entire all both more most".split()
+)
+# Too general to hold an opinion about, or referring to something unknown.
 _VAGUE = frozenset(
     "it this that they them these those there here what which who he she we you i one ones thing "
     "things everything something anything nothing all everyone nobody someone rest other another "
@@ -103,126 +112,145 @@ _VAGUE = frozenset(
     "below look looks sound sounds message plan step steps response question fact problem issue "
     "and or but because since then than so also too not".split()
 )
-_SHOWN = frozenset("your you that those".split())
-_TAIL = frozenset("that and but so because which when if is are was were it i we to".split())
+# A target with one of these is something that was just shown, or somebody's work.
+_POINTING = frozenset("your you that those".split())
+# Words that end the name of a target.
+_CLAUSE_START = frozenset(
+    "that and but so because which when if is are was were it i we to".split()
+)
 
 
-def stances_in(turns: Iterable[Turn], by_person: bool) -> list[Stance]:
-    """The judgements that people state in a session, each target and aspect once a turn."""
+def turn_stances(turns: Iterable[Turn]) -> list[Stance]:
+    """The judgements that a person states in these turns, each target and aspect once a turn."""
     found: dict[tuple[str, str, str], Stance] = {}
-    for turn in turns if by_person else ():
-        for stance in _of_turn(turn):
+    for turn in turns:
+        for stance in _stances_in(turn):
             found.setdefault((stance.uri, stance.target, stance.aspect), stance)
     return list(found.values())
 
 
-def _of_turn(turn: Turn) -> Iterator[Stance]:
-    if turn.role is not Role.USER or turn.trust is Trust.EXTERNAL or len(turn.text) > _TYPED:
+def _stances_in(turn: Turn) -> Iterator[Stance]:
+    if (
+        turn.role is not Role.USER
+        or turn.trust is Trust.EXTERNAL
+        or len(turn.text) > MAX_TYPED_CHARS
+    ):
         return
-    if not _MAY.search(turn.text):
+    if not _HINT.search(turn.text):
         return
     who = turn.speaker or turn.role.value
     place = (uri("turn", turn.id), turn.session, turn.seq, turn.time)
     for sentence in sentences(turn.text):
-        for judgement in judgements(sentence):
-            yield Stance(*place, *judgement, 1.0, who, turn.trust, cut(sentence, _LONGEST))
+        for judgement in find_judgements(sentence):
+            yield Stance(
+                *place, *judgement, 1.0, who, turn.trust, cut(sentence, _MAX_SENTENCE_CHARS)
+            )
 
 
-def stances_of(memory: Memory) -> list[Stance]:
-    """What an opinion that a person asked to retain states; it weighs what they are sure of."""
+def memory_stances(memory: Memory) -> list[Stance]:
+    """The judgements in an opinion that a person asked to retain, weighted by its confidence."""
     if memory.network is not Network.OPINION:
         return []
-    weight = 2 * (memory.confidence if memory.confidence is not None else 0.5)
+    confidence = memory.confidence if memory.confidence is not None else _DEFAULT_CONFIDENCE
+    weight = _RETAINED_WEIGHT * confidence
     place = (uri("memory", memory.id), "", 0, memory.when)
-    told = [
-        Stance(*place, *found, weight, memory.who, memory.trust, cut(sentence, _LONGEST))
+    stances = [
+        Stance(*place, *found, weight, memory.who, memory.trust, cut(sentence, _MAX_SENTENCE_CHARS))
         for sentence in sentences(memory.what)
-        for found in judgements(sentence)
+        for found in find_judgements(sentence)
     ]
-    return list({(s.target, s.aspect): s for s in reversed(told)}.values())
+    return list({(s.target, s.aspect): s for s in reversed(stances)}.values())
 
 
+# Target, aspect, name of the target, word used, and whether it is in favour.
 Judgement = tuple[str, str, str, str, bool]
 
 
-def judgements(sentence: str) -> list[Judgement]:
-    """What a sentence judges: target, aspect, name, word, and whether in its favour."""
-    if len(sentence) > _LONGEST or sentence.rstrip().endswith("?") or not _MAY.search(sentence):
+def find_judgements(sentence: str) -> list[Judgement]:
+    """The judgements in a sentence."""
+    if (
+        len(sentence) > _MAX_SENTENCE_CHARS
+        or sentence.rstrip().endswith("?")
+        or not _HINT.search(sentence)
+    ):
         return []
     found: list[Judgement] = []
     for match in _IS.finditer(sentence):
         if not _is_hypothetical(sentence, match) and not _is_passing(sentence, match):
-            aspect, positive = _SENSE[match["word"].lower()]
-            denied = bool(match["no"]) or bool(_NEGATES.search(match["verb"]))
             word = match["word"].lower()
-            found += _judged(match["target"], aspect, f"not {word}" * denied or word,
-                             positive is not denied)  # fmt: skip
+            aspect, positive = _ASPECT_OF_WORD[word]
+            denied = bool(match["no"]) or bool(_NEGATES.search(match["verb"]))
+            found += _judgement(
+                match["target"], aspect, f"not {word}" if denied else word, positive is not denied
+            )
     for match in _WORKS.finditer(sentence):
         if not _is_hypothetical(sentence, match):
             how = squeeze(match["how"].lower())
-            found += _judged(match["target"], "worth" if _GOOD.search(how) else "reliability", how,
-                             bool(_GOOD.search(how)))  # fmt: skip
+            is_praise = bool(_IS_PRAISE.search(how))
+            found += _judgement(
+                match["target"], "worth" if is_praise else "reliability", how, is_praise
+            )
     for match in _PREFERS.finditer(sentence):
         likes = not _NEGATES.search(match["verb"])
-        found += _judged(_cut_tail(match["target"]), PREFERENCE, match["verb"].lower(), likes)
+        found += _judgement(_cut_tail(match["target"]), PREFERENCE, match["verb"].lower(), likes)
         if match["other"] and likes:
-            found += _judged(_cut_tail(match["other"]), PREFERENCE, "dislike", False)
+            found += _judgement(_cut_tail(match["other"]), PREFERENCE, "dislike", False)
     return found
 
 
 def _is_hypothetical(sentence: str, match: re.Match[str]) -> bool:
-    """Whether a judgement is only supposed or wished for; what follows a comma is stated again."""
+    """Whether a judgement is only supposed or wished for, within its clause (up to a comma)."""
     before = sentence[: match.end()].rpartition(",")[2]
     return _HYPOTHETICAL.search(before) is not None
 
 
 def _is_passing(sentence: str, match: re.Match[str]) -> bool:
-    """Whether it is praise of somebody, of what was just shown, or of doing something: not of a
-    thing that will be met again."""
-    said = match["target"].lower().split()
-    doing = sentence.split(" ", 1)[0].lower()
-    return bool(_SHOWN & set(said)) or (doing.endswith("ing") and said != [doing])
+    """Whether it judges somebody's work, what was just shown, or an activity, and so nothing that
+    will come up again."""
+    target = match["target"].lower().split()
+    first_word = sentence.split(" ", 1)[0].lower()
+    return bool(_POINTING & set(target)) or (first_word.endswith("ing") and target != [first_word])
 
 
 def _cut_tail(text: str) -> str:
     kept: list[str] = []
     for word in text.split():
-        if word.lower() in _TAIL:
+        if word.lower() in _CLAUSE_START:
             break
         kept.append(word)
     return " ".join(kept)
 
 
-def _judged(target: str, aspect: str, word: str, positive: bool) -> list[Judgement]:
+def _judgement(target: str, aspect: str, word: str, positive: bool) -> list[Judgement]:
     name = name_of(target)
     key = target_key(name)
     return [(key, aspect, name, word, positive)] if key else []
 
 
 def name_of(target: str) -> str:
-    """A target as it is called: its last few words, without articles."""
-    said = [w.strip("`") for w in target.split()]
-    while said and said[0].lower() in _DROPPED | STOPWORDS:
-        said.pop(0)
-    for place in range(len(said) - 1, -1, -1):
-        if said[place].lower() in STOPWORDS or said[place].lower() in _TAIL:
-            said = said[place + 1 :]
+    """The name of a target: its last few words, without articles."""
+    named = [w.strip("`") for w in target.split()]
+    while named and named[0].lower() in _DETERMINERS | STOPWORDS:
+        named.pop(0)
+    for place in range(len(named) - 1, -1, -1):
+        if named[place].lower() in STOPWORDS or named[place].lower() in _CLAUSE_START:
+            named = named[place + 1 :]
             break
-    return " ".join(said[-_TARGET_WORDS:]).strip(".,:;-")
+    return " ".join(named[-_MAX_TARGET_WORDS:]).strip(".,:;-")
 
 
 def target_key(name: str) -> str:
-    """What two names of one target have in common; "" for what is too general."""
-    said = [w for w in re.split(r"[\s]+", name.lower()) if w]
-    if not said or said[-1] in _VAGUE or all(w in _VAGUE or len(w) < 2 for w in said):
+    """The key that all spellings of a target's name share; "" if the name is too general."""
+    named = name.lower().split()
+    if not named or named[-1] in _VAGUE or all(w in _VAGUE or len(w) < 2 for w in named):
         return ""
-    if _SENSE.keys() & {said[-1]}:
+    if named[-1] in _ASPECT_OF_WORD:
         return ""
-    return " ".join(stem(w.removesuffix("'s")) for w in said)
+    return " ".join(stem(w.removesuffix("'s")) for w in named)
 
 
-def by_target(stances: Sequence[Stance]) -> dict[tuple[str, str], list[Stance]]:
-    """Stances by what they are about, each group in the order of time."""
+def group_by_target(stances: Sequence[Stance]) -> dict[tuple[str, str], list[Stance]]:
+    """Stances by target and aspect, each group in order of time."""
     groups: dict[tuple[str, str], list[Stance]] = {}
     for stance in sorted(stances, key=lambda s: (s.time, s.session, s.seq, s.uri)):
         groups.setdefault((stance.target, stance.aspect), []).append(stance)

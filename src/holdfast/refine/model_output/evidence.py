@@ -18,7 +18,7 @@ from holdfast.refine.core.passages import turn_text
 from holdfast.refine.model_output.prompts import turn_text_without_result
 
 FACT_SHARE = 0.5
-TOLD_SHARE = 0.34
+SUMMARY_SHARE = 0.34
 # How much of a sentence each of several records must have that bear it out together.
 PART_SHARE = 0.2
 _QUOTED = re.compile(r"`([^`\n]{1,200})`")
@@ -31,7 +31,7 @@ _UNSPACED = "\u2e80"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """A model's words as plain text: no marks, no tags, nothing that cannot be seen."""
     return squeeze(plain(_CONTROL.sub("", text)))
 
@@ -45,7 +45,7 @@ class Evidence:
         self._known = "\n".join(known).casefold()
 
     @classmethod
-    def of(cls, turns: Sequence[Turn]) -> Evidence:
+    def from_turns(cls, turns: Sequence[Turn]) -> Evidence:
         """What the turns of an exchange bear out."""
         known = [
             turn_text_without_result(turn)
@@ -59,21 +59,21 @@ class Evidence:
         ]
         return cls(said, known)
 
-    def knows(self, name: str) -> bool:
+    def contains_name(self, name: str) -> bool:
         """Whether a name stands in the turns; a line number or brackets behind it need not."""
         bare = _PLACE.sub("", name).strip(".:/\\").casefold()
         return not bare or bare in self._known
 
-    def bears_out(self, sentence: str, share: float) -> bool:
+    def supports(self, sentence: str, share: float) -> bool:
         """Whether a claim names nothing unknown, and is made of the turns' words."""
-        if not all(self.knows(name) for name in _names(sentence)):
+        if not all(self.contains_name(name) for name in _names(sentence)):
             return False
         pieces = _pieces(sentence)
         return bool(pieces) and sum(p in self._stems for p in pieces) >= share * len(pieces)
 
-    def kept(self, text: str, share: float) -> str:
+    def supported_sentences(self, text: str, share: float) -> str:
         """The sentences of a text that are borne out."""
-        return " ".join(s for s in sentences(text) if self.bears_out(s, share))
+        return " ".join(s for s in sentences(text) if self.supports(s, share))
 
 
 def _names(sentence: str) -> list[str]:

@@ -18,8 +18,8 @@ from holdfast.model.trust import Trust
 from holdfast.refine.core.passages import turn_text
 from holdfast.refine.model_output.responses import ExchangeDraft
 
-VERSION = 1
-ANSWER_TOKENS = 4000
+PROMPT_VERSION = 1
+MAX_ANSWER_TOKENS = 4000
 BYTES_PER_TOKEN = 3
 # A turn says most at its start and at its end.
 _TURN_BYTES = 6000
@@ -66,7 +66,7 @@ def _object(**fields: Schema) -> Schema:
     }
 
 
-EXCHANGES_FORM = _object(
+EXCHANGES_SCHEMA = _object(
     exchanges={
         "type": "array",
         "items": _object(
@@ -80,7 +80,7 @@ EXCHANGES_FORM = _object(
         ),
     }
 )
-DIGEST_FORM = _object(
+DIGEST_SCHEMA = _object(
     request=_TEXT,
     investigated=_STRINGS,
     learned=_STRINGS,
@@ -96,20 +96,20 @@ def exchanges_question(texts: Sequence[str], notes: str = "") -> Question:
     parts = [f"{border} exchange {number}\n{text}" for number, text in enumerate(texts, 1)]
     if notes:
         parts.insert(0, f"{border} what an earlier part of exchange 1 came to\n{notes}")
-    return _question(border, _EXCHANGES, "\n".join(parts), EXCHANGES_FORM)
+    return _question(border, _EXCHANGES, "\n".join(parts), EXCHANGES_SCHEMA)
 
 
 def digest_question(text: str) -> Question:
     """Ask for the digest of a session."""
-    return _question(_border([text]), _DIGEST, text, DIGEST_FORM)
+    return _question(_border([text]), _DIGEST, text, DIGEST_SCHEMA)
 
 
 def _question(border: str, task: str, data: str, form: Schema) -> Question:
     system = f"{_RULES.format(border=border)}\n\n{task}"
-    return Question(system, f"{border}\n{data}\n{border}", form, ANSWER_TOKENS)
+    return Question(system, f"{border}\n{data}\n{border}", form, MAX_ANSWER_TOKENS)
 
 
-def bordered(
+def build_question(
     task: str, texts: Sequence[str], form: Schema, tokens: int, noun: str = "exchange"
 ) -> Question:
     """Ask something about texts, numbered from 1, each behind a border that nobody can guess."""
@@ -126,7 +126,7 @@ def _border(texts: Iterable[str]) -> str:
             return border
 
 
-def shown_turn(turn: Turn) -> str:
+def format_turn(turn: Turn) -> str:
     """A turn as a model is shown it."""
     tool = turn.tool
     if tool is not None and turn.trust is Trust.EXTERNAL:
@@ -153,7 +153,7 @@ def _bounded(text: str, most: int) -> str:
     return f"{head.decode('utf-8', 'ignore')} […] {tail.decode('utf-8', 'ignore')}"
 
 
-def parts_of_exchange(turns: Sequence[Turn], tokens: int) -> list[str]:
+def split_exchange(turns: Sequence[Turn], tokens: int) -> list[str]:
     """The turns as texts of at most so many tokens, cut between turns. Of a very long exchange
     the first parts and the last."""
     most = tokens * BYTES_PER_TOKEN
@@ -161,7 +161,7 @@ def parts_of_exchange(turns: Sequence[Turn], tokens: int) -> list[str]:
     held: list[str] = []
     size = 0
     for turn in turns:
-        shown = _bounded(shown_turn(turn), most)
+        shown = _bounded(format_turn(turn), most)
         length = len(shown.encode("utf-8", "replace")) + 1
         if held and size + length > most:
             parts.append("\n".join(held))
@@ -175,22 +175,22 @@ def parts_of_exchange(turns: Sequence[Turn], tokens: int) -> list[str]:
     return [*parts[:_PARTS_FIRST], *parts[-_PARTS_LAST:]]
 
 
-def exchange_lines(exchange: Exchange) -> str:
+def format_exchange(exchange: Exchange) -> str:
     """An exchange as a digest is made of it."""
     lines = [f"- {exchange.type.value}, {exchange.outcome.value}: {exchange.title}"]
     lines += [f"  {text}" for text in (exchange.summary, *exchange.facts) if text]
     return "\n".join(lines)
 
 
-def spell_draft(draft: ExchangeDraft) -> str:
+def draft_to_json(draft: ExchangeDraft) -> str:
     """What an earlier part came to, as the next one is told."""
     return json.dumps({"number": 1, **draft._asdict()}, ensure_ascii=False)
 
 
-def session_text(rules: Digest, exchanges: Sequence[Exchange], closing: str, tokens: int) -> str:
+def format_session(rules: Digest, exchanges: Sequence[Exchange], closing: str, tokens: int) -> str:
     """A session as a model is shown it: its exchanges, the middle ones left out where they are
     too many, and its last words."""
-    shown = [_bounded(exchange_lines(x), 2000) for x in exchanges]
+    shown = [_bounded(format_exchange(x), 2000) for x in exchanges]
     most = tokens * BYTES_PER_TOKEN - 3000
     sizes = [len(text.encode("utf-8", "replace")) for text in shown]
     while len(shown) > 2 and sum(sizes) > most:

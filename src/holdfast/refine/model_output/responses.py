@@ -34,9 +34,9 @@ class DigestDraft(NamedTuple):
     next_steps: tuple[str, ...]
 
 
-def read_exchanges(text: str, wanted: int) -> dict[int, ExchangeDraft]:
+def parse_exchanges(text: str, wanted: int) -> dict[int, ExchangeDraft]:
     """The drafts by their numbers, 1 to `wanted`; at least one of them."""
-    whole = read_object(text)
+    whole = parse_object(text)
     items = whole.get("exchanges", [whole] if wanted == 1 else None)
     if not isinstance(items, list):
         raise ModelAnswerError("it has no list of exchanges.")
@@ -62,9 +62,9 @@ def read_exchanges(text: str, wanted: int) -> dict[int, ExchangeDraft]:
     return found
 
 
-def read_digest(text: str) -> DigestDraft:
+def parse_digest(text: str) -> DigestDraft:
     """The draft of a digest."""
-    whole = read_object(text)
+    whole = parse_object(text)
     draft = DigestDraft(
         _text(whole, "request"),
         *(_texts(whole, name) for name in ("investigated", "learned", "completed", "next_steps")),
@@ -74,7 +74,7 @@ def read_digest(text: str) -> DigestDraft:
     return draft
 
 
-def read_object(text: str) -> dict[str, Any]:
+def parse_object(text: str) -> dict[str, Any]:
     """The first JSON object in a text, whatever stands around it."""
     if not text.strip():
         raise ModelAnswerError("it was empty.")

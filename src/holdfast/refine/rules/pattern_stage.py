@@ -21,12 +21,12 @@ def update_patterns(writer: Writer, tick: Callable[[], None] = lambda: None) -> 
     """Bring the patterns of every bank up to date; returns the banks that had something new."""
     banks = writer.banks_behind(NAME, VERSION)
     for bank in banks:
-        while changes := writer.changes(bank, NAME, VERSION):
+        while changes := writer.unseen_changes(bank, NAME, VERSION):
             with writer.transaction():
                 for change in changes:
                     _read(writer, bank, change.session)
                     tick()
-                writer.reach(bank, NAME, VERSION, changes[-1].number)
+                writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
                 commits = list(_commits(writer, bank))
                 over = _superseded(writer, bank)
                 stated = [s for s in writer.statements(bank) if s.uri not in over]
@@ -59,8 +59,8 @@ def _read(writer: Writer, bank: str, session: str) -> None:
 
 def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
     """The commits that are shown, in their words of now."""
-    for commit in writer.commits(bank):
-        known = writer.curated(bank, "commit", commit.id)
+    for commit in writer.all_commits(bank):
+        known = writer.curation_state(bank, "commit", commit.id)
         if known is None:
             yield commit
         elif not known.gone:
@@ -68,8 +68,8 @@ def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
 
 
 def _memories(writer: Writer, bank: str) -> Iterator[Memory]:
-    for memory in writer.memories(bank):
-        known = writer.curated(bank, "memory", memory.id)
+    for memory in writer.all_remembered(bank):
+        known = writer.curation_state(bank, "memory", memory.id)
         if memory.by_agent and not (known and known.text):
             continue
         if known is None or not known.gone:

@@ -20,32 +20,32 @@ from holdfast.model.knowledge import Rule
 from holdfast.model.trust import Trust
 from holdfast.refine.core.passages import rule_passage
 from holdfast.refine.rules.domains import domain_of
-from holdfast.sources.rule_files import LONGEST_FILE, read_rule_file
-from holdfast.sources.rule_places import RULES, RulePlace, rule_places, top_of
+from holdfast.sources.rule_files import MAX_FILE_BYTES, read_rule_file
+from holdfast.sources.rule_places import RULES_FOLDER, RuleLocation, find_rule_files, project_root
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.protocol.rules import SeenFile
+from holdfast.store.protocol.rules import ReadRuleFile
 
 _SESSIONS = 20
 _OWN = ("CLAUDE.local.md",)
 
 
-def is_current(reader: Reader, bank: str, places: Sequence[RulePlace]) -> bool:
+def is_current(reader: Reader, bank: str, places: Sequence[RuleLocation]) -> bool:
     """Whether the rules of a bank are those of these files, by their stamps."""
     known = {seen.file: seen.stamp for seen in reader.rule_files(bank)}
     return known == {place.file: place.stamp for place in places}
 
 
 def read_rules(
-    writer: Writer, bank: str, root: str, places: Sequence[RulePlace], redactor: Redactor
+    writer: Writer, bank: str, root: str, places: Sequence[RuleLocation], redactor: Redactor
 ) -> bool:
     """Make the rules of a bank those of these files; returns whether any words changed."""
-    seen: list[SeenFile] = []
+    seen: list[ReadRuleFile] = []
     rules: list[Rule] = []
     for place in places:
         raw = _bytes(place.file)
         if raw is not None:
             digest = hashlib.sha256(raw).hexdigest()[:32]
-            seen.append(SeenFile(place.file, root, place.stamp, digest))
+            seen.append(ReadRuleFile(place.file, root, place.stamp, digest))
             rules += _rules(bank, place, raw, redactor)
     with writer.transaction():
         before = {(r.path, r.heading, r.text, r.paths) for r in writer.rules(bank)}
@@ -56,12 +56,12 @@ def read_rules(
 def _bytes(file: str) -> bytes | None:
     try:
         with Path(file).open("rb") as stream:
-            return stream.read(LONGEST_FILE)
+            return stream.read(MAX_FILE_BYTES)
     except OSError:
         return None  # gone or locked away since its name was read: looked at again next time
 
 
-def _rules(bank: str, place: RulePlace, raw: bytes, redactor: Redactor) -> Iterator[Rule]:
+def _rules(bank: str, place: RuleLocation, raw: bytes, redactor: Redactor) -> Iterator[Rule]:
     whole = read_rule_file(raw)
     met: Counter[str] = Counter()
     updated = _time(place.stamp)
@@ -99,12 +99,12 @@ def root_of(reader: Reader, bank: str) -> str:
     cwds = [session.cwd for session in reader.sessions(bank, _SESSIONS) if session.cwd]
     kinds = ("folder:", "path:")
     aliases = [a.partition(":")[2] for a in found.aliases if a.startswith(kinds)] if found else []
-    folders = [top_of(cwd) for cwd in dict.fromkeys(cwds) if os.path.isdir(cwd)]  # noqa: PTH112
+    folders = [project_root(cwd) for cwd in dict.fromkeys(cwds) if os.path.isdir(cwd)]  # noqa: PTH112
     folders += [folder for folder in aliases if os.path.isdir(folder)]  # noqa: PTH112
-    with_rules = [folder for folder in folders if rule_places(folder, "")]
+    with_rules = [folder for folder in folders if find_rule_files(folder, "")]
     return (with_rules or folders or [""])[0]
 
 
 def rules_folder(root: str) -> str:
     """Where a project's rules lie."""
-    return os.path.join(root, RULES)  # noqa: PTH118
+    return os.path.join(root, RULES_FOLDER)  # noqa: PTH118

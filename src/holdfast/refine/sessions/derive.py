@@ -1,9 +1,9 @@
-"""From turns to everything above them, for each session whose turns have changed.
+"""Derives exchanges, digests, claims and passages for each session whose turns have changed.
 
-The work list is the store's: a session is stale until its derived rows are written, in one
-transaction. Killed at any point, the work is simply still there. A session is read as a stream
-and only from the exchange that changed, so neither its length nor its age costs memory. It is
-always of one version of the rules: what older ones made is made again as a whole.
+The store keeps the work list: a session is stale until its derived rows are written, in one
+transaction, so a run can be killed at any point. A session is read as a stream, from the first
+exchange that changed, so a long session does not fill the memory. All rows of a session have the
+same rules version: one that an older version derived is derived again as a whole.
 """
 
 from __future__ import annotations
@@ -14,72 +14,72 @@ from typing import Protocol
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.refine.core.passages import TurnPassageBuilder
 from holdfast.refine.core.rules_version import RULES_VERSION
-from holdfast.refine.sessions.digests import make_digest
-from holdfast.refine.sessions.exchanges import Grouping
-from holdfast.refine.sessions.overlay import Overlay, Sight
-from holdfast.store.protocol import Derived, Stale, Writer
+from holdfast.refine.sessions.digests import build_digest
+from holdfast.refine.sessions.exchanges import ExchangeGrouper
+from holdfast.refine.sessions.overlay import CurationOverlay, SessionReader
+from holdfast.store.protocol import Derived, StaleSession, Writer
 from holdfast.store.protocol.curation import HiddenTurn
 
 
-class Turns(Protocol):
-    """Where turns lie."""
+class TurnReader(Protocol):
+    """Reads the turns of a session."""
 
     def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
-        """The turns of a session between two places."""
+        """The turns of a session between two positions, both included."""
         ...
 
 
-def derive_stale(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
-    """Bring every stale session up to date; returns how many there were."""
+def derive_stale(writer: Writer, on_session: Callable[[], None] = lambda: None) -> int:
+    """Bring every stale session up to date; returns how many. Calls `on_session` after each."""
     done = 0
     while stale := writer.stale_sessions(limit=50):
         for one in stale:
             derive_session(writer, one)
             done += 1
-            tick()
+            on_session()
     return done
 
 
 def derive_outdated(
-    writer: Writer, tick: Callable[[int, int], None] = lambda done, total: None
+    writer: Writer, on_progress: Callable[[int, int], None] = lambda done, total: None
 ) -> int:
-    """Make again what older rules made; returns how many sessions it was. `tick` is told how many
-    are done, and how many there are."""
-    done, total = 0, writer.count_outdated(RULES_VERSION)
-    while outdated := writer.outdated(RULES_VERSION, limit=50):
+    """Derive again the sessions that an older rules version derived; returns how many. Calls
+    `on_progress` with how many are done and how many there are."""
+    done, total = 0, writer.count_outdated_sessions(RULES_VERSION)
+    while outdated := writer.outdated_sessions(RULES_VERSION, limit=50):
         for bank, session in outdated:
-            derive_session(writer, Stale(bank, session, 0))
+            derive_session(writer, StaleSession(bank, session, 0))
             done += 1
-            tick(done, max(done, total))
+            on_progress(done, max(done, total))
     return done
 
 
-def derive_session(writer: Writer, stale: Stale) -> None:
-    """Replace what is derived from the changed part of one session."""
+def derive_session(writer: Writer, stale: StaleSession) -> None:
+    """Replace the rows derived from the changed part of one session."""
     bank, session, _ = stale
     with writer.transaction():
-        if writer.rules_of(bank, session) != RULES_VERSION:
+        if writer.derived_version(bank, session) != RULES_VERSION:
             stale = stale._replace(first=0)
-        kept = _unchanged(writer, stale)
+        kept = _unchanged_exchanges(writer, stale)
         first = kept[-1].last_seq + 1 if kept else 0
         known = writer.session(bank, session)
         writer.put_derived(bank, session, derive(writer, stale, known, kept, first), first)
-        writer.note_rules(bank, session, RULES_VERSION)
+        writer.set_derived_version(bank, session, RULES_VERSION)
 
 
-def _unchanged(writer: Writer, stale: Stale) -> list[Exchange]:
-    """The exchanges that stay: all before the one that the first changed turn is in, or that
-    it may continue."""
+def _unchanged_exchanges(writer: Writer, stale: StaleSession) -> list[Exchange]:
+    """The exchanges that stay: all before the one that the first changed turn is in or may
+    continue."""
     bank, session, first = stale
     before = [x for x in writer.exchanges(bank, session) if x.first_seq <= first][:-1]
-    if not before or _has_answers(writer, bank, session, last=first - 1):
+    if not before or _has_other_roles(writer, bank, session, last=first - 1):
         return before
-    # People among themselves are grouped in another way than a person and an agent.
-    return [] if _has_answers(writer, bank, session) else before
+    # The first turn that is not a person's changes how all turns of the session are grouped.
+    return [] if _has_other_roles(writer, bank, session) else before
 
 
-def _has_answers(writer: Sight, bank: str, session: str, last: int | None = None) -> bool:
-    """Whether anyone but people speaks in a session, up to a place."""
+def _has_other_roles(writer: SessionReader, bank: str, session: str, last: int | None = None) -> bool:
+    """Whether a session has turns of an agent or a tool, up to position `last`."""
     for turn in writer.all_turns(bank, session):
         if last is not None and turn.seq > last:
             return False
@@ -89,14 +89,15 @@ def _has_answers(writer: Sight, bank: str, session: str, last: int | None = None
 
 
 def derive(
-    writer: Sight, stale: Stale, session: Session | None, kept: list[Exchange], first: int
+    writer: SessionReader, stale: StaleSession, session: Session | None, kept: list[Exchange], first: int
 ) -> Iterator[Derived]:
-    """What follows from a session, from a place on; the exchanges before it are `kept`."""
+    """The rows derived from a session, from position `first` on; the exchanges before it are
+    `kept`."""
     exchanges = list(kept)
-    said = ""
-    overlay = Overlay(writer, stale.bank, stale.session)
-    passages = TurnPassageBuilder(_words_before(writer, kept))
-    grouping = Grouping(dialogue=not _has_answers(writer, stale.bank, stale.session))
+    reply = ""
+    overlay = CurationOverlay(writer, stale.bank, stale.session)
+    passages = TurnPassageBuilder(_previous_text(writer, kept))
+    grouping = ExchangeGrouper(dialogue=not _has_other_roles(writer, stale.bank, stale.session))
 
     def close(group: list[Turn]) -> Iterator[Derived]:
         exchange, derived = overlay.exchange(group)
@@ -104,33 +105,33 @@ def derive(
         yield from derived
 
     for read in writer.all_turns(stale.bank, stale.session, first):
-        turn, replaced = overlay.say(read)
+        turn, replaced = overlay.apply_correction(read)
         yield from replaced
         if group := grouping.add(turn):
             yield from close(group)
-        if overlay.hides(turn, grouping.exchange):
+        if overlay.hide(turn, grouping.exchange):
             yield HiddenTurn(turn.id)
             continue
-        yield overlay.place(passages.build(turn), turn, grouping.exchange)
+        yield overlay.set_status(passages.build(turn), turn, grouping.exchange)
         if turn.role is Role.ASSISTANT:
-            said = turn.text
+            reply = turn.text
     if group := grouping.finish():
         yield from close(group)
-    closing = said or last_said(writer, kept)
-    digest = make_digest(session, exchanges, closing) if session else None
+    closing = reply or last_assistant_text(writer, kept)
+    digest = build_digest(session, exchanges, closing) if session else None
     yield from overlay.digest(digest, stale.session, exchanges, closing)
 
 
-def _turns_back(writer: Turns, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
-    """The turns of the exchanges that stay, the last exchange first."""
+def _turns_backwards(writer: TurnReader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
+    """The turns of each exchange, the last exchange first."""
     for x in reversed(kept):
         yield writer.turns(x.bank, x.session, x.first_seq, x.last_seq)
 
 
-def _words_before(writer: Sight, kept: Sequence[Exchange]) -> str:
-    """What the first turn that is derived anew follows upon."""
+def _previous_text(writer: SessionReader, kept: Sequence[Exchange]) -> str:
+    """The text before the first turn that is derived again, as context for its passage."""
     passages = TurnPassageBuilder()
-    for turns in _turns_back(writer, kept):
+    for turns in _turns_backwards(writer, kept):
         passages = TurnPassageBuilder()
         for turn in turns:
             passages.build(turn)
@@ -139,9 +140,9 @@ def _words_before(writer: Sight, kept: Sequence[Exchange]) -> str:
     return passages.previous
 
 
-def last_said(writer: Turns, kept: Sequence[Exchange]) -> str:
-    """The assistant's last words in these exchanges."""
-    for turns in _turns_back(writer, kept):
+def last_assistant_text(writer: TurnReader, kept: Sequence[Exchange]) -> str:
+    """The text of the assistant's last turn in these exchanges."""
+    for turns in _turns_backwards(writer, kept):
         for turn in reversed(turns):
             if turn.role is Role.ASSISTANT:
                 return turn.text

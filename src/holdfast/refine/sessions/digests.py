@@ -1,9 +1,11 @@
-"""The digest of a session: what was asked, looked into, learned, finished and left, by rules."""
+"""Builds the digest of a session from its exchanges, by rules: request, investigated, learned,
+completed, next steps."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from holdfast.language import cut, squeeze
 from holdfast.model.ids import content_id
@@ -11,13 +13,30 @@ from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Sess
 from holdfast.model.trust import least_trusted
 from holdfast.refine.core import signals
 
-ITEMS = 6
-TOPICS = 10
+
+class DigestLimits(NamedTuple):
+    """How long a digest may get. Higher limits say more and cost tokens wherever it is shown."""
+
+    # Items in each list.
+    items: int = 6
+    # Completed work may have two more, because commits are listed beside what they contain.
+    completed: int = 8
+    next_steps: int = 4
+    topics: int = 10
+    request_characters: int = 200
+    investigated_characters: int = 220
+    item_characters: int = 260
+    # Items that start with the same characters are the same.
+    same_item_characters: int = 60
+    # What the first keyword of an exchange weighs; each one after it weighs one less, at least 1.
+    topic_weight: int = 8
 
 
-def make_digest(session: Session, exchanges: Sequence[Exchange], closing: str) -> Digest | None:
-    """The digest of a session that ended with the words `closing`, or None for one in which
-    nothing happened."""
+LIMITS = DigestLimits()
+
+
+def build_digest(session: Session, exchanges: Sequence[Exchange], closing: str) -> Digest | None:
+    """The digest of a session that ended with the text `closing`; None if it has no exchanges."""
     if not exchanges:
         return None
     return Digest(
@@ -53,7 +72,9 @@ def _request(session: Session, exchanges: Sequence[Exchange]) -> str:
     if title and title.lower() not in first.lower():
         first = f"{title} — {first}"
     more = len(exchanges) - 1
-    return cut(first, 200) + (f" (and {more} more request{'s' * (more > 1)})" if more else "")
+    return cut(first, LIMITS.request_characters) + (
+        f" (and {more} more request{'s' * (more > 1)})" if more else ""
+    )
 
 
 def _outcome(exchanges: Sequence[Exchange]) -> Outcome:
@@ -66,9 +87,9 @@ def _outcome(exchanges: Sequence[Exchange]) -> Outcome:
 def _investigated(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
     looked = [x.title for x in exchanges if x.type is ExchangeType.DISCOVERY]
     read = Counter(path for x in exchanges for path in x.files_read)
-    files = [path for path, _ in read.most_common(ITEMS)]
-    found = looked[: ITEMS - 1] + ([f"read {', '.join(files)}"] if files else [])
-    return tuple(cut(item, 220) for item in found)
+    files = [path for path, _ in read.most_common(LIMITS.items)]
+    found = looked[: LIMITS.items - 1] + ([f"read {', '.join(files)}"] if files else [])
+    return tuple(cut(item, LIMITS.investigated_characters) for item in found)
 
 
 def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
@@ -78,7 +99,7 @@ def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
             joint = " " if exchange.title.endswith(("?", "!", ".", "…")) else ": "
             done.append(exchange.title + (joint + exchange.summary if exchange.summary else ""))
         done += [fact for fact in exchange.facts if _is_commit(fact)]
-    return _distinct(done, limit=ITEMS + 2)
+    return _distinct(done, limit=LIMITS.completed)
 
 
 def _next_steps(exchanges: Sequence[Exchange], closing: str) -> tuple[str, ...]:
@@ -86,19 +107,21 @@ def _next_steps(exchanges: Sequence[Exchange], closing: str) -> tuple[str, ...]:
     steps: list[str] = []
     if last.outcome in (Outcome.INTERRUPTED, Outcome.OPEN, Outcome.FAILED):
         steps.append(f"{last.outcome.value}: {last.title}")
-    return _distinct([*steps, *signals.next_steps(closing)], limit=4)
+    return _distinct([*steps, *signals.next_steps(closing)], limit=LIMITS.next_steps)
 
 
 def _topics(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
     weight: Counter[str] = Counter()
     for exchange in exchanges:
         for rank, word in enumerate(exchange.keywords):
-            weight[word] += 8 - min(rank, 7)
-    return tuple(sorted(weight, key=lambda word: (-weight[word], word))[:TOPICS])
+            weight[word] += max(LIMITS.topic_weight - rank, 1)
+    return tuple(sorted(weight, key=lambda word: (-weight[word], word))[: LIMITS.topics])
 
 
-def _distinct(items: Iterable[str], limit: int = ITEMS) -> tuple[str, ...]:
+def _distinct(items: Iterable[str], limit: int = LIMITS.items) -> tuple[str, ...]:
     kept: dict[str, str] = {}
     for item in items:
-        kept.setdefault(squeeze(item).lower()[:60], cut(item, 260))
+        kept.setdefault(
+            squeeze(item).lower()[: LIMITS.same_item_characters], cut(item, LIMITS.item_characters)
+        )
     return tuple(kept.values())[:limit]

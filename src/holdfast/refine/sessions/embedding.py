@@ -1,5 +1,7 @@
-"""Vectors for passages that have none yet. The work list is derived from what is stored, so it
-can be stopped anywhere, run by anyone, and run again; a new model simply finds all of it undone.
+"""Computes vectors for passages that have none yet.
+
+The work list is what the store holds without a vector of the current model, so a run can be stopped
+at any point and repeated, and after a change of the model everything is computed again.
 """
 
 from __future__ import annotations
@@ -21,146 +23,158 @@ from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.settings import Settings
 from holdfast.store.protocol import Writer
 
-PART = 1200
-PARTS = 12
-_ALONE = 400
-_CONTEXT = 400
-_LISTED = 2000
-_HELD = 8_000_000
-_AT_ONCE = 64
-_GROUPED = ("exchange", "memory")
+# The packaged model reads 256 tokens, about this many characters.
+MAX_PART_CHARACTERS = 1200
+# Parts of one passage that get vectors: bounds the vectors of pasted logs and files.
+MAX_PARTS = 12
+# A turn of at most this many characters is also embedded together with so much of its context,
+# because it says little without the turn before it.
+_SHORT_TURN_CHARACTERS = 400
+_CONTEXT_CHARACTERS = 400
+# Passages that are listed at once: up to the first number, but no more than the second number of
+# characters. A longer list saves passes over what is done already, and takes memory.
+_MAX_LISTED = 2000
+_MAX_LISTED_CHARACTERS = 8_000_000
+# Passages that are embedded and stored together.
+_BATCH = 64
+# Kinds that concepts are built from: new vectors change the grouping.
+_GROUPED_KINDS = ("exchange", "memory")
 _BREAK = re.compile(r"\n+|(?<=[.!?])\s+")
 
 
-class _Unit(NamedTuple):
+class _EmbeddingUnit(NamedTuple):
+    """One vector to compute: the mean of the vectors of its texts."""
+
     bank: str
     hash: str
     part: int
     texts: tuple[str, ...]
 
 
-class Hands(NamedTuple):
-    """Who embeds, with which model of the settings ("" is the packaged one)."""
+class EmbeddingWorkers(NamedTuple):
+    """An executor, and the model that its processes open ("" is the packaged one)."""
 
-    crew: Executor
+    executor: Executor
     model: str = ""
 
 
-class Wanted(NamedTuple):
-    """Texts, and the model that is to embed them."""
+class EmbeddingRequest(NamedTuple):
+    """Texts, and the model to embed them with."""
 
     model: str
     texts: tuple[str, ...]
 
 
-def embed_waiting(
+def embed_pending(
     writer: Writer,
     embedder: Embedder,
     kinds: Sequence[str] = (*EMBEDDED_FIRST, *EMBEDDED_LATER),
-    seconds: float | None = None,
-    tick: Callable[[int], None] = lambda done: None,
-    hands: Hands | None = None,
+    timeout_s: float | None = None,
+    on_progress: Callable[[int], None] = lambda done: None,
+    workers: EmbeddingWorkers | None = None,
 ) -> int:
-    """Embed what waits, for at most `seconds`; returns how many passages got their vectors. What
-    `hands` cannot do is done here."""
-    until = None if seconds is None else monotonic() + seconds
+    """Embed the passages of these kinds that have no vector, for at most `timeout_s`; returns how
+    many passages got one. What the workers cannot do is done here."""
+    until = None if timeout_s is None else monotonic() + timeout_s
+    workers = workers or EmbeddingWorkers(NoExecutor())
     done = 0
     for kind in kinds:
-        limit = _AT_ONCE
+        limit = _BATCH
         while listed := writer.unembedded(embedder.name, (kind,), limit):
-            limit = _listable(listed)
-            # What several passages say is embedded once for all of them.
-            sayers = Counter((p.bank, p.hash) for p in listed)
+            limit = _next_list_size(listed)
+            # Passages with the same text share a vector.
+            copies = Counter((p.bank, p.hash) for p in listed)
             distinct = list({(p.bank, p.hash): p for p in listed}.values())
-            starts = range(0, len(distinct), _AT_ONCE)
-            batches = [distinct[start : start + _AT_ONCE] for start in starts]
-            for batch, vectors in _by_hands(embedder, batches, hands or Hands(NoExecutor())):
+            batches = [distinct[at : at + _BATCH] for at in range(0, len(distinct), _BATCH)]
+            for batch, vectors in _compute_in_parallel(embedder, batches, workers):
                 if until is not None and monotonic() > until:
                     return done
-                _embed(writer, embedder, batch, vectors)
-                done += sum(sayers[p.bank, p.hash] for p in batch)
-                tick(done)
+                _store_vectors(writer, embedder, batch, vectors)
+                done += sum(copies[p.bank, p.hash] for p in batch)
+                on_progress(done)
     return done
 
 
-def _listable(listed: Sequence[Passage]) -> int:
-    """How many passages to list next, if they are as long as these: a list costs a pass over all
-    that is done, but long texts must not fill the memory."""
+def _next_list_size(listed: Sequence[Passage]) -> int:
+    """How many passages to list next, if they are as long as these."""
     mean = sum(len(p.body) + len(p.context) for p in listed) // len(listed) + 1
-    return min(_LISTED, max(_AT_ONCE, _HELD // mean))
+    return min(_MAX_LISTED, max(_BATCH, _MAX_LISTED_CHARACTERS // mean))
 
 
-def _by_hands(
-    embedder: Embedder, batches: Sequence[Sequence[Passage]], hands: Hands
+def _compute_in_parallel(
+    embedder: Embedder, batches: Sequence[Sequence[Passage]], workers: EmbeddingWorkers
 ) -> Iterator[tuple[Sequence[Passage], Any]]:
-    """Each batch with its vectors, as far as others could make them with the same model."""
-    wanted = (Wanted(hands.model, tuple(_texts(batch))) for batch in batches)
-    for batch, (_, made) in zip(batches, hands.crew.map(vectors_of, wanted), strict=True):
-        yield batch, made[1] if made is not None and made[0] == embedder.name else None
+    """Each batch with its vectors; None if the workers could not compute them with this model."""
+    requests = (EmbeddingRequest(workers.model, tuple(_texts(batch))) for batch in batches)
+    results = workers.executor.map(compute_vectors, requests)
+    for batch, (_, result) in zip(batches, results, strict=True):
+        name, vectors = result if result is not None else ("", None)
+        yield batch, vectors if name == embedder.name else None
 
 
-def vectors_of(wanted: Wanted) -> tuple[str, Any]:
-    """The name of the model and its vectors, a row each; runs in any process, and anywhere."""
+def compute_vectors(request: EmbeddingRequest) -> tuple[str, Any]:
+    """The name of the model and its vectors, a row for each text; ("", None) if the model cannot be
+    opened. Runs in any process."""
     try:
-        embedder = _open(wanted.model)
+        embedder = _open_embedder(request.model)
     except HoldfastError:
         return "", None
-    return embedder.name, embedder.embed(list(wanted.texts))
+    return embedder.name, embedder.embed(list(request.texts))
 
 
 @lru_cache(maxsize=1)
-def _open(model: str) -> Embedder:
+def _open_embedder(model: str) -> Embedder:
     embedder = choose_embedder(Settings(Path(), Path(), embed_model=model))
     assert embedder is not None
     return embedder
 
 
 def _texts(passages: Sequence[Passage]) -> Iterator[str]:
-    return (text for passage in passages for unit in _units(passage) for text in unit.texts)
+    return (text for passage in passages for unit in _embedding_units(passage) for text in unit.texts)
 
 
-def _embed(writer: Writer, embedder: Embedder, passages: Sequence[Passage], made: Any) -> None:
-    units = [unit for passage in passages for unit in _units(passage)]
-    vectors = embedder.embed(list(_texts(passages))) if made is None else made
+def _store_vectors(
+    writer: Writer, embedder: Embedder, passages: Sequence[Passage], computed: Any
+) -> None:
+    units = [unit for passage in passages for unit in _embedding_units(passage)]
+    vectors = embedder.embed(list(_texts(passages))) if computed is None else computed
     at = 0
     rows: dict[str, list[tuple[str, int, bytes]]] = {}
     for unit in units:
-        # The product with a mean of vectors is the mean of the products with each.
+        # The dot product with a mean of vectors is the mean of the dot products.
         mean = vectors[at : at + len(unit.texts)].mean(axis=0)
         at += len(unit.texts)
         rows.setdefault(unit.bank, []).append((unit.hash, unit.part, mean.tobytes()))
     with writer.transaction():
         for bank, own in rows.items():
             writer.put_vectors(bank, embedder.name, own)
-        for bank in {passage.bank for passage in passages if passage.kind in _GROUPED}:
-            # Concepts are told by meaning too.
-            writer.note_change(bank, "")
+        for bank in {passage.bank for passage in passages if passage.kind in _GROUPED_KINDS}:
+            writer.mark_changed(bank, "")
 
 
-def _units(passage: Passage) -> Iterator[_Unit]:
-    parts = parts_of(passage.body)
+def _embedding_units(passage: Passage) -> Iterator[_EmbeddingUnit]:
+    parts = split_text(passage.body)
     for number, part in enumerate(parts):
         texts: tuple[str, ...] = (part,)
-        if passage.kind == "turn" and len(parts) == 1 and len(part) <= _ALONE:
-            # A short turn says little without the one before it.
-            texts = (part, f"{passage.context[:_CONTEXT]} {part}")
-        yield _Unit(passage.bank, passage.hash, number, texts)
+        if passage.kind == "turn" and len(parts) == 1 and len(part) <= _SHORT_TURN_CHARACTERS:
+            texts = (part, f"{passage.context[:_CONTEXT_CHARACTERS]} {part}")
+        yield _EmbeddingUnit(passage.bank, passage.hash, number, texts)
 
 
-def parts_of(text: str) -> list[str]:
-    """A text in parts that a model can take in whole, cut between lines or sentences."""
-    if len(text) <= PART:
+def split_text(text: str) -> list[str]:
+    """A text in parts that a model can embed, split between lines or sentences."""
+    if len(text) <= MAX_PART_CHARACTERS:
         return [text]
     parts: list[str] = []
     held = ""
     for sentence in _BREAK.split(text):
-        while len(held) + len(sentence) + 1 > PART:
+        while len(held) + len(sentence) + 1 > MAX_PART_CHARACTERS:
             if held:
                 parts.append(held)
                 held = ""
             else:
-                parts.append(sentence[:PART])
-                sentence = sentence[PART:]
+                parts.append(sentence[:MAX_PART_CHARACTERS])
+                sentence = sentence[MAX_PART_CHARACTERS:]
         held = f"{held} {sentence}" if held else sentence
     parts.append(held)
-    return [part for part in parts if part.strip()][:PARTS] or [text[:PART]]
+    return [part for part in parts if part.strip()][:MAX_PARTS] or [text[:MAX_PART_CHARACTERS]]

@@ -28,39 +28,39 @@ _READ = 12_000
 _HELD = 4_000_000
 _READ_IN_PASSING = 500
 
-_POLITE = re.compile(
+_COURTESY = re.compile(
     r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
     r"(?:(?:can|could|would|will) you (?:please )?|please |i(?:'d| would) like you to |"
     r"i (?:want|need) you to |let'?s |we need to |i want to |your task (?:is )?to |your task: )?",
     re.IGNORECASE,
 )
-_SYMBOLS = re.compile(r"^[^\w`'\"(\[<@#$/.-]+")
-_PLAN = re.compile(
+_LEADING_SYMBOLS = re.compile(r"^[^\w`'\"(\[<@#$/.-]+")
+_PLAN_PREAMBLE = re.compile(
     r"^(?:implement|execute|follow|here is|this is) (?:the |this )?(?:following )?plan", re.I
 )
 
 
-class Grouping:
+class ExchangeGrouper:
     """Cuts a stream of turns where a person asks for something new."""
 
     def __init__(self, dialogue: bool) -> None:
         """In a dialogue of people nobody answers, so a stretch of talk is the unit."""
-        self._dialogue = dialogue
+        self._is_dialogue = dialogue
         self._turns: list[Turn] = []
         self._answered = False
-        self._held = 0
+        self._characters = 0
 
     def add(self, turn: Turn) -> list[Turn]:
         """Take the next turn; returns the group that it closes, if it does."""
         asks = turn.role is Role.USER and not signals.is_interruption(turn)
-        if self._dialogue:
+        if self._is_dialogue:
             closes = len(self._turns) == DIALOGUE_TURNS
         else:
             closes = asks and self._answered and not signals.is_go_ahead(turn.text)
         closed = self.finish() if closes else []
         self._answered = self._answered or not asks
-        self._held += len(turn.text)
-        if self._held > _HELD and len(turn.text) > _READ_IN_PASSING:
+        self._characters += len(turn.text)
+        if self._characters > _HELD and len(turn.text) > _READ_IN_PASSING:
             turn = replace(turn, text=turn.text[:_READ_IN_PASSING])
         self._turns.append(turn)
         return closed
@@ -74,7 +74,7 @@ class Grouping:
         """The group that is still open, [] if there is none."""
         closed, self._turns = self._turns, []
         self._answered = False
-        self._held = 0
+        self._characters = 0
         return closed
 
 
@@ -83,7 +83,7 @@ def exchange_id(first: Turn) -> str:
     return content_id("exchange", first.session, first.id)
 
 
-def make_exchange(turns: Sequence[Turn]) -> Exchange:
+def build_exchange(turns: Sequence[Turn]) -> Exchange:
     """The exchange that a group of turns is."""
     request = "\n\n".join(
         turn.text
@@ -92,7 +92,7 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
     )
     request = request[:_READ]
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]
-    reply = _resolution(said)[:_READ]
+    reply = _final_reply(said)[:_READ]
     read = _files(turns, signals.READ_TOOLS)
     modified = _files(turns, signals.EDIT_TOOLS)
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
@@ -100,7 +100,7 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
     changed = bool(modified or commits) or (signals.uses_subagents(turns) and not asks)
     title = _title(request, reply, modified, commits)
     told = [cut(fact, 300) for fact in signals.notable_sentences(turns, FACTS_LIMIT + 1)]
-    told = [fact for fact in told if _bare(fact) != _bare(title)]
+    told = [fact for fact in told if _compare_key(fact) != _compare_key(title)]
     facts = [f"Committed: {message}" for message in commits][:2] + told
     first, last = turns[0], turns[-1]
     times = [turn.time for turn in turns if turn.time]
@@ -112,7 +112,7 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
         last_seq=last.seq,
         started=times[0] if times else "",
         ended=times[-1] if times else "",
-        type=signals.classify_exchange(request, title, changed, _decided(request, told)),
+        type=signals.classify_exchange(request, title, changed, _states_decision(request, told)),
         title=title,
         summary=_summary(reply, turns, modified),
         details=_details(request, turns, reply, modified),
@@ -126,7 +126,7 @@ def make_exchange(turns: Sequence[Turn]) -> Exchange:
     )
 
 
-def _resolution(said: Sequence[Turn]) -> str:
+def _final_reply(said: Sequence[Turn]) -> str:
     """The last thing the assistant said at any length: where it tells what came of it. A few
     words count if they tell something and do not only lead up to what follows."""
     for turn in reversed(said):
@@ -149,7 +149,7 @@ def _files(turns: Iterable[Turn], tools: frozenset[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))
 
 
-def _bare(sentence: str) -> str:
+def _compare_key(sentence: str) -> str:
     return "".join(c for c in sentence.lower() if c.isalnum())[:60]
 
 
@@ -163,7 +163,7 @@ def _title(request: str, reply: str, modified: Sequence[str], commits: Sequence[
         return cut(lead + commits[-1], TITLE_LIMIT)
     for sentence in sentences(reply):
         if not is_chatter(sentence) and len(sentence) >= 15:
-            return cut(lead + _SYMBOLS.sub("", sentence).rstrip(".:!"), TITLE_LIMIT)
+            return cut(lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!"), TITLE_LIMIT)
     if modified:
         return cut(f"{headline or 'Changed'}: {', '.join(modified)}", TITLE_LIMIT)
     return cut(headline or squeeze(reply) or "(no words)", TITLE_LIMIT)
@@ -174,14 +174,14 @@ def _headline(request: str) -> str:
     text = request.strip()
     if not text:
         return ""
-    if _PLAN.match(text):
+    if _PLAN_PREAMBLE.match(text):
         named = headings(text)
         if named:
             return named[0].removeprefix("Plan: ")
     said = sentences(text) or [squeeze(plain(text))]
     # A subagent's orders open with who it is; what it must do comes after.
     orders = [s for s in said if not s.startswith("You are ")] or said
-    bare = [_POLITE.sub("", sentence, count=1).strip(" .:;!,") for sentence in orders]
+    bare = [_COURTESY.sub("", sentence, count=1).strip(" .:;!,") for sentence in orders]
     long_enough = [line for line in bare if len(line.split()) >= 3]
     line = next(iter(long_enough or [line for line in bare if len(line) >= 3]), squeeze(text))
     return line if "://" in line[:10] else line[:1].upper() + line[1:]
@@ -196,11 +196,11 @@ def _summary(reply: str, turns: Sequence[Turn], modified: Sequence[str]) -> str:
         if summary and len(summary) + len(sentence) > SUMMARY_LIMIT:
             break
         joint = "; " if summary and summary[-1] not in ".!?…" else " "
-        summary = f"{summary}{joint}{_SYMBOLS.sub('', sentence)}".strip()
-    return cut(summary, SUMMARY_LIMIT) if summary else _deeds(turns, modified)
+        summary = f"{summary}{joint}{_LEADING_SYMBOLS.sub('', sentence)}".strip()
+    return cut(summary, SUMMARY_LIMIT) if summary else _describe_actions(turns, modified)
 
 
-def _deeds(turns: Sequence[Turn], modified: Sequence[str]) -> str:
+def _describe_actions(turns: Sequence[Turn], modified: Sequence[str]) -> str:
     parts: list[str] = []
     if modified:
         parts.append(f"Changed {', '.join(modified[:4])}" + (" …" if len(modified) > 4 else ""))
@@ -230,7 +230,7 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
     return "\n".join(lines)[:DETAILS_LIMIT]
 
 
-def _decided(request: str, facts: Sequence[str]) -> bool:
+def _states_decision(request: str, facts: Sequence[str]) -> bool:
     """Whether a decision was stated: by the person, or as one of the telling sentences."""
     if any(decides(sentence) for sentence in sentences(request[:2000])):
         return True

@@ -20,22 +20,22 @@ from holdfast.model.trust import Status, Trust
 from holdfast.refine.core.passages import digest_passage, exchange_passage
 from holdfast.refine.facts.claims import Requester, make_claims
 from holdfast.refine.sessions.digests import digest_id
-from holdfast.refine.sessions.exchanges import TITLE_LIMIT, exchange_id, make_exchange
-from holdfast.refine.sessions.summaries import ByModel, Made
+from holdfast.refine.sessions.exchanges import TITLE_LIMIT, build_exchange, exchange_id
+from holdfast.refine.sessions.summaries import ModelSummaries, SummaryReader
 from holdfast.store.protocol import Derived
 from holdfast.store.protocol.curation import SupersededText
 
 _LINE = "\n"
 
 
-class Sight(Made, Protocol):
+class SessionReader(SummaryReader, Protocol):
     """What deriving looks at of a session: a store has it, or what was handed out of one."""
 
     def session(self, bank: str, id: str) -> Session | None:
         """The session itself, if it is to be shown."""
         ...
 
-    def curated_in(self, bank: str, session: str) -> list[Curated]:
+    def curation_states_in_session(self, bank: str, session: str) -> list[Curated]:
         """What people decided about everything in it."""
         ...
 
@@ -48,32 +48,32 @@ class Sight(Made, Protocol):
         ...
 
 
-class Overlay:
+class CurationOverlay:
     """The decisions about one session and all that is in it."""
 
-    def __init__(self, reader: Sight, bank: str, session: str) -> None:
+    def __init__(self, reader: SessionReader, bank: str, session: str) -> None:
         # A model's words are known by the turns as they are shown: what was made of words that
         # are forgotten or corrected since is not found any more.
-        self._by_model = ByModel(reader, bank)
-        self._curated = {(c.kind, c.id): c for c in reader.curated_in(bank, session)}
+        self._summaries = ModelSummaries(reader, bank)
+        self._curated = {(c.kind, c.id): c for c in reader.curation_states_in_session(bank, session)}
         # Every turn has a session; one that cannot be had is forgotten, itself or its parent.
         known = reader.session(bank, session)
         self._all_gone = known is None
-        self._speaker = Requester(is_agent=known is not None and bool(known.parent))
+        self._requester = Requester(is_agent=known is not None and bool(known.parent))
         self._hidden: set[str] = set()
 
-    def hides(self, turn: Turn, exchange: str) -> bool:
+    def hide(self, turn: Turn, exchange: str) -> bool:
         """Whether a turn is left out; noted for its exchange."""
-        gone = self._all_gone or self._gone("turn", turn.id) or self._forgets(exchange)
+        gone = self._all_gone or self._is_gone("turn", turn.id) or self._is_forgotten(exchange)
         if gone:
             self._hidden.add(turn.id)
         return gone
 
-    def _gone(self, kind: str, id: str) -> bool:
+    def _is_gone(self, kind: str, id: str) -> bool:
         known = self._curated.get((kind, id))
         return known is not None and known.gone
 
-    def _forgets(self, exchange: str) -> bool:
+    def _is_forgotten(self, exchange: str) -> bool:
         """An exchange that was merged is told elsewhere; what was said in it stays."""
         known = self._curated.get(("exchange", exchange))
         return known is not None and known.forgotten
@@ -82,7 +82,7 @@ class Overlay:
         known = self._curated.get((kind, id))
         return known if known is not None and known.text else None
 
-    def say(self, turn: Turn) -> tuple[Turn, list[SupersededText]]:
+    def apply_correction(self, turn: Turn) -> tuple[Turn, list[SupersededText]]:
         """A turn in its words of now, and those of then if they were corrected."""
         known = self._correction("turn", turn.id)
         if known is None:
@@ -90,7 +90,7 @@ class Overlay:
         was = turn.text if turn.tool is None else turn.tool.result
         return worded(turn, known.text), [SupersededText("turn", turn.id, was)]
 
-    def place(self, passage: Passage, turn: Turn, exchange: str) -> Passage:
+    def set_status(self, passage: Passage, turn: Turn, exchange: str) -> Passage:
         """The passage of a turn; what a person says of the whole exchange supersedes what was
         said in it, unless they said that very turn anew."""
         if self._correction("turn", turn.id):
@@ -103,21 +103,21 @@ class Overlay:
         """The exchange of a group of turns, if it is to be shown, and what is stored of it."""
         id = exchange_id(group[0])
         shown = [turn for turn in group if turn.id not in self._hidden]
-        if not shown or self._forgets(id):
+        if not shown or self._is_forgotten(id):
             return None, []
         by_rules = replace(
-            make_exchange(shown), id=id, first_seq=group[0].seq, last_seq=group[-1].seq
+            build_exchange(shown), id=id, first_seq=group[0].seq, last_seq=group[-1].seq
         )
-        if self._gone("exchange", id):
-            return None, [*make_claims(by_rules, shown, self._speaker)]
-        made = self._by_model.exchange(by_rules, shown)
+        if self._is_gone("exchange", id):
+            return None, [*make_claims(by_rules, shown, self._requester)]
+        made = self._summaries.exchange(by_rules, shown)
         known = self._correction("exchange", id)
         if known is None:
-            claims = make_claims(by_rules, shown, self._speaker)
+            claims = make_claims(by_rules, shown, self._requester)
             return made, [made, exchange_passage(made), *claims]
         was = SupersededText("exchange", id, exchange_passage(made).body)
         made = correct_exchange(made, known.text)
-        anew = make_claims(made, [_said_by_person(shown[0], known)], Requester())
+        anew = make_claims(made, [_as_user_turn(shown[0], known)], Requester())
         # Nobody said so in any turn: it stands in the exchange as a whole.
         claims = [replace(claim, turn="", share=0.0) for claim in anew]
         return made, [made, exchange_passage(made), was, *claims]
@@ -127,9 +127,9 @@ class Overlay:
     ) -> Iterator[Derived]:
         """The digest of a session and what is stored of it, if it is to be shown."""
         id = digest_id(session)
-        if made is None or self._gone("digest", id):
+        if made is None or self._is_gone("digest", id):
             return
-        made = self._by_model.digest(made, exchanges, closing)
+        made = self._summaries.digest(made, exchanges, closing)
         known = self._correction("digest", id)
         if known is not None:
             yield SupersededText("digest", id, digest_passage(made).body)
@@ -139,7 +139,7 @@ class Overlay:
         yield passage if known is None else passage._replace(status=Status.VERIFIED)
 
 
-def _said_by_person(turn: Turn, known: Curated) -> Turn:
+def _as_user_turn(turn: Turn, known: Curated) -> Turn:
     """What a person says that an exchange came to, as if it had been said there."""
     return replace(
         turn, role=Role.USER, trust=Trust.USER, text=known.text, speaker="", tool=None,

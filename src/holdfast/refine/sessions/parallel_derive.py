@@ -1,9 +1,9 @@
-"""Deriving by many hands: a session is handed out whole, and what follows from it comes back.
+"""Derives sessions in several processes: each gets a snapshot of a session and returns its rows.
 
-What is derived depends on what was handed out alone, so who does it makes no difference. When it
-is written, in one transaction, the session is looked at once more: if anything of it has changed
-meanwhile, it is done anew. A session that goes on from what is derived already, one that a model
-has summed up, and one too long to be sent are done here, as ever.
+The rows depend only on the snapshot. When they are written, in one transaction, the session is
+compared with its snapshot; if it has changed meanwhile, it is derived again here. A session of
+which only the end changed, one with summaries by a model, and one that is too long are derived here
+as well.
 """
 
 from __future__ import annotations
@@ -17,100 +17,96 @@ from holdfast.model.records import Session, Turn
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.sessions.derive import derive, derive_session
-from holdfast.store.protocol import Derived, Stale, Writer
+from holdfast.store.protocol import Derived, StaleSession, Writer
 
-# Beyond this a session is derived where it lies, as a stream.
-MOST_CHARACTERS = 4_000_000
-_LISTED = 500
+# A longer session is derived here as a stream, because a snapshot is characters in memory and sent.
+MAX_SNAPSHOT_CHARACTERS = 4_000_000
+# Stale sessions that are listed at once.
+_MAX_LISTED = 500
 
 
-class Handed(NamedTuple):
-    """All that is derived from a session follows from this."""
+class SessionSnapshot(NamedTuple):
+    """All that deriving a session reads: a `SessionReader` without a store. It has no summaries by
+    a model."""
 
     bank: str
     id: str
     known: Session | None
-    read: tuple[Turn, ...]
-    decided: tuple[Curated, ...]
+    stored_turns: tuple[Turn, ...]
+    curated: tuple[Curated, ...]
 
     def session(self, bank: str, id: str) -> Session | None:
-        """The session itself."""
         return self.known
 
     def all_turns(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
-        """Its turns, from a place on."""
-        return (turn for turn in self.read if turn.seq >= first)
+        return (turn for turn in self.stored_turns if turn.seq >= first)
 
     def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
-        """Its turns between two places."""
-        return [t for t in self.read if t.seq >= first and (last is None or t.seq <= last)]
+        return [t for t in self.stored_turns if t.seq >= first and (last is None or t.seq <= last)]
 
-    def curated_in(self, bank: str, session: str) -> list[Curated]:
-        """What people decided about it."""
-        return list(self.decided)
+    def curation_states_in_session(self, bank: str, session: str) -> list[Curated]:
+        return list(self.curated)
 
     def has_summaries(self, bank: str) -> bool:
-        """What a model summed up is not handed out."""
         return False
 
     def summary(self, bank: str, hash: str) -> Summary | None:
-        """The same."""
         return None
 
 
-def make(handed: Handed) -> list[Derived]:
+def derive_snapshot(snapshot: SessionSnapshot) -> list[Derived]:
     """What follows from a session; runs in any process, and anywhere."""
-    return list(derive(handed, Stale(handed.bank, handed.id, 0), handed.known, [], 0))
+    return list(derive(snapshot, StaleSession(snapshot.bank, snapshot.id, 0), snapshot.known, [], 0))
 
 
-def derive_by(crew: Executor, writer: Writer, tick: Callable[[int], None] = lambda done: None) -> int:
-    """Bring every stale session up to date; returns how many there were. `tick` is told how many
+def derive_in_parallel(executor: Executor, writer: Writer, on_session: Callable[[int], None] = lambda done: None) -> int:
+    """Bring every stale session up to date; returns how many there were. `on_session` is told how many
     are done."""
     done = 0
-    while stale := writer.stale_sessions(limit=_LISTED):
-        for handed, made in crew.map(make, _whole(writer, stale)):
-            if made is None or not _put(writer, handed, made):
-                derive_session(writer, Stale(handed.bank, handed.id, 0))
+    while stale := writer.stale_sessions(limit=_MAX_LISTED):
+        for snapshot, rows in executor.map(derive_snapshot, _snapshots(writer, stale)):
+            if rows is None or not _write_if_unchanged(writer, snapshot, rows):
+                derive_session(writer, StaleSession(snapshot.bank, snapshot.id, 0))
             done += 1
-            tick(done)
-        left = {(one.bank, one.session) for one in writer.stale_sessions(limit=_LISTED)}
+            on_session(done)
+        left = {(one.bank, one.session) for one in writer.stale_sessions(limit=_MAX_LISTED)}
         for one in stale:
             if (one.bank, one.session) in left:
                 derive_session(writer, one)
                 done += 1
-                tick(done)
+                on_session(done)
     return done
 
 
-def _whole(writer: Writer, stale: list[Stale]) -> Iterator[Handed]:
-    """Those that are to be derived as a whole, and can be handed out."""
+def _snapshots(writer: Writer, stale: list[StaleSession]) -> Iterator[SessionSnapshot]:
+    """Those that are to be derived as a whole, and can be snapshot out."""
     for one in stale:
         bank, session, first = one
         if (first and writer.exchanges(bank, session)) or writer.has_summaries(bank):
             continue
-        handed = _hand_out(writer, bank, session)
-        if handed is not None:
-            yield handed
+        snapshot = _take_snapshot(writer, bank, session)
+        if snapshot is not None:
+            yield snapshot
 
 
-def _hand_out(writer: Writer, bank: str, session: str) -> Handed | None:
+def _take_snapshot(writer: Writer, bank: str, session: str) -> SessionSnapshot | None:
     turns: list[Turn] = []
-    held = 0
+    characters = 0
     for turn in writer.all_turns(bank, session):
-        held += len(turn.text) + (len(turn.tool.result) if turn.tool else 0)
-        if held > MOST_CHARACTERS:
+        characters += len(turn.text) + (len(turn.tool.result) if turn.tool else 0)
+        if characters > MAX_SNAPSHOT_CHARACTERS:
             return None
         turns.append(turn)
-    decided = tuple(writer.curated_in(bank, session))
-    return Handed(bank, session, writer.session(bank, session), tuple(turns), decided)
+    curated = tuple(writer.curation_states_in_session(bank, session))
+    return SessionSnapshot(bank, session, writer.session(bank, session), tuple(turns), curated)
 
 
-def _put(writer: Writer, handed: Handed, made: list[Derived]) -> bool:
-    """Write what was made, unless what it was made of is not the same any more."""
-    bank, session = handed.bank, handed.id
+def _write_if_unchanged(writer: Writer, snapshot: SessionSnapshot, rows: list[Derived]) -> bool:
+    """Write what was rows, unless what it was rows of is not the same any more."""
+    bank, session = snapshot.bank, snapshot.id
     with writer.transaction():
-        if writer.has_summaries(bank) or _hand_out(writer, bank, session) != handed:
+        if writer.has_summaries(bank) or _take_snapshot(writer, bank, session) != snapshot:
             return False
-        writer.put_derived(bank, session, made, 0)
-        writer.note_rules(bank, session, RULES_VERSION)
+        writer.put_derived(bank, session, rows, 0)
+        writer.set_derived_version(bank, session, RULES_VERSION)
         return True

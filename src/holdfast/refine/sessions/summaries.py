@@ -1,5 +1,7 @@
-"""A model's summaries, laid over what rules made. The rules' version is never lost: it follows
-from the turns, and what it proves (files, outcome, commits) always stands.
+"""Checks a model's summaries against the turns, and puts them over the records built by rules.
+
+Files, outcome and commits always come from the rules, and their version of the text can be rebuilt
+from the turns (`without_model`).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from holdfast.language import cut
 from holdfast.model.accounts import Summary
 from holdfast.model.ids import content_id
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
-from holdfast.refine.model_output.evidence import FACT_SHARE, TOLD_SHARE, Evidence, clean
+from holdfast.refine.model_output.evidence import FACT_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.responses import DigestDraft, ExchangeDraft
 from holdfast.refine.sessions.digests import ITEMS
 from holdfast.refine.sessions.exchanges import (
@@ -32,8 +34,8 @@ _LISTS = ("investigated", "learned", "completed", "next_steps")
 
 
 def exchange_hash(turns: Iterable[Turn]) -> str:
-    """What an exchange is made of: a turn's id is of what was said at the time, its text what
-    stands now; a tool's result may come later."""
+    """The hash of the turns of an exchange as they are now. A turn's id does not change when its
+    text is corrected or its tool result arrives."""
     parts: list[str] = []
     for turn in turns:
         parts += [turn.id, turn.text]
@@ -43,109 +45,111 @@ def exchange_hash(turns: Iterable[Turn]) -> str:
 
 
 def digest_hash(exchanges: Iterable[Exchange], closing: str) -> str:
-    """What a digest is made of."""
-    told = [part for x in exchanges for part in (x.id, x.title, x.summary, *x.facts)]
-    return content_id("digest", *told, closing)
+    """The hash of the exchanges and the closing text that a digest is found of."""
+    parts = [part for x in exchanges for part in (x.id, x.title, x.summary, *x.facts)]
+    return content_id("digest", *parts, closing)
 
 
-def checked_exchange(draft: ExchangeDraft, evidence: Evidence, redactor: Redactor) -> str:
-    """What of a draft is borne out, as JSON; "" if too little of it is."""
-    title, summary = clean(draft.title), clean(draft.summary)
+def check_exchange(draft: ExchangeDraft, evidence: Evidence, redactor: Redactor) -> str:
+    """The parts of a draft that the evidence supports, as JSON; "" if that leaves neither title nor
+    summary."""
+    title, summary = clean_text(draft.title), clean_text(draft.summary)
     content: dict[str, Any] = {
-        "title": cut(title, TITLE_LIMIT) if evidence.bears_out(title, TOLD_SHARE) else "",
-        "summary": cut(evidence.kept(summary, TOLD_SHARE), SUMMARY_LIMIT),
-        "details": cut(evidence.kept(clean(draft.details), TOLD_SHARE), DETAILS_LIMIT // 2),
-        "facts": _borne_out(draft.facts, evidence, _FACT_LIMIT)[:FACTS_LIMIT],
+        "title": cut(title, TITLE_LIMIT) if evidence.supports(title, SUMMARY_SHARE) else "",
+        "summary": cut(evidence.supported_sentences(summary, SUMMARY_SHARE), SUMMARY_LIMIT),
+        "details": cut(evidence.supported_sentences(clean_text(draft.details), SUMMARY_SHARE), DETAILS_LIMIT // 2),
+        "facts": _supported_items(draft.facts, evidence, _FACT_LIMIT)[:FACTS_LIMIT],
         "keywords": [
             word
-            for word in map(clean, draft.keywords)
-            if word and len(word) <= _KEYWORD_LIMIT and evidence.knows(word)
+            for word in map(clean_text, draft.keywords)
+            if word and len(word) <= _KEYWORD_LIMIT and evidence.contains_name(word)
         ][:_KEYWORDS],
     }
     if draft.type in {one.value for one in ExchangeType}:
         content["type"] = draft.type
-    return _spell(content, redactor) if content["title"] or content["summary"] else ""
+    return _to_json(content, redactor) if content["title"] or content["summary"] else ""
 
 
-def checked_digest(draft: DigestDraft, evidence: Evidence, redactor: Redactor) -> str:
-    """The same for a digest."""
-    request = clean(draft.request)
+def check_digest(draft: DigestDraft, evidence: Evidence, redactor: Redactor) -> str:
+    """The parts of a digest's draft that the evidence supports, as JSON; "" if none are."""
+    request = clean_text(draft.request)
     content: dict[str, Any] = {
-        "request": cut(request, _ITEM_LIMIT) if evidence.bears_out(request, TOLD_SHARE) else ""
+        "request": cut(request, _ITEM_LIMIT) if evidence.supports(request, SUMMARY_SHARE) else ""
     }
     for name in _LISTS:
-        content[name] = _borne_out(getattr(draft, name), evidence, _ITEM_LIMIT)[:ITEMS]
-    return _spell(content, redactor) if any(content.values()) else ""
+        content[name] = _supported_items(getattr(draft, name), evidence, _ITEM_LIMIT)[:ITEMS]
+    return _to_json(content, redactor) if any(content.values()) else ""
 
 
-def _borne_out(items: Sequence[str], evidence: Evidence, limit: int) -> list[str]:
-    plain = dict.fromkeys(cut(clean(item), limit) for item in items)
-    return [item for item in plain if evidence.bears_out(item, FACT_SHARE)]
+def _supported_items(items: Sequence[str], evidence: Evidence, limit: int) -> list[str]:
+    plain = dict.fromkeys(cut(clean_text(item), limit) for item in items)
+    return [item for item in plain if evidence.supports(item, FACT_SHARE)]
 
 
-def _spell(content: dict[str, Any], redactor: Redactor) -> str:
-    """What is read is redacted, but a model may put together what stood apart."""
-    clean_content = {
+def _to_json(content: dict[str, Any], redactor: Redactor) -> str:
+    """JSON without secrets. The turns are redacted already, but a model may join the parts of a
+    secret."""
+    redacted = {
         name: redactor.redact(value).text
         if isinstance(value, str)
         else [redactor.redact(item).text for item in value]
         for name, value in content.items()
     }
-    return json.dumps(clean_content, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
 
 
-class Made(Protocol):
-    """Where it lies what models made."""
+class SummaryReader(Protocol):
+    """Reads the stored summaries by models."""
 
     def has_summaries(self, bank: str) -> bool:
-        """Whether there is anything to look for in a bank."""
+        """Whether a bank has any summaries."""
         ...
 
     def summary(self, bank: str, hash: str) -> Summary | None:
-        """What was made of what has this hash; None if nothing came of it."""
+        """The usable summary of the content with this hash."""
         ...
 
 
-class ByModel:
-    """Finds and lays over what models made of a bank's records."""
+class ModelSummaries:
+    """Applies the summaries of a bank to its exchanges and digests."""
 
-    def __init__(self, summaries: Made, bank: str) -> None:
+    def __init__(self, summaries: SummaryReader, bank: str) -> None:
         self._summaries = summaries
         self._bank = bank
         self._any = summaries.has_summaries(bank)
 
     def exchange(self, rules: Exchange, turns: Sequence[Turn]) -> Exchange:
-        """The exchange as it is used."""
-        made = self._summaries.summary(self._bank, exchange_hash(turns)) if self._any else None
-        if made is None:
+        """The exchange with the model's summary, if there is one."""
+        found = self._summaries.summary(self._bank, exchange_hash(turns)) if self._any else None
+        if found is None:
             return rules
-        told: dict[str, Any] = json.loads(made.content)
-        details = "\n".join(filter(None, (told["details"], rules.details)))
-        facts = _joined(told["facts"], [f for f in rules.facts if f.startswith("Committed: ")])
+        content: dict[str, Any] = json.loads(found.content)
+        details = "\n".join(filter(None, (content["details"], rules.details)))
+        facts = _merge(content["facts"], [f for f in rules.facts if f.startswith("Committed: ")])
         return replace(
             rules,
-            type=ExchangeType(told.get("type", rules.type)),
-            title=told["title"] or rules.title,
-            summary=told["summary"] or rules.summary,
+            type=ExchangeType(content.get("type", rules.type)),
+            title=content["title"] or rules.title,
+            summary=content["summary"] or rules.summary,
             details=details[:DETAILS_LIMIT],
             facts=facts or rules.facts,
-            keywords=_joined(told["keywords"], rules.keywords)[:_KEYWORDS],
-            author=made.model,
+            keywords=_merge(content["keywords"], rules.keywords)[:_KEYWORDS],
+            author=found.model,
         )
 
     def digest(self, rules: Digest, exchanges: Sequence[Exchange], closing: str) -> Digest:
-        """The digest as it is used."""
+        """The digest with the model's summary, if there is one."""
         hash = digest_hash(exchanges, closing) if self._any else ""
-        made = self._summaries.summary(self._bank, hash) if hash else None
-        if made is None:
+        found = self._summaries.summary(self._bank, hash) if hash else None
+        if found is None:
             return rules
-        told: dict[str, Any] = json.loads(made.content)
-        lists = {name: tuple(told[name]) or getattr(rules, name) for name in _LISTS}
-        request = told["request"] or rules.request
-        return replace(rules, request=request, author=made.model, **lists)
+        content: dict[str, Any] = json.loads(found.content)
+        lists = {name: tuple(content[name]) or getattr(rules, name) for name in _LISTS}
+        request = content["request"] or rules.request
+        return replace(rules, request=request, author=found.model, **lists)
 
 
-def _joined(first: Iterable[str], then: Iterable[str]) -> tuple[str, ...]:
+def _merge(first: Iterable[str], then: Iterable[str]) -> tuple[str, ...]:
     kept: dict[str, str] = {}
     for item in (*first, *then):
         kept.setdefault(item.casefold(), item)

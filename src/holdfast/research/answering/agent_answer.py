@@ -1,8 +1,9 @@
-"""The memory agent: a model that looks things up by itself and answers in sentences with citations.
+"""The memory agent's prompt, its lookup tools, and the check of its answer.
 
-It can look up and nothing else. What it is shown is counted, and there is an end to it. Of its
-answer remains what is borne out: a sentence must cite records that it was shown, that are still
-there, and that its words are made of; any other is dropped, and the answer says how many.
+The agent is a model that searches memory with tools and answers in sentences with citations. Its
+tools only read, and the text they return is limited. A sentence of its answer is kept only if it
+cites records that the model was shown, that still exist, and that support its words; others are
+dropped, and the answer says how many. Running the agent is in `app.answers.memory_agent`.
 """
 
 from __future__ import annotations
@@ -20,18 +21,33 @@ from holdfast.language import cut, plain
 from holdfast.model.query import Answer, Citation, Confidence, Hit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
-from holdfast.refine.model_output.evidence import PART_SHARE, TOLD_SHARE, Evidence, clean
-from holdfast.refine.model_output.responses import read_object
+from holdfast.refine.model_output.evidence import PART_SHARE, SUMMARY_SHARE, Evidence, clean_text
+from holdfast.refine.model_output.responses import parse_object
+from holdfast.research.answering.quoting import MAX_EXCERPT_CHARS
 
 AGENT = "agent"
-TURNS = 6
-ANSWER_TOKENS = 1500
-# All that the tools may show in one run, and in one call.
-CHARACTERS = 36_000
-_CALL = 9_000
-_QUESTION = 4_000
-_SENTENCES = 12
-_EXCERPT = 240
+
+
+class AgentLimits(NamedTuple):
+    """What one run of the agent may take. Higher numbers cost more tokens and time."""
+
+    # Calls of the model: the prompt asks for two to four searches, one turn answers.
+    turns: int = 6
+    answer_tokens: int = 1500
+    # Characters that the tools may return in one run (about 9,000 tokens), and in one call.
+    run_chars: int = 36_000
+    call_chars: int = 9_000
+    # With fewer characters left a lookup is refused: no record would fit.
+    min_chars_left: int = 200
+    question_chars: int = 4_000
+    # Questions asked before in the same session, and characters of each.
+    earlier_questions: int = 4
+    earlier_question_chars: int = 300
+    # Sentences of an answer that are read; the prompt asks for one to six.
+    sentences: int = 12
+
+
+LIMITS = AgentLimits()
 _NOT_KNOWN = "Not known: nothing in memory speaks of this."
 
 SYSTEM = """\
@@ -73,74 +89,77 @@ Call = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 
 
 class LookupTools:
-    """The tools in a model's hands: what they give as text, which records they showed, and how
-    much that was."""
+    """The tools that a model calls in one run. Counts the text they return, up to a limit; `shown`
+    has every record that they returned, by its URI."""
 
     def __init__(
         self,
         call: Call,
-        noticed: Callable[[str, Mapping[str, Any], int], None],
-        stopped: Callable[[], bool],
+        on_lookup: Callable[[str, Mapping[str, Any], int], None],
+        is_stopped: Callable[[], bool],
     ) -> None:
+        """`on_lookup` is told each call: the tool, its arguments, and how many records are new."""
         self._call = call
-        self._noticed = noticed
-        self._stopped = stopped
-        self._left = CHARACTERS
-        self._counting = Lock()
+        self._on_lookup = on_lookup
+        self._is_stopped = is_stopped
+        self._chars_left = LIMITS.run_chars
+        self._lock = Lock()
         self.shown: dict[str, Mapping[str, Any]] = {}
 
     def toolbox(self, tools: Sequence[Tool]) -> Toolbox:
-        """What a model is given, with what is left to show."""
-        return Toolbox(tuple(tools), self.look_up, TURNS, self._left, self._stopped)
+        """The tools as a model is given them, with the characters that are left."""
+        return Toolbox(tuple(tools), self.look_up, LIMITS.turns, self._chars_left, self._is_stopped)
 
     def look_up(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """What a call gives, or why it gives nothing; never more than is left to show."""
-        if self._stopped():
+        """The result of a call as text, or why there is none."""
+        if self._is_stopped():
             return "Stopped."
-        if self._left < 200:
+        if self._chars_left < LIMITS.min_chars_left:
             return "Enough was looked up. Answer now, from what you have."
         try:
-            given = self._call(name, arguments)
+            result = self._call(name, arguments)
         except HoldfastError as error:
-            return self._take(f"{error.message} {error.remedy}".strip())
-        with self._counting:
-            told = _fitting(given, min(_CALL, self._left))
+            return self._spend(f"{error.message} {error.remedy}".strip())
+        with self._lock:
+            fitting = _fit(result, min(LIMITS.call_chars, self._chars_left))
             before = len(self.shown)
-            self._see(told)
+            self._note_records(fitting)
             found = len(self.shown) - before
-            text = self._take(json.dumps(told, ensure_ascii=False, default=str))
-        self._noticed(name, arguments, found)
+            text = self._spend(json.dumps(fitting, ensure_ascii=False, default=str))
+        self._on_lookup(name, arguments, found)
         return text
 
-    def _take(self, text: str) -> str:
-        text = text[: self._left]
-        self._left -= len(text)
+    def _spend(self, text: str) -> str:
+        """The text, cut to the characters that are left, which it uses up."""
+        text = text[: self._chars_left]
+        self._chars_left -= len(text)
         return text
 
-    def _see(self, value: object) -> None:
-        """Note what records a result shows. A URI inside of a text is only words."""
+    def _note_records(self, value: object) -> None:
+        """Note the records of a result. A URI inside a text does not count: it may be quoted."""
         if isinstance(value, list):
             for item in cast(list[object], value):
-                self._see(item)
+                self._note_records(item)
         elif isinstance(value, dict):
             fields = cast(dict[str, Any], value)
             name: object = fields.get("uri")
             if isinstance(name, str) and name not in self.shown:
                 self.shown[name] = fields
             for item in fields.values():
-                self._see(item)
+                self._note_records(item)
 
 
-def _fitting(given: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """A result with as many whole items of its lists as fit, the later ones left out."""
-    told = dict(given)
+def _fit(result: Mapping[str, Any], max_chars: int) -> dict[str, Any]:
+    """A result with as many whole items of its lists as fit; later items are left out."""
+    fitting = dict(result)
     lists = {
-        name: cast(list[Any], value) for name, value in told.items() if isinstance(value, list)
+        name: cast(list[Any], value) for name, value in fitting.items() if isinstance(value, list)
     }
-    bare = {name: value for name, value in told.items() if name not in lists}
-    room = most - _size(bare) - sum(len(name) + 8 for name in lists)
+    bare = {name: value for name, value in fitting.items() if name not in lists}
+    # Room for the key, quotes and brackets of each list.
+    room = max_chars - _size(bare) - sum(len(name) + 8 for name in lists)
     if room < 0:
-        return {"text": json.dumps(bare, ensure_ascii=False, default=str)[: most - 20]}
+        return {"text": json.dumps(bare, ensure_ascii=False, default=str)[: max_chars - 20]}
     for name, items in lists.items():
         kept: list[Any] = []
         for item in items:
@@ -148,8 +167,8 @@ def _fitting(given: Mapping[str, Any], most: int) -> dict[str, Any]:
             if room < 0:
                 break
             kept.append(item)
-        told[name] = kept
-    return told
+        fitting[name] = kept
+    return fitting
 
 
 def _size(value: object) -> int:
@@ -157,38 +176,41 @@ def _size(value: object) -> int:
 
 
 class Sentence(NamedTuple):
-    """What a model says, and by what."""
+    """A sentence of a model's answer and the URIs that it cites."""
 
     text: str
     cites: tuple[str, ...]
 
 
 def question_for(text: str, before: Sequence[str], box: Toolbox) -> Question:
-    """Ask the agent; `before` are questions of the same talk, the earliest first."""
-    asked = cut(text, _QUESTION)
+    """The prompt for a question; `before` are questions of the same session, earliest first."""
+    asked = cut(text, LIMITS.question_chars)
     if before:
-        earlier = "\n".join(f"- {cut(one, 300)}" for one in before[-4:])
+        earlier = "\n".join(
+            f"- {cut(one, LIMITS.earlier_question_chars)}"
+            for one in before[-LIMITS.earlier_questions :]
+        )
         asked = f"Asked before, in the same talk:\n{earlier}\n\nThe question now: {asked}"
-    return Question(SYSTEM, asked, FORM, ANSWER_TOKENS, box)
+    return Question(SYSTEM, asked, FORM, LIMITS.answer_tokens, box)
 
 
 def read_sentences(text: str) -> tuple[Sentence, ...]:
-    """What a model answered, read into types."""
-    items: object = read_object(text).get("sentences")
+    """The sentences of a model's answer; ModelAnswerError if it has no list of them."""
+    items: object = parse_object(text).get("sentences")
     if not isinstance(items, list):
         raise ModelAnswerError("it has no list of sentences.")
     found: list[Sentence] = []
-    for item in cast(list[object], items)[:_SENTENCES]:
+    for item in cast(list[object], items)[: LIMITS.sentences]:
         fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
-        said, cites = fields.get("text"), fields.get("cites")
-        named = cast(list[object], cites) if isinstance(cites, list) else []
-        if isinstance(said, str) and said.strip():
-            found.append(Sentence(said, tuple(str(one) for one in named)))
+        sentence, cites = fields.get("text"), fields.get("cites")
+        uris = cast(list[object], cites) if isinstance(cites, list) else []
+        if isinstance(sentence, str) and sentence.strip():
+            found.append(Sentence(sentence, tuple(str(one) for one in uris)))
     return tuple(found)
 
 
 class CheckedAnswer(NamedTuple):
-    """An answer of which only what is borne out remains, and how many sentences did not."""
+    """An answer with only its supported sentences, and how many others were dropped."""
 
     answer: Answer
     dropped: int
@@ -201,49 +223,52 @@ def check_answer(
     draft: Answer,
     redactor: Redactor,
 ) -> CheckedAnswer:
-    """The answer in a model's words, as far as the records bear it out; `opened` gives the record
-    of a URI, and `told` is the answer to be said anew."""
+    """The answer in a model's words, as far as its records support them; `draft`, the answer by
+    rules, if they support nothing. `open_record` returns the record of a URI if it exists."""
     numbers: dict[str, tuple[int, Hit, Citation]] = {}
     lines: list[str] = []
     for sentence in sentences:
-        found = [(uri, open_record(uri)) for uri in dict.fromkeys(map(_spelled, sentence.cites))]
-        ours = [(uri, one) for uri, one in found if one is not None and uri in lookups.shown]
-        text = redactor.redact(clean(sentence.text)).text
-        if not ours or not _borne_out(text, [one[0].text for _, one in ours], draft.question):
+        opened = [(uri, open_record(uri)) for uri in dict.fromkeys(map(_full_uri, sentence.cites))]
+        cited = [(uri, one) for uri, one in opened if one is not None and uri in lookups.shown]
+        text = redactor.redact(clean_text(sentence.text)).text
+        if not cited or not _is_supported(
+            text, [hit.text for _, (hit, _) in cited], draft.question
+        ):
             continue
-        # A record that has next to no word of it does not say so, whatever stands beside it.
-        ours = [cited for cited in ours if _bears_part(text, cited[1][0].text)]
-        if not ours:
+        # A record that has hardly a word of the sentence is no source of it, whatever the others
+        # say.
+        cited = [(uri, one) for uri, one in cited if _is_supported_in_part(text, one[0].text)]
+        if not cited:
             continue
-        for uri, (hit, citation) in ours:
+        for uri, (hit, citation) in cited:
             numbers.setdefault(uri, (len(numbers) + 1, hit, citation))
-        marks = "".join(f" [{numbers[uri][0]}]" for uri, _ in ours)
+        marks = "".join(f" [{numbers[uri][0]}]" for uri, _ in cited)
         lines.append(f"{text}{marks}")
     dropped = len(sentences) - len(lines)
     if not lines:
         return CheckedAnswer(draft, dropped)
-    return CheckedAnswer(_answered(draft, lines, list(numbers.values()), dropped), dropped)
+    return CheckedAnswer(_in_lines(draft, lines, list(numbers.values()), dropped), dropped)
 
 
-def _spelled(uri: str) -> str:
-    """A URI as tools spell it; models leave out the scheme, or put brackets around it."""
+def _full_uri(uri: str) -> str:
+    """A URI as tools write it; models leave out the scheme, or put brackets around it."""
     bare = uri.strip().strip("[]()<>")
     named = parse_uri(bare)
     return str(named) if named is not None and "://" not in bare else bare
 
 
-def _borne_out(sentence: str, texts: Sequence[str], question: str) -> bool:
-    return Evidence(texts, [*texts, question]).bears_out(sentence, TOLD_SHARE)
+def _is_supported(sentence: str, texts: Sequence[str], question: str) -> bool:
+    return Evidence(texts, [*texts, question]).supports(sentence, SUMMARY_SHARE)
 
 
-def _bears_part(sentence: str, text: str) -> bool:
-    return Evidence([text], [sentence]).bears_out(sentence, PART_SHARE)
+def _is_supported_in_part(sentence: str, text: str) -> bool:
+    return Evidence([text], [sentence]).supports(sentence, PART_SHARE)
 
 
-def _answered(
-    told: Answer, lines: Sequence[str], cited: Sequence[tuple[int, Hit, Citation]], dropped: int
+def _in_lines(
+    draft: Answer, lines: Sequence[str], cited: Sequence[tuple[int, Hit, Citation]], dropped: int
 ) -> Answer:
-    homes = {hit.session or hit.uri for _, hit, _ in cited}
+    sources = {hit.session or hit.uri for _, hit, _ in cited}
     citations = tuple(citation._replace(number=number) for number, _, citation in cited)
     layers = {citation.layer for citation in citations}
     caveats: list[str] = []
@@ -252,13 +277,13 @@ def _answered(
         caveats.append(f"{dropped} {was} left out: no record bears it out.")
     if all(hit.trust is Trust.EXTERNAL for _, hit, _ in cited):
         caveats.append("All of it involves text from outside the project.")
-    if len(homes) == 1:
+    if len(sources) == 1:
         caveats.append("One source only.")
-    sure = Confidence.HIGH if len(homes) > 1 and not dropped else Confidence.MEDIUM
+    confidence = Confidence.HIGH if len(sources) > 1 and not dropped else Confidence.MEDIUM
     return replace(
-        told,
+        draft,
         answer="\n".join(lines),
-        confidence=Confidence.LOW if dropped > len(lines) else sure,
+        confidence=Confidence.LOW if dropped > len(lines) else confidence,
         abstained=False,
         source=layers.pop().value if len(layers) == 1 else "combined",
         citations=citations,
@@ -266,10 +291,10 @@ def _answered(
     )
 
 
-def abstain(told: Answer) -> Answer:
-    """What is said where a model looked and found nothing."""
+def abstain(draft: Answer) -> Answer:
+    """The answer where a model searched and found nothing."""
     return replace(
-        told,
+        draft,
         answer=_NOT_KNOWN,
         confidence=Confidence.NONE,
         abstained=True,
@@ -279,5 +304,5 @@ def abstain(told: Answer) -> Answer:
 
 
 def excerpt_of(hit: Hit) -> str:
-    """How a citation quotes a record."""
-    return cut(plain(hit.text), _EXCERPT)
+    """The text of a record that a citation shows."""
+    return cut(plain(hit.text), MAX_EXCERPT_CHARS)

@@ -1,13 +1,13 @@
-"""An extractive answer: the sentences that bear on a question, each with its citation.
+"""An extractive answer: the sentences that answer a question, each with its citation.
 
-Nothing is made up, because nothing is made: every sentence was said or recorded. Confidence
-says how much of the question the evidence covers, not whether the evidence is true:
+Every sentence was said or recorded; none is generated. Confidence says how much of the question
+the evidence covers, not whether the evidence is true:
 
 - high: the words of one record cover at least 80% of the question's weight, and those of a
   second, from another exchange, at least 60%.
 - medium: the words of one record cover at least 60%.
 - low: something clears the relevance floor.
-- none: nothing does. Then we abstain, and name the nearest misses.
+- none: nothing does. Then the answer abstains and names the nearest misses.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
     DIGEST_LABEL,
     MAX_CITATIONS,
+    MAX_EXCERPT_CHARS,
     MAX_SENTENCE_CHARS,
     Quote,
     quote_causal_chain,
@@ -43,44 +44,54 @@ from holdfast.research.answering.quoting import (
 )
 from holdfast.store.protocol import Reader
 
-MAX_EXCERPT_CHARS = 240
+# Evidence older than this gets a caveat.
 OLD_DAYS = 90
-NEAR_MISS = 0.2
-# These repeat what stands nearer to the source.
-# What repeats others, and how much less it is worth quoting than what stands nearer to the source.
-_REPEATS = {"digest": 0.9, "concept": 0.6}
-_NEAR = 0.8
 
 
-_BY_LINKS = "No single record says all of this: they are linked by what they name."
+class ConfidenceThresholds(NamedTuple):
+    """Shares of a question's weight; see the module docstring."""
+
+    high: float = 0.8
+    medium: float = 0.6
+    # A record below the relevance floor that is still named as a near miss.
+    near_miss: float = 0.2
 
 
-def ask(
-    reader: Reader,
-    bank: str | None,
-    question: str,
-    found: Recalled,
-    now: Callable[[], str],
-    layers: Sequence[Layer] = (),
-    as_of: str = "",
-) -> Answer:
-    """Answer a question from what was found in a bank, or in all of them if it is None; with a
-    moment to look back from, as it would have been answered then."""
-    if found.abstained:
-        return _abstain(question, found, tuple(layers) or _searchable(reader, bank))
-    weight = weigh_terms(reader, bank, read_terms(question).words).by_stem
-    told = quote_digests_by_time(found.hits)
-    fates = QuotedStatuses(reader, found.hits, as_of)
-    links = [] if told else quote_causal_chain(found.hits, weight)
-    chosen = told or links or _choose(reader, found.hits, weight, fates)
-    confidence = Confidence.MEDIUM if told else _confidence(reader, found.hits)
-    notes = [_BY_LINKS] if links else []
-    way = AskRequest(bank, question, now, layers, as_of)
-    return compose(reader, way, chosen, confidence, notes, fates)
+class QuoteWeights(NamedTuple):
+    """How sentences compete to be quoted. Factors below 1 push a sentence back."""
+
+    # The score of a sentence: its own coverage of the question, and the rank of its record.
+    coverage: float = 0.6
+    record_score: float = 0.4
+    # What a sentence is: a question does not answer, a decision does.
+    question: float = 0.5
+    chatter: float = 0.6
+    request: float = 0.8
+    decision: float = 1.1
+    # What the record is: summaries repeat what is written nearer to the source.
+    digest: float = 0.9
+    concept: float = 0.6
+    # A sentence below this share of the best one's score is not quoted.
+    min_of_best: float = 0.5
+    # Decisions above this share of the best one's score are ordered by time instead.
+    near_best: float = 0.8
+    # Two sentences that share this part of the shorter one's words say the same.
+    same_words: float = 0.8
+    # A sentence shorter than this is quoted with the next one; below the second number it is no
+    # sentence.
+    short_chars: int = 90
+    min_chars: int = 8
+
+
+_CONFIDENCE = ConfidenceThresholds()
+_WEIGHTS = QuoteWeights()
+_SUMMARY_FACTORS = {"digest": _WEIGHTS.digest, "concept": _WEIGHTS.concept}
+_LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
 
 
 class AskRequest(NamedTuple):
-    """What was asked, of which bank and layers, and when; or as of which moment."""
+    """A question, the bank and layers it is asked of (all banks if `bank` is None), the clock, and
+    the time to look back from, if any."""
 
     bank: str | None
     question: str
@@ -89,40 +100,57 @@ class AskRequest(NamedTuple):
     as_of: str = ""
 
 
+def answer_from_recall(reader: Reader, request: AskRequest, found: Recalled) -> Answer:
+    """Answer a question from the hits of a recall; abstain if there are none."""
+    if found.abstained:
+        return _abstain(reader, request, found)
+    weights = weigh_terms(reader, request.bank, read_terms(request.question).words).by_stem
+    by_time = quote_digests_by_time(found.hits)
+    statuses = QuotedStatuses(reader, found.hits, request.as_of)
+    causes = [] if by_time else quote_causal_chain(found.hits, weights)
+    quotes = by_time or causes or _choose(reader, found.hits, weights, statuses)
+    confidence = Confidence.MEDIUM if by_time else _confidence(reader, found.hits)
+    notes = [_LINKED_BY_NAMES] if causes else []
+    return compose(reader, request, quotes, confidence, notes, statuses)
+
+
 def compose(
     reader: Reader,
     request: AskRequest,
-    chosen: Sequence[Quote],
+    quotes: Sequence[Quote],
     confidence: Confidence,
     notes: Sequence[str] = (),
-    fates: QuotedStatuses | None = None,
+    statuses: QuotedStatuses | None = None,
     from_git: bool = False,
 ) -> Answer:
-    """An answer of chosen sentences, each with its citation, and with what must be said of them.
-    What is `told_by_git` needs no second witness, and does not age."""
-    fates = fates or QuotedStatuses(reader, [item.hit for item in chosen], request.as_of)
-    citations = tuple(
-        _citation(reader, number, item) for number, item in enumerate(chosen, start=1)
-    )
+    """An answer of quotes, one a line, with citations and caveats. What comes `from_git` needs no
+    second source and does not age."""
+    statuses = statuses or QuotedStatuses(reader, [item.hit for item in quotes], request.as_of)
+    numbered = list(enumerate(quotes, start=1))
+    citations = tuple(_citation(reader, number, item) for number, item in numbered)
     layers_used = {citation.layer for citation in citations}
     return Answer(
         question=request.question,
-        answer="\n".join(_line(item, number, fates) for number, item in enumerate(chosen, start=1)),
+        answer="\n".join(_line(item, number, statuses) for number, item in numbered),
         confidence=confidence,
         abstained=False,
         source=layers_used.pop().value if len(layers_used) == 1 else "combined",
         citations=citations,
-        layers_searched=tuple(request.layers) or _searchable(reader, request.bank),
+        layers_searched=_layers_searched(reader, request),
         caveats=(
-            *fates.caveats([(e.hit, e.sentence) for e in chosen]),
-            *(() if from_git else _of_time(chosen, request.as_of or request.now())),
-            *_of_trust(chosen),
+            *statuses.caveats([(item.hit, item.sentence) for item in quotes]),
+            *(() if from_git else _time_caveats(quotes, request.as_of or request.now())),
+            *_trust_caveats(quotes),
             *notes,
         ),
     )
 
 
-def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
+def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
+    """The layers that were asked for or else those that hold anything."""
+    if request.layers:
+        return tuple(request.layers)
+    bank = request.bank
     counts = reader.counts(bank)
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     held = (
@@ -138,177 +166,182 @@ def _searchable(reader: Reader, bank: str | None) -> tuple[Layer, ...]:
     return tuple(layer for layer, number in held if number)
 
 
-def _abstain(question: str, found: Recalled, searched: tuple[Layer, ...]) -> Answer:
-    nearest = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= NEAR_MISS]
-    caveats = tuple(f"Nearest: {cut(hit.text, 90)} ({hit.uri})" for hit in nearest)
+def _abstain(reader: Reader, request: AskRequest, found: Recalled) -> Answer:
+    near = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= _CONFIDENCE.near_miss]
     return Answer(
-        question=question,
+        question=request.question,
         answer="Not known: nothing in memory speaks of this.",
         confidence=Confidence.NONE,
         abstained=True,
         source="",
-        layers_searched=searched,
-        caveats=caveats,
+        layers_searched=_layers_searched(reader, request),
+        caveats=tuple(f"Nearest: {cut(hit.text, 90)} ({hit.uri})" for hit in near),
     )
 
 
 def _choose(
-    reader: Reader, hits: Sequence[Hit], weight: Mapping[str, float], fates: QuotedStatuses
+    reader: Reader, hits: Sequence[Hit], weights: Mapping[str, float], statuses: QuotedStatuses
 ) -> list[Quote]:
-    """The best sentences of the best records, without saying the same thing twice."""
-    # A tool call is evidence that something was done, seldom an answer.
-    said = [hit for hit in hits if "\n→ " not in hit.text] or hits
-    asked = {hit.uri for hit in said if _is_request(reader, hit)}
-    found = [_best_sentence(hit, weight, hit.uri in asked, fates) for hit in said]
+    """The best sentences of the best records, one from each exchange, none said twice."""
+    # A tool call shows that something was done; it is seldom an answer.
+    texts = [hit for hit in hits if "\n→ " not in hit.text] or hits
+    requests = {hit.uri for hit in texts if _is_request(reader, hit)}
+    found = [_best_sentence(hit, weights, hit.uri in requests, statuses) for hit in texts]
     ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[Quote] = []
     homes: set[str] = set()
     for item in ranked:
-        if len(chosen) == MAX_CITATIONS or item.score < 0.5 * ranked[0].score:
+        too_weak = item.score < _WEIGHTS.min_of_best * ranked[0].score
+        if len(chosen) == MAX_CITATIONS or too_weak:
             break
         session = f"session {item.hit.session}"
         home = _exchange_of(reader, item.hit) or session
         if home in homes or any(_same(item.sentence, other.sentence) for other in chosen):
-            continue  # the same exchange speaks once, by its best record
+            continue
         chosen.append(item)
         homes |= {home, session}
-    return _ground_first(_later_first(chosen))
+    # What people wrote into the memory file wins against anything else.
+    return sorted(_later_first(chosen), key=lambda item: not _is_from_memory_file(item.hit))
 
 
-def _ground_first(chosen: list[Quote]) -> list[Quote]:
-    """What people wrote down as the ground truth wins against whatever else was said."""
-    return sorted(chosen, key=lambda item: not _is_ground(item.hit))
-
-
-def _is_ground(hit: Hit) -> bool:
+def _is_from_memory_file(hit: Hit) -> bool:
     return hit.kind == "rule" and hit.status is Status.VERIFIED
 
 
 def _is_request(reader: Reader, hit: Hit) -> bool:
-    """Whether a hit is a message in the user's place."""
+    """Whether a hit is a turn in the user's role."""
+    turn = _turn_of(reader, hit)
+    return turn is not None and turn.role is Role.USER
+
+
+def _turn_of(reader: Reader, hit: Hit) -> Turn | None:
     if hit.kind != "turn":
-        return False
+        return None
     found = reader.find(hit.bank, "turn", hit.uri.rsplit("/", 1)[-1], limit=1)
-    return bool(found) and isinstance(found[0], Turn) and found[0].role is Role.USER
+    return found[0] if found and isinstance(found[0], Turn) else None
 
 
-def _best_sentence(hit: Hit, weight: Mapping[str, float], asked: bool, fates: QuotedStatuses) -> Quote:
-    """The sentence of a record that covers most of the question, with its neighbour if short."""
-    told = [DIGEST_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
-    whole = [s for s in told if len(s) >= 8 and not s.endswith("…")]
-    said = whole or told or [squeeze(plain(hit.text))]
-    worth = [coverage(weight, sentence) * _bearing(sentence, asked) for sentence in said]
-    best = max(range(len(said)), key=lambda n: (worth[n], -n))
-    sentence = said[best]
-    if len(sentence) < 90 and best + 1 < len(said):
+def _best_sentence(
+    hit: Hit, weights: Mapping[str, float], is_request: bool, statuses: QuotedStatuses
+) -> Quote:
+    """The sentence of a record that covers most of the question, with the next one if short."""
+    unlabelled = [DIGEST_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
+    whole = [s for s in unlabelled if len(s) >= _WEIGHTS.min_chars and not s.endswith("…")]
+    texts = whole or unlabelled or [squeeze(plain(hit.text))]
+    scores = [coverage(weights, text) * _answer_factor(text, is_request) for text in texts]
+    best = max(range(len(texts)), key=lambda n: (scores[n], -n))
+    sentence = texts[best]
+    if len(sentence) < _WEIGHTS.short_chars and best + 1 < len(texts):
         joint = " " if sentence[-1] in ".!?…" else "; "
-        sentence = f"{sentence.rstrip(':')}{joint}{said[best + 1]}"
-    covered = coverage(weight, sentence)
-    score = (0.6 * covered + 0.4 * hit.score) * _bearing(said[best], asked)
-    score *= _REPEATS.get(hit.kind, 1.0)
-    score *= fates.weight(hit, said[best])  # what holds now is said elsewhere
+        sentence = f"{sentence.rstrip(':')}{joint}{texts[best + 1]}"
+    covered = coverage(weights, sentence)
+    score = _WEIGHTS.coverage * covered + _WEIGHTS.record_score * hit.score
+    score *= _answer_factor(texts[best], is_request)
+    score *= _SUMMARY_FACTORS.get(hit.kind, 1.0)
+    score *= statuses.weight(hit, texts[best])
     return Quote(hit, cut(sentence, MAX_SENTENCE_CHARS), covered, score)
 
 
-def _bearing(sentence: str, asked: bool) -> float:
-    """How much a sentence can answer: a question does not, an order hardly, a decision does."""
+def _answer_factor(sentence: str, is_request: bool) -> float:
+    """How much a sentence can answer: a question hardly, an order less, a decision more."""
     if sentence.rstrip().endswith("?"):
-        return 0.5
+        return _WEIGHTS.question
     if sentence.rstrip().endswith(":") or is_chatter(sentence):
-        return 0.6
+        return _WEIGHTS.chatter
     if decides(sentence):
-        return 1.1
-    return 0.8 if asked else 1.0
+        return _WEIGHTS.decision
+    return _WEIGHTS.request if is_request else 1.0
 
 
 def _same(one: str, other: str) -> bool:
-    ours, theirs = ({stem(w) for w in s.lower().split()} for s in (one, other))
-    return len(ours & theirs) >= 0.8 * min(len(ours), len(theirs))
+    stems, other_stems = ({stem(w) for w in s.lower().split()} for s in (one, other))
+    fewer = min(len(stems), len(other_stems))
+    return len(stems & other_stems) >= _WEIGHTS.same_words * fewer
 
 
 def _later_first(chosen: list[Quote]) -> list[Quote]:
-    """Among decisions of about the same worth the later stands first: it may revise the other."""
+    """Put the later of nearly equal decisions first: it may revise the earlier one."""
     best = max((item.score for item in chosen), default=0.0)
-    decisions = [item for item in chosen if item.score >= _NEAR * best and decides(item.sentence)]
+    decisions = [
+        item
+        for item in chosen
+        if item.score >= _WEIGHTS.near_best * best and decides(item.sentence)
+    ]
     rest = [item for item in chosen if item not in decisions]
     if len(decisions) < 2:
         return chosen
     return sorted(decisions, key=lambda item: item.hit.time, reverse=True) + rest
 
 
-def _line(item: Quote, number: int, fates: QuotedStatuses) -> str:
+def _line(item: Quote, number: int, statuses: QuotedStatuses) -> str:
     mark = f" (corrected {item.hit.corrected})" if item.hit.corrected else ""
     mark += f" (shared {item.hit.shared})" if item.hit.shared else ""
     mark += f" (imported from {item.hit.imported})" if item.hit.imported else ""
     mark += f" (with {item.hit.agent})" if item.hit.agent else ""
     if item.hit.kind == "rule":
         mark += f" ({item.hit.source.path.rpartition('/')[2]})"
-    mark += fates.label(item.hit, item.sentence)
+    mark += statuses.label(item.hit, item.sentence)
     if not item.hit.time:
         return f"{item.lead}{item.sentence}{mark} [{number}]"
-    moment = datetime.fromisoformat(item.hit.time)
-    return f"{moment.day} {moment:%b %Y}: {item.lead}{item.sentence}{mark} [{number}]"
+    time = datetime.fromisoformat(item.hit.time)
+    return f"{time.day} {time:%b %Y}: {item.lead}{item.sentence}{mark} [{number}]"
 
 
 def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
-    said = [hit for hit in hits if hit.kind not in _REPEATS] or list(hits)
-    ranked = sorted(said, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
+    sources = [hit for hit in hits if hit.kind not in _SUMMARY_FACTORS] or list(hits)
+    ranked = sorted(sources, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
     best = ranked[0].why.get("coverage_alone", 0.0)
     home = _exchange_of(reader, ranked[0])
     others = [hit for hit in ranked[1:] if _exchange_of(reader, hit) not in (home, "")]
     second = others[0].why.get("coverage_alone", 0.0) if others else 0.0
-    if best >= 0.8 and second >= 0.6:
+    if best >= _CONFIDENCE.high and second >= _CONFIDENCE.medium:
         return Confidence.HIGH
-    return Confidence.MEDIUM if best >= 0.6 else Confidence.LOW
+    return Confidence.MEDIUM if best >= _CONFIDENCE.medium else Confidence.LOW
 
 
 def _exchange_of(reader: Reader, hit: Hit) -> str:
-    """What a hit stands in; "" for what only repeats what stands elsewhere."""
-    if hit.kind in _REPEATS:
+    """The exchange of a turn, any other record itself; "" for a summary of other records."""
+    if hit.kind in _SUMMARY_FACTORS:
         return ""
-    id = hit.uri.rsplit("/", 1)[-1]
-    found = reader.find(hit.bank, hit.kind, id, limit=1) if hit.kind == "turn" else []
-    turn = found[0] if found else None
-    if not isinstance(turn, Turn):
-        return id
+    turn = _turn_of(reader, hit)
     inside = [
         exchange.id
-        for exchange in reader.exchanges(turn.bank, turn.session)
-        if exchange.first_seq <= turn.seq <= exchange.last_seq
+        for exchange in (reader.exchanges(turn.bank, turn.session) if turn else ())
+        if turn and exchange.first_seq <= turn.seq <= exchange.last_seq
     ]
-    return inside[0] if inside else id
+    return inside[0] if inside else hit.uri.rsplit("/", 1)[-1]
 
 
-def _of_time(chosen: Sequence[Quote], now: str) -> list[str]:
+def _time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:
     notes: list[str] = []
-    times = [item.hit.time for item in chosen if item.hit.time]
+    times = [item.hit.time for item in quotes if item.hit.time]
     if times and _days(max(times), now) > OLD_DAYS:
         notes.append(f"The latest evidence is {_days(max(times), now)} days old.")
-    if len(chosen) == 1:
+    if len(quotes) == 1:
         notes.append("One source only.")
-    elif _is_ground(chosen[0].hit):
+    elif _is_from_memory_file(quotes[0].hit):
         notes.append("Where others differ from memory.md [1], memory.md holds.")
     if len({time[:10] for time in times}) > 1:
         notes.append("Several dates speak of this; where they differ, the later one may hold.")
     return notes
 
 
-def _of_trust(chosen: Sequence[Quote]) -> list[str]:
-    outside = [n for n, item in enumerate(chosen, 1) if item.hit.trust is Trust.EXTERNAL]
-    if outside and len(outside) == len(chosen):
+def _trust_caveats(quotes: Sequence[Quote]) -> list[str]:
+    external = [n for n, item in enumerate(quotes, 1) if item.hit.trust is Trust.EXTERNAL]
+    if external and len(external) == len(quotes):
         return ["All of it involves text from outside the project."]
-    named = ", ".join(f"[{n}]" for n in outside)
-    return [f"Text from outside the project: {named}."] if outside else []
+    numbers = ", ".join(f"[{n}]" for n in external)
+    return [f"Text from outside the project: {numbers}."] if external else []
 
 
 def _days(earlier: str, later: str) -> int:
-    return (_moment(later) - _moment(earlier)).days
+    return (_parse_time(later) - _parse_time(earlier)).days
 
 
-def _moment(time: str) -> datetime:
-    """A time as records spell it, or a day alone, which begins in UTC."""
-    told = datetime.fromisoformat(time)
-    return told if told.tzinfo is not None else told.replace(tzinfo=UTC)
+def _parse_time(time: str) -> datetime:
+    """A time as records write it; a day alone begins in UTC."""
+    parsed = datetime.fromisoformat(time)
+    return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
 
 
 def _citation(reader: Reader, number: int, item: Quote) -> Citation:
@@ -324,44 +357,47 @@ def _citation(reader: Reader, number: int, item: Quote) -> Citation:
     )
 
 
-def _domain(reader: Reader, bank: str, id: str) -> str:
-    found = reader.find(bank, "rule", id, limit=1)
-    return next((rule.domain for rule in found if isinstance(rule, Rule)), "")
-
-
 def browse_url(reader: Reader, hit: Hit) -> str:
+    """Where a hit is shown; see `page_url`."""
     return page_url(reader, hit.bank, hit.uri, hit.session)
 
 
+# Tabs of the memory page, by the kind of record that they list.
+_TABS = {
+    "fact": "facts",
+    "memory": "remembered",
+    "concept": "concepts",
+    "shared": "shared",
+    "imported": "imported",
+}
+
+
 def page_url(reader: Reader, bank: str, name: str, session: str) -> str:
-    """Where a record is shown: a page of ours, or that of a forge."""
-    word, _, id = name.removeprefix("holdfast://").partition("/")
-    if word == "commit":
+    """Where the record of a URI is shown: a page of this program or of its forge; "" for a record
+    of another server."""
+    kind, _, id = name.removeprefix("holdfast://").partition("/")
+    if kind == "commit":
         return f"/repos?commit={id}"
-    if word in ("pull", "issue", "remark"):
-        return web_address(reader, bank, word, id)
-    if word == "digest":
-        return f"/sessions/{_page(reader, bank, reader.find(bank, word, id, limit=1), session)}"
-    if word == "rule":
-        return f"/memory?tab=rules&file={_domain(reader, bank, id)}"
-    if word == "fact":
-        return f"/memory?tab=facts&id={id}"
-    if word == "memory":
-        return f"/memory?tab=remembered&id={id}"
-    if word == "concept":
-        return f"/memory?tab=concepts&id={id}"
-    if word in ("shared", "imported"):
-        return f"/memory?tab={word}&id={id}"
-    if word == "remote":
-        return ""  # it has a page where it lies
-    found = reader.find(bank, word, id, limit=1)
-    place: object = getattr(found[0], "first_seq" if word == "exchange" else "seq", 1)
-    return f"/sessions/{_page(reader, bank, found, session)}#msg-{place}"
+    if kind in ("pull", "issue", "remark"):
+        return web_address(reader, bank, kind, id)
+    if kind in _TABS:
+        return f"/memory?tab={_TABS[kind]}&id={id}"
+    if kind == "remote":
+        return ""
+    found = reader.find(bank, kind, id, limit=1)
+    if kind == "rule":
+        domain = next((rule.domain for rule in found if isinstance(rule, Rule)), "")
+        return f"/memory?tab=rules&file={domain}"
+    page = f"/sessions/{_session_page(reader, bank, found, session)}"
+    if kind == "digest":
+        return page
+    seq: object = getattr(found[0], "first_seq" if kind == "exchange" else "seq", 1)
+    return f"{page}#msg-{seq}"
 
 
-def _page(reader: Reader, bank: str, found: Sequence[object], host: str) -> str:
-    """The session whose page shows a record: by the host's own name, or, since a subagent shares
-    that with the session that sent it off, by the subagent's."""
+def _session_page(reader: Reader, bank: str, found: Sequence[object], host: str) -> str:
+    """The session whose page shows a record: by the agent's own id or, since a subagent shares
+    that with the session that started it, by the subagent's."""
     own = str(getattr(found[0], "session", "")) if found else ""
     session = reader.session(bank, own) if own else None
     return own if session is not None and session.parent else host

@@ -1,9 +1,9 @@
-"""Research until confident: ask, look at what was found, ask on, and rest when it suffices.
+"""Answer a question in rounds: search, read, follow leads, stop when the answer is sure enough.
 
-One recall answers most questions, and then nothing else happens. Where its answer is not as sure as
-wanted, the evidence itself says where to look next (`refining`), for a few rounds and seconds. What
-that finds is held against the question as it was put (`joining`): it may make an answer surer, it
-never lowers what an answer needs. Each step is told as an event; the last one has the answer.
+One recall answers most questions. Where its answer is less sure than wanted, the records found
+suggest what to search next (`next_queries`), for a few rounds and seconds. What later rounds find
+is compared with the question as it was asked (`evidence_chains`): it may make an answer surer, but
+it never lowers what an answer needs. Each step is yielded as an event; the last has the answer.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from holdfast.model.research import Effort, Event, Stage
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import Terms, read_terms
-from holdfast.research.answering.answer import AskRequest, ask, compose
+from holdfast.research.answering.answer import AskRequest, answer_from_recall, compose
 from holdfast.research.answering.evidence_chains import (
-    ADDED,
-    COVERED,
+    LIMITS,
     Chain,
     Link,
     best_chains,
@@ -41,27 +40,41 @@ from holdfast.research.answering.next_queries import (
 from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
 from holdfast.store.protocol import Reader
 
+# Confidence to reach, rounds, and seconds after the first round. A low budget is one recall; a
+# middle one stays within what a person waits for a command; a high one goes on until two records
+# agree.
 EFFORTS = {
     Budget.LOW: Effort(Confidence.NONE, 1, 0.0),
     Budget.MID: Effort(Confidence.MEDIUM, 3, 2.0),
     Budget.HIGH: Effort(Confidence.HIGH, 4, 5.0),
 }
-_ORDER = list(reversed(Confidence))
-_BEAM = 4
-_LEADS = 10
-_SURE_ALONE = 0.6
-# What only stands in the same session must add more than what is tied by a name.
-_ADDED_NEARBY = 0.2
-# Found by their time or along causes, not by the words of the question.
-_OTHERWISE = {"recent", "recent_sessions", "caused_by", "causes"}
+_LEAST_SURE_FIRST = list(reversed(Confidence))
+
+
+class RoundLimits(NamedTuple):
+    """What one round may do. Higher numbers find more and take longer."""
+
+    # Chains that are followed further, best first.
+    chains: int = 4
+    # Queries.
+    leads: int = 10
+    # Share of the question that a record must cover by itself to be added without a link.
+    min_coverage_alone: float = 0.6
+    # URIs named in one event.
+    uris_in_event: int = 10
+
+
+_ROUND = RoundLimits()
+# Retrievers that find by time or along causes, not by the words of the question.
+_NOT_BY_WORDS = {"recent", "recent_sessions", "caused_by", "causes"}
 
 
 class HistoryAnswerer(Protocol):
-    """Knows the ways to an answer that history has, for a question of such a form."""
+    """Answers one question from git history."""
 
     @property
     def purpose(self) -> str:
-        """What it digs for, in words."""
+        """What is looked for, for people."""
         ...
 
     def answer(self) -> Answer | None:
@@ -69,12 +82,12 @@ class HistoryAnswerer(Protocol):
         ...
 
     def add_reason(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
-        """The answer with a reason, where one was asked for and is missing."""
+        """The answer with a reason; None if none was asked for, or none is missing or known."""
         ...
 
 
 class InvestigationInputs(NamedTuple):
-    """What an investigation stands on."""
+    """What an investigation needs; `history` only for a question that git history may answer."""
 
     reader: Reader
     request: AskRequest
@@ -85,202 +98,201 @@ class InvestigationInputs(NamedTuple):
 
 
 def at_least(one: Confidence, other: Confidence) -> bool:
-    """Whether one is as sure as another."""
-    return _ORDER.index(one) >= _ORDER.index(other)
+    """Whether the first confidence is as high as the second."""
+    return _LEAST_SURE_FIRST.index(one) >= _LEAST_SURE_FIRST.index(other)
 
 
-def investigate(ground: InvestigationInputs) -> Iterator[Event]:
-    """Answer a question, step by step. Whoever stops asking for the next event stops the work."""
-    question, digger = ground.request.question, ground.history
-    yield Event(Stage.PLANNED, digger.purpose if digger else "A question of memory.")
-    told = digger.answer() if digger else None
-    if told is not None:
-        yield _reading(told, 1)
-        yield _done(told)
+def investigate(inputs: InvestigationInputs) -> Iterator[Event]:
+    """Answer a question step by step. A caller that takes no further event stops the work."""
+    question, history = inputs.request.question, inputs.history
+    yield Event(Stage.PLANNED, history.purpose if history else "A question of memory.")
+    from_history = history.answer() if history else None
+    if from_history is not None:
+        yield _reading_event(from_history, 1)
+        yield _done_event(from_history)
         return
     yield Event(Stage.SEARCHING, "Asking memory.", query=question)
-    found = ground.search(question)
-    yield _found(found.hits, 1, question)
-    answer = ask(ground.reader, found=found, now=ground.request.now, bank=ground.request.bank,
-                 question=question, layers=ground.request.layers, as_of=ground.request.as_of)  # fmt: skip
-    yield _reading(answer, 1)
-    answer = (digger.add_reason(answer, found.hits) if digger else None) or answer
-    if not _rests(ground, answer, found):
-        case = _Case(ground, found, answer)
-        yield from case.run()
-        answer = case.answer
-        yield Event(Stage.SYNTHESISING, f"After {case.round} rounds.", case.round)
-    yield _done(answer)
+    found = inputs.search(question)
+    yield _found_event(found.hits, 1, question)
+    answer = answer_from_recall(inputs.reader, inputs.request, found)
+    yield _reading_event(answer, 1)
+    answer = (history.add_reason(answer, found.hits) if history else None) or answer
+    if not _is_finished(inputs, answer, found):
+        further = _FurtherRounds(inputs, found, answer)
+        yield from further.run()
+        answer = further.answer
+        yield Event(Stage.SYNTHESISING, f"After {further.round} rounds.", further.round)
+    yield _done_event(answer)
 
 
-def _rests(ground: InvestigationInputs, answer: Answer, found: Recalled) -> bool:
-    """Whether nothing more is to be done: it is as sure as wanted, and one record says nearly all
-    of it."""
-    otherwise = any(_OTHERWISE & hit.why.keys() for hit in found.hits)
-    sure = at_least(answer.confidence, ground.effort.wanted)
-    whole = answer.confidence is Confidence.HIGH or _best(found) >= COVERED
-    return (sure and whole) or otherwise or ground.effort.rounds < 2 or ground.request.bank == ""
+def _is_finished(inputs: InvestigationInputs, answer: Answer, found: Recalled) -> bool:
+    """Whether no further round is wanted: the answer is as sure as wanted and one record covers
+    nearly all of the question, or more searches by words cannot help."""
+    not_by_words = any(_NOT_BY_WORDS & hit.why.keys() for hit in found.hits)
+    sure = at_least(answer.confidence, inputs.effort.wanted)
+    best = max((hit.why.get("coverage_alone", 0.0) for hit in found.hits), default=0.0)
+    whole = answer.confidence is Confidence.HIGH or best >= LIMITS.min_coverage
+    one_round = inputs.effort.rounds < 2 or inputs.request.bank == ""
+    return (sure and whole) or not_by_words or one_round
 
 
-def _best(found: Recalled) -> float:
-    """How much of the question the best single record covers."""
-    return max((hit.why.get("coverage_alone", 0.0) for hit in found.hits), default=0.0)
+class _FurtherRounds:
+    """The rounds after the first. `answer` is the best answer so far."""
 
-
-class _Case:
-    """The rounds after the first."""
-
-    def __init__(self, ground: InvestigationInputs, found: Recalled, answer: Answer) -> None:
+    def __init__(self, inputs: InvestigationInputs, found: Recalled, answer: Answer) -> None:
         self.answer = answer
         self.round = 1
-        self.settled = False
-        self._ground = ground
+        self._inputs = inputs
         self._found = found
-        way = ground.request
-        self._scope = Scope(way.bank, way.layers, way.as_of, way.now)
-        self._terms: Terms = read_terms(way.question)
-        self._weight = weigh_terms(ground.reader, way.bank, self._terms.words).by_stem
-        self._until = ground.clock() + ground.effort.seconds
+        self._request = request = inputs.request
+        self._scope = Scope(request.bank, request.layers, request.as_of, request.now)
+        self._terms: Terms = read_terms(request.question)
+        self._weights = weigh_terms(inputs.reader, request.bank, self._terms.words).by_stem
+        self._deadline = inputs.clock() + inputs.effort.seconds
         self._tried: set[str] = set()
-        self._new: dict[str, Hit] = {}
+        self._new_hits: dict[str, Hit] = {}
+        self._is_complete = False
 
     def run(self) -> Iterator[Event]:
-        """Follow leads until it is sure enough, or nothing is left to try or to spend."""
+        """Follow leads until a chain answers the question, or leads, rounds or time run out."""
         if not self._can_be_known():
             return
         hits = self._found.hits or self._found.misses
-        begun = starting_chains(self._ground.reader, self._scope, self._terms, self._weight, hits)
-        chains = best_chains(self._weight, begun, _BEAM)
-        while chains and self.round < self._ground.effort.rounds and self._has_time():
+        starts = starting_chains(self._inputs.reader, self._scope, self._terms, self._weights, hits)
+        chains = best_chains(self._weights, starts, _ROUND.chains)
+        while chains and self.round < self._inputs.effort.rounds and self._has_time():
             self.round += 1
             longer: list[Chain] = []
-            for lead in self._leads(chains):
+            for lead in self._untried_leads(chains):
                 if not self._has_time():
                     break
                 yield Event(Stage.SEARCHING, f"By {lead.reason}.", self.round, lead.query)
-                hits = follow_lead(self._ground.reader, self._scope, lead)
-                yield _found(hits, self.round, lead.query)
-                longer += self._joined(lead, hits)
-            chains = best_chains(self._weight, longer, _BEAM)
-            if self._settle(chains):
-                yield _reading(self.answer, self.round)
-            if self.settled:
+                hits = follow_lead(self._inputs.reader, self._scope, lead)
+                yield _found_event(hits, self.round, lead.query)
+                longer += self._extend_chain(lead, hits)
+            chains = best_chains(self._weights, longer, _ROUND.chains)
+            if self._improve_answer(chains):
+                yield _reading_event(self.answer, self.round)
+            if self._is_complete:
                 break
 
     def _can_be_known(self) -> bool:
         """Whether the bank has the words that an answer would have to cover."""
-        spelled = self._terms.words
-        counts = self._ground.reader.frequencies(self._ground.request.bank, spelled, 1)
-        known = (stem(word) for word, count in zip(spelled, counts, strict=True) if count)
-        return covers_enough(self._weight, frozenset(known))
+        words = self._terms.words
+        counts = self._inputs.reader.term_frequencies(self._request.bank, words, 1)
+        known = (stem(word) for word, count in zip(words, counts, strict=True) if count)
+        return covers_enough(self._weights, frozenset(known))
 
     def _has_time(self) -> bool:
-        return self._ground.clock() < self._until
+        return self._inputs.clock() < self._deadline
 
-    def _leads(self, chains: Sequence[Chain]) -> list[Lead]:
-        """The ways that were not tried yet, those of the best chain first."""
+    def _untried_leads(self, chains: Sequence[Chain]) -> list[Lead]:
+        """Leads of the chains that were not followed yet, those of the best chain first."""
         found: list[Lead] = []
         for chain in chains:
-            for lead in find_leads(self._ground.reader, self._terms, chain):
-                name = f"{lead.query} {lead.session} {lead.ids}"
-                if name not in self._tried:
-                    self._tried.add(name)
+            for lead in find_leads(self._inputs.reader, self._terms, chain):
+                key = f"{lead.query} {lead.session} {lead.ids}"
+                if key not in self._tried:
+                    self._tried.add(key)
                     found.append(lead)
-        return found[:_LEADS]
+        return found[: _ROUND.leads]
 
-    def _joined(self, lead: Lead, hits: Sequence[Hit]) -> list[Chain]:
-        made: list[Chain] = []
+    def _extend_chain(self, lead: Lead, hits: Sequence[Hit]) -> list[Chain]:
+        """The lead's chain with each hit that extends it; notes hits that are good alone."""
+        extended: list[Chain] = []
+        same_session = lead.reason == SAME_SESSION
+        min_added = LIMITS.min_added_same_session if same_session else LIMITS.min_added
         for hit in hits:
-            least = _ADDED_NEARBY if lead.reason == SAME_SESSION else ADDED
-            longer = extend(self._weight, lead.chain, hit, lead.reason, lead.bridge, least)
+            longer = extend(self._weights, lead.chain, hit, lead.reason, lead.bridge, min_added)
             if longer is not None:
-                made.append(longer)
-            elif coverage(self._weight, hit.text) >= _SURE_ALONE:
-                self._new.setdefault(hit.uri, hit)
-        return made
+                extended.append(longer)
+            elif coverage(self._weights, hit.text) >= _ROUND.min_coverage_alone:
+                self._new_hits.setdefault(hit.uri, hit)
+        return extended
 
-    def _settle(self, chains: Sequence[Chain]) -> bool:
-        """Take what is surer than what there was; returns whether that is so."""
-        whole = [c for c in chains if covers_enough(self._weight, c.covers) and self._goes_on(c)]
+    def _improve_answer(self, chains: Sequence[Chain]) -> bool:
+        """Replace the answer by a better one; returns whether there was one."""
+        whole = [
+            chain
+            for chain in chains
+            if covers_enough(self._weights, chain.covers) and self._continues_answer(chain)
+        ]
         if whole:
-            self.answer = self._by_chain(whole[0])
-            self.settled = True
+            self.answer = self._answer_from_chain(whole[0])
+            self._is_complete = True
             return True
-        better = self._by_more()
+        better = self._answer_from_more_hits()
         if better is None or at_least(self.answer.confidence, better.confidence):
             return False
         self.answer = better
         return True
 
-    def _goes_on(self, chain: Chain) -> bool:
-        """Whether a chain starts from what was cited first and is tied by more than its session,
-        or nothing good was cited."""
-        cited = _cited(self.answer)[:1]
-        goes_on = any(link.hit.uri in cited for link in chain.links)
-        good = at_least(self.answer.confidence, Confidence.MEDIUM)
-        return not good or (goes_on and SAME_SESSION not in chain.link_reasons)
+    def _continues_answer(self, chain: Chain) -> bool:
+        """Whether a chain contains the first citation and is linked by more than a session, or the
+        answer so far is weak."""
+        if not at_least(self.answer.confidence, Confidence.MEDIUM):
+            return True
+        first_cited = _cited(self.answer)[:1]
+        continues = any(link.hit.uri in first_cited for link in chain.links)
+        return continues and SAME_SESSION not in chain.link_reasons
 
-    def _by_chain(self, chain: Chain) -> Answer:
-        """An answer of linked records, and what else was cited. Where no single one cleared the
-        floor, or they only stand in one session, it is a weak one."""
+    def _answer_from_chain(self, chain: Chain) -> Answer:
+        """An answer of linked records, then what else was cited. Its confidence is low where no
+        single record cleared the floor, or where only a session links them."""
         weak = self._found.abstained or SAME_SESSION in chain.link_reasons
-        cited = {hit.uri: hit for hit in self._found.hits}
+        hits = {hit.uri: hit for hit in self._found.hits}
         others = [
-            Link(hit, *best_excerpt(self._weight, hit.text))
-            for hit in (cited.get(uri) for uri in _cited(self.answer))
+            Link(hit, *best_excerpt(self._weights, hit.text))
+            for hit in (hits.get(uri) for uri in _cited(self.answer))
             if hit is not None and not chain.contains(hit.uri)
         ]
-        shown = (*chain.links, *(link for link in others if link.excerpt))[:MAX_CITATIONS]
-        chosen = [Quote(link.hit, link.excerpt, 0.0, link.hit.score) for link in shown]
+        links = (*chain.links, *(link for link in others if link.excerpt))[:MAX_CITATIONS]
+        quotes = [Quote(link.hit, link.excerpt, 0.0, link.hit.score) for link in links]
         note = (
             f"No single record says all of this: [1] to [{len(chain.links)}] are linked by "
             f"{', '.join(chain.link_reasons)}."
         )
-        self._new |= {link.hit.uri: link.hit for link in chain.links}
-        sure = Confidence.LOW if weak else Confidence.MEDIUM
-        return compose(self._ground.reader, self._ground.request, chosen, sure, [note])
+        self._new_hits |= {link.hit.uri: link.hit for link in chain.links}
+        confidence = Confidence.LOW if weak else Confidence.MEDIUM
+        return compose(self._inputs.reader, self._request, quotes, confidence, [note])
 
-    def _by_more(self) -> Answer | None:
-        """An answer from more records than the first round had. They are weighed by the question
-        as it was put; a bank that was found to say nothing of it says nothing of it."""
+    def _answer_from_more_hits(self) -> Answer | None:
+        """An answer from the hits of all rounds, scored by the question as it was asked. None if
+        there are no new ones, or the first round abstained: then the bank has no answer."""
         known = {hit.uri for hit in self._found.hits}
-        more = [self._judged(hit) for uri, hit in self._new.items() if uri not in known]
+        more = [self._scored(hit) for uri, hit in self._new_hits.items() if uri not in known]
         if not more or self._found.abstained:
             return None
         hits = sorted((*self._found.hits, *more), key=lambda hit: -hit.score)
-        way = self._ground.request
         found = replace(self._found, hits=tuple(hits))
-        return ask(
-            self._ground.reader, way.bank, way.question, found, way.now, way.layers, way.as_of
-        )
+        return answer_from_recall(self._inputs.reader, self._request, found)
 
-    def _judged(self, hit: Hit) -> Hit:
-        covered = round(coverage(self._weight, hit.text), 3)
+    def _scored(self, hit: Hit) -> Hit:
+        covered = round(coverage(self._weights, hit.text), 3)
         best = max((other.score for other in self._found.hits), default=1.0)
         why = {**hit.why, "coverage": covered, "coverage_alone": covered}
         return replace(hit, why=why, score=round(best * covered, 4))
 
 
-def _found(hits: Sequence[Hit], round: int, query: str) -> Event:
-    uris = tuple(hit.uri for hit in hits[:10])
+def _found_event(hits: Sequence[Hit], round: int, query: str) -> Event:
+    uris = tuple(hit.uri for hit in hits[: _ROUND.uris_in_event])
     return Event(Stage.FOUND, f"{len(hits)} records.", round, query, len(hits), uris)
 
 
-def _reading(answer: Answer, round: int) -> Event:
-    return Event(
-        Stage.READING, _told(answer), round, found=len(answer.citations), uris=_cited(answer)
-    )
+def _reading_event(answer: Answer, round: int) -> Event:
+    cited = _cited(answer)
+    return Event(Stage.READING, _summary(answer), round, found=len(cited), uris=cited)
 
 
-def _done(answer: Answer) -> Event:
-    return Event(Stage.DONE, _told(answer), answer=answer, uris=_cited(answer))
+def _done_event(answer: Answer) -> Event:
+    return Event(Stage.DONE, _summary(answer), answer=answer, uris=_cited(answer))
 
 
 def _cited(answer: Answer) -> tuple[str, ...]:
     return tuple(citation.uri for citation in answer.citations)
 
 
-def _told(answer: Answer) -> str:
+def _summary(answer: Answer) -> str:
     if answer.abstained:
         return "Nothing in memory speaks of this."
     return f"Confidence {answer.confidence.value}, {len(answer.citations)} records cited."

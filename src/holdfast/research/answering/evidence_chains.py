@@ -1,10 +1,10 @@
-"""Evidence in several records: a chain whose records are linked and together cover a question.
+"""Chains: linked records that together cover a question.
 
-What a refined query finds is never taken for an answer because it fits that query. It counts only
-by what it covers of the question that was asked, and only if it is tied to what was found before:
-by a rare word or name that both hold, by the session both stand in, or because the one made the
-other. A chain must cover nearly all of the question and every heavy word of it: who asks about the
-mailer is not told of the importer, however much else agrees.
+A record found by a refined query is not an answer because it fits that query. It counts by what it
+covers of the question that was asked, and only if it is linked to what was found before: by a rare
+word or name that both contain, by a common session, or because one was made in the other. A chain
+must cover nearly all of the question and every heavy word of it: a question about the mailer is
+not answered with the importer, however much else agrees.
 """
 
 from __future__ import annotations
@@ -14,20 +14,34 @@ from typing import NamedTuple
 
 from holdfast.language import cut, sentences, squeeze, stem, words
 from holdfast.model.query import Hit
-from holdfast.recall.core.relevance import weight_share, stems_in
+from holdfast.recall.core.relevance import stems_in, weight_share
 from holdfast.research.answering.quoting import DIGEST_LABEL, MAX_SENTENCE_CHARS
 
-# What a chain must cover of a question, and what each of its records must add to the rest.
-COVERED = 0.8
-ADDED = 0.12
-# A word of the question that weighs more than this share of the mean must not be missing.
-_HEAVY = 0.9
-_WINDOW = 3
-_READ = 6000
+
+class ChainLimits(NamedTuple):
+    """What makes records a chain. With these values `bench.research` answers all of its questions
+    that need two records and none of those that nothing answers."""
+
+    # Share of the question's weight that a chain must cover. Lower answers more, and more wrongly.
+    min_coverage: float = 0.8
+    # Share of the question's weight that each further record must add.
+    min_added: float = 0.12
+    # The same for a record that is linked by its session alone, which is a weaker link.
+    min_added_same_session: float = 0.2
+    # A word of the question that weighs more than this share of the mean must be covered.
+    heavy_word: float = 0.9
+    # Sentences of an excerpt, and what each further one must add to be worth its length.
+    max_sentences: int = 3
+    min_gain_per_sentence: float = 0.02
+    # Characters of a record that are read for an excerpt: bounds the time for long records.
+    read_chars: int = 6000
+
+
+LIMITS = ChainLimits()
 
 
 class Link(NamedTuple):
-    """A record of a chain, what it says, and which of the question's stems that covers."""
+    """A record of a chain, its excerpt, and which of the question's stems the excerpt covers."""
 
     hit: Hit
     excerpt: str
@@ -35,14 +49,14 @@ class Link(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Linked records, and by what each is linked to those before."""
+    """Linked records, and what links each to those before it."""
 
     links: tuple[Link, ...]
     link_reasons: tuple[str, ...] = ()
 
     @property
     def covers(self) -> frozenset[str]:
-        """What they cover together."""
+        """The stems of the question that the records cover together."""
         return frozenset[str]().union(*(link.covers for link in self.links))
 
     @property
@@ -51,31 +65,34 @@ class Chain(NamedTuple):
         return self.links[-1]
 
     def contains(self, uri: str) -> bool:
-        """Whether a record is in it."""
+        """Whether the chain has this record."""
         return any(link.hit.uri == uri for link in self.links)
 
 
-def best_excerpt(weight: Mapping[str, float], text: str, must: str = "") -> tuple[str, frozenset[str]]:
-    """The few sentences of a text that stand together and cover most of a question, and what they
-    cover; with a word that they must hold, "" where they do not."""
-    told = [DIGEST_LABEL.sub("", s) for s in sentences(text[:_READ])]
-    kept = [s for s in told if not s.rstrip().endswith("?")]
-    best, most = ("", frozenset[str]()), -1.0
-    for size in range(1, _WINDOW + 1):
-        for first in range(max(1, len(kept) - size + 1)):
-            said = squeeze(" ".join(kept[first : first + size]))
-            if not said or len(said) > MAX_SENTENCE_CHARS or (must and not mentions(said, must)):
+def best_excerpt(
+    weights: Mapping[str, float], text: str, must_mention: str = ""
+) -> tuple[str, frozenset[str]]:
+    """The few consecutive sentences that cover most of a question, and the stems they cover. Where
+    a name is given they must mention it: "" if none do."""
+    unlabelled = [DIGEST_LABEL.sub("", s) for s in sentences(text[: LIMITS.read_chars])]
+    statements = [s for s in unlabelled if not s.rstrip().endswith("?")]
+    best, best_score = ("", frozenset[str]()), -1.0
+    for size in range(1, LIMITS.max_sentences + 1):
+        for first in range(max(1, len(statements) - size + 1)):
+            excerpt = squeeze(" ".join(statements[first : first + size]))
+            if not excerpt or len(excerpt) > MAX_SENTENCE_CHARS:
                 continue
-            stems = stems_in(weight, said)
-            # One sentence more must be worth it.
-            worth = weight_share(weight, stems) - 0.02 * size
-            if worth > most:
-                best, most = (cut(said, MAX_SENTENCE_CHARS), stems), worth
+            if must_mention and not mentions(excerpt, must_mention):
+                continue
+            stems = stems_in(weights, excerpt)
+            score = weight_share(weights, stems) - LIMITS.min_gain_per_sentence * size
+            if score > best_score:
+                best, best_score = (cut(excerpt, MAX_SENTENCE_CHARS), stems), score
     return best
 
 
 def mentions(text: str, name: str) -> bool:
-    """Whether a text has a name, or all the words of it."""
+    """Whether a text has a name, or all of its words."""
     if name.lower() in text.lower():
         return True
     stems = {stem(word) for word in words(text)}
@@ -83,38 +100,39 @@ def mentions(text: str, name: str) -> bool:
     return bool(wanted) and wanted <= stems
 
 
-def covers_enough(weight: Mapping[str, float], covered: frozenset[str]) -> bool:
-    """Whether some stems are nearly all of a question, and all that is heavy in it."""
-    missing = [value for key, value in weight.items() if key not in covered]
-    mean = sum(weight.values()) / len(weight) if weight else 0.0
-    heavy = any(value > _HEAVY * mean for value in missing)
-    return bool(weight) and not heavy and weight_share(weight, covered) >= COVERED
+def covers_enough(weights: Mapping[str, float], covered: frozenset[str]) -> bool:
+    """Whether stems are nearly all of a question, and include all of its heavy words."""
+    missing = [weight for word, weight in weights.items() if word not in covered]
+    mean = sum(weights.values()) / len(weights) if weights else 0.0
+    misses_heavy = any(weight > LIMITS.heavy_word * mean for weight in missing)
+    return (
+        bool(weights) and not misses_heavy and weight_share(weights, covered) >= LIMITS.min_coverage
+    )
 
 
 def extend(
-    weight: Mapping[str, float],
+    weights: Mapping[str, float],
     chain: Chain,
     hit: Hit,
-    by: str,
-    must: str = "",
-    least: float = ADDED,
+    reason: str,
+    must_mention: str = "",
+    min_added: float = LIMITS.min_added,
 ) -> Chain | None:
-    """A chain with one record more, if that adds so much to what is covered and does not stand
-    without the rest."""
+    """A chain with one record more; None if that adds too little, or covers as much alone."""
     if chain.contains(hit.uri):
         return None
-    said, covers = best_excerpt(weight, hit.text, must)
-    added = weight_share(weight, covers - chain.covers)
-    if not said or added < least or chain.covers <= covers:
+    excerpt, covers = best_excerpt(weights, hit.text, must_mention)
+    added = weight_share(weights, covers - chain.covers)
+    if not excerpt or added < min_added or chain.covers <= covers:
         return None
-    return Chain((*chain.links, Link(hit, said, covers)), (*chain.link_reasons, by))
+    return Chain((*chain.links, Link(hit, excerpt, covers)), (*chain.link_reasons, reason))
 
 
-def best_chains(weight: Mapping[str, float], chains: Sequence[Chain], most: int) -> list[Chain]:
-    """The chains that cover most, the shorter and the surer first among equals."""
+def best_chains(weights: Mapping[str, float], chains: Sequence[Chain], limit: int) -> list[Chain]:
+    """The chains that cover most; of equal ones the shorter, then those with higher scores."""
 
-    def worth(chain: Chain) -> tuple[float, int, float]:
-        sure = sum(link.hit.score for link in chain.links) / len(chain.links)
-        return -weight_share(weight, chain.covers), len(chain.links), -sure
+    def rank(chain: Chain) -> tuple[float, int, float]:
+        mean_score = sum(link.hit.score for link in chain.links) / len(chain.links)
+        return -weight_share(weights, chain.covers), len(chain.links), -mean_score
 
-    return sorted(chains, key=worth)[:most]
+    return sorted(chains, key=rank)[:limit]

@@ -1,7 +1,7 @@
-"""Questions that go on from earlier ones: "and who reviewed it?" is about what was asked before.
+"""Follow-up questions: "and who reviewed it?" is completed with the subject asked about before.
 
-Only what cannot stand by itself is completed: a question whose "it" or "that" has nothing to point
-at, or that asks for nothing in particular. What it is read as is told.
+Only a question that is incomplete by itself changes: one whose "it" or "that" has nothing to refer
+to, or that names nothing in particular.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import re
 from collections.abc import Sequence
 
 from holdfast.language import STOPWORDS, squeeze, words
-from holdfast.recall.query.terms import ASKING
+from holdfast.recall.query.terms import QUESTION_WORDS
 from holdfast.regex import regex
 
-_LONG = 300
-_POINTS = regex(r"\b(?:it|this|that|they|them|those|these|he|she|him)\b", re.IGNORECASE)
+# A longer question names what it is about. Also bounds the time of the patterns below.
+_MAX_CHARS = 300
+_PRONOUN = regex(r"\b(?:it|this|that|they|them|those|these|he|she|him)\b", re.IGNORECASE)
 _OPENING = regex(r"^(?:so|and|but|or|then|also|ok|okay|well|hm+)[, ]+", re.IGNORECASE)
-# What a question is asked with, before what it is about.
-_FRAME = regex(
+# The words of a question before what it is about.
+_QUESTION_FRAME = regex(
     r"^(?:(?:why|how come|how|when|since when|where|what|which|who|whom|whose|was|were|is|are|did|"
     r"do|does|has|have|had|can|could|should|would|will|we|you|they|i|there|about|tell me|remind me|"
     r"knows?|ever|the reason|reason|happened (?:to|with)|changed (?:in|to)|decided? (?:on|to)?)\b"
@@ -29,27 +30,31 @@ _EDGES = " ?.!,;:\"'`“”"
 
 
 def complete_question(question: str, earlier: Sequence[str]) -> str:
-    """The question as it is meant after earlier ones, the latest last; as it is, if it can stand
-    by itself."""
+    """The question with the subject of the latest earlier one that has a subject; unchanged if it
+    is complete by itself. `earlier` has the latest last."""
     subject = next((s for s in map(subject_of, reversed(earlier)) if s), "")
-    asked = squeeze(question[: 4 * _LONG])
-    if not subject or len(asked) > _LONG:
+    asked = squeeze(question[: 4 * _MAX_CHARS])
+    if not subject or len(asked) > _MAX_CHARS:
         return question
-    bare = asked
-    while (shorter := _OPENING.sub("", bare)) != bare:
-        bare = shorter
-    pointing = _POINTS.search(bare)
-    if pointing is not None:
-        return f"{bare[: pointing.start()]}{subject}{bare[pointing.end() :]}"
-    telling = [w for w in words(bare) if w not in STOPWORDS and w not in ASKING]
-    return question if telling else f"{bare.rstrip(_EDGES)} {subject}"
+    bare = _without_opening(asked)
+    pronoun = _PRONOUN.search(bare)
+    if pronoun is not None:
+        return f"{bare[: pronoun.start()]}{subject}{bare[pronoun.end() :]}"
+    return question if _names_something(bare) else f"{bare.rstrip(_EDGES)} {subject}"
 
 
 def subject_of(question: str) -> str:
-    """What a question is about, without what asks; "" if that is nothing."""
-    asked = squeeze(question[:_LONG]).strip(_EDGES)
-    while (shorter := _OPENING.sub("", asked)) != asked:
-        asked = shorter
-    bare = _ENDING.sub("", _FRAME.sub("", asked)).strip(_EDGES)
-    telling = [w for w in words(bare) if w not in STOPWORDS and w not in ASKING]
-    return bare if telling and not _POINTS.match(bare) else ""
+    """What a question is about, without its question words; "" if it names nothing."""
+    asked = _without_opening(squeeze(question[:_MAX_CHARS]).strip(_EDGES))
+    subject = _ENDING.sub("", _QUESTION_FRAME.sub("", asked)).strip(_EDGES)
+    return subject if _names_something(subject) and not _PRONOUN.match(subject) else ""
+
+
+def _without_opening(question: str) -> str:
+    while (shorter := _OPENING.sub("", question)) != question:
+        question = shorter
+    return question
+
+
+def _names_something(text: str) -> bool:
+    return any(w not in STOPWORDS and w not in QUESTION_WORDS for w in words(text))

@@ -1,9 +1,9 @@
-"""Where to look next, told by what was found: without a model, from the evidence's own words.
+"""What to search next, derived without a model from the records found so far.
 
-A record that covers a part of a question names other things; the rest of the question is asked
-about those. Three ways lead on: rare words and names that a record holds (entities among them), the
-time and session it stands in, and from a commit to the session that made it, and back; also from
-a commit, or a remark, to all that was said under its pull.
+A record that covers a part of a question names other things; the rest of the question is searched
+together with those. There are three kinds of lead: rare words and names in the record (entities
+among them), its session and time, and records that belong to it: from a commit to the exchange
+that made it, and from a commit, pull, issue or remark to the whole discussion.
 """
 
 from __future__ import annotations
@@ -19,30 +19,47 @@ from holdfast.model.query import LAYER_OF, Hit, Layer, Passage
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Pool
 from holdfast.recall.core.relevance import MOST
-from holdfast.recall.query.terms import ASKING, Terms
-from holdfast.recall.ranking.hits import hit as make_hit
+from holdfast.recall.query.terms import QUESTION_WORDS, Terms
+from holdfast.recall.ranking.hits import make_hit
 from holdfast.recall.ranking.status import apply_status
-from holdfast.recall.retrievers.graph import named_in
+from holdfast.recall.retrievers.graph import entities_named_in
 from holdfast.research.answering.evidence_chains import Chain, Link, best_excerpt, mentions
 from holdfast.store.protocol import Reader
 
-_BRIDGES = 3
-_LOOKED_AT = 40
-_FOUND = 24
-# A word that more than this share of a bank's passages hold leads everywhere.
-_COMMON = 0.03
-_FEW = 6
-_AROUND = timedelta(hours=36)
-_REPEATS = ("digest", "concept")
+
+class LeadLimits(NamedTuple):
+    """How widely leads are searched. Higher numbers find more and take longer."""
+
+    # Bridges, and pulls, that one record leads to.
+    bridges: int = 3
+    # Words of an excerpt whose frequency is looked up.
+    words_counted: int = 40
+    # Passages that one query returns.
+    passages: int = 24
+    # A word in more than this share of a bank's passages leads everywhere, so it is no bridge. In
+    # a small bank, where that share is next to nothing, this many passages are allowed.
+    max_share: float = 0.03
+    min_allowed: int = 6
+    # How far from the time of a record its session is searched: a session may be resumed the next
+    # day.
+    around: timedelta = timedelta(hours=36)
+
+
+_LIMITS = LeadLimits()
+_SUMMARIES = ("digest", "concept")
+_THREADS = ("pull", "issue")
+# What links two records, for people. An answer quotes these.
 SAME_SESSION = "the session both stand in"
 MADE_IN = "the session that made the commit"
 SAID_UNDER = "the discussion it is part of"
-_THREADS = ("pull", "issue")
 
 
 class Lead(NamedTuple):
-    """Where to look next: what a chain is to be extended by. `bridge` is what both must hold; `ids`
-    are records that are known by name."""
+    """What to search next in order to extend a chain, and what would link the result to it.
+
+    `bridge` is a name that both records must mention; `session`, `since` and `until` confine the
+    search; `ids` are records that are fetched instead of searched.
+    """
 
     chain: Chain
     reason: str
@@ -55,99 +72,126 @@ class Lead(NamedTuple):
 
     @property
     def query(self) -> str:
-        """What is looked for, in words."""
+        """What is searched, for people."""
         return " ".join(self.terms) or self.reason
 
 
 class Scope(NamedTuple):
-    """Where a question may look: bank, layers, up to which moment."""
+    """Where a question may search: bank, layers, up to which time."""
 
     bank: str | None
     layers: Sequence[Layer]
     as_of: str
     now: Callable[[], str]
 
+    @property
+    def until(self) -> str:
+        """The end of the time to search, as the store wants it; "" for none."""
+        return f"{self.as_of}~" if self.as_of else ""
+
+    def has_layer_of(self, passage: Passage) -> bool:
+        """Whether the layer of a passage may be searched."""
+        return not self.layers or LAYER_OF[passage.kind] in self.layers
+
 
 def find_leads(reader: Reader, terms: Terms, chain: Chain) -> list[Lead]:
-    """The ways on from the last record of a chain."""
+    """The leads from the last record of a chain, for the words that the chain does not cover."""
     last, covered = chain.last, chain.covers
     rest = tuple(word for word in terms.words if stem(word) not in covered)
     if not rest or SAME_SESSION in chain.link_reasons:
-        return []  # what only stands near is the end of a chain
+        return []  # a link by session is the weakest, so nothing is linked to it
     asked = {stem(word) for word in terms.words}
-    found = [
+    by_name = [
         Lead(chain, f"“{bridge}”", (bridge, *rest), bridge)
         for bridge in find_bridges(reader, last, asked)
     ]
-    known = (*_made(reader, last.hit, chain, rest), *_discussed(reader, last.hit, chain, rest))
-    return [*known, *found, *_nearby(last.hit, chain, rest)]
+    hit = last.hit
+    belonging = (
+        *_leads_to_author(reader, hit, chain, rest),
+        *_leads_to_thread(reader, hit, chain, rest),
+    )
+    return [*belonging, *by_name, *_leads_to_session(hit, chain, rest)]
 
 
 def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
-    """What a record names that the question does not and that few others name: the rarest first."""
-    own = set(asked)
-    bank, said = link.hit.bank, link.excerpt
-    known = [one.entity.name for one in named_in(reader, bank, said)]
-    plain = [w for w in words(said) if len(w) > 3 and w not in STOPWORDS and w not in ASKING]
-    wanted = dict.fromkeys((*names(said), *known, *plain))
-    fresh = [w for w in wanted if not {stem(part) for part in words(w)} <= own][:_LOOKED_AT]
-    counted = reader.frequencies(bank, fresh, MOST) if fresh else []
-    size = max(2, reader.size(bank, MOST))
-    most = max(_FEW, math.ceil(_COMMON * size))
-    # What is nowhere else leads nowhere.
-    leading = [(n, w) for n, w in zip(counted, fresh, strict=True) if 2 <= n <= most]
+    """Words that a record has, that the question does not have, and that few others have: the
+    rarest first."""
+    asked_stems = set(asked)
+    bank, excerpt = link.hit.bank, link.excerpt
+    entities = [one.entity.name for one in entities_named_in(reader, bank, excerpt)]
+    plain = [
+        w for w in words(excerpt) if len(w) > 3 and w not in STOPWORDS and w not in QUESTION_WORDS
+    ]
+    wanted = dict.fromkeys((*names(excerpt), *entities, *plain))
+    new = [w for w in wanted if not {stem(part) for part in words(w)} <= asked_stems]
+    new = new[: _LIMITS.words_counted]
+    counts = reader.term_frequencies(bank, new, MOST) if new else []
+    size = max(2, reader.count_passages(bank, MOST))
+    most = max(_LIMITS.min_allowed, math.ceil(_LIMITS.max_share * size))
+    # A word that is in this record only leads nowhere.
+    rare = [(count, w) for count, w in zip(counts, new, strict=True) if 2 <= count <= most]
     chosen: list[str] = []
-    for _, word in sorted(leading, key=lambda pair: (pair[0], -len(pair[1]))):
+    for _, word in sorted(rare, key=lambda pair: (pair[0], -len(pair[1]))):
         if not any(word.lower() in other.lower() for other in chosen):
             chosen.append(word)
-    return chosen[:_BRIDGES]
+    return chosen[: _LIMITS.bridges]
 
 
-def _nearby(hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
-    """The rest of the question, in the session of a record and about its time."""
+def _leads_to_session(hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
+    """The rest of the question, in the session of a record and around its time."""
     if not hit.session or not hit.time:
         return []
     at = datetime.fromisoformat(hit.time)
-    first, end = ((at + way * _AROUND).isoformat()[:19] for way in (-1, 1))
-    return [Lead(chain, SAME_SESSION, tuple(rest), "", hit.session, f"{first}.000Z", f"{end}.000Z")]
+    since, until = (
+        f"{time.isoformat()[:19]}.000Z" for time in (at - _LIMITS.around, at + _LIMITS.around)
+    )
+    return [Lead(chain, SAME_SESSION, tuple(rest), "", hit.session, since, until)]
 
 
-def _made(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
-    """From a commit to what was said in making it."""
+def _leads_to_author(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
+    """From a commit to the exchange that made it."""
     if hit.kind != "commit":
         return []
-    made = reader.authored(hit.bank, commit=hit.uri.rpartition("/")[2])[:1]
+    made = reader.authorship(hit.bank, commit=hit.uri.rpartition("/")[2])[:1]
     ids = tuple(("exchange", one.exchange) for one in made if one.exchange)
     return [Lead(chain, MADE_IN, tuple(rest), ids=ids)] if ids else []
 
 
-def _discussed(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
-    """From a commit, a pull, an issue or a remark to what was said beside it."""
+def _leads_to_thread(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
+    """From a commit, a pull, an issue or a remark to the discussion that it is part of."""
     if LAYER_OF[hit.kind] is not Layer.TEAM or SAID_UNDER in chain.link_reasons:
         return []
     id = hit.uri.rpartition("/")[2]
     if hit.kind == "commit":
-        ids = tuple(("pull", pull.id) for pull in reader.pulls_of(hit.bank, id)[:_BRIDGES])
+        pulls = reader.pulls_with_commit(hit.bank, id)[: _LIMITS.bridges]
+        ids = tuple(("pull", pull.id) for pull in pulls)
     elif hit.kind == "remark":
         found = [r for r in reader.find(hit.bank, "remark", id, 1) if isinstance(r, Remark)]
-        named = [parse_uri(remark.thread) for remark in found]
-        ids = tuple((name.word, name.id) for name in named if name is not None)
+        threads = [parse_uri(remark.thread) for remark in found]
+        ids = tuple((thread.word, thread.id) for thread in threads if thread is not None)
     else:
         ids = ((hit.kind, id),)
     return [Lead(chain, SAID_UNDER, tuple(rest), ids=ids)] if ids else []
 
 
 def follow_lead(reader: Reader, scope: Scope, lead: Lead) -> list[Hit]:
-    """What a lead leads to, best first; nothing that is not shown, or was not there yet."""
-    pool = Pool()
-    hosts: dict[str, bool] = {"": False}
+    """The hits of a lead, best first; only what may be shown and existed at the time asked for."""
+    in_session: dict[str, bool] = {"": False}
+    passages: list[Passage] = []
     for passage in _passages(reader, scope, lead):
-        if passage.session not in hosts:
+        if passage.session not in in_session:
             session = reader.session(passage.bank, passage.session)
-            hosts[passage.session] = session is not None and session.host == lead.session
-        inside = not lead.session or hosts[passage.session]
+            in_session[passage.session] = session is not None and session.host == lead.session
+        inside = not lead.session or in_session[passage.session]
         if inside and (not lead.bridge or mentions(passage.body, lead.bridge)):
-            pool.add(passage)
+            passages.append(passage)
+    return _hits(reader, scope, passages)
+
+
+def _hits(reader: Reader, scope: Scope, passages: Iterable[Passage]) -> list[Hit]:
+    pool = Pool()
+    for passage in passages:
+        pool.add(passage)
     apply_status(reader, pool, scope.as_of, scope.now)
     return [make_hit(reader, candidate, scope.as_of) for candidate in pool]
 
@@ -155,45 +199,36 @@ def follow_lead(reader: Reader, scope: Scope, lead: Lead) -> list[Hit]:
 def _passages(reader: Reader, scope: Scope, lead: Lead) -> list[Passage]:
     bank = lead.chain.last.hit.bank
     if lead.ids and lead.ids[0][0] in _THREADS:
-        said = [p for name in lead.ids for p in reader.discussion(bank, uri(*name))]
-        return [
-            p
-            for p in said
-            if (not scope.layers or LAYER_OF[p.kind] in scope.layers)
-            and (not scope.as_of or p.time <= scope.as_of)
-        ]
+        found = [p for name in lead.ids for p in reader.thread_passages(bank, uri(*name))]
+        until = scope.as_of
+        return [p for p in found if scope.has_layer_of(p) and (not until or p.time <= until)]
     if lead.ids:
-        places = [reader.place(bank, kind, id) for kind, id in lead.ids]
+        places = [reader.graph_record(bank, kind, id) for kind, id in lead.ids]
         nodes = [place.node for place in places if place is not None]
-        found = [passage for _, passage in reader.passages_at(bank, nodes)]
-        return [p for p in found if not scope.layers or LAYER_OF[p.kind] in scope.layers]
-    until = min(filter(None, (lead.until, f"{scope.as_of}~" if scope.as_of else "")), default="")
+        return [p for _, p in reader.node_passages(bank, nodes) if scope.has_layer_of(p)]
+    until = min(filter(None, (lead.until, scope.until)), default="")
     layers = [layer.value for layer in scope.layers]
-    matches = reader.search(bank, lead.terms, layers, _FOUND, lead.since, until)
-    return [match.passage for match in matches if match.passage.kind not in _REPEATS]
+    matches = reader.search(bank, lead.terms, layers, _LIMITS.passages, lead.since, until)
+    return [match.passage for match in matches if match.passage.kind not in _SUMMARIES]
 
 
 def starting_chains(
-    reader: Reader, scope: Scope, terms: Terms, weight: Mapping[str, float], hits: Sequence[Hit]
+    reader: Reader, scope: Scope, terms: Terms, weights: Mapping[str, float], hits: Sequence[Hit]
 ) -> list[Chain]:
-    """Records to begin a chain with: whatever says a part of what is asked."""
+    """A chain of one record for each that covers a part of the question."""
     known = {hit.uri: hit for hit in (*hits, *_nearest(reader, scope, terms))}
     found: dict[str, Chain] = {}
     for hit in known.values():
-        # What sums up has it from elsewhere, and a tool call says nothing.
-        if hit.kind not in _REPEATS and "\n→ " not in hit.text:
-            said, covers = best_excerpt(weight, hit.text)
+        # A summary repeats other records, and a tool call answers nothing.
+        if hit.kind not in _SUMMARIES and "\n→ " not in hit.text:
+            excerpt, covers = best_excerpt(weights, hit.text)
             if covers:
-                found.setdefault(said, Chain((Link(hit, said, covers),)))
+                found.setdefault(excerpt, Chain((Link(hit, excerpt, covers),)))
     return list(found.values())
 
 
 def _nearest(reader: Reader, scope: Scope, terms: Terms) -> list[Hit]:
-    """What holds most of the question's words, whether or not it is any good."""
-    until = f"{scope.as_of}~" if scope.as_of else ""
+    """The records that have most of the question's words, without a relevance floor."""
     layers = [layer.value for layer in scope.layers]
-    pool = Pool()
-    for match in reader.search(scope.bank, terms.all, layers, _FOUND, until=until):
-        pool.add(match.passage)
-    apply_status(reader, pool, scope.as_of, scope.now)
-    return [make_hit(reader, candidate, scope.as_of) for candidate in pool]
+    matches = reader.search(scope.bank, terms.all, layers, _LIMITS.passages, until=scope.until)
+    return _hits(reader, scope, [match.passage for match in matches])

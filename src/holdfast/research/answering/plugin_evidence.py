@@ -1,7 +1,7 @@
-"""What plugins said, added to an answer: quoted, attributed, numbered on, and never believed.
+"""Add what plugins replied to an answer: quoted, attributed, numbered on, and never believed.
 
-It stands below what is remembered and does not raise the confidence in it; where nothing is
-remembered, it alone makes for a low one.
+It comes below what memory says and does not raise the confidence in that. Where memory says
+nothing, it makes an answer of low confidence.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from holdfast.model.trust import Trust
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.query.terms import read_terms
 from holdfast.regex import regex
+from holdfast.research.answering.quoting import MAX_EXCERPT_CHARS, MAX_SENTENCE_CHARS
 
-MOST = 3
-SENTENCE_LIMIT = 340
-EXCERPT_LIMIT = 240
+# Plugins must not crowd out memory, which an answer quotes up to four times.
+MAX_QUOTES = 3
+# Names of the retrievers that ask plugins begin so.
 PROVIDER_PREFIX = "provider"
-# What looks like one of our citations is not.
-_NUMBER = regex(r"\[(\d+)\]")
-_ALONE = (
+# A number in brackets would look like one of our citations.
+_BRACKETED_NUMBER = regex(r"\[(\d+)\]")
+_PLUGINS_ONLY = (
     "Nothing in memory speaks of this: plugins said all of it just now, and nobody here has "
     "checked it."
 )
-_BESIDE = "What is from outside was said by plugins just now, and nobody here has checked it."
+_PLUGINS_TOO = "What is from outside was said by plugins just now, and nobody here has checked it."
 
 
 def without_plugin_hits(found: Recalled) -> Recalled:
-    """What was found without what plugins said."""
+    """The hits from memory alone."""
     ours = tuple(hit for hit in found.hits if hit.layer is not Layer.PROVIDERS)
     return replace(found, hits=ours, abstained=not ours)
 
 
 def add_plugin_hits(answer: Answer, found: Recalled) -> Answer:
-    """Add to an answer what plugins said to its question, and which of them said nothing."""
-    told = [hit for hit in found.hits if hit.layer is Layer.PROVIDERS][:MOST]
+    """The answer with quotes from plugins, and a caveat for each plugin that did not reply."""
+    hits = [hit for hit in found.hits if hit.layer is Layer.PROVIDERS][:MAX_QUOTES]
     searched = dict.fromkeys((*answer.layers_searched, Layer.PROVIDERS))
     answer = replace(
         answer,
         layers_searched=tuple(searched),
         caveats=(*answer.caveats, *missing_replies(found.strategies)),
     )
-    if not told:
+    if not hits:
         return answer
     first = len(answer.citations) + 1
-    quoted = [_best(hit.text, answer.question) for hit in told]
     lines = [
-        f"From outside ({hit.provider}): “{said}” [{number}]"
-        for number, (hit, said) in enumerate(zip(told, quoted, strict=True), start=first)
+        f"From outside ({hit.provider}): “{_best_sentence(hit.text, answer.question)}” [{number}]"
+        for number, hit in enumerate(hits, start=first)
     ]
     return replace(
         answer,
@@ -58,39 +58,42 @@ def add_plugin_hits(answer: Answer, found: Recalled) -> Answer:
         confidence=Confidence.LOW if answer.abstained else answer.confidence,
         abstained=False,
         source=Layer.PROVIDERS.value if answer.abstained else "combined",
-        citations=(*answer.citations, *_citations(told, first)),
-        caveats=(*answer.caveats, _ALONE if answer.abstained else _BESIDE),
+        citations=(*answer.citations, *_citations(hits, first)),
+        caveats=(*answer.caveats, _PLUGINS_ONLY if answer.abstained else _PLUGINS_TOO),
     )
 
 
-def missing_replies(strategies: Iterable[Strategy], kind: str = PROVIDER_PREFIX) -> list[str]:
-    """What became of plugins, or of servers, that brought nothing for a reason."""
+def missing_replies(strategies: Iterable[Strategy], prefix: str = PROVIDER_PREFIX) -> list[str]:
+    """A sentence for each plugin, or server, that timed out or failed. `prefix` is what the names
+    of their retrievers begin with."""
     notes: list[str] = []
-    for arm in strategies:
-        if arm.name.startswith(kind) and (arm.timed_out or arm.problem):
-            why = "it was too slow" if arm.timed_out else arm.problem
-            who = arm.name.removeprefix(kind).removeprefix("s" if kind == PROVIDER_PREFIX else "").strip()
+    for strategy in strategies:
+        if strategy.name.startswith(prefix) and (strategy.timed_out or strategy.problem):
+            why = "it was too slow" if strategy.timed_out else strategy.problem
+            plural = "s" if prefix == PROVIDER_PREFIX else ""
+            who = strategy.name.removeprefix(prefix).removeprefix(plural).strip()
             notes.append(f"Not heard: {who}: {why}." if who else f"Not heard: {why}.")
     return notes
 
 
-def _best(text: str, question: str) -> str:
+def _best_sentence(text: str, question: str) -> str:
     """The sentence of a text that covers most of the question, on one line."""
-    weight = {stem(word): 1.0 for word in read_terms(question).words}
-    said = [squeeze(sentence) for sentence in sentences(text)] or [squeeze(text)]
-    best = max(range(len(said)), key=lambda n: (coverage(weight, said[n]), -n))
-    return cut(_NUMBER.sub(r"(\1)", said[best]).replace("”", "'").replace("“", "'"), SENTENCE_LIMIT)
+    weights = {stem(word): 1.0 for word in read_terms(question).words}
+    texts = [squeeze(sentence) for sentence in sentences(text)] or [squeeze(text)]
+    best = max(range(len(texts)), key=lambda n: (coverage(weights, texts[n]), -n))
+    unmarked = _BRACKETED_NUMBER.sub(r"(\1)", texts[best])
+    return cut(unmarked.replace("”", "'").replace("“", "'"), MAX_SENTENCE_CHARS)
 
 
-def _citations(told: Sequence[Hit], first: int) -> list[Citation]:
+def _citations(hits: Sequence[Hit], first: int) -> list[Citation]:
     return [
         Citation(
             number=number,
             uri=hit.uri,
             layer=Layer.PROVIDERS,
-            excerpt=f"{hit.provider}: {cut(squeeze(hit.text), EXCERPT_LIMIT)}",
+            excerpt=f"{hit.provider}: {cut(squeeze(hit.text), MAX_EXCERPT_CHARS)}",
             browse_url="",
             trust=Trust.EXTERNAL,
         )
-        for number, hit in enumerate(told, start=first)
+        for number, hit in enumerate(hits, start=first)
     ]

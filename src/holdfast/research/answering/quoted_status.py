@@ -1,7 +1,7 @@
-"""What became of what an answer quotes: superseded, taken back, or still a guess.
+"""The status of what an answer quotes: superseded, retracted, or an unconfirmed guess.
 
-A long record may hold one sentence that does not hold any more. So the very sentence is looked
-up among the claims of its turn or exchange, besides the status of the record as a whole.
+A long record may contain one sentence that no longer holds. So each quoted sentence is compared
+with the claims of its turn, exchange or session, besides the status of the record as a whole.
 """
 
 from __future__ import annotations
@@ -16,17 +16,31 @@ from holdfast.model.records import Exchange
 from holdfast.model.trust import Status
 from holdfast.store.protocol import Reader
 
-_WORTH = {Status.SUPERSEDED: 0.4, Status.RETRACTED: 0.4, Status.HYPOTHESIS: 0.9}
-_MARKS = {
+# What a sentence of such a status counts for, against 1 for any other. What no longer holds is
+# quoted only where nothing else answers; a guess only gives way to what is as good.
+_WEIGHTS = {Status.SUPERSEDED: 0.4, Status.RETRACTED: 0.4, Status.HYPOTHESIS: 0.9}
+_LABELS = {
     Status.SUPERSEDED: " (superseded)",
     Status.RETRACTED: " (taken back since)",
     Status.HYPOTHESIS: " (a guess, not confirmed)",
 }
-_SAME = 0.75
+# A sentence is a claim if they share this part of the shorter one's stems.
+_SAME_CLAIM = 0.75
+
+
+def claim_statuses(
+    reader: Reader, bank: str, claims: Iterable[Claim], as_of: str = ""
+) -> dict[str, Life]:
+    """The last status of claims by their id, at a time; without those that never had one."""
+    histories: dict[str, list[Life]] = {}
+    for period in reader.status_changes(bank, [("claim", claim.id) for claim in claims]):
+        histories.setdefault(period.id, []).append(period)
+    last = {id: status_at(periods, as_of) for id, periods in histories.items()}
+    return {id: period for id, period in last.items() if period is not None}
 
 
 class QuotedStatuses:
-    """The claims of the records that an answer may quote, and how they stood at a time."""
+    """The claims of the records that an answer may quote, with their status at a time."""
 
     def __init__(self, reader: Reader, hits: Sequence[Hit], as_of: str) -> None:
         self._reader = reader
@@ -34,20 +48,17 @@ class QuotedStatuses:
         self._claims: dict[str, list[tuple[frozenset[str], Life]]] = {}
         for hit in hits:
             if hit.kind in ("turn", "exchange", "digest"):
-                self._claims[hit.uri] = self._of(hit)
+                self._claims[hit.uri] = self._read_claims(hit)
 
-    def _of(self, hit: Hit) -> list[tuple[frozenset[str], Life]]:
-        """What a hit claims, with its last status that is worth telling."""
+    def _read_claims(self, hit: Hit) -> list[tuple[frozenset[str], Life]]:
+        """The stems of a hit's claims that have a status worth a caveat, with that status."""
         claims = self._claims_of(hit)
-        lives: dict[str, list[Life]] = {}
-        for life in self._reader.lives(hit.bank, [("claim", claim.id) for claim in claims]):
-            lives.setdefault(life.id, []).append(life)
-        found: list[tuple[frozenset[str], Life]] = []
-        for claim in claims:
-            last = status_at(lives.get(claim.id, ()), self._as_of)
-            if last is not None and last.status in _WORTH:
-                found.append((_roots(claim.text), last))
-        return found
+        statuses = claim_statuses(self._reader, hit.bank, claims, self._as_of)
+        return [
+            (_stems(claim.text), statuses[claim.id])
+            for claim in claims
+            if claim.id in statuses and statuses[claim.id].status in _WEIGHTS
+        ]
 
     def _claims_of(self, hit: Hit) -> list[Claim]:
         id = hit.uri.rpartition("/")[2]
@@ -60,47 +71,50 @@ class QuotedStatuses:
             claims = [claim for claim in claims if claim.exchange == id]
         return claims
 
-    def _life(self, hit: Hit, sentence: str) -> Life | None:
-        own = _roots(sentence)
-        for claimed, life in self._claims.get(hit.uri, ()):
-            fewest = min(len(own), len(claimed))
-            if fewest and len(own & claimed) >= _SAME * fewest:
-                return life
+    def _claim_status(self, hit: Hit, sentence: str) -> Life | None:
+        """The status of the claim that a sentence makes."""
+        stems = _stems(sentence)
+        for claim_stems, period in self._claims.get(hit.uri, ()):
+            fewer = min(len(stems), len(claim_stems))
+            if fewer and len(stems & claim_stems) >= _SAME_CLAIM * fewer:
+                return period
         return None
 
     def status(self, hit: Hit, sentence: str) -> Status:
-        """How a sentence of a hit stands."""
-        if hit.status in _WORTH:
+        """The status of a sentence of a hit."""
+        if hit.status in _WEIGHTS:
             return hit.status
-        life = self._life(hit, sentence)
-        return life.status if life else hit.status
+        period = self._claim_status(hit, sentence)
+        return period.status if period else hit.status
 
     def weight(self, hit: Hit, sentence: str) -> float:
-        """How much less it counts for that."""
-        return _WORTH.get(self.status(hit, sentence), 1.0)
+        """What the sentence counts for, from 0 to 1."""
+        return _WEIGHTS.get(self.status(hit, sentence), 1.0)
 
     def label(self, hit: Hit, sentence: str) -> str:
-        """How to say so beside the sentence."""
-        return _MARKS.get(self.status(hit, sentence), "")
+        """Its status, to be written behind the sentence; "" if there is nothing to say."""
+        return _LABELS.get(self.status(hit, sentence), "")
 
     def caveats(self, quoted: Iterable[tuple[Hit, str]]) -> list[str]:
-        """What holds in place of what is quoted, and what it replaced."""
+        """For each quoted sentence: what holds instead of it, and what it replaced."""
         notes: list[str] = []
         for number, (hit, sentence) in enumerate(quoted, start=1):
             status = self.status(hit, sentence)
-            life = self._life(hit, sentence)
-            because = hit.superseded_by or (life.because if life else "")
+            period = self._claim_status(hit, sentence)
+            because = hit.superseded_by or (period.because if period else "")
             if status is Status.SUPERSEDED:
-                notes.append(f"[{number}] does not hold any more: {self._told(hit.bank, because)}.")
+                instead = self._describe(hit.bank, because)
+                notes.append(f"[{number}] does not hold any more: {instead}.")
             elif status is Status.RETRACTED:
                 notes.append(f"[{number}] was taken back{f': see {because}' if because else ''}.")
             elif status is Status.HYPOTHESIS:
                 notes.append(f"[{number}] is a guess that nothing has confirmed.")
             for name in hit.supersedes:
-                notes.append(f"[{number}] replaces {self._told(hit.bank, name)}.")
+                notes.append(f"[{number}] replaces {self._describe(hit.bank, name)}.")
         return list(dict.fromkeys(notes))
 
-    def _told(self, bank: str, name: str) -> str:
+    def _describe(self, bank: str, name: str) -> str:
+        """The fact of a URI in a few words; its URI if it is no fact."""
         for record in self._reader.find(bank, "fact", name.rpartition("/")[2], 1) if name else ():
             if isinstance(record, Fact):
                 day = record.validity.since[:10]
@@ -108,5 +122,5 @@ class QuotedStatuses:
         return f"see {name}" if name else "it was superseded"
 
 
-def _roots(text: str) -> frozenset[str]:
+def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text))

@@ -1,5 +1,5 @@
-"""What an answer quotes: a sentence of a record; and those that are chosen by other things than the
-words of the question, by the time it asks about or along causes."""
+"""Quotes for an answer: a sentence of a record, and the quotes that are chosen by time or along
+causes. Quotes chosen by the words of the question are in `answer`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,44 @@ from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
 from holdfast.regex import regex
 
+# An answer is read at a glance: a few lines, each of a sentence or two.
 MAX_CITATIONS = 4
 MAX_SENTENCE_CHARS = 340
+# Characters of a record that a citation shows: enough to recognise it in a list.
+MAX_EXCERPT_CHARS = 240
+# The labels of the sections of a digest's text.
 DIGEST_LABEL = regex(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
-_LEADS = {"caused_by": "because: ", "causes": "which led to: "}
+_CAUSE_LEADS = {"caused_by": "because: ", "causes": "which led to: "}
+_RETRIEVED_BY_TIME = {"temporal", "recent_sessions"}
+_RETRIEVED_BY_WORDS = {"direct_fts", "summaries", "semantic"}
+# A shorter sentence says nothing by itself.
+_MIN_SENTENCE_CHARS = 8
+
+
+class CauseWeights(NamedTuple):
+    """What makes a sentence the cause: covering the question outweighs stating a cause, which
+    outweighs naming a problem."""
+
+    coverage: int = 4
+    states_cause: int = 2
+    names_problem: int = 1
+
+
+class GistLimits(NamedTuple):
+    """Characters of a digest's gist, which must fit in one quoted sentence."""
+
+    request: int = 120
+    completed: int = 150
+    next_step: int = 150
+
+
+_CAUSE = CauseWeights()
+_GIST = GistLimits()
 
 
 class Quote(NamedTuple):
-    """A sentence of a record that is quoted: how much of the question it covers, how good it is,
-    and words to put before it."""
+    """A sentence of a record: how much of the question it covers, its score, and the words to put
+    before it."""
 
     hit: Hit
     sentence: str
@@ -29,51 +58,60 @@ class Quote(NamedTuple):
 
 
 def quote_digests_by_time(hits: Sequence[Hit]) -> list[Quote]:
-    """Digests that were found by their time, for a question about the latest work or a day: what
-    was asked, what came of it and what is left, not which words it shares with the question."""
-    named = [hit for hit in hits if hit.kind == "digest" and "recent" in hit.why]
-    named = named or [hit for hit in hits if hit.kind == "digest" and _by_time(hit)]
-    return [Quote(hit, _gist(hit.text), 0.0, hit.score) for hit in named[:MAX_CITATIONS]]
+    """The gist of digests that were found by their time, for a question about the latest work or
+    a day: request, result and next step, whichever words they share with the question."""
+    digests = [hit for hit in hits if hit.kind == "digest"]
+    found = [hit for hit in digests if "recent" in hit.why]
+    found = found or [hit for hit in digests if _is_by_time_only(hit)]
+    return [Quote(hit, _gist(hit.text), 0.0, hit.score) for hit in found[:MAX_CITATIONS]]
 
 
-def quote_causal_chain(hits: Sequence[Hit], weight: Mapping[str, float]) -> list[Quote]:
-    """What was asked about and, step by step, what it is put down to or what came of it."""
-    for way, lead in _LEADS.items():
-        on_way = sorted((hit for hit in hits if way in hit.why), key=lambda hit: hit.why[way])
-        if len(on_way) > 1 and on_way[0].why[way] == 0:
-            first = _cause(on_way[0], weight)
-            rest = [_cause(hit, {})._replace(lead=lead) for hit in on_way[1:MAX_CITATIONS]]
-            return [first, *rest]
+def quote_causal_chain(hits: Sequence[Hit], weights: Mapping[str, float]) -> list[Quote]:
+    """What was asked about and, step by step, its causes or its effects; empty if none is known."""
+    for direction, lead in _CAUSE_LEADS.items():
+        steps = sorted(
+            (hit for hit in hits if direction in hit.why), key=lambda hit: hit.why[direction]
+        )
+        if len(steps) > 1 and steps[0].why[direction] == 0:
+            rest = [_quote_cause(hit, {})._replace(lead=lead) for hit in steps[1:MAX_CITATIONS]]
+            return [_quote_cause(steps[0], weights), *rest]
     return []
 
 
-def _cause(hit: Hit, weight: Mapping[str, float]) -> Quote:
-    """The sentence of a record that says what came of what, else what went wrong; where the words
-    of a question have a weight, one that speaks of it."""
-    said = [DIGEST_LABEL.sub("", s) for s in sentences(hit.text) if len(s) >= 8] or [squeeze(hit.text)]
-    worth = [
-        2 * any(r.how == "causes" for r in relations(s)) + is_trouble(s) + 4 * coverage(weight, s)
-        for s in said
+def _quote_cause(hit: Hit, weights: Mapping[str, float]) -> Quote:
+    """The sentence of a record that states a cause, or else a problem; with weights of a question's
+    words, one that covers the question before either."""
+    long_enough = [s for s in sentences(hit.text) if len(s) >= _MIN_SENTENCE_CHARS]
+    texts = [DIGEST_LABEL.sub("", s) for s in long_enough] or [squeeze(hit.text)]
+    scores = [
+        _CAUSE.states_cause * any(r.how == "causes" for r in relations(text))
+        + _CAUSE.names_problem * is_trouble(text)
+        + _CAUSE.coverage * coverage(weights, text)
+        for text in texts
     ]
-    best = max(range(len(said)), key=lambda n: (worth[n], -n))
-    return Quote(hit, cut(said[best], MAX_SENTENCE_CHARS), 0.0, hit.score)
+    best = max(range(len(texts)), key=lambda n: (scores[n], -n))
+    return Quote(hit, cut(texts[best], MAX_SENTENCE_CHARS), 0.0, hit.score)
 
 
-def _by_time(hit: Hit) -> bool:
-    """Whether nothing but its time speaks for a hit."""
-    by_words = {"direct_fts", "summaries", "semantic"}
-    return bool({"temporal", "recent_sessions"} & hit.why.keys()) and not by_words & hit.why.keys()
+def _is_by_time_only(hit: Hit) -> bool:
+    """Whether a hit was found by its time and not by its words."""
+    why = hit.why.keys()
+    return bool(_RETRIEVED_BY_TIME & why) and not _RETRIEVED_BY_WORDS & why
 
 
 def _gist(digest: str) -> str:
-    """The request of a digest, what came of it, and what is next."""
+    """The request of a digest, its result, and what is next."""
     parts = digest.split("\n\n")
     request = parts[0].removeprefix("Request: ")
     title = request.partition(" (and ")[0]
-    done = next((part for part in parts if part.startswith("Completed: ")), "")
-    came = done.removeprefix("Completed: ").removeprefix(title).lstrip(": ")
+    completed = next((part for part in parts if part.startswith("Completed: ")), "")
+    result = completed.removeprefix("Completed: ").removeprefix(title).lstrip(": ")
     left = next((part for part in parts if part.startswith("Next: ")), "")
     if left.removeprefix("Next: ").lower().startswith(("next", "still")):
         left = left.removeprefix("Next: ")
-    shown = [cut(request, 120), cut(came, 150), cut(left, 150)]
+    shown = (
+        cut(request, _GIST.request),
+        cut(result, _GIST.completed),
+        cut(left, _GIST.next_step),
+    )
     return " ".join(part if part[-1] in ".!?…" else f"{part}." for part in shown if part)

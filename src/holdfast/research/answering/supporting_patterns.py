@@ -1,8 +1,7 @@
-"""Patterns that the evidence of an answer bears out.
+"""Notes on patterns that rest on the evidence of an answer.
 
-What people state again and again is counted when it is read, once a source; that somebody asks
-about it is no further proof. So nothing is counted here: an answer tells which patterns rest on
-what it cites, and whoever finds them right can make rules of them.
+Patterns are counted when sources are read, once a source. A question about one is no further
+proof, so nothing is counted here: the notes only name patterns that a person may make a rule of.
 """
 
 from __future__ import annotations
@@ -16,23 +15,29 @@ from holdfast.model.records import Exchange
 from holdfast.model.uris import parse_uri, uri
 from holdfast.store.protocol import Reader
 
-_TIMES = 2
-_MOST = 2
+# What was stated once is no pattern yet; more than two notes would crowd out the caveats.
+_MIN_OCCURRENCES = 2
+_MAX_NOTES = 2
 
 
 def pattern_notes(reader: Reader, bank: str | None, cited: Sequence[Citation]) -> list[str]:
-    """What was said several times and is among the evidence, in words."""
+    """A sentence for each pattern that rests on a cited record."""
     banks = [bank] if bank else [known.id for known in reader.banks()]
-    patterns = [p for one in banks for p in reader.patterns(one) if p.occurrences >= _TIMES]
+    patterns = [
+        pattern
+        for one in banks
+        for pattern in reader.patterns(one)
+        if pattern.occurrences >= _MIN_OCCURRENCES
+    ]
     if not patterns:
         return []
-    named = {name for citation in cited for name in _stated_in(reader, bank, citation.uri)}
-    borne = [pattern for pattern in patterns if named & set(pattern.evidence)]
-    return [_told(pattern) for pattern in borne[:_MOST]]
+    cited_uris = {name for citation in cited for name in _with_turns(reader, bank, citation.uri)}
+    supported = [pattern for pattern in patterns if cited_uris & set(pattern.evidence)]
+    return [_note(pattern) for pattern in supported[:_MAX_NOTES]]
 
 
-def _stated_in(reader: Reader, bank: str | None, name: str) -> list[str]:
-    """A record, and the turns it is made of."""
+def _with_turns(reader: Reader, bank: str | None, name: str) -> list[str]:
+    """The URIs of an exchange's turns; the URI itself for any other record."""
     known = parse_uri(name)
     if known is None or known.word != "exchange":
         return [name]
@@ -41,7 +46,7 @@ def _stated_in(reader: Reader, bank: str | None, name: str) -> list[str]:
     return [uri("turn", turn.id) for turn in turns]
 
 
-def _told(pattern: Pattern) -> str:
+def _note(pattern: Pattern) -> str:
     p = pattern
     people = f" by {len(p.authors)} people" if len(p.authors) > 1 else ""
     return (

@@ -1,9 +1,9 @@
-"""Who knows about something: by what they committed to it, and what they reviewed, in trailers of
-commits and in pulls on a forge.
+"""Experts on a topic, ranked by what they committed and reviewed.
 
-What somebody did counts by how much of it concerns the question, grows slowly with the lines they
-changed, and halves with every year that passes. Robots and agents are set apart: they do not know
-anything in the morning. Every name comes with the commits and pulls that speak for it.
+A contribution counts by how much it concerns the topic, grows slowly with the lines changed, and
+loses half its weight every year. Reviews are read from trailers of commits and from pulls on a
+forge. Bots and agents are ranked behind people: they remember nothing. Every name comes with the
+commits and pulls that are the evidence for it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,41 @@ from holdfast.model.query import Filter
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.filters import commits_touching, is_meant
+from holdfast.recall.lookup.filters import commits_touching, matches_path
 from holdfast.recall.query.terms import read_terms
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.git_history import Patch
 
-MAX_COMMITS = 2000
-_BY_WORDS = 300
-_HALF_LIFE_DAYS = 365.0
-_REVIEW = 0.5
-_WITH = 0.5
-_EVIDENCE = 3
-_AREAS = 3
+
+class ExpertiseWeights(NamedTuple):
+    """What a contribution is worth, against 1 for the author of a commit of today."""
+
+    # Who reviews or co-authors a commit knows it, but less than its author.
+    review: float = 0.5
+    co_author: float = 0.5
+    # After a year without contributions half of what somebody knew of the code counts.
+    half_life_days: float = 365.0
+    # For a commit without a date: as if it were a year old.
+    undated: float = 0.5
+    # The logarithm of the changed lines is divided by this; 15 lines double a contribution.
+    lines_divisor: int = 4
+    # A commit found by words counts if its score is above this share of the best one's.
+    min_share_of_best: float = 0.35
+
+
+class ExpertiseLimits(NamedTuple):
+    """How much is read, and how much of it is named for each expert."""
+
+    # Commits of a path, and passages found by words. Bounds the time in a long history.
+    commits_of_path: int = 2000
+    passages: int = 300
+    evidence: int = 3
+    areas: int = 3
+
+
+_WEIGHTS = ExpertiseWeights()
+_LIMITS = ExpertiseLimits()
 _BOT = regex(
     r"\[bot\]|\bbot\b|dependabot|renovate|github-actions|greenkeeper|snyk|pre-commit-ci|"
     r"semantic-release|weblate|\b(?:claude|cursor|codex|devin|aider|gemini|grok|gpt)\b|copilot|"
@@ -49,22 +71,22 @@ _PATH = regex(r"[\w.-]*[/.][\w./-]+$")
 
 
 class Person(NamedTuple):
-    """A contributor by name and address."""
+    """A contributor by name and email address."""
 
     name: str
     email: str
 
     @property
     def is_bot(self) -> bool:
-        """Whether it is a program."""
+        """Whether it is a bot or an agent."""
         return bool(_BOT.search(self.name) or _BOT.search(self.email))
 
 
 @dataclass(frozen=True, slots=True)
 class Expert:
-    """What speaks for somebody: a score, its share of all people's, how many commits and reviews,
-    since when and until when, the folders they changed most, and the commits and pulls that weigh
-    most."""
+    """Somebody who knows a topic: a score and its share of all people's, the number of commits and
+    reviews, the times of the first and the last, the folders changed most, and the URIs of the
+    commits and pulls that count most."""
 
     name: str
     email: str
@@ -81,6 +103,8 @@ class Expert:
 
 @dataclass(slots=True)
 class _Account:
+    """What one person contributed, summed up while commits are read."""
+
     person: Person
     score: float = 0.0
     commits: int = 0
@@ -90,45 +114,49 @@ class _Account:
     weights: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
 
 
-class _Part(NamedTuple):
+class _Contribution(NamedTuple):
+    """A person's part in a commit; `evidence` is a URI other than that of the commit."""
+
     person: Person
     share: float
     reviewed: bool = False
-    # The URI of what speaks for it, where that is not the commit.
     evidence: str = ""
 
 
-def rank_experts(reader: Reader, bank: str | None, about: str, now: str, limit: int = 5) -> list[Expert]:
-    """The people who know most about a file, a folder or a matter, then the programs, best
-    first; nobody where no commit speaks of it."""
+def rank_experts(
+    reader: Reader, bank: str | None, about: str, now: str, limit: int = 5
+) -> list[Expert]:
+    """The people who know most about a file, a folder or a topic, then the bots, best first;
+    nobody if no commit is about it."""
     accounts: dict[str, _Account] = {}
-    known = _Known()
+    identities = _Identities()
     reviews = _Reviews(reader)
-    path, concerning = _about(reader, bank, about.strip())
-    for commit, relevance in concerning:
+    path, commits = _commits_about(reader, bank, about.strip())
+    for commit, relevance in commits:
         patch = reader.patch(commit.bank, commit.id)
-        worth = relevance * _size(patch, path) * _freshness(commit.time, now)
-        for part in (*_people(commit), *reviews.of(commit)):
-            key = known.key(part.person)
-            account = accounts.setdefault(key, _Account(part.person))
-            _count(account, commit, part, worth)
+        weight = relevance * _size_factor(patch, path) * _age_factor(commit.time, now)
+        for contribution in (*_contributions(commit), *reviews.of(commit)):
+            key = identities.key(contribution.person)
+            account = accounts.setdefault(key, _Account(contribution.person))
+            _add(account, commit, contribution, weight)
     people = [a for a in accounts.values() if not a.person.is_bot]
     total = sum(account.score for account in people)
     ranked = sorted(accounts.values(), key=lambda a: (a.person.is_bot, -a.score, a.person))
     return [_expert(account, total) for account in ranked[:limit]]
 
 
-class _Known:
-    """Two names with one address are one person, and two addresses with one full name."""
+class _Identities:
+    """Gives one key to all spellings of a person: two names with one address are one person, and
+    so are two addresses with one full name."""
 
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
 
     def key(self, person: Person) -> str:
-        full = " " in person.name.strip()
+        is_full_name = " " in person.name.strip()
         names = [
             person.email.casefold(),
-            person.name.casefold() if full or not person.email else "",
+            person.name.casefold() if is_full_name or not person.email else "",
         ]
         known = [self._keys[name] for name in names if name in self._keys]
         key = known[0] if known else names[0] or names[1]
@@ -137,36 +165,36 @@ class _Known:
 
 
 class _Reviews:
-    """Who reviewed the pulls of commits: once for each pull, however many commits it has."""
+    """Reviews of the pulls of commits, counted once a pull, however many commits it has."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._counted: set[tuple[str, str]] = set()
         self._people: dict[str, dict[str, Person]] = {}
 
-    def of(self, commit: Commit) -> Iterator[_Part]:
-        """Those of the team, and programs, who reviewed a commit's pulls and did not write them."""
-        for pull in self._reader.pulls_of(commit.bank, commit.id):
+    def of(self, commit: Commit) -> Iterator[_Contribution]:
+        """The team members and bots who reviewed a commit's pulls and did not write them."""
+        for pull in self._reader.pulls_with_commit(commit.bank, commit.id):
             if (pull.bank, pull.id) in self._counted:
                 continue
             self._counted.add((pull.bank, pull.id))
             name = uri("pull", pull.id)
-            said = [
+            reviewers = [
                 remark.author
                 for remark in self._reader.remarks(pull.bank, name)
                 if remark.kind is not RemarkKind.COMMENT
                 and (remark.trust is not Trust.EXTERNAL or remark.bot)
             ]
-            for login in dict.fromkeys(said):
+            for login in dict.fromkeys(reviewers):
                 person = self._person(pull.bank, login)
                 if login != pull.author and person.email.casefold() != commit.email.casefold():
-                    yield _Part(person, _REVIEW, reviewed=True, evidence=name)
+                    yield _Contribution(person, _WEIGHTS.review, reviewed=True, evidence=name)
 
     def _person(self, bank: str, login: str) -> Person:
-        """Who an account is in commits, as far as its own commits tell."""
+        """The commit author that a forge account belongs to; else the account's own name."""
         if bank not in self._people:
-            told = self._reader.logins(bank)
-            self._people[bank] = {one.login: Person(one.name, one.email) for one in told}
+            accounts = self._reader.logins(bank)
+            self._people[bank] = {one.login: Person(one.name, one.email) for one in accounts}
         return self._people[bank].get(login) or Person(login, "")
 
 
@@ -174,76 +202,83 @@ def _is_path(about: str) -> bool:
     return bool(_PATH.fullmatch(about.strip())) or about.strip().endswith("/")
 
 
-def _about(
+def _commits_about(
     reader: Reader, bank: str | None, about: str
 ) -> tuple[str, Iterator[tuple[Commit, float]]]:
-    """The commits that concern something, each with how much it does, and the path that was
-    meant, if it is one."""
+    """The path that is meant ("" for a topic in words), and the commits about it, each with its
+    relevance from 0 to 1."""
     if _is_path(about):
-        commits, path = commits_touching(reader, bank, Filter(file=about), MAX_COMMITS)
+        commits, path = commits_touching(reader, bank, Filter(file=about), _LIMITS.commits_of_path)
         if commits:
             return path, ((commit, 1.0) for commit in commits)
-    return "", _by_words(reader, bank, about)
+    return "", _commits_by_words(reader, bank, about)
 
 
-def _by_words(reader: Reader, bank: str | None, about: str) -> Iterator[tuple[Commit, float]]:
+def _commits_by_words(
+    reader: Reader, bank: str | None, about: str
+) -> Iterator[tuple[Commit, float]]:
     if not about:
         return
-    matches = reader.search(bank, read_terms(about).all, ["team"], _BY_WORDS)
+    matches = reader.search(bank, read_terms(about).all, ["team"], _LIMITS.passages)
     best = max((match.score for match in matches), default=0.0)
     for match in matches:
-        if match.passage.kind == "commit" and match.score > 0.35 * best:
+        near_best = match.score > _WEIGHTS.min_share_of_best * best
+        if match.passage.kind == "commit" and near_best:
             for commit in reader.find(match.passage.bank, "commit", match.passage.id, limit=1):
                 if isinstance(commit, Commit):
                     yield commit, match.score / best
 
 
-def _size(patch: Patch | None, path: str) -> float:
-    """How much was changed; twice as many lines do not make twice the knowledge."""
+def _size_factor(patch: Patch | None, path: str) -> float:
+    """A factor that grows with the logarithm of the changed lines: twice as many lines are not
+    twice the knowledge."""
     if patch is None:
         return 1.0
-    inside = [change for change in patch.changes if not path or is_meant(change.path, path)]
-    return 1.0 + log2(1 + sum(change.added + change.removed for change in inside)) / 4
+    inside = [change for change in patch.changes if not path or matches_path(change.path, path)]
+    lines = sum(change.added + change.removed for change in inside)
+    return 1.0 + log2(1 + lines) / _WEIGHTS.lines_divisor
 
 
-def _freshness(time: str, now: str) -> float:
+def _age_factor(time: str, now: str) -> float:
     if not time:
-        return 0.5
+        return _WEIGHTS.undated
     age = datetime.fromisoformat(now) - datetime.fromisoformat(time)
-    return 0.5 ** (max(0.0, age.total_seconds() / 86400) / _HALF_LIFE_DAYS)
+    return 0.5 ** (max(0.0, age.total_seconds() / 86400) / _WEIGHTS.half_life_days)
 
 
-def _people(commit: Commit) -> Iterator[_Part]:
-    """Who had a part in a commit. One who merges or applies has none by that alone."""
+def _contributions(commit: Commit) -> Iterator[_Contribution]:
+    """The author of a commit and the people in its trailers. Merging alone is no contribution."""
     if len(commit.parents) < 2:
-        yield _Part(Person(commit.author, commit.email), 1.0)
+        yield _Contribution(Person(commit.author, commit.email), 1.0)
     for found in _TRAILER.finditer(commit.body):
         person = Person(found["name"].strip(), found["email"] or "")
         wrote = found["what"].lower().startswith(("co-", "pair"))
         if person.email.casefold() != commit.email.casefold():
-            yield _Part(person, _WITH if wrote else _REVIEW, reviewed=not wrote)
+            share = _WEIGHTS.co_author if wrote else _WEIGHTS.review
+            yield _Contribution(person, share, reviewed=not wrote)
 
 
-def _count(account: _Account, commit: Commit, part: _Part, worth: float) -> None:
-    worth *= part.share
-    account.score += worth
-    account.commits += not part.reviewed
-    account.reviews += part.reviewed
+def _add(account: _Account, commit: Commit, contribution: _Contribution, weight: float) -> None:
+    weight *= contribution.share
+    account.score += weight
+    account.commits += not contribution.reviewed
+    account.reviews += contribution.reviewed
     account.times += [commit.time] if commit.time else []
-    account.weights.append((worth, part.evidence or uri("commit", commit.id)))
+    account.weights.append((weight, contribution.evidence or uri("commit", commit.id)))
     for folder in {_folder(file) for file in commit.files}:
-        account.areas[folder] += worth
+        account.areas[folder] += weight
 
 
 def _folder(file: str) -> str:
+    """The first two folders of a path."""
     parts = file.split("/")[:-1]
     return "/".join(parts[:2]) + "/" if parts else "./"
 
 
 def _expert(account: _Account, total: float) -> Expert:
     person = account.person
-    areas = sorted(account.areas.items(), key=lambda pair: (-pair[1], pair[0]))[:_AREAS]
-    weights = sorted(account.weights, key=lambda pair: (-pair[0], pair[1]))[:_EVIDENCE]
+    areas = sorted(account.areas.items(), key=lambda pair: (-pair[1], pair[0]))[: _LIMITS.areas]
+    weights = sorted(account.weights, key=lambda pair: (-pair[0], pair[1]))[: _LIMITS.evidence]
     return Expert(
         name=person.name,
         email=person.email,

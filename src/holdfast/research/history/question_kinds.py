@@ -1,18 +1,20 @@
-"""What a question digs for: who, when, what changed, was it reverted, why; and of what.
+"""Recognise questions that git history can answer: who, when, what changed, was it reverted, why.
 
-A form that is not surely one of these is none: an ordinary answer is always there.
+Recognition is by patterns and strict: a question that is not clearly one of these kinds is answered
+from memory like any other.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
 from holdfast.language import squeeze
 from holdfast.regex import regex
 
-_ASKS = regex(
+_ASKS_FOR_EXPERTS = regex(
     r"^(?:so |and |please,? )*(?:who (?:knows|understands|is familiar with|wrote|built|owns|"
     r"maintains|made|implemented|touched|changed|(?:has )?work(?:ed|s) on|"
     r"(?:should|can|could) I ask)|"
@@ -22,12 +24,13 @@ _ASKS = regex(
     r" (?P<topic>.+)$",
     re.IGNORECASE,
 )
-_LONG = 400
+# Longer questions are stories; also bounds the time of the patterns.
+_MAX_CHARS = 400
 _FLAGS = re.IGNORECASE
 
 
 class QuestionKind(StrEnum):
-    """The ways to an answer that history has."""
+    """What history is asked for. The values are shown to people."""
 
     REVERTED = "reverted"
     KNOWS = "knows"
@@ -40,89 +43,102 @@ class QuestionKind(StrEnum):
 
 
 class HistoryQuestion(NamedTuple):
-    """What is dug for: the kind, the matter, and the deed that was named, if any."""
+    """A question for history: its kind, its topic, and the action it names ("reviewed"), if any."""
 
     kind: QuestionKind
     topic: str
     action: str = ""
 
 
-_BACK = r"(?:reverted|rolled back|undone|backed out|taken back|put back)"
-_BACK_NOW = r"(?:revert|roll back|undo|back out|take back)"
-_BEGIN = (
+_REVERTED = r"(?:reverted|rolled back|undone|backed out|taken back|put back)"
+_REVERT = r"(?:revert|roll back|undo|back out|take back)"
+_INTRODUCED = (
     r"(?:introduced?|add(?:ed)?|creat(?:ed?)|start(?:ed)?(?: (?:using|with|on))?|begun|began|"
     r"begin(?: using)?|adopt(?:ed)?|built|build|wr(?:itten|ite|ote)|appear(?:ed)?|born|made|"
     r"implement(?:ed)?|set up)"
 )
-_LATER = (
+_CHANGED = (
     r"(?:chang(?:ed?)|updat(?:ed?)|touch(?:ed)?|modif(?:ied|y)|edit(?:ed)?|fix(?:ed)?|"
     r"remov(?:ed?)|delet(?:ed?)|drop(?:ped)?|renam(?:ed?)|mov(?:ed?)|replac(?:ed?)|refactor(?:ed)?)"
 )
 _WE = r"(?:we|you|they|I|anyone|anybody|someone|somebody|the team)"
-# What each kind of question may begin with, so that few forms are looked at, and its form.
-_FORMS: tuple[tuple[QuestionKind, str, re.Pattern[str]], ...] = (
-    (
+
+
+class _Form(NamedTuple):
+    """A form of question. `first_words` are those it may begin with: a question is matched only
+    against the few patterns that its first word allows."""
+
+    kind: QuestionKind
+    first_words: str
+    pattern: re.Pattern[str]
+
+
+# These are more exact than a question for experts, so they are tried before it.
+_EXACT_FORMS = (
+    _Form(
         QuestionKind.REVERTED,
         "was were has have had is when why by",
         regex(
             rf"^(?:was|were|has|have|had|is|when was|why was|by whom was) (?P<topic>.+?)"
-            rf"(?: (?:ever|later|again|since|been|once))* (?P<deed>{_BACK})\b",
+            rf"(?: (?:ever|later|again|since|been|once))* (?P<action>{_REVERTED})\b",
             _FLAGS,
         ),
     ),
-    (
+    _Form(
         QuestionKind.REVERTED,
         "who did have has why when",
         regex(
             rf"^(?:who|(?:did|have|has|why did|when did) {_WE})(?: ever)? "
-            rf"(?P<deed>{_BACK}|{_BACK_NOW}) (?P<topic>.+)$",
+            rf"(?P<action>{_REVERTED}|{_REVERT}) (?P<topic>.+)$",
             _FLAGS,
         ),
     ),
-    (
+    _Form(
         QuestionKind.REVIEWED,
         "who",
-        regex(r"^who (?:has )?(?P<deed>reviewed|approved|acked|tested) (?P<topic>.+)$", _FLAGS),
+        regex(r"^who (?:has )?(?P<action>reviewed|approved|acked|tested) (?P<topic>.+)$", _FLAGS),
     ),
-    (
+    _Form(
         QuestionKind.DECIDED,
         "who",
         regex(
-            r"^who (?:has )?(?P<deed>decided|chose|picked|agreed|settled|insisted|ruled)"
+            r"^who (?:has )?(?P<action>decided|chose|picked|agreed|settled|insisted|ruled)"
             r"(?: (?:on|to|that|for|against|upon))*(?: (?:we|use))* (?P<topic>.+)$",
             _FLAGS,
         ),
     ),
-    (
+)
+_OTHER_FORMS = (
+    _Form(
         QuestionKind.FIRST,
         "who",
-        regex(rf"^who (?:has )?(?:first )?(?P<deed>{_BEGIN}) (?P<topic>.+)$", _FLAGS),
+        regex(rf"^who (?:has )?(?:first )?(?P<action>{_INTRODUCED}) (?P<topic>.+)$", _FLAGS),
     ),
-    (
+    _Form(
         QuestionKind.LAST,
         "who",
-        regex(rf"^who (?:has )?(?:last )?(?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS),
+        regex(rf"^who (?:has )?(?:last )?(?P<action>{_CHANGED}) (?P<topic>.+)$", _FLAGS),
     ),
-    (
+    _Form(
         QuestionKind.FIRST,
         "since when",
         regex(
             r"^(?:since )?when (?:was|were|is|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
             r"(?: first| originally)?"
-            rf" (?P<deed>{_BEGIN})\b",
+            rf" (?P<action>{_INTRODUCED})\b",
             _FLAGS,
         ),
     ),
-    (
+    _Form(
         QuestionKind.FIRST,
         "when",
         regex(
-            rf"^when (?:did|have) {_WE}(?: first)? (?P<deed>{_BEGIN})(?: to| using| with)? "
+            rf"^when (?:did|have) {_WE}(?: first)? (?P<action>{_INTRODUCED})(?: to| using| with)? "
             r"(?P<topic>.+)$",
             _FLAGS,
         ),
     ),
-    (
+    _Form(
         QuestionKind.FIRST,
         "since how",
         regex(
@@ -131,22 +147,22 @@ _FORMS: tuple[tuple[QuestionKind, str, re.Pattern[str]], ...] = (
             _FLAGS,
         ),
     ),
-    (
+    _Form(
         QuestionKind.LAST,
         "when",
         regex(
             r"^when (?:was|were|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
             r"(?: last| most recently)?"
-            rf" (?P<deed>{_LATER})\b",
+            rf" (?P<action>{_CHANGED})\b",
             _FLAGS,
         ),
     ),
-    (
+    _Form(
         QuestionKind.LAST,
         "when",
-        regex(rf"^when (?:did|have) {_WE}(?: last)? (?P<deed>{_LATER}) (?P<topic>.+)$", _FLAGS),
+        regex(rf"^when (?:did|have) {_WE}(?: last)? (?P<action>{_CHANGED}) (?P<topic>.+)$", _FLAGS),
     ),
-    (
+    _Form(
         QuestionKind.CHANGES,
         "what",
         regex(
@@ -156,49 +172,50 @@ _FORMS: tuple[tuple[QuestionKind, str, re.Pattern[str]], ...] = (
             _FLAGS,
         ),
     ),
-    (
+    _Form(
         QuestionKind.CHANGES,
         "the history changes",
         regex(r"^(?:the )?(?:history|changes) (?:of|to|in) (?P<topic>.+)$", _FLAGS),
     ),
-    (QuestionKind.WHY, "why how for", regex(r"^(?:why|how come|for what reason)\b(?P<topic>.+)$", _FLAGS)),
+    _Form(
+        QuestionKind.WHY,
+        "why how for",
+        regex(r"^(?:why|how come|for what reason)\b(?P<topic>.+)$", _FLAGS),
+    ),
 )
-# Forms that are more exact than a question for who knows.
-_BEFORE_KNOWS = 4
 _OPENING = regex(r"^(?:so|and|but|please|hey|ok|okay|then|also)[, ]+", _FLAGS)
 _EDGES = " ?.!\"'`“”"
 _ARTICLE = regex(r"^(?:the|a|an|our|this|that|my)\s+", _FLAGS)
 
 
 def read_history_question(question: str) -> HistoryQuestion | None:
-    """What a question digs for; None for one that only memory as a whole can answer."""
-    asked = squeeze(question[:_LONG]).strip(_EDGES)
+    """The question as one for history; None if it is of no such kind."""
+    asked = squeeze(question[:_MAX_CHARS]).strip(_EDGES)
     while (shorter := _OPENING.sub("", asked)) != asked:
         asked = shorter
+    exact = _match(_EXACT_FORMS, asked)
+    if exact is None and asked.lower().startswith("who") and (topic := expert_topic(asked)):
+        return HistoryQuestion(QuestionKind.KNOWS, without_article(topic))
+    return exact or _match(_OTHER_FORMS, asked)
+
+
+def _match(forms: Iterable[_Form], asked: str) -> HistoryQuestion | None:
     first = asked.partition(" ")[0].lower()
-    for number, (kind, openings, form) in enumerate(_FORMS):
-        if number == _BEFORE_KNOWS and first.startswith("who") and (topic := expert_topic(asked)):
-            return HistoryQuestion(QuestionKind.KNOWS, without_article(topic))
-        dig = _read(kind, form, asked) if first in openings.split() else None
-        if dig is not None:
-            return dig
+    for form in forms:
+        found = form.pattern.search(asked) if first in form.first_words.split() else None
+        topic = without_article(found["topic"]) if found is not None else ""
+        if found is not None and topic:
+            action = found.groupdict().get("action") or ""
+            return HistoryQuestion(form.kind, topic, action.lower())
     return None
 
 
-def _read(kind: QuestionKind, form: re.Pattern[str], asked: str) -> HistoryQuestion | None:
-    met = form.search(asked)
-    if met is None:
-        return None
-    topic = without_article(met["topic"])
-    return HistoryQuestion(kind, topic, (met.groupdict().get("deed") or "").lower()) if topic else None
-
-
 def without_article(topic: str) -> str:
-    """A matter without its article and its signs."""
+    """A topic without its article and the punctuation around it."""
     return _ARTICLE.sub("", topic.strip(_EDGES)).strip(_EDGES)
 
 
 def expert_topic(question: str) -> str:
-    """What a question for people asks about; "" if it is none."""
-    found = _ASKS.search(" ".join(question.split()))
+    """What a question for experts is about; "" if it is no such question."""
+    found = _ASKS_FOR_EXPERTS.search(" ".join(question.split()))
     return found["topic"].strip(" ?.!\"'`") if found else ""

@@ -1,5 +1,4 @@
-"""What the team knows of a question: the answer, the commits and records that bear on it, and the
-people to ask."""
+"""The team's answer to a question: the answer itself, the records found, and the people to ask."""
 
 from __future__ import annotations
 
@@ -12,24 +11,26 @@ from holdfast.research.history.git_answers import commits_about
 from holdfast.research.history.question_kinds import read_history_question
 from holdfast.store.protocol import Reader
 
-# Commits, pulls and issues; what sessions came to; what people wrote down.
+# Commits, pulls and issues; results of sessions; what people wrote down.
 LAYERS = (Layer.TEAM, Layer.OBSERVATIONS, Layer.RULES)
-_PEOPLE = 3
+_MAX_PEOPLE = 3
+# Ranked before bots are left out.
+_RANKED = 20
 
 
 class TeamAnswer(NamedTuple):
-    """An answer with what it was made from, best first, and who knows most about its matter."""
+    """An answer, the records found for it, best first, and the experts on its topic."""
 
     answer: Answer
     evidence: tuple[Hit, ...] = ()
     people: tuple[Expert, ...] = ()
 
 
-def people_to_ask(reader: Reader, way: AskRequest) -> tuple[Expert, ...]:
-    """Who to ask: nobody, where no commit speaks of the matter as a whole."""
-    dig = read_history_question(way.question)
-    topic = dig.topic if dig is not None else way.question
-    if not commits_about(reader, way, topic).commits:
+def people_to_ask(reader: Reader, request: AskRequest) -> tuple[Expert, ...]:
+    """The experts on the topic of a question; nobody if no commit is about the whole topic."""
+    question = read_history_question(request.question)
+    topic = question.topic if question is not None else request.question
+    if not commits_about(reader, request, topic).commits:
         return ()
-    known = rank_experts(reader, way.bank, topic, way.as_of or way.now(), 20)
-    return tuple(expert for expert in known if not expert.is_bot)[:_PEOPLE]
+    known = rank_experts(reader, request.bank, topic, request.as_of or request.now(), _RANKED)
+    return tuple(expert for expert in known if not expert.is_bot)[:_MAX_PEOPLE]

@@ -1,1 +1,15 @@
-"""One module an agent; `docs/adding-an-agent.md` says what goes into it."""
+"""One module for each agent whose transcripts are read. `registry` imports every module in here.
+
+To add an agent:
+
+1. Write `NAME.py` in this package and set `AGENT = Agent(...)`. `sources/agent.py` explains each
+   field; `copilot.py` is the shortest example of a file of lines, `gemini.py` of a document and
+   `opencode.py` of a database, both with a `LineLayout`.
+2. Use `tool_mapping` for turns, tool calls and results, and `claude_code.prompts` to separate a
+   person's text from a program's.
+3. Put a recorded sample into `tests/recorded/agents/NAME/`. `tests/sources/test_agents.py` checks
+   it for everything that all agents promise; test the particulars in `tests/sources/test_NAME.py`.
+4. If `holdfast setup` should configure the agent, add `hosts/others/NAME.py` (see there).
+
+Nothing else names an agent. `docs/adding-an-agent.md` has the details.
+"""

@@ -1,4 +1,5 @@
-"""Claude Code, as one of the agents: its readers are in `sources/claude_code`."""
+"""Claude Code: `~/.claude/projects/PROJECT/SESSION.jsonl`. Its readers are in
+`sources/claude_code`, because hooks use them as well."""
 
 from __future__ import annotations
 
@@ -8,30 +9,28 @@ from pathlib import Path
 
 import orjson
 
-from holdfast.sources.agent import Agent, Where
+from holdfast.sources.agent import Agent, UserEnvironment
 from holdfast.sources.claude_code import files, records, tools
 from holdfast.sources.draft import DraftSession
 
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
 
 
-def _folders(where: Where) -> Sequence[Path]:
-    return [
-        files.default_folder(Path(where.env.get("CLAUDE_CONFIG_DIR") or where.home / ".claude"))
-    ]
+def _folders(user: UserEnvironment) -> Sequence[Path]:
+    return [files.default_folder(Path(user.env.get("CLAUDE_CONFIG_DIR") or user.home / ".claude"))]
 
 
 def _find(path: Path, problems: list[str]) -> Iterable[Path]:
     return files.find_transcripts(path, problems) if path.is_dir() else [path]
 
 
-def _knows(path: Path, head: bytes) -> bool:
+def _recognises(path: Path, head: bytes) -> bool:
     return path.suffix == ".jsonl"
 
 
-def _about(path: Path, head: bytes) -> DraftSession:
-    """The folder that the first lines name. Looked for in the bytes, because the first line may
-    be a screenshot of many megabytes; inside a JSON string the quotes would be escaped."""
+def _read_session(path: Path, head: bytes) -> DraftSession:
+    """The folder that the first lines name. It is searched for in the bytes, because the first line
+    may be a screenshot of many megabytes; inside a JSON string the quotes would be escaped."""
     for match in _CWD.finditer(head):
         try:
             return DraftSession("", "", cwd=str(orjson.loads(match.group(1))))
@@ -41,15 +40,15 @@ def _about(path: Path, head: bytes) -> DraftSession:
 
 
 AGENT = Agent(
-    files.AGENT,
-    "Claude Code",
-    _folders,
-    _find,
-    _knows,
-    _about,
-    records.read_record,
-    records.skip_unparsed,
-    records.without_copies,
-    records.describe_session,
-    tools.printed,
+    name=files.AGENT,
+    title="Claude Code",
+    folders=_folders,
+    find=_find,
+    recognises=_recognises,
+    read_session=_read_session,
+    read_record=records.read_record,
+    skip_line=records.skip_unparsed,
+    shorten_line=records.without_file_copies,
+    session_of_record=records.describe_session,
+    tool_outputs=tools.tool_outputs,
 )

@@ -1,7 +1,7 @@
 """Codex CLI (0.40 to 0.166): `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-*.jsonl`.
 
-What the model saw and said stands in `response_item`; `event_msg` tells most of it once more for
-the screen. Of edits by `apply_patch` each file is a turn of its own.
+What the model saw and wrote is in `response_item` records; `event_msg` records repeat most of it
+for the screen. Each file of an `apply_patch` call is a turn of its own.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, Where
+from holdfast.sources.agent import Agent, UserEnvironment
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
-    DraftResult,
     DraftSession,
     DraftTurn,
     FileInfo,
-    Reading,
+    ParsedLine,
+    captured,
     skipped,
 )
 from holdfast.sources.json_fields import (
@@ -35,14 +35,14 @@ from holdfast.sources.json_fields import (
 
 NAME = "codex"
 _FOLDERS = ("sessions", "archived_sessions")
-_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
 _THINKING = b'"type":"reasoning"'
 _HOUSEKEEPING = frozenset(
     "turn_context world_state token_usage_record session_state inter_agent_communication "
     "inter_agent_communication_metadata ghost_snapshot session_meta".split()
 )
-# What the program wrote in the user's place.
+# How text begins that the program wrote as a user message.
 _MACHINE_STARTS = (
     "# AGENTS.md instructions",
     "<environment_context>",
@@ -59,16 +59,18 @@ _MACHINE_STARTS = (
 )
 _IDE_REQUEST = "## My request for Codex:"
 _IDE_START = "# Context from my IDE setup:"
-_EXIT = re.compile(r"(?:Process exited with code|Exit code:|exit code) (-?\d+)", re.IGNORECASE)
-_OUTPUT = re.compile(r"\A(?:.*\n){0,8}?Output:\n")
-_HEADER = 600
+_EXIT_CODE = re.compile(r"(?:Process exited with code|Exit code:|exit code) (-?\d+)", re.IGNORECASE)
+_OUTPUT_HEADER = re.compile(r"\A(?:.*\n){0,8}?Output:\n")
+# Codex puts exit code and timings over an output. They are looked for in its first characters.
+_HEADER_CHARS = 600
+_EXIT_CODE_WITHIN = 200
 _FAILED_STARTS = ("apply_patch verification failed", "exec_command failed", "execution error",
                   "failed to", "unsupported call", "Error:", "err:", "tool call error",
                   "patch rejected", "aborted by user")  # fmt: skip
 
 
-def _folders(where: Where) -> Sequence[Path]:
-    home = Path(where.env.get("CODEX_HOME") or where.home / ".codex")
+def _folders(user: UserEnvironment) -> Sequence[Path]:
+    home = Path(user.env.get("CODEX_HOME") or user.home / ".codex")
     return [home / name for name in _FOLDERS]
 
 
@@ -79,17 +81,17 @@ def _find(path: Path, problems: list[str]) -> Iterator[Path]:
     yield from path.rglob("rollout-*.jsonl")
 
 
-def _knows(path: Path, head: bytes) -> bool:
+def _recognises(path: Path, head: bytes) -> bool:
     first = head[:4000]
     return b'"type":"session_meta"' in first and b'"payload":{' in first
 
 
-def _about(path: Path, head: bytes) -> DraftSession:
-    """What the first line says: Codex writes one file a session, and its facts on top."""
+def _read_session(path: Path, head: bytes) -> DraftSession:
+    """The facts of the session are on the first line of its file."""
     meta = mapping(first_object(head).get("payload"))
-    named = _SESSION.search(path.stem)
+    named = _SESSION_ID.search(path.stem)
     id = string(meta, "id") or (named.group() if named else path.stem)
-    parent, role = _spawned(meta.get("source"))
+    parent, role = _parent_and_role(meta.get("source"))
     return DraftSession(
         id,
         string(meta, "session_id") or parent or id,
@@ -101,25 +103,23 @@ def _about(path: Path, head: bytes) -> DraftSession:
     )
 
 
-def _spawned(source: object) -> tuple[str, str]:
-    """The session that started this one, and as what."""
-    told = mapping(source).get("subagent", mapping(source).get("sub_agent"))
-    if isinstance(told, str):
-        return "", ""
-    spawn = mapping(mapping(told).get("thread_spawn"))
+def _parent_and_role(source: object) -> tuple[str, str]:
+    """The session that started this one, and the role of this one in it."""
+    subagent = mapping(source).get("subagent", mapping(source).get("sub_agent"))
+    spawn = mapping(mapping(subagent).get("thread_spawn"))
     parent = string(spawn, "parent_thread_id")
     role = string(spawn, "agent_role") or string(spawn, "agent_nickname")
     return parent, (role or "subagent") if parent else ""
 
 
-def _skip(line: bytes) -> Skip | None:
-    """Reasoning is long and encrypted, and never parsed."""
+def _skip_line(line: bytes) -> Skip | None:
+    """Reasoning is long and encrypted; its lines are not parsed."""
     at = line.find(b'"payload":{', 0, 200)
     return Skip.THINKING if at >= 0 and line.startswith(_THINKING, at + 11) else None
 
 
-def read_record(record: Record, file: FileInfo) -> Reading:
-    """What one line gives."""
+def read_record(record: Record, file: FileInfo) -> ParsedLine:
+    """The turns and results of one record, or why it has none."""
     kind = string(record, "type")
     payload = mapping(record.get("payload"))
     if kind in _HOUSEKEEPING:
@@ -127,55 +127,48 @@ def read_record(record: Record, file: FileInfo) -> Reading:
     if kind == "compacted":
         return skipped(Skip.COMPACTION)
     if not payload:
-        return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
+        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
     inner = string(payload, "type")
     reader = (_ITEMS if kind == "response_item" else _EVENTS if kind == "event_msg" else {}).get(
         inner
     )
     if reader is None:
         return skipped(Skip.HOUSEKEEPING if kind == "event_msg" else Skip.UNKNOWN_TYPE)
-    moment = string(record, "timestamp")
-    reading = reader(payload, normal_time(moment), file)
-    return reading if reading.ref else reading._replace(ref=moment)
-
-
-def _kept(
-    file: FileInfo, turns: Sequence[DraftTurn], results: Sequence[DraftResult] = (), ref: str = ""
-) -> Reading:
-    session = file.session
-    return Reading(Fate.CAPTURED, "", session.id, session.branch, turns, results, ref)
+    timestamp = string(record, "timestamp")
+    parsed = reader(payload, normal_time(timestamp), file)
+    return parsed if parsed.ref else parsed._replace(ref=timestamp)
 
 
 def _ref(payload: Record, time: str) -> str:
-    """What tells a record from all others: its id, or else the moment."""
+    """What identifies a record: its id, or else its time."""
     return string(payload, "id") or f"codex@{time}"
 
 
-def _message(payload: Record, time: str, file: FileInfo) -> Reading:
+def _message(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     role = string(payload, "role")
     if role not in ("user", "assistant"):
         return skipped(Skip.INJECTED)
     ref = _ref(payload, time)
     turns: list[DraftTurn] = []
-    otherwise = Skip.EMPTY
+    skip = Skip.EMPTY
     for number, part in enumerate(objects(payload.get("content"))):
         text = string(part, "text").strip()
         if string(part, "type") in ("input_image", "image"):
             text = "[image]"
         key = (ref, str(number), text)
         if role == "assistant" and text:
-            turns.append(tool_mapping.said(text, key, time))
+            turns.append(tool_mapping.assistant_turn(text, key, time))
         elif role == "user" and text:
-            found = _typed(text)
-            if found.skip is None:
+            prompt = _read_user_text(text)
+            if prompt.skip is None:
                 trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-                turns.append(tool_mapping.prompt(found.text, key, time, trust))
-            otherwise = found.skip or otherwise
-    return _kept(file, turns, ref=string(payload, "id")) if turns else skipped(otherwise)
+                turns.append(tool_mapping.user_turn(prompt.text, key, time, trust))
+            skip = prompt.skip or skip
+    return captured(file, turns, ref=string(payload, "id")) if turns else skipped(skip)
 
 
-def _typed(text: str) -> prompts.Prompt:
-    """A person's words in the user's place. An editor puts what is open before the request."""
+def _read_user_text(text: str) -> prompts.Prompt:
+    """The user's own text in a user message. An editor puts the open files before it."""
     if text.startswith(_MACHINE_STARTS):
         return prompts.Prompt("", skip=Skip.MACHINE)
     if text.startswith(_IDE_START):
@@ -184,29 +177,29 @@ def _typed(text: str) -> prompts.Prompt:
     return prompts.read_prompt(text)
 
 
-def _reasoning(payload: Record, time: str, file: FileInfo) -> Reading:
+def _reasoning(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     return skipped(Skip.THINKING)
 
 
-def _again(payload: Record, time: str, file: FileInfo) -> Reading:
-    """Told once more for the screen; the record itself stands on another line."""
+def _shown_again(payload: Record, time: str, file: FileInfo) -> ParsedLine:
+    """A repetition for the screen; the record itself is on another line."""
     return skipped(Skip.DUPLICATE)
 
 
-def _aborted(payload: Record, time: str, file: FileInfo) -> Reading:
+def _aborted(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     if string(payload, "reason") not in ("interrupted", ""):
         return skipped(Skip.MACHINE)
     key = ("codex-aborted", file.session.id, string(payload, "turn_id"), time)
-    return _kept(file, [tool_mapping.prompt(tool_mapping.INTERRUPTED, key, time)])
+    return captured(file, [tool_mapping.user_turn(tool_mapping.INTERRUPTED, key, time)])
 
 
-def _call(payload: Record, time: str, file: FileInfo) -> Reading:
-    given = tool_mapping.arguments(payload.get("arguments", payload.get("input")))
-    turns = list(_deeds(payload, given, time, file))
-    return _kept(file, turns, ref=string(payload, "id") or string(payload, "call_id"))
+def _call(payload: Record, time: str, file: FileInfo) -> ParsedLine:
+    given = tool_mapping.parse_arguments(payload.get("arguments", payload.get("input")))
+    turns = list(_call_turns(payload, given, time, file))
+    return captured(file, turns, ref=string(payload, "id") or string(payload, "call_id"))
 
 
-def _deeds(payload: Record, given: Record, time: str, file: FileInfo) -> Iterator[DraftTurn]:
+def _call_turns(payload: Record, given: Record, time: str, file: FileInfo) -> Iterator[DraftTurn]:
     name, call = string(payload, "name"), string(payload, "call_id")
     space = string(payload, "namespace")
     if space:
@@ -215,27 +208,29 @@ def _deeds(payload: Record, given: Record, time: str, file: FileInfo) -> Iterato
     command = _command(name, given)
     if not patch and command.startswith(("apply_patch", "applypatch")):
         patch = command
-    edits = tool_mapping.patched(patch, file.root, call) if patch else []
+    edits = tool_mapping.edits_of_patch(patch, file.root, call) if patch else []
     if edits:
-        yield from (tool_mapping.turn_of(edit, time, (time,)) for edit in edits)
+        yield from (tool_mapping.call_turn(edit, time, (time,)) for edit in edits)
         return
-    known, told = _named(name, given, command)
-    yield tool_mapping.did(known, told, file.root, call or _ref(payload, time), time, (time,))
+    mapped, arguments = _map_tool(name, given, command)
+    yield tool_mapping.tool_turn(
+        mapped, arguments, file.root, call or _ref(payload, time), time, (time,)
+    )
 
 
 def _command(name: str, given: Record) -> str:
     if name not in ("exec_command", "shell", "shell_command", "container.exec", "local_shell"):
         return ""
-    told = given.get("cmd", given.get("command", given.get("input")))
-    words = [str(word) for word in items(told)]
+    command = given.get("cmd", given.get("command", given.get("input")))
+    words = [str(word) for word in items(command)]
     if words:
-        # What a shell runs is the last word; the rest only starts the shell.
+        # Of `bash -lc COMMAND` only the command counts.
         return words[-1] if len(words) == 3 and words[1] in ("-lc", "-c") else " ".join(words)
-    return told if isinstance(told, str) else ""
+    return command if isinstance(command, str) else ""
 
 
-def _named(name: str, given: Record, command: str) -> tuple[str, Record]:
-    """A call under the name that memory knows it by."""
+def _map_tool(name: str, given: Record, command: str) -> tuple[str, Record]:
+    """Claude Code's name and arguments for a call."""
     if command:
         return "Bash", {"command": command}
     if name == "update_plan":
@@ -253,62 +248,64 @@ def _named(name: str, given: Record, command: str) -> tuple[str, Record]:
     return name or "tool", given
 
 
-def _shell_call(payload: Record, time: str, file: FileInfo) -> Reading:
+def _shell_call(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     action = mapping(payload.get("action"))
     call = {**payload, "name": "local_shell", "arguments": action}
     return _call(call, time, file)
 
 
-def _web_search(payload: Record, time: str, file: FileInfo) -> Reading:
+def _web_search(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     action = mapping(payload.get("action"))
     query = string(action, "query") or string(action, "pattern")
     given: Record = {"url": string(action, "url"), "query": query}
     if not query and not given["url"]:
         return skipped(Skip.EMPTY)
     call = string(payload, "id") or f"web@{time}"
-    turn = tool_mapping.did("WebSearch", given, file.root, call, time, (time,))
-    return _kept(file, [turn], [tool_mapping.came(call, True, "", time)], string(payload, "id"))
+    turn = tool_mapping.tool_turn("WebSearch", given, file.root, call, time, (time,))
+    return captured(
+        file, [turn], [tool_mapping.call_result(call, True, "", time)], string(payload, "id")
+    )
 
 
-def _output(payload: Record, time: str, file: FileInfo) -> Reading:
+def _output(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     call = string(payload, "call_id")
     inner = mapping(payload.get("output"))
-    told = inner.get("content") or inner.get("output") or inner.get("body")
-    text = tool_mapping.plain_text(told if inner else payload.get("output"))
+    content = inner.get("content") or inner.get("output") or inner.get("body")
+    text = tool_mapping.plain_text(content if inner else payload.get("output"))
     ok, text = _outcome(text)
-    return _kept(file, (), [tool_mapping.came(call, ok, text, time)], call)
+    return captured(file, (), [tool_mapping.call_result(call, ok, text, time)], call)
 
 
 def _outcome(text: str) -> tuple[bool, str]:
-    """Whether a call worked, and what it printed below the head that Codex puts over it."""
+    """Whether a call worked, and its output without the header that Codex puts over it."""
     if text.startswith("{"):
-        inner = tool_mapping.arguments(text)
+        inner = tool_mapping.parse_arguments(text)
         code = mapping(inner.get("metadata")).get("exit_code")
         if isinstance(inner.get("output"), str):
             return code in (0, None), string(inner, "output")
-    head = text[:_HEADER]
-    exited = _EXIT.search(head)
-    body = _OUTPUT.match(head)
+    head = text[:_HEADER_CHARS]
+    exited = _EXIT_CODE.search(head)
+    body = _OUTPUT_HEADER.match(head)
     if body:
         return exited is None or exited[1] == "0", text[body.end() :]
-    if exited and exited.start() < 200:
+    if exited and exited.start() < _EXIT_CODE_WITHIN:
         return exited[1] == "0", text
     return not head.startswith(_FAILED_STARTS), text
 
 
-def _patch_end(payload: Record, time: str, file: FileInfo) -> Reading:
-    """What came of the further files of a patch; of the first the output itself tells."""
+def _patch_end(payload: Record, time: str, file: FileInfo) -> ParsedLine:
+    """The results of all files of a patch but the first, which has the result of the call."""
     call, count = string(payload, "call_id"), len(mapping(payload.get("changes")))
     ok = payload.get("success") is True
-    told = "" if ok else string(payload, "stderr")
+    message = "" if ok else string(payload, "stderr")
     results = [
-        tool_mapping.came(tool_mapping.extra_call(call, number), ok, told, time)
+        tool_mapping.call_result(tool_mapping.edit_call_id(call, number), ok, message, time)
         for number in range(1, count)
     ]
-    return _kept(file, (), results, call) if results else skipped(Skip.DUPLICATE)
+    return captured(file, (), results, call) if results else skipped(Skip.DUPLICATE)
 
 
-_Reader = Callable[[Record, str, FileInfo], Reading]
+_Reader = Callable[[Record, str, FileInfo], ParsedLine]
 _ITEMS: dict[str, _Reader] = {
     "message": _message,
     "reasoning": _reasoning,
@@ -326,33 +323,33 @@ _ITEMS: dict[str, _Reader] = {
     "context_compaction": lambda payload, time, file: skipped(Skip.COMPACTION),
 }
 _EVENTS: dict[str, _Reader] = {
-    "user_message": _again,
-    "agent_message": _again,
+    "user_message": _shown_again,
+    "agent_message": _shown_again,
     "agent_reasoning": _reasoning,
     "agent_reasoning_raw_content": _reasoning,
-    "mcp_tool_call_end": _again,
-    "web_search_end": _again,
-    "exec_command_end": _again,
-    "item_completed": _again,
+    "mcp_tool_call_end": _shown_again,
+    "web_search_end": _shown_again,
+    "exec_command_end": _shown_again,
+    "item_completed": _shown_again,
     "patch_apply_end": _patch_end,
     "turn_aborted": _aborted,
 }
 
 
-def _printed(record: Record) -> Iterator[tuple[str, str]]:
+def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
     payload = mapping(record.get("payload"))
     if string(payload, "type").endswith("_call_output"):
         yield string(payload, "call_id"), tool_mapping.plain_text(payload.get("output"))
 
 
 AGENT = Agent(
-    NAME,
-    "Codex CLI",
-    _folders,
-    _find,
-    _knows,
-    _about,
-    read_record,
-    _skip,
-    printed=_printed,
+    name=NAME,
+    title="Codex CLI",
+    folders=_folders,
+    find=_find,
+    recognises=_recognises,
+    read_session=_read_session,
+    read_record=read_record,
+    skip_line=_skip_line,
+    tool_outputs=tool_outputs,
 )

@@ -1,8 +1,8 @@
 """Copilot CLI (0.0.340 to 1.0.102): `~/.copilot/session-state/SESSION/events.jsonl`, one event a
 line; older versions have `SESSION.jsonl` in the same folder.
 
-A call stands in the message that asks for it and again where it starts: whichever comes first is
-kept. What a subagent says is told in its parent's file.
+A call is in the message that requests it and again in the event of its start: whichever comes
+first is kept. The turns of a subagent are in the file of its parent.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, Where
+from holdfast.sources.agent import Agent, UserEnvironment
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
     DraftResult,
     DraftSession,
     DraftTurn,
     FileInfo,
-    Reading,
+    ParsedLine,
     skipped,
 )
 from holdfast.sources.json_fields import Record, first_object, mapping, normal_time, objects, string
@@ -59,8 +59,7 @@ _TOOLS = {
     "read_agent": "read_agent",
     "list_agents": "list_agents",
 }
-_CONTENTS = ("Read", "Grep", "Glob")
-# Whole families of events that hold no talk.
+# How the types of events begin that hold no conversation.
 _HOUSEKEEPING = (
     "session.", "hook.", "permission.", "permissions.", "assistant.turn_", "assistant.usage",
     "assistant.intent", "assistant.streaming", "subagent.", "skill.", "skills.", "external_tool.",
@@ -68,13 +67,13 @@ _HOUSEKEEPING = (
     "tool.user_requested", "tools.", "capabilities.", "mcp", "model.", "sampling.", "pending_",
     "auto_mode_switch.", "custom_agents.", "agents.", "extensions.", "workspace",
 )  # fmt: skip
-_ENDED = re.compile(
+_EXIT_LINE = re.compile(
     r"\s*<(?:shellId: \S+ |command with id: .*? )?[^<>]*exit(?:ed with)? code (-?\d+)[^<>]*>\s*\Z"
 )
 
 
-def _folders(where: Where) -> Sequence[Path]:
-    return [Path(where.env.get("COPILOT_HOME") or where.home / ".copilot") / "session-state"]
+def _folders(user: UserEnvironment) -> Sequence[Path]:
+    return [Path(user.env.get("COPILOT_HOME") or user.home / ".copilot") / "session-state"]
 
 
 def _find(path: Path, problems: list[str]) -> Iterator[Path]:
@@ -85,12 +84,12 @@ def _find(path: Path, problems: list[str]) -> Iterator[Path]:
     yield from path.glob("*.jsonl")
 
 
-def _knows(path: Path, head: bytes) -> bool:
+def _recognises(path: Path, head: bytes) -> bool:
     first = head[:600]
     return b'"type":"session.start"' in first and b'"copilotVersion"' in first
 
 
-def _about(path: Path, head: bytes) -> DraftSession:
+def _read_session(path: Path, head: bytes) -> DraftSession:
     start = mapping(first_object(head).get("data"))
     context = mapping(start.get("context"))
     named = path.parent.name if path.name == "events.jsonl" else path.stem
@@ -105,21 +104,21 @@ def _about(path: Path, head: bytes) -> DraftSession:
 
 
 def _session(data: Record, file: FileInfo) -> str:
-    """Whose words these are: those of a subagent name the call that started it."""
-    inner = string(data, "parentToolCallId")
-    return f"{file.session.id}:{inner}" if inner else file.session.id
+    """The id of the session; the events of a subagent name the call that started it."""
+    call = string(data, "parentToolCallId")
+    return f"{file.session.id}:{call}" if call else file.session.id
 
 
 def describe_session(record: Record, file: FileInfo) -> DraftSession:
-    """The session of a line, the file's own or that of a subagent."""
+    """The session of a record: that of the file, or a subagent."""
     id = _session(mapping(record.get("data")), file)
     if id == file.session.id:
         return file.session
     return file.session._replace(id=id, parent=file.session.id, subagent="subagent")
 
 
-def read_record(record: Record, file: FileInfo) -> Reading:
-    """What one line gives."""
+def read_record(record: Record, file: FileInfo) -> ParsedLine:
+    """The turns and results of one record, or why it has none."""
     kind, data = string(record, "type"), mapping(record.get("data"))
     reader = _EVENTS.get(kind)
     if reader is None:
@@ -128,128 +127,128 @@ def read_record(record: Record, file: FileInfo) -> Reading:
         known = kind.startswith(_HOUSEKEEPING)
         return skipped(Skip.HOUSEKEEPING if known else Skip.UNKNOWN_TYPE)
     if not data:
-        return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
-    reading = reader(data, normal_time(record.get("timestamp")), file)
-    return reading._replace(ref=string(record, "id"))
+        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
+    parsed = reader(data, normal_time(record.get("timestamp")), file)
+    return parsed._replace(ref=string(record, "id"))
 
 
-def _kept(
+def _captured(
     data: Record, file: FileInfo, turns: Sequence[DraftTurn], results: Sequence[DraftResult] = ()
-) -> Reading:
+) -> ParsedLine:
     id = _session(data, file)
-    return Reading(Fate.CAPTURED, "", id, file.session.branch, turns, results)
+    return ParsedLine(Fate.CAPTURED, "", id, file.session.branch, turns, results)
 
 
-def _user(data: Record, time: str, file: FileInfo) -> Reading:
+def _user(data: Record, time: str, file: FileInfo) -> ParsedLine:
     text = string(data, "content").strip()
     if string(data, "source") not in ("", "user"):
         return skipped(Skip.MACHINE)
-    found = prompts.read_prompt(text)
+    prompt = prompts.read_prompt(text)
     turns: list[DraftTurn] = []
     ref = string(data, "interactionId") or file.session.id
     trust = Trust.ASSISTANT if string(data, "parentToolCallId") else Trust.USER
-    if found.skip is None:
-        turns.append(tool_mapping.prompt(found.text, (ref, time, found.text), time, trust))
+    if prompt.skip is None:
+        turns.append(tool_mapping.user_turn(prompt.text, (ref, time, prompt.text), time, trust))
     for number, attached in enumerate(objects(data.get("attachments"))):
         name = string(attached, "displayName") or string(attached, "path")
         shown = f"[{string(attached, 'type') or 'file'} {name}]"
-        turns.append(tool_mapping.prompt(shown, (ref, time, str(number), shown), time, trust))
-    return _kept(data, file, turns) if turns else skipped(found.skip or Skip.EMPTY)
+        turns.append(tool_mapping.user_turn(shown, (ref, time, str(number), shown), time, trust))
+    return _captured(data, file, turns) if turns else skipped(prompt.skip or Skip.EMPTY)
 
 
-def _assistant(data: Record, time: str, file: FileInfo) -> Reading:
+def _assistant(data: Record, time: str, file: FileInfo) -> ParsedLine:
     text = string(data, "content").strip()
     key = (string(data, "messageId") or time, text)
-    turns: list[DraftTurn] = [tool_mapping.said(text, key, time)] if text else []
-    for asked in objects(data.get("toolRequests")):
-        turns += _call(asked, string(asked, "name"), time, file)
+    turns: list[DraftTurn] = [tool_mapping.assistant_turn(text, key, time)] if text else []
+    for request in objects(data.get("toolRequests")):
+        turns += _call(request, string(request, "name"), time, file)
     if not turns:
         return skipped(Skip.THINKING if data.get("reasoningText") else Skip.EMPTY)
-    return _kept(data, file, turns)
+    return _captured(data, file, turns)
 
 
-def _start(data: Record, time: str, file: FileInfo) -> Reading:
-    return _kept(data, file, _call(data, string(data, "toolName"), time, file))
+def _tool_start(data: Record, time: str, file: FileInfo) -> ParsedLine:
+    return _captured(data, file, _call(data, string(data, "toolName"), time, file))
 
 
-def _call(asked: Record, name: str, time: str, file: FileInfo) -> list[DraftTurn]:
-    call = string(asked, "toolCallId")
-    given = tool_mapping.arguments(asked.get("arguments"))
-    turns = tool_mapping.known(_TOOLS, name or "tool", given, file.root, call, time)
-    # It is told twice, and only here and there with the server that a tool is of.
+def _call(request: Record, name: str, time: str, file: FileInfo) -> list[DraftTurn]:
+    call = string(request, "toolCallId")
+    given = tool_mapping.parse_arguments(request.get("arguments"))
+    turns = tool_mapping.mapped_tool_turns(_TOOLS, name or "tool", given, file.root, call, time)
+    # It comes twice, once without the server of the tool: the key must not depend on that.
     own = ("copilot-call", file.session.id, call)
     return [turn._replace(key=(*own, str(number))) for number, turn in enumerate(turns)]
 
 
-def _complete(data: Record, time: str, file: FileInfo) -> Reading:
+def _tool_complete(data: Record, time: str, file: FileInfo) -> ParsedLine:
     call, ok = string(data, "toolCallId"), data.get("success") is True
     result = data.get("result")
     text = string(mapping(result), "content") or string(mapping(data.get("error")), "message")
-    ended = _ENDED.search(text[-400:])
+    ended = _EXIT_LINE.search(text[-400:])
     if ended:
         ok = ok and ended[1] == "0"
-        text = _ENDED.sub("", text)
-    shown = "shellExecution" in data or ended is not None or not ok
-    return _kept(data, file, (), [tool_mapping.came(call, ok, text, time, shown)])
+        text = _EXIT_LINE.sub("", text)
+    keep_output = "shellExecution" in data or ended is not None or not ok
+    return _captured(data, file, (), [tool_mapping.call_result(call, ok, text, time, keep_output)])
 
 
-def _aborted(data: Record, time: str, file: FileInfo) -> Reading:
+def _aborted(data: Record, time: str, file: FileInfo) -> ParsedLine:
     key = ("copilot-abort", file.session.id, time)
-    return _kept(data, file, [tool_mapping.prompt(tool_mapping.INTERRUPTED, key, time)])
+    return _captured(data, file, [tool_mapping.user_turn(tool_mapping.INTERRUPTED, key, time)])
 
 
-def _titled(data: Record, time: str, file: FileInfo) -> Reading:
+def _title_changed(data: Record, time: str, file: FileInfo) -> ParsedLine:
     title = string(data, "title").strip()
     if not title:
         return skipped(Skip.HOUSEKEEPING)
-    return Reading(Fate.CAPTURED, session=file.session.id, title=title)
+    return ParsedLine(Fate.CAPTURED, session=file.session.id, title=title)
 
 
-def _thought(data: Record, time: str, file: FileInfo) -> Reading:
+def _reasoning(data: Record, time: str, file: FileInfo) -> ParsedLine:
     return skipped(Skip.THINKING)
 
 
-def _put_in(data: Record, time: str, file: FileInfo) -> Reading:
+def _system_message(data: Record, time: str, file: FileInfo) -> ParsedLine:
     return skipped(Skip.INJECTED)
 
 
-def _notice(data: Record, time: str, file: FileInfo) -> Reading:
+def _notice(data: Record, time: str, file: FileInfo) -> ParsedLine:
     return skipped(Skip.MACHINE)
 
 
-_EVENTS: dict[str, Callable[[Record, str, FileInfo], Reading]] = {
+_EVENTS: dict[str, Callable[[Record, str, FileInfo], ParsedLine]] = {
     "user.message": _user,
     "assistant.message": _assistant,
-    "assistant.reasoning": _thought,
-    "assistant.reasoning_delta": _thought,
+    "assistant.reasoning": _reasoning,
+    "assistant.reasoning_delta": _reasoning,
     "assistant.message_delta": _notice,
-    "tool.execution_start": _start,
-    "tool.execution_complete": _complete,
+    "tool.execution_start": _tool_start,
+    "tool.execution_complete": _tool_complete,
     "abort": _aborted,
-    "session.title_changed": _titled,
+    "session.title_changed": _title_changed,
     "session.error": _notice,
     "session.info": _notice,
     "session.warning": _notice,
-    "system.message": _put_in,
+    "system.message": _system_message,
     "system.notification": _notice,
 }
 
 
-def printed(record: Record) -> Iterator[tuple[str, str]]:
-    """What tools printed, each with the id of its call."""
+def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
+    """The outputs of tools, each with the id of its call."""
     data = mapping(record.get("data"))
     if string(record, "type") == "tool.execution_complete":
         yield string(data, "toolCallId"), string(mapping(data.get("result")), "content")
 
 
 AGENT = Agent(
-    NAME,
-    "Copilot CLI",
-    _folders,
-    _find,
-    _knows,
-    _about,
-    read_record,
-    describe=describe_session,
-    printed=printed,
+    name=NAME,
+    title="Copilot CLI",
+    folders=_folders,
+    find=_find,
+    recognises=_recognises,
+    read_session=_read_session,
+    read_record=read_record,
+    session_of_record=describe_session,
+    tool_outputs=tool_outputs,
 )

@@ -1,9 +1,9 @@
 """Cursor (0.50 to 2.x): the editor's database `globalStorage/state.vscdb`, and the transcripts of
 its agents, `~/.cursor/projects/PROJECT/agent-transcripts/SESSION/SESSION.jsonl`.
 
-A conversation of the database is a list of bubbles; it is the source `state.vscdb/CONVERSATION`,
-laid out as a line a bubble. Transcripts have neither times nor results; those of conversations
-that the database holds are passed over. Neither format is documented by its maker.
+A conversation of the database is a list of bubbles. It is read as the source
+`state.vscdb/CONVERSATION`, one line a bubble. Transcripts have neither times nor results; those of
+conversations that the database has are left out. Neither format is documented.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ import orjson
 from holdfast.model.ledger import Failure, Fate, Skip
 from holdfast.model.trust import Trust
 from holdfast.sources import database, tool_mapping
-from holdfast.sources.agent import Agent, Layout, Where
+from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
     DraftResult,
     DraftSession,
     DraftTurn,
     FileInfo,
-    Reading,
+    ParsedLine,
+    captured,
     skipped,
 )
 from holdfast.sources.file_stamp import stamp_of
@@ -50,13 +51,13 @@ _TOOLS = {
     "read_lints": "read_lints", "ReadLints": "read_lints", "create_plan": "create_plan",
     "ask_question": "ask_question", "AskQuestion": "ask_question",
 }  # fmt: skip
-_CONTENTS = ("Read", "Grep", "Glob", "LS")
 _DATABASE = "state.vscdb"
-_STILL_S = 600
+# A conversation that changed within this time may still be written to.
+_OPEN_S = 600
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
-_TAGGED = re.compile(r"\A\s*(?:<([a-z_]+)>.*?</\1>\s*)+\Z", re.DOTALL)
-_PATHS = re.compile(rb'"((?:/|[A-Za-z]:\\\\)[^"]{1,300})"')
+_USER_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_ONLY_TAGS = re.compile(r"\A\s*(?:<([a-z_]+)>.*?</\1>\s*)+\Z", re.DOTALL)
+_ABSOLUTE_PATH = re.compile(rb'"((?:/|[A-Za-z]:\\\\)[^"]{1,300})"')
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9]+")
 
 _CONVERSATIONS = (
@@ -67,68 +68,70 @@ _CONVERSATIONS = (
 )
 _VALUE = "SELECT value FROM cursorDiskKV WHERE key = ?"
 _BUBBLES = "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ? AND value IS NOT NULL"
-_LISTED = "SELECT value FROM ItemTable WHERE key = 'composer.composerData'"
+_WORKSPACE_CONVERSATIONS = "SELECT value FROM ItemTable WHERE key = 'composer.composerData'"
 
 
-def _users(where: Where) -> Path:
-    """Where the editor keeps what is a user's."""
-    if where.system == "darwin":
-        return where.home / "Library" / "Application Support" / "Cursor" / "User"
-    if where.system == "win32":
-        roaming = where.env.get("APPDATA") or where.home / "AppData" / "Roaming"
+def _user_folder(user: UserEnvironment) -> Path:
+    """The folder of the editor's user data."""
+    if user.system == "darwin":
+        return user.home / "Library" / "Application Support" / "Cursor" / "User"
+    if user.system == "win32":
+        roaming = user.env.get("APPDATA") or user.home / "AppData" / "Roaming"
         return Path(roaming) / "Cursor" / "User"
-    config = where.env.get("XDG_CONFIG_HOME") or where.home / ".config"
+    config = user.env.get("XDG_CONFIG_HOME") or user.home / ".config"
     return Path(config) / "Cursor" / "User"
 
 
-def _folders(where: Where) -> Sequence[Path]:
-    return [_users(where) / "globalStorage", where.home / ".cursor" / "projects"]
+def _folders(user: UserEnvironment) -> Sequence[Path]:
+    return [_user_folder(user) / "globalStorage", user.home / ".cursor" / "projects"]
 
 
 def _find(path: Path, problems: list[str]) -> Iterator[Path]:
     file = path / _DATABASE if path.is_dir() else path
     if database.is_database(file):
         try:
-            yield from (file / id for id in database.kept(file, _stamps))
+            yield from (file / id for id in database.cached(file, _stamps))
         except OSError as error:
             problems.append(f"{file}: {error}")
     elif path.is_file():
         yield path
     else:
-        held = _held(path)
+        known = _conversations_in_database(path)
         for transcript in path.glob("*/agent-transcripts/**/*.jsonl"):
-            if transcript.stem not in held:
+            if transcript.stem not in known:
                 yield transcript
 
 
-def _held(projects: Path) -> set[str]:
-    """The conversations that the editor's database has, for transcripts in the usual place."""
+def _conversations_in_database(projects: Path) -> set[str]:
+    """The ids of the conversations in the editor's database, if it is in its default place."""
     home = projects.parents[1]
     for system in ("linux", "darwin", "win32"):
-        file = _users(Where(home, {}, system)) / "globalStorage" / _DATABASE
+        file = _user_folder(UserEnvironment(home, {}, system)) / "globalStorage" / _DATABASE
         if database.is_database(file):
             try:
-                return set(database.kept(file, _stamps))
+                return set(database.cached(file, _stamps))
             except OSError:
                 return set()
     return set()
 
 
-def _knows(path: Path, head: bytes) -> bool:
+def _recognises(path: Path, head: bytes) -> bool:
     if database.is_database(path, head):
         return path.name == _DATABASE and path.parent.name == "globalStorage"
     return path.suffix == ".jsonl" and "agent-transcripts" in path.parts
 
 
-def _is_file(path: Path) -> bool:
+def _is_transcript(path: Path) -> bool:
     return path.suffix == ".jsonl"
 
 
-def _about(path: Path, head: bytes) -> DraftSession:
-    if _is_file(path):
+def _read_session(path: Path, head: bytes) -> DraftSession:
+    if _is_transcript(path):
         parent = path.parent.parent.name if path.parent.name == "subagents" else ""
         role = "subagent" if parent else ""
-        return DraftSession(path.stem, parent or path.stem, parent, role, cwd=_folder(path, head))
+        return DraftSession(
+            path.stem, parent or path.stem, parent, role, cwd=_folder_of_transcript(path, head)
+        )
     composer = _composer(path)
     return DraftSession(
         path.name,
@@ -139,14 +142,14 @@ def _about(path: Path, head: bytes) -> DraftSession:
     )
 
 
-def _folder(path: Path, head: bytes) -> str:
-    """A project's folder is known by its name with dashes; which it is shows by the paths in the
-    transcript."""
+def _folder_of_transcript(path: Path, head: bytes) -> str:
+    """The project's folder. Cursor names it with dashes for slashes; a path in the transcript that
+    gives this name tells which slashes they were."""
     parts = path.parts
     name = parts[parts.index("agent-transcripts") - 1] if "agent-transcripts" in parts else ""
-    for match in _PATHS.finditer(head):
-        told = Path(match.group(1).decode("utf-8", "replace").replace("\\\\", "\\"))
-        for folder in (told, *told.parents):
+    for match in _ABSOLUTE_PATH.finditer(head):
+        found = Path(match.group(1).decode("utf-8", "replace").replace("\\\\", "\\"))
+        for folder in (found, *found.parents):
             if name and _NOT_A_WORD.sub("-", str(folder)).strip("-").lower() == name.lower():
                 return str(folder)
     plain = Path("/" + name.replace("-", "/"))
@@ -154,25 +157,25 @@ def _folder(path: Path, head: bytes) -> str:
 
 
 def _workspace(path: Path, composer: Record) -> str:
-    told = mapping(mapping(composer.get("workspaceIdentifier")).get("uri"))
-    if string(told, "fsPath") or string(told, "path"):
-        return string(told, "fsPath") or string(told, "path")
-    users = path.parent.parents[1]
-    folders = database.kept(path.parent, lambda file: _workspaces(users), "workspaces")
+    uri = mapping(mapping(composer.get("workspaceIdentifier")).get("uri"))
+    if string(uri, "fsPath") or string(uri, "path"):
+        return string(uri, "fsPath") or string(uri, "path")
+    user_folder = path.parent.parents[1]
+    folders = database.cached(path.parent, lambda file: _workspaces(user_folder), "workspaces")
     return folders.get(path.name, "")
 
 
-def _workspaces(users: Path) -> dict[str, str]:
-    """The folder of each conversation, as the editor's workspaces list them."""
+def _workspaces(user_folder: Path) -> dict[str, str]:
+    """The folder of each conversation, from the lists of the editor's workspaces."""
     found: dict[str, str] = {}
-    for file in users.glob(f"workspaceStorage/*/{_DATABASE}"):
+    for file in user_folder.glob(f"workspaceStorage/*/{_DATABASE}"):
         try:
             workspace = mapping(orjson.loads((file.parent / "workspace.json").read_bytes()))
-            listed = [_parsed(value) for (value,) in database.rows(file, _LISTED)]
+            listed = [_parsed(value) for (value,) in database.query(file, _WORKSPACE_CONVERSATIONS)]
         except (OSError, orjson.JSONDecodeError):
             continue
         folder = unquote(urlsplit(string(workspace, "folder")).path)
-        for composer in (one for told in listed for one in objects(told.get("allComposers"))):
+        for composer in (one for record in listed for one in objects(record.get("allComposers"))):
             found[string(composer, "composerId")] = folder
     return found
 
@@ -185,51 +188,51 @@ def _parsed(value: Any) -> Record:
 
 
 def _composer(path: Path) -> Record:
-    for (value,) in database.rows(path.parent, _VALUE, f"composerData:{path.name}"):
+    for (value,) in database.query(path.parent, _VALUE, f"composerData:{path.name}"):
         return _parsed(value)
     return {}
 
 
 def _stamps(file: Path) -> dict[str, str]:
-    """What changes with each conversation; one that was written to just now is looked at again."""
-    told: dict[str, str] = {}
-    for id, length, updated in database.rows(file, _CONVERSATIONS):
-        still = isinstance(updated, int | float) and abs(time() - updated / 1000) < _STILL_S
-        told[str(id)] = f"{length}:{updated}" + (":open" if still else "")
-    return told
+    """A stamp of each conversation; that of one written to just now says that it is open."""
+    stamps: dict[str, str] = {}
+    for id, length, updated in database.query(file, _CONVERSATIONS):
+        is_open = isinstance(updated, int | float) and abs(time() - updated / 1000) < _OPEN_S
+        stamps[str(id)] = f"{length}:{updated}" + (":open" if is_open else "")
+    return stamps
 
 
 def _stamp(path: Path) -> str:
-    if _is_file(path):
+    if _is_transcript(path):
         return stamp_of(path.stat())
-    stamps = database.kept(path.parent, _stamps)
+    stamps = database.cached(path.parent, _stamps)
     if path.name not in stamps:
         raise FileNotFoundError(f"{path} is not there")
     return stamps[path.name]
 
 
-def _lay_out(path: Path) -> bytes:
-    """The bubbles in their order, without those that are still being written."""
-    if _is_file(path):
-        return _numbered(path.read_bytes())
+def _to_lines(path: Path) -> bytes:
+    """The bubbles in their order, up to the first that is still being written."""
+    if _is_transcript(path):
+        return _numbered_lines(path.read_bytes())
     composer = _composer(path)
-    kept = {string(bubble, "bubbleId"): bubble for bubble in objects(composer.get("conversation"))}
+    bubbles = {string(one, "bubbleId"): one for one in objects(composer.get("conversation"))}
     start = f"bubbleId:{path.name}:"
-    for key, value in database.rows(path.parent, _BUBBLES, start, f"{start[:-1]};"):
-        kept[key[len(start) :]] = _parsed(value)
-    named = [string(h, "bubbleId") for h in objects(composer.get("fullConversationHeadersOnly"))]
+    for key, value in database.query(path.parent, _BUBBLES, start, f"{start[:-1]};"):
+        bubbles[key[len(start) :]] = _parsed(value)
+    ids = [string(h, "bubbleId") for h in objects(composer.get("fullConversationHeadersOnly"))]
     writing = set(map(str, items(composer.get("generatingBubbleIds"))))
-    open = ":open" in _stamp(path)
+    is_open = ":open" in _stamp(path)
     lines: list[Record] = [{"conversation": path.name, "createdAt": composer.get("createdAt")}]
-    for id in named or kept:
-        if open and id in writing:
+    for id in ids or bubbles:
+        if is_open and id in writing:
             break
-        lines.append({"bubble": kept.get(id, {}), "id": id, "at": composer.get("createdAt")})
+        lines.append({"bubble": bubbles.get(id, {}), "id": id, "at": composer.get("createdAt")})
     return b"".join(orjson.dumps(line) + b"\n" for line in lines)
 
 
-def _numbered(raw: bytes) -> bytes:
-    """The lines of a transcript, each with its place: nothing else tells two like ones apart."""
+def _numbered_lines(raw: bytes) -> bytes:
+    """The lines of a transcript, each with its number: nothing else tells two equal ones apart."""
     lines = raw.splitlines(keepends=True)
     return b"".join(
         b'{"at":"line-%d",%b' % (number, line[1:]) if line.startswith(b'{"') else line
@@ -237,8 +240,8 @@ def _numbered(raw: bytes) -> bytes:
     )
 
 
-def read_record(record: Record, file: FileInfo) -> Reading:
-    """What one line gives."""
+def read_record(record: Record, file: FileInfo) -> ParsedLine:
+    """The turns and results of one record, or why it has none."""
     if "bubble" in record:
         return _bubble(mapping(record["bubble"]), record, file)
     if "conversation" in record:
@@ -249,66 +252,61 @@ def read_record(record: Record, file: FileInfo) -> Reading:
     return skipped(Skip.HOUSEKEEPING if known else Skip.UNKNOWN_TYPE)
 
 
-def _kept(
-    file: FileInfo, turns: Sequence[DraftTurn], results: Sequence[DraftResult] = (), ref: str = ""
-) -> Reading:
-    session = file.session
-    return Reading(Fate.CAPTURED, "", session.id, session.branch, turns, results, ref)
-
-
-def _typed(text: str) -> prompts.Prompt:
-    """A person's words, which the agent's prompts put into a tag."""
-    asked = "\n\n".join(_QUERY.findall(text))
-    if not asked and text and _TAGGED.match(text):
+def _read_user_text(text: str) -> prompts.Prompt:
+    """The user's own text, which Cursor puts into a tag of its prompt."""
+    query = "\n\n".join(_USER_QUERY.findall(text))
+    if not query and text and _ONLY_TAGS.match(text):
         return prompts.Prompt("", skip=Skip.MACHINE)
-    return prompts.read_prompt(asked or text)
+    return prompts.read_prompt(query or text)
 
 
-def _bubble(bubble: Record, record: Record, file: FileInfo) -> Reading:
+def _bubble(bubble: Record, record: Record, file: FileInfo) -> ParsedLine:
     id, kind = string(record, "id"), bubble.get("type")
     if not bubble:
         return skipped(Skip.EMPTY)
     moment = normal_time(bubble.get("createdAt")) or normal_time(record.get("at"))
     text = string(bubble, "text").strip()
     if kind == 1:
-        found = _typed(text)
-        if found.skip is not None:
-            return skipped(found.skip)
-        return _kept(file, [tool_mapping.prompt(found.text, (id, found.text), moment)], ref=id)
+        prompt = _read_user_text(text)
+        if prompt.skip is not None:
+            return skipped(prompt.skip)
+        return captured(
+            file, [tool_mapping.user_turn(prompt.text, (id, prompt.text), moment)], ref=id
+        )
     if kind != 2:
-        return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
-    turns: list[DraftTurn] = [tool_mapping.said(text, (id, text), moment)] if text else []
+        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
+    turns: list[DraftTurn] = [tool_mapping.assistant_turn(text, (id, text), moment)] if text else []
     tool = mapping(bubble.get("toolFormerData"))
     results: list[DraftResult] = []
     if string(tool, "name"):
-        made, results = _tool(tool, id, moment, file)
-        turns += made
+        calls, results = _tool(tool, id, moment, file)
+        turns += calls
     if not turns:
         return skipped(Skip.THINKING if bubble.get("thinking") else Skip.EMPTY)
-    return _kept(file, turns, results, id)
+    return captured(file, turns, results, id)
 
 
 def _tool(
     tool: Record, id: str, moment: str, file: FileInfo
 ) -> tuple[list[DraftTurn], list[DraftResult]]:
     name, call = string(tool, "name"), string(tool, "toolCallId") or id
-    given = tool_mapping.arguments(tool.get("rawArgs") or tool.get("params"))
-    turns = tool_mapping.known(_TOOLS, name, given, file.root, call, moment, (id,))
+    given = tool_mapping.parse_arguments(tool.get("rawArgs") or tool.get("params"))
+    turns = tool_mapping.mapped_tool_turns(_TOOLS, name, given, file.root, call, moment, (id,))
     status = string(tool, "status")
     if status not in ("completed", "error", "cancelled"):
         return turns, []
-    came = tool_mapping.arguments(tool.get("result"))
-    code = came.get("exitCodeV2", came.get("exitCode"))
-    ok = status == "completed" and code in (0, None) and came.get("rejected") is not True
-    words = string(came, "output") or string(came, "error") or string(came, "contents")
-    words = words or string(tool, "error") or ("" if ok else status)
-    shown = _TOOLS.get(name) not in _CONTENTS
+    result = tool_mapping.parse_arguments(tool.get("result"))
+    code = result.get("exitCodeV2", result.get("exitCode"))
+    ok = status == "completed" and code in (0, None) and result.get("rejected") is not True
+    text = string(result, "output") or string(result, "error") or string(result, "contents")
+    text = text or string(tool, "error") or ("" if ok else status)
+    keep_output = _TOOLS.get(name) not in tool_mapping.FILE_CONTENT_TOOLS
     calls = [turn.tool.call for turn in turns if turn.tool]
-    return turns, [tool_mapping.came(one, ok, words, moment, shown) for one in calls]
+    return turns, [tool_mapping.call_result(one, ok, text, moment, keep_output) for one in calls]
 
 
-def _message(record: Record, file: FileInfo) -> Reading:
-    """A line of a transcript. What tells it from others is what it says, and where it stands."""
+def _message(record: Record, file: FileInfo) -> ParsedLine:
+    """A line of a transcript. Its key is its text and its line number."""
     moment = normal_time(record.get("timestamp_ms") or record.get("timestamp"))
     role, place = string(record, "role"), string(record, "at")
     content: object = mapping(record.get("message")).get("content")
@@ -317,51 +315,55 @@ def _message(record: Record, file: FileInfo) -> Reading:
         blocks = [{"type": "text", "text": content}]
     turns: list[DraftTurn] = []
     results: list[DraftResult] = []
-    otherwise = Skip.EMPTY
+    skip = Skip.EMPTY
     for number, block in enumerate(blocks):
         kind, text = string(block, "type"), string(block, "text").strip()
         key = ("cursor", file.session.id, place, str(number), text)
         if kind == "text" and role == "user":
-            found = _typed(text)
-            otherwise = found.skip or otherwise
-            if found.skip is None:
+            prompt = _read_user_text(text)
+            skip = prompt.skip or skip
+            if prompt.skip is None:
                 trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-                turns.append(tool_mapping.prompt(found.text, key, moment, trust))
+                turns.append(tool_mapping.user_turn(prompt.text, key, moment, trust))
         elif kind == "text" and text:
-            turns.append(tool_mapping.said(text, key, moment))
+            turns.append(tool_mapping.assistant_turn(text, key, moment))
         elif kind == "tool_use":
             name, call = string(block, "name"), string(block, "id")
             given = mapping(block.get("input"))
             mark = (file.session.id, place, str(number))
-            call = call or tool_mapping.made_up_call(*mark)
-            turns += tool_mapping.known(_TOOLS, name, given, file.root, call, moment, mark)
+            call = call or tool_mapping.derived_call_id(*mark)
+            turns += tool_mapping.mapped_tool_turns(
+                _TOOLS, name, given, file.root, call, moment, mark
+            )
         elif kind == "tool_result":
-            said = tool_mapping.plain_text(block.get("content"))
+            output = tool_mapping.plain_text(block.get("content"))
             ok = block.get("is_error") is not True
-            results.append(tool_mapping.came(string(block, "tool_use_id"), ok, said, moment))
+            results.append(
+                tool_mapping.call_result(string(block, "tool_use_id"), ok, output, moment)
+            )
         elif kind in ("thinking", "reasoning", "redacted_thinking"):
-            otherwise = Skip.THINKING
+            skip = Skip.THINKING
     if not turns and not results:
-        return skipped(otherwise)
-    return _kept(file, turns, results, place)
+        return skipped(skip)
+    return captured(file, turns, results, place)
 
 
-def printed(record: Record) -> Iterator[tuple[str, str]]:
-    """What tools printed, each with the id of its call."""
+def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
+    """The outputs of tools, each with the id of its call."""
     tool = mapping(mapping(record.get("bubble")).get("toolFormerData"))
     if string(tool, "name"):
-        came = tool_mapping.arguments(tool.get("result"))
-        yield string(tool, "toolCallId"), string(came, "output") or string(came, "contents")
+        result = tool_mapping.parse_arguments(tool.get("result"))
+        yield string(tool, "toolCallId"), string(result, "output") or string(result, "contents")
 
 
 AGENT = Agent(
-    NAME,
-    "Cursor",
-    _folders,
-    _find,
-    _knows,
-    _about,
-    read_record,
-    printed=printed,
-    layout=Layout(_stamp, _lay_out),
+    name=NAME,
+    title="Cursor",
+    folders=_folders,
+    find=_find,
+    recognises=_recognises,
+    read_session=_read_session,
+    read_record=read_record,
+    tool_outputs=tool_outputs,
+    layout=LineLayout(stamp=_stamp, to_lines=_to_lines),
 )

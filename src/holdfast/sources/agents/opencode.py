@@ -1,9 +1,9 @@
 """OpenCode (0.3 to 1.18): `~/.local/share/opencode`, one record a message and one for each part.
 
-They lie in a database since 1.2, in many small files before, and `opencode export` puts those of
-one session into a document; in each way they are the same. They are laid out as lines, a part
-before its message, and only once a message is finished, because until then its parts change. A
-session of the database is the source `opencode.db/SESSION`.
+Since 1.2 they are in a database, before that in many small files, and `opencode export` writes
+those of one session to a document; the records are the same. They are read as lines, a part before
+its message, and only once the message is finished, because its parts change until then. A session
+of the database is the source `opencode.db/SESSION`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import orjson
 
-from holdfast.model.ledger import Fate, Skip
+from holdfast.model.ledger import Skip
 from holdfast.model.trust import Trust
 from holdfast.sources import database, tool_mapping
-from holdfast.sources.agent import Agent, Layout, Where
+from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
 from holdfast.sources.claude_code import prompts
-from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, Reading, skipped
+from holdfast.sources.draft import DraftSession, FileInfo, ParsedLine, captured, skipped
 from holdfast.sources.file_stamp import stamp_of
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
@@ -50,11 +50,12 @@ _TOOLS = {
     "plan_exit": "plan_exit",
     "invalid": "invalid",
 }
-_CONTENTS = ("Read", "Grep", "Glob", "LS")
 _HOUSEKEEPING = frozenset("step-start step-finish snapshot patch agent subtask retry".split())
 _SUBAGENT = re.compile(r"\(@(\S+) subagent\)")
-_STILL_S = 600
-_STABLE = ("id", "role", "sessionID", "agent", "mode", "modelID", "providerID", "parentID")
+# An unfinished message that changed within this time may still be written to.
+_OPEN_S = 600
+# Fields of a message that do not change while it is written.
+_STABLE_FIELDS = ("id", "role", "sessionID", "agent", "mode", "modelID", "providerID", "parentID")
 
 _SESSIONS = "SELECT id, time_updated FROM session"
 _MESSAGES = "SELECT session_id, count(*), max(time_updated) FROM message GROUP BY session_id"
@@ -70,7 +71,7 @@ _PART_ROWS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER B
 
 
 class _Message(NamedTuple):
-    """A message, its parts, and when either changed last, in seconds."""
+    """A message, its parts, and when either changed last, in seconds of Unix time."""
 
     info: Record
     parts: Sequence[Record]
@@ -82,8 +83,8 @@ class _Session(NamedTuple):
     messages: Sequence[_Message]
 
 
-def _folders(where: Where) -> Sequence[Path]:
-    data = Path(where.env.get("XDG_DATA_HOME") or where.home / ".local" / "share")
+def _folders(user: UserEnvironment) -> Sequence[Path]:
+    data = Path(user.env.get("XDG_DATA_HOME") or user.home / ".local" / "share")
     return [data / "opencode"]
 
 
@@ -101,14 +102,14 @@ def _find(path: Path, problems: list[str]) -> Iterator[Path]:
         yield from path.glob("storage/session/*/ses_*.json")
 
 
-def _knows(path: Path, head: bytes) -> bool:
+def _recognises(path: Path, head: bytes) -> bool:
     if database.is_database(path, head):
         return path.name.startswith("opencode")
     start = head[:2000]
     return b'"ses_' in start and b'"directory"' in start and b'"version"' in start
 
 
-def _about(path: Path, head: bytes) -> DraftSession:
+def _read_session(path: Path, head: bytes) -> DraftSession:
     info = _info(path)
     id, parent, title = string(info, "id"), string(info, "parentID"), string(info, "title")
     role = _SUBAGENT.search(title)
@@ -125,9 +126,9 @@ def _about(path: Path, head: bytes) -> DraftSession:
 
 def _info(path: Path) -> Record:
     if not path.is_file():
-        for id, parent, directory, title, version in database.rows(path.parent, _INFO, path.name):
-            told = {"id": id, "parentID": parent, "directory": directory}
-            return {**told, "title": title, "version": version}
+        for id, parent, directory, title, version in database.query(path.parent, _INFO, path.name):
+            session = {"id": id, "parentID": parent, "directory": directory}
+            return {**session, "title": title, "version": version}
         return {}
     document = _read(path)
     return mapping(document.get("info")) or document
@@ -141,25 +142,25 @@ def _read(path: Path) -> Record:
 
 
 def _stamps(file: Path) -> dict[str, str]:
-    """What changes with each session of a database. What is unfinished is looked at again when
-    nothing more has come of it for a while."""
-    told = {str(id): str(updated) for id, updated in database.rows(file, _SESSIONS)}
-    for id, count, updated in database.rows(file, _MESSAGES):
-        if id in told:
-            told[id] += f":{count}:{updated}"
-    for id, updated in database.rows(file, _UNFINISHED):
-        if id in told and _still(updated / 1000):
-            told[id] += ":open"
-    return told
+    """A stamp of each session of a database. That of a session with an unfinished message says
+    that it is open, until nothing more has come for a while."""
+    stamps = {str(id): str(updated) for id, updated in database.query(file, _SESSIONS)}
+    for id, count, updated in database.query(file, _MESSAGES):
+        if id in stamps:
+            stamps[id] += f":{count}:{updated}"
+    for id, updated in database.query(file, _UNFINISHED):
+        if id in stamps and _is_open(updated / 1000):
+            stamps[id] += ":open"
+    return stamps
 
 
-def _still(changed: float) -> bool:
-    return abs(time() - changed) < _STILL_S
+def _is_open(changed: float) -> bool:
+    return abs(time() - changed) < _OPEN_S
 
 
 def _stamp(path: Path) -> str:
     if not path.is_file():
-        stamps = database.kept(path.parent, _stamps)
+        stamps = database.cached(path.parent, _stamps)
         if path.name not in stamps:
             raise FileNotFoundError(f"{path} is not there")
         return stamps[path.name]
@@ -168,17 +169,17 @@ def _stamp(path: Path) -> str:
     if folder is None:
         return own
     times = [entry.stat().st_mtime_ns for entry in folder.iterdir()] if folder.is_dir() else []
-    still = ":open" if times and _still(max(times) / 1e9) else ""
-    return f"{own}:{len(times)}:{max(times, default=0)}{still}"
+    open_mark = ":open" if times and _is_open(max(times) / 1e9) else ""
+    return f"{own}:{len(times)}:{max(times, default=0)}{open_mark}"
 
 
 def _messages_folder(path: Path) -> Path | None:
-    """Where the messages of a session lie that is a small file of its own."""
+    """The folder of messages, for a session that is a small file of its own."""
     storage = path.parents[2]
     return storage / "message" / path.stem if path.parents[1].name == "session" else None
 
 
-def _lay_out(path: Path) -> bytes:
+def _to_lines(path: Path) -> bytes:
     return b"".join(orjson.dumps(line) + b"\n" for line in _lines(_load(path)))
 
 
@@ -198,9 +199,9 @@ def _load(path: Path) -> _Session:
 
 def _from_database(file: Path, session: str) -> Iterator[_Message]:
     parts: dict[str, list[Record]] = {}
-    for message, id, data in database.rows(file, _PART_ROWS, session):
+    for message, id, data in database.query(file, _PART_ROWS, session):
         parts.setdefault(message, []).append({"id": id, **mapping(orjson.loads(data))})
-    for id, updated, data in database.rows(file, _MESSAGE_ROWS, session):
+    for id, updated, data in database.query(file, _MESSAGE_ROWS, session):
         info = {"id": id, **mapping(orjson.loads(data))}
         yield _Message(info, parts.get(id, ()), updated / 1000)
 
@@ -208,8 +209,8 @@ def _from_database(file: Path, session: str) -> Iterator[_Message]:
 def _from_files(folder: Path) -> Iterable[_Message]:
     found: list[_Message] = []
     for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        kept = folder.parents[1] / "part" / file.stem
-        parts = [_read(part) for part in sorted(kept.glob("*.json"))] if kept.is_dir() else []
+        of_message = folder.parents[1] / "part" / file.stem
+        parts = [_read(part) for part in sorted(of_message.glob("*.json"))]
         found.append(_Message(_read(file), parts, file.stat().st_mtime))
     return sorted(found, key=lambda one: _created(one.info))
 
@@ -220,25 +221,25 @@ def _created(info: Record) -> tuple[float, str]:
 
 
 def _lines(session: _Session) -> Iterator[Record]:
-    """What is finished, first the facts of the session that do not change any more."""
+    """The finished messages, after the facts of the session that do not change any more."""
     info = session.info
     yield {"session": {key: info.get(key) for key in ("id", "parentID", "directory", "version")}}
     last = len(session.messages) - 1
     for number, message in enumerate(session.messages):
-        told = mapping(message.info.get("time"))
-        done = string(message.info, "role") != "assistant" or bool(told.get("completed"))
-        if number == last and not done and _still(message.changed):
+        times = mapping(message.info.get("time"))
+        done = string(message.info, "role") != "assistant" or bool(times.get("completed"))
+        if number == last and not done and _is_open(message.changed):
             return
-        stub: Record = {key: message.info[key] for key in _STABLE if key in message.info}
-        stub["created"] = told.get("created")
+        stub: Record = {key: message.info[key] for key in _STABLE_FIELDS if key in message.info}
+        stub["created"] = times.get("created")
         if message.info.get("summary") is True:
             stub["summary"] = True
         yield from ({"message": stub, "part": part} for part in message.parts)
         yield {"message": {k: v for k, v in message.info.items() if k not in ("summary", "tools")}}
 
 
-def read_record(record: Record, file: FileInfo) -> Reading:
-    """What one line gives."""
+def read_record(record: Record, file: FileInfo) -> ParsedLine:
+    """The turns and results of one record, or why it has none."""
     message, part = mapping(record.get("message")), mapping(record.get("part"))
     if not part:
         known = "message" in record or "session" in record
@@ -254,16 +255,12 @@ def read_record(record: Record, file: FileInfo) -> Reading:
     return reader(message, part, file)
 
 
-def _kept(file: FileInfo, turns: Sequence[DraftTurn], part: Record) -> Reading:
-    return Reading(Fate.CAPTURED, "", file.session.id, "", turns, (), string(part, "id"))
-
-
 def _time(message: Record, part: Record) -> str:
-    told = mapping(part.get("time")).get("start")
-    return normal_time(told) or normal_time(message.get("created"))
+    start = mapping(part.get("time")).get("start")
+    return normal_time(start) or normal_time(message.get("created"))
 
 
-def _text(message: Record, part: Record, file: FileInfo) -> Reading:
+def _text(message: Record, part: Record, file: FileInfo) -> ParsedLine:
     text = string(part, "text").strip()
     if part.get("synthetic") is True or part.get("ignored") is True:
         return skipped(Skip.MACHINE)
@@ -271,44 +268,51 @@ def _text(message: Record, part: Record, file: FileInfo) -> Reading:
         return skipped(Skip.EMPTY)
     key, moment = (string(part, "id"), text), _time(message, part)
     if string(message, "role") == "assistant":
-        return _kept(file, [tool_mapping.said(text, key, moment)], part)
-    # The command line hands a prompt on in the quotes that it was given in.
+        return captured(
+            file, [tool_mapping.assistant_turn(text, key, moment)], ref=string(part, "id")
+        )
+    # A prompt from the command line comes with the quotes around it.
     typed = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
-    found = prompts.read_prompt(typed)
-    if found.skip is not None:
-        return skipped(found.skip)
+    prompt = prompts.read_prompt(typed)
+    if prompt.skip is not None:
+        return skipped(prompt.skip)
     trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-    return _kept(file, [tool_mapping.prompt(found.text, key, moment, trust)], part)
+    return captured(
+        file, [tool_mapping.user_turn(prompt.text, key, moment, trust)], ref=string(part, "id")
+    )
 
 
-def _reasoning(message: Record, part: Record, file: FileInfo) -> Reading:
+def _reasoning(message: Record, part: Record, file: FileInfo) -> ParsedLine:
     return skipped(Skip.THINKING)
 
 
-def _file(message: Record, part: Record, file: FileInfo) -> Reading:
+def _file(message: Record, part: Record, file: FileInfo) -> ParsedLine:
     if string(message, "role") == "assistant":
         return skipped(Skip.HOUSEKEEPING)
     image = string(part, "mime").startswith("image/")
     name = "[image]" if image else f"[file {string(part, 'filename')}]"
     key, moment = (string(part, "id"), name), _time(message, part)
-    return _kept(file, [tool_mapping.prompt(name, key, moment)], part)
+    return captured(file, [tool_mapping.user_turn(name, key, moment)], ref=string(part, "id"))
 
 
-def _tool(message: Record, part: Record, file: FileInfo) -> Reading:
+def _tool(message: Record, part: Record, file: FileInfo) -> ParsedLine:
     state = mapping(part.get("state"))
-    told = mapping(state.get("time"))
-    moment = normal_time(told.get("start")) or _time(message, part)
+    times = mapping(state.get("time"))
+    moment = normal_time(times.get("start")) or _time(message, part)
     name, call = string(part, "tool"), string(part, "callID") or string(part, "id")
     given, mark = mapping(state.get("input")), (string(part, "id"), moment)
-    turns = tool_mapping.known(_TOOLS, name or "tool", given, file.root, call, moment, mark)
-    reading = _kept(file, turns, part)
+    turns = tool_mapping.mapped_tool_turns(
+        _TOOLS, name or "tool", given, file.root, call, moment, mark
+    )
+    parsed = captured(file, turns, ref=string(part, "id"))
     if string(state, "status") not in ("completed", "error"):
-        return reading
+        return parsed
     ok, text = _outcome(state)
-    shown = _TOOLS.get(name) not in _CONTENTS
-    ended = normal_time(told.get("end")) or moment
+    keep_output = _TOOLS.get(name) not in tool_mapping.FILE_CONTENT_TOOLS
+    ended = normal_time(times.get("end")) or moment
     calls = [turn.tool.call for turn in turns if turn.tool]
-    return reading._replace(results=[tool_mapping.came(id, ok, text, ended, shown) for id in calls])
+    results = [tool_mapping.call_result(id, ok, text, ended, keep_output) for id in calls]
+    return parsed._replace(results=results)
 
 
 def _outcome(state: Record) -> tuple[bool, str]:
@@ -317,7 +321,7 @@ def _outcome(state: Record) -> tuple[bool, str]:
     return ok, string(state, "output") or string(state, "error")
 
 
-_PARTS: dict[str, Callable[[Record, Record, FileInfo], Reading]] = {
+_PARTS: dict[str, Callable[[Record, Record, FileInfo], ParsedLine]] = {
     "text": _text,
     "reasoning": _reasoning,
     "file": _file,
@@ -325,21 +329,21 @@ _PARTS: dict[str, Callable[[Record, Record, FileInfo], Reading]] = {
 }
 
 
-def printed(record: Record) -> Iterator[tuple[str, str]]:
-    """What tools printed, each with the id of its call."""
+def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
+    """The outputs of tools, each with the id of its call."""
     part = mapping(record.get("part"))
     if string(part, "type") == "tool":
         yield string(part, "callID"), string(mapping(part.get("state")), "output")
 
 
 AGENT = Agent(
-    NAME,
-    "OpenCode",
-    _folders,
-    _find,
-    _knows,
-    _about,
-    read_record,
-    printed=printed,
-    layout=Layout(_stamp, _lay_out),
+    name=NAME,
+    title="OpenCode",
+    folders=_folders,
+    find=_find,
+    recognises=_recognises,
+    read_session=_read_session,
+    read_record=read_record,
+    tool_outputs=tool_outputs,
+    layout=LineLayout(stamp=_stamp, to_lines=_to_lines),
 )

@@ -1,8 +1,7 @@
-"""What the hooks of Claude Code tell: a payload refined as its transcript would be, and a line of
-the journal read back.
+"""Hook events of Claude Code: from the payload to the fields of a journal line, and back to a turn.
 
-Both ways go through the readers of transcripts, so that the same words become the same turn
-whichever way they came. Of an event that says nothing new only its name and time are kept.
+Both directions use the readers of transcripts, so that the same text becomes the same turn
+whichever way it came. Of an event that adds no text only its name and time are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from holdfast.sources.draft import (
     DraftSession,
     DraftTurn,
     FileInfo,
-    Reading,
+    ParsedLine,
     skipped,
 )
 from holdfast.sources.json_fields import Record, mapping, string
@@ -27,26 +26,26 @@ AGENT = "claude-code-hooks"
 LINE_VERSION = 1
 
 _PROMPT = "UserPromptSubmit"
-_DONE = "PostToolUse"
-_FAILED = "PostToolUseFailure"
-_SAID = ("Stop", "SubagentStop")
-_WITH_WORDS = (_PROMPT, _DONE, _FAILED, *_SAID)
+_TOOL_DONE = "PostToolUse"
+_TOOL_FAILED = "PostToolUseFailure"
+_ANSWERED = ("Stop", "SubagentStop")
+_WITH_TEXT = (_PROMPT, _TOOL_DONE, _TOOL_FAILED, *_ANSWERED)
 
-# What else is worth keeping of an event: never a summary, which repeats what came before.
-_NOTES = {
+# Fields of other events that are kept. Not the summary of a compaction: it repeats earlier text.
+_NOTED_FIELDS = {
     "SessionStart": ("source", "model"),
     "SessionEnd": ("reason",),
     "PreCompact": ("trigger",),
     "PostCompact": ("trigger",),
     "StopFailure": ("error",),
 }
-_NOTE_LIMIT = 200
+_MAX_NOTE_CHARS = 200
 _REASONS = {reason.value: reason for reason in Skip}
 _FAILURES = {failure.value for failure in Failure}
 
 
-class Told(NamedTuple):
-    """What a payload gives: at most one turn, the result of its tool, short notes; or why there
+class EventContent(NamedTuple):
+    """What a payload holds: at most one turn, the result of its tool, and short notes; or why there
     is nothing to remember."""
 
     turn: DraftTurn | None = None
@@ -55,59 +54,61 @@ class Told(NamedTuple):
     skip: Skip | None = None
 
 
-def refine_payload(event: str, payload: Record, root: str, call_time: str, time: str) -> Told:
-    """What is kept of an event that came at `time`; `call_time` is when its tool was called."""
+def refine_payload(
+    event: str, payload: Record, root: str, call_time: str, time: str
+) -> EventContent:
+    """The content of an event that came at `time`; `call_time` is when its tool was called."""
     if event == _PROMPT:
         return _prompt(payload, time)
-    if event in (_DONE, _FAILED):
+    if event in (_TOOL_DONE, _TOOL_FAILED):
         return _tool(event, payload, root, call_time, time)
-    if event in _SAID:
+    if event in _ANSWERED:
         text = string(payload, "last_assistant_message").strip()
         if not text:
-            return Told(skip=Skip.EMPTY)
-        return Told(DraftTurn((), time, Role.ASSISTANT, Trust.ASSISTANT, text))
-    wanted = _NOTES.get(event, ())
-    notes = [(key, string(payload, key)[:_NOTE_LIMIT]) for key in wanted]
-    return Told(notes=tuple((key, value) for key, value in notes if value))
+            return EventContent(skip=Skip.EMPTY)
+        return EventContent(DraftTurn((), time, Role.ASSISTANT, Trust.ASSISTANT, text))
+    fields = _NOTED_FIELDS.get(event, ())
+    notes = [(key, string(payload, key)[:_MAX_NOTE_CHARS]) for key in fields]
+    return EventContent(notes=tuple((key, value) for key, value in notes if value))
 
 
-def _prompt(payload: Record, time: str) -> Told:
+def _prompt(payload: Record, time: str) -> EventContent:
     prompt = prompts.read_typed(string(payload, "prompt"))
     if prompt.skip is not None:
-        return Told(skip=prompt.skip)
+        return EventContent(skip=prompt.skip)
     trust = Trust.ASSISTANT if prompt.speaker or payload.get("agent_id") else Trust.USER
-    return Told(DraftTurn((), time, Role.USER, trust, prompt.text, prompt.speaker))
+    return EventContent(DraftTurn((), time, Role.USER, trust, prompt.text, prompt.speaker))
 
 
-def _tool(event: str, payload: Record, root: str, call_time: str, time: str) -> Told:
+def _tool(event: str, payload: Record, root: str, call_time: str, time: str) -> EventContent:
     name = string(payload, "tool_name") or "tool"
     call = string(payload, "tool_use_id")
     given: Any = payload.get("tool_input")
-    asked = mapping(given) if given.__class__ is dict else {"input": given}
-    tool = tools.read_call(name, asked, root, call)
+    arguments = mapping(given) if given.__class__ is dict else {"input": given}
+    tool = tools.read_call(name, arguments, root, call)
     turn = DraftTurn((), call_time, Role.TOOL, tools.trust_of(name), tool=tool)
-    if event == _FAILED:
+    if event == _TOOL_FAILED:
         block: Record = {"is_error": True, "content": string(payload, "error")}
         ok, result, lines = tools.read_result(block, {})
     else:
         response = payload.get("tool_response")
-        block = {"content": _shown(response)}
+        block = {"content": _output_shown(response)}
         ok, result, lines = tools.read_result(block, {"toolUseResult": response})
-    return Told(turn, DraftResult(call, ok, result, lines, time))
+    return EventContent(turn, DraftResult(call, ok, result, lines, time))
 
 
-def _shown(response: object) -> object:
-    """What the model was shown of a response, as far as the response itself tells it."""
+def _output_shown(response: object) -> object:
+    """The part of a tool's response that the model was shown, as far as the response has it."""
     detail = mapping(response)
     if not detail:
         return response
     answers = mapping(detail.get("answers"))
     if answers:
-        return ", ".join(f'"{asked}"="{answer}"' for asked, answer in answers.items())
+        return ", ".join(f'"{question}"="{answer}"' for question, answer in answers.items())
     return "\n".join(filter(None, (string(detail, "stdout"), string(detail, "stderr"))))
 
 
-def spell_turn(turn: DraftTurn, result: DraftResult | None) -> Record:
+def turn_fields(turn: DraftTurn, result: DraftResult | None) -> Record:
     """A redacted turn as the fields of a journal line."""
     fields: Record = {"role": turn.role.value, "trust": turn.trust.value, "at": turn.time}
     if turn.tool is not None:
@@ -120,22 +121,22 @@ def spell_turn(turn: DraftTurn, result: DraftResult | None) -> Record:
     return {key: value for key, value in fields.items() if value != ""}
 
 
-def read_record(record: Record, file: FileInfo) -> Reading:
-    """What one line of a journal gives."""
+def read_record(record: Record, file: FileInfo) -> ParsedLine:
+    """The turn and result of one line of a journal, or why it has none."""
     if record.get("v") != LINE_VERSION:
         return skipped(Skip.UNKNOWN_TYPE)
     if "problem" in record:
         problem = string(record, "problem")
         known = problem if problem in _FAILURES else Failure.WRONG_SHAPE.value
-        return Reading(Fate.FAILED, known)
+        return ParsedLine(Fate.FAILED, known)
     if "skip" in record:
         return skipped(_REASONS.get(string(record, "skip"), Skip.UNKNOWN_TYPE))
     turn = _turn(record)
     if turn is None:
-        wordless = string(record, "event") in _WITH_WORDS
-        return skipped(Skip.EMPTY if wordless else Skip.HOUSEKEEPING)
+        is_empty = string(record, "event") in _WITH_TEXT
+        return skipped(Skip.EMPTY if is_empty else Skip.HOUSEKEEPING)
     results = (_result(record),) if "ok" in record else ()
-    return Reading(
+    return ParsedLine(
         Fate.CAPTURED,
         session=session_id(record, file),
         turns=(turn,),
@@ -155,12 +156,12 @@ def _turn(record: Record) -> DraftTurn | None:
         target, action = string(record, "target"), string(record, "action")
         call = string(record, "call")
         tool = ToolCall(name, target, string(record, "lines"), action, call=call)
-        # The key of the same call in a transcript.
+        # The same key as that of the call in a transcript.
         return DraftTurn(("call", call or id, name, target, action), time, role, trust, tool=tool)
     text = string(record, "text")
     if not text:
         return None
-    # Where hooks are set up twice, the same prompt comes in two events.
+    # Where hooks are installed twice, the same prompt comes in two events.
     prompt = string(record, "prompt")
     key = ("prompt", prompt, text) if prompt else ("event", id, text)
     return DraftTurn(key, time, role, trust, text, string(record, "speaker"))
@@ -173,14 +174,14 @@ def _result(record: Record) -> DraftResult:
 
 
 def session_id(record: Record, file: FileInfo) -> str:
-    """The session of a line, called as its transcript would call it."""
+    """The id of a line's session, the same as in its transcript."""
     host = string(record, "session") or file.stem
     agent = string(record, "agent")
     return f"{host}:{agent}" if agent else host
 
 
 def describe_session(record: Record, file: FileInfo) -> DraftSession:
-    """What a line tells about its session."""
+    """What a line says about its session."""
     host = string(record, "session") or file.stem
     agent = string(record, "agent")
     return DraftSession(

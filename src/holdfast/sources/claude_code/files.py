@@ -1,4 +1,4 @@
-"""Where Claude Code keeps its transcripts, and how to know one when a user points at it."""
+"""Where Claude Code keeps its transcripts, and which files of a folder are transcripts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.regex import regex
 
 AGENT = "claude-code"
 
-# Journals of background workflows lie beside the subagents' transcripts and hold no talk.
+# Journals of background workflows are beside the subagents' transcripts and hold no conversation.
 _NOT_TRANSCRIPTS = {"journal.jsonl", "history.jsonl"}
 _SUBAGENT = regex(r"agent-[0-9A-Za-z_-]+\Z")
 
@@ -23,8 +23,8 @@ def default_folder(config_dir: Path) -> Path:
 def find_transcripts(
     folder: Path, problems: list[str] | None = None, endings: tuple[str, ...] = (".jsonl",)
 ) -> Iterator[Path]:
-    """Every transcript below a folder, subagents' included: all files with these endings. Linked
-    folders are followed, each once; what cannot be looked into is told in `problems`."""
+    """Every transcript below a folder, those of subagents included: all files with these endings.
+    Linked folders are followed, each once. What cannot be read is added to `problems`."""
     seen: set[tuple[int, int]] = set()
 
     def note(error: OSError) -> None:
@@ -38,7 +38,7 @@ def find_transcripts(
             continue
         seen.add((known.st_dev, known.st_ino))
         if "memory.db" in files and "events" in folders:
-            folders.remove("events")  # a home of ours: what hooks told is not a transcript
+            folders.remove("events")  # a home of Holdfast: the journals of hooks are no transcripts
         for name in files:
             path = Path(place, name)
             if name.endswith(endings) and name not in _NOT_TRANSCRIPTS and path.is_file():

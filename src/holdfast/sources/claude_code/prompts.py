@@ -1,7 +1,7 @@
-"""What a person typed, told apart from what the machine wrote into the same place.
+"""The text that a person typed, separated from what programs wrote into user messages.
 
-Claude Code records slash commands, notifications, reminders, hook output and editor context
-as user messages. Only the person's own words may count as a request.
+Claude Code records slash commands, notifications, reminders, hook output and editor context as
+user messages. Only the person's own text counts as a request.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from holdfast.model.ledger import Skip
 
 INTERRUPTED = "[Request interrupted by user"
 
-# Text of ours never comes back in: briefs are wrapped in this tag when they are injected.
+# Injected briefs are wrapped in this tag, so that they are never captured as a user's text.
 OWN_TAG = "holdfast-brief"
 
 _STRIPPED_TAGS = (
@@ -25,9 +25,9 @@ _STRIPPED_TAGS = (
     "local-command-caveat",
     OWN_TAG,
 )
-_STRIP = re.compile(rf"<({'|'.join(_STRIPPED_TAGS)})\b[^>]*>.*?</\1>\s*", re.DOTALL)
-# A tag without its end takes the rest with it where it opens a line, so that a person may still
-# speak of the tag in a sentence; ours does so anywhere.
+_STRIPPED = re.compile(rf"<({'|'.join(_STRIPPED_TAGS)})\b[^>]*>.*?</\1>\s*", re.DOTALL)
+# An unclosed tag removes the rest of the text if it opens a line, so that a person may still
+# mention the tag in a sentence; our own tag does so anywhere.
 _UNCLOSED = re.compile(
     rf"(?:\A|\n)\s{{0,40}}<(?:{'|'.join(_STRIPPED_TAGS)})\b.*|<{OWN_TAG}\b.*", re.DOTALL
 )
@@ -40,7 +40,7 @@ _TEAMMATE = re.compile(
 )
 _REMEMBER = re.compile(r"<user-memory-input>(.*?)</user-memory-input>", re.DOTALL)
 
-# Commands that act on the program itself: nobody will ever ask what came of them.
+# Commands that act on the program itself and say nothing about the project.
 _LOCAL_COMMANDS = frozenset(
     "add-dir agents bug clear color compact config context cost doctor effort exit export "
     "extra-usage fast feedback help hooks ide install-github-app keybindings login logout mcp "
@@ -59,12 +59,12 @@ _MACHINE_STARTS = (
     "<background-task",
     "<scheduled-task",
 )
-_COMPACTED = "This session is being continued from a previous conversation"
+_COMPACTION_START = "This session is being continued from a previous conversation"
 
 
 class Prompt(NamedTuple):
-    """A user message: the words, and the name of the teammate agent who wrote them, if one
-    did. `skip` says why there are no words."""
+    """A user message: the text, and the name of the teammate agent who wrote it, if one did.
+    `skip` says why there is no text."""
 
     text: str
     speaker: str = ""
@@ -72,10 +72,10 @@ class Prompt(NamedTuple):
 
 
 def read_prompt(text: str) -> Prompt:
-    """The person's words in a user message."""
+    """The person's own text in a user message."""
     if "<" not in text[:200] and "</" not in text and OWN_TAG not in text:
         words = text.strip()
-        if words.startswith(_COMPACTED):
+        if words.startswith(_COMPACTION_START):
             return Prompt("", skip=Skip.COMPACTION)
         if words.startswith(_MACHINE_STARTS):
             return Prompt("", skip=Skip.MACHINE)
@@ -84,7 +84,7 @@ def read_prompt(text: str) -> Prompt:
 
 
 def read_typed(text: str) -> Prompt:
-    """The same for a prompt as it was typed: a slash command is not spelled out in tags yet."""
+    """The same for a prompt as it was typed, where a slash command is not written in tags yet."""
     first = text[:200].split(None, 1)[:1]
     if first and first[0].startswith("/") and first[0][1:] in _LOCAL_COMMANDS:
         return Prompt("", skip=Skip.MACHINE)
@@ -92,10 +92,10 @@ def read_typed(text: str) -> Prompt:
 
 
 def _read_tagged(text: str) -> Prompt:
-    stripped = _UNCLOSED.sub("", _STRIP.sub("", text)).strip()
+    stripped = _UNCLOSED.sub("", _STRIPPED.sub("", text)).strip()
     if not stripped:
         return Prompt("", skip=Skip.INJECTED if OWN_TAG in text else Skip.MACHINE)
-    if stripped.startswith(_COMPACTED):
+    if stripped.startswith(_COMPACTION_START):
         return Prompt("", skip=Skip.COMPACTION)
     if stripped.startswith(_MACHINE_STARTS):
         return Prompt("", skip=Skip.MACHINE)
@@ -121,11 +121,11 @@ def _read_bash(text: str) -> Prompt:
 
 
 def _read_teammate(text: str) -> Prompt:
-    # Teammates also exchange protocol as JSON ({"type":"idle_notification"...}): not words.
-    said = [(who, words) for who, words in _TEAMMATE.findall(text) if not words.startswith("{")]
-    if not said:
+    # Teammates also exchange protocol messages as JSON ({"type":"idle_notification"...}).
+    messages = [(who, words) for who, words in _TEAMMATE.findall(text) if not words.startswith("{")]
+    if not messages:
         return Prompt("", skip=Skip.MACHINE)
-    return Prompt("\n\n".join(words for _, words in said), speaker=said[0][0] or "teammate")
+    return Prompt("\n\n".join(words for _, words in messages), speaker=messages[0][0] or "teammate")
 
 
 def _read_remember(text: str) -> Prompt:

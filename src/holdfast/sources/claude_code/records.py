@@ -1,6 +1,6 @@
-"""One line of a Claude Code transcript, read: which turns and results it gives, or why none.
+"""Reads one line of a Claude Code transcript: its turns and results, or why it has none.
 
-No state is kept from line to line, so lines may be read in any pieces and by any process.
+No state is kept from line to line, so any part of a file may be read by any process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.sources.draft import (
     DraftSession,
     DraftTurn,
     FileInfo,
-    Reading,
+    ParsedLine,
     skipped,
 )
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
@@ -32,8 +32,7 @@ _TOOL_ROLE = Role.TOOL
 _ASSISTANT_ROLE = Role.ASSISTANT
 _BY_ASSISTANT = Trust.ASSISTANT
 
-# Lines that open with one of these hold no conversation; told from the first bytes, they
-# need not even be parsed.
+# Lines that begin with one of these hold no conversation and need not be parsed.
 _HOUSEKEEPING_STARTS = tuple(
     f'{{"type":"{kind}"'.encode()
     for kind in (
@@ -58,7 +57,8 @@ _THINKING = b'[{"type":"thinking"'
 _ASSISTANT = b'"type":"assistant"'
 _TEXT = b'"type":"text"'
 _TOOL = b'tool_use"'
-_TOLD_WITHIN = 1000
+# How far into a line its type and the start of its content are looked for.
+_TYPE_WITHIN_BYTES = 1000
 
 _HOUSEKEEPING_TYPES = frozenset(
     "agent-name api-request api-request-shape atis-latch attribution-snapshot "
@@ -72,43 +72,45 @@ _INJECTED_ATTACHMENTS = ("hook_", "async_hook_")
 
 
 def skip_unparsed(line: bytes) -> Skip | None:
-    """Why a line gives nothing, where its bytes tell it without parsing. Inside a JSON string
-    quotes are escaped, so no text can imitate these."""
+    """Why a line holds nothing, where its bytes show it without parsing. Inside a JSON string
+    quotes are escaped, so no text can imitate these bytes."""
     if line.startswith(_OPENS_WITH_TYPE):
         return Skip.HOUSEKEEPING if line.startswith(_HOUSEKEEPING_STARTS) else None
     # The first object inside the line's own, and the first array in that.
-    inner = line.find(b"{", 1, _TOLD_WITHIN)
+    inner = line.find(b"{", 1, _TYPE_WITHIN_BYTES)
     if line.endswith(_PROGRESS, 0, inner):
         return Skip.HOUSEKEEPING
-    content = line.find(b"[", inner, inner + _TOLD_WITHIN)
+    content = line.find(b"[", inner, inner + _TYPE_WITHIN_BYTES)
     if line.startswith(_THINKING, content) and _ASSISTANT in line:
         return None if _TEXT in line or _TOOL in line else Skip.THINKING
     return None
 
 
-# Beside what the model saw, the line of a result holds the whole file again, twice for an edit.
-_COPIES = (
+# The line of a result also holds the whole file that was read or edited: from the first of each
+# pair to the second.
+_FILE_COPIES = (
     (b'"toolUseResult":{"filePath":"', b'","structuredPatch":'),
     (b'"toolUseResult":{"type":"text","file":{"filePath":"', b'","numLines":'),
     (b'"toolUseResult":{"type":"update","filePath":"', b'","structuredPatch":'),
 )
-_WORTH_CUTTING = 3000
+# Shorter lines are parsed faster than they are cut.
+_MIN_BYTES_TO_CUT = 3000
 
 
-def without_copies(line: bytes) -> bytes:
-    """The line without the copies of files that no one reads: a third of all there is to parse."""
-    if len(line) < _WORTH_CUTTING:
+def without_file_copies(line: bytes) -> bytes:
+    """The line without copies of files, which are a third of all bytes to parse and never used."""
+    if len(line) < _MIN_BYTES_TO_CUT:
         return line
     at = line.find(b'"toolUseResult":{')
-    for head, end in _COPIES if at >= 0 else ():
+    for head, end in _FILE_COPIES if at >= 0 else ():
         if line.startswith(head, at):
             stop = line.find(end, at)
             return line[: at + len(head)] + line[stop:] if stop > 0 else line
     return line
 
 
-def read_record(record: Record, file: FileInfo) -> Reading:
-    """What one line gives."""
+def read_record(record: Record, file: FileInfo) -> ParsedLine:
+    """The turns and results of one record, or why it has none."""
     kind: Any = record.get("type")
     if kind == "assistant":
         return _assistant(record, file)
@@ -127,19 +129,19 @@ def read_record(record: Record, file: FileInfo) -> Reading:
 
 
 def session_id(record: Record, file: FileInfo) -> str:
-    """The session a line belongs to; a subagent's is named after its parent and itself."""
+    """The id of a line's session; a subagent's is made of its parent's and its own."""
     host: Any = record.get("sessionId")
     if host.__class__ is not str or not host:
         host = file.stem
     if "agentId" in record and string(record, "agentId"):
         return f"{host}:{record['agentId']}"
     if record.get("isSidechain") is True:
-        return f"{host}:sidechain"  # before 2.0 a subagent's lines lay in its parent's file
+        return f"{host}:sidechain"  # before 2.0 a subagent's lines were in its parent's file
     return host
 
 
 def describe_session(record: Record, file: FileInfo) -> DraftSession:
-    """What a line tells about its session."""
+    """What a line says about its session."""
     id = session_id(record, file)
     host = string(record, "sessionId") or file.stem
     inner = id.partition(":")[2] if id != host else ""
@@ -166,7 +168,7 @@ def _time(record: Record) -> str:
 
 
 def _blocks(record: Record) -> list[Record] | None:
-    """The content of a message as blocks; None where the shape is not a message's."""
+    """The content of a message as blocks; None where it is no message."""
     message: Any = record.get("message")
     content: Any = message.get("content") if message.__class__ is dict else message
     if content.__class__ is str:
@@ -179,8 +181,8 @@ def _blocks(record: Record) -> list[Record] | None:
     return content
 
 
-def _wrong_shape() -> Reading:
-    return Reading(Fate.FAILED, Failure.WRONG_SHAPE.value)
+def _wrong_shape() -> ParsedLine:
+    return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
 
 
 def _captured(
@@ -188,11 +190,11 @@ def _captured(
     file: FileInfo,
     turns: Sequence[DraftTurn],
     results: Sequence[DraftResult],
-    otherwise: Skip,
-) -> Reading:
+    skip: Skip,
+) -> ParsedLine:
     if not turns and not results:
-        return skipped(otherwise)
-    return Reading(
+        return skipped(skip)
+    return ParsedLine(
         _CAPTURED,
         "",
         session_id(record, file),
@@ -203,16 +205,16 @@ def _captured(
     )
 
 
-def _assistant(record: Record, file: FileInfo) -> Reading:
+def _assistant(record: Record, file: FileInfo) -> ParsedLine:
     blocks = _blocks(record)
     if blocks is None:
         return _wrong_shape()
     if record.get("isApiErrorMessage") or _is_synthetic(record["message"]):
         return skipped(Skip.MACHINE)
-    ref = string(record, "uuid") or _place(record, file)
+    ref = string(record, "uuid") or _fallback_ref(record, file)
     time = _time(record)
     turns: list[DraftTurn] = []
-    otherwise = _EMPTY
+    skip = _EMPTY
     for number, block in enumerate(blocks):
         kind = block.get("type")
         if kind == "tool_use" or kind == "server_tool_use":
@@ -223,8 +225,8 @@ def _assistant(record: Record, file: FileInfo) -> Reading:
                 key = (ref, str(number), text)
                 turns.append(DraftTurn(key, time, _ASSISTANT_ROLE, _BY_ASSISTANT, text))
         elif kind == "thinking" or kind == "redacted_thinking":
-            otherwise = Skip.THINKING
-    return _captured(record, file, turns, (), otherwise)
+            skip = Skip.THINKING
+    return _captured(record, file, turns, (), skip)
 
 
 def _is_synthetic(message: Any) -> bool:
@@ -236,18 +238,18 @@ def _tool_turn(block: Record, number: int, ref: str, time: str, file: FileInfo) 
     name = string(block, "name") or "tool"
     call = string(block, "id")
     given: Any = block.get("input")
-    asked = mapping(given) if given.__class__ is dict else {"input": given}
-    tool = tools.read_call(name, asked, file.root, call)
+    arguments = mapping(given) if given.__class__ is dict else {"input": given}
+    tool = tools.read_call(name, arguments, file.root, call)
     key = ("call", call or f"{ref}.{number}", name, tool.target, tool.action)
     return DraftTurn(key, time, _TOOL_ROLE, tools.trust_of(name), tool=tool)
 
 
-def _place(record: Record, file: FileInfo) -> str:
-    """What stands in for a missing uuid: the session and the moment."""
+def _fallback_ref(record: Record, file: FileInfo) -> str:
+    """Identifies a record without a uuid: its session and its time."""
     return f"{string(record, 'sessionId') or file.stem}@{_time(record)}"
 
 
-def _user(record: Record, file: FileInfo) -> Reading:
+def _user(record: Record, file: FileInfo) -> ParsedLine:
     if record.get("isCompactSummary") or record.get("repeatsCompactSummary"):
         return skipped(Skip.COMPACTION)
     if record.get("isMeta"):
@@ -256,11 +258,11 @@ def _user(record: Record, file: FileInfo) -> Reading:
     if blocks is None:
         return _wrong_shape()
     machine = record.get("turnOrigin") == "task_notification"
-    ref = string(record, "uuid") or _place(record, file)
+    ref = string(record, "uuid") or _fallback_ref(record, file)
     time = _time(record)
     turns: list[DraftTurn] = []
     results: list[DraftResult] = []
-    otherwise = Skip.MACHINE if machine else _EMPTY
+    skip = Skip.MACHINE if machine else _EMPTY
     for number, block in enumerate(blocks):
         kind = block.get("type")
         if kind == "tool_result":
@@ -273,16 +275,16 @@ def _user(record: Record, file: FileInfo) -> Reading:
             if prompt.skip is None:
                 turns.append(_prompt_turn(prompt, (ref, str(number), prompt.text), time, record))
             else:
-                otherwise = prompt.skip
-    return _captured(record, file, turns, results, otherwise)
+                skip = prompt.skip
+    return _captured(record, file, turns, results, skip)
 
 
 def _prompt_turn(
     prompt: prompts.Prompt, key: tuple[str, ...], time: str, record: Record
 ) -> DraftTurn:
-    """Words from another agent, a parent among them, sit in the user's place but are not his."""
-    inner = bool(record.get("agentId")) or record.get("isSidechain") is True
-    trust = Trust.ASSISTANT if prompt.speaker or inner else Trust.USER
+    """A user message. In the session of a subagent, or from a teammate, an agent wrote it."""
+    is_subagent = bool(record.get("agentId")) or record.get("isSidechain") is True
+    trust = Trust.ASSISTANT if prompt.speaker or is_subagent else Trust.USER
     return DraftTurn(key, time, Role.USER, trust, prompt.text, prompt.speaker)
 
 
@@ -291,33 +293,33 @@ def _result(block: Record, record: Record, time: str) -> DraftResult:
     return DraftResult(string(block, "tool_use_id"), ok, result, lines, time)
 
 
-def _attachment(record: Record, file: FileInfo) -> Reading:
+def _attachment(record: Record, file: FileInfo) -> ParsedLine:
     attachment = mapping(record.get("attachment"))
     kind = string(attachment, "type")
     if kind.startswith(_INJECTED_ATTACHMENTS):
         return skipped(Skip.INJECTED)
     if kind != "queued_command":
         return skipped(Skip.HOUSEKEEPING)
-    # Typed while the agent was busy: a person's words that appear nowhere else.
-    prompt = prompts.read_prompt(_words(attachment.get("prompt")))
+    # Typed while the agent was busy: a person's text that appears nowhere else.
+    prompt = prompts.read_prompt(_prompt_text(attachment.get("prompt")))
     if prompt.skip is not None or attachment.get("commandMode") == "task-notification":
         return skipped(prompt.skip or Skip.MACHINE)
-    ref = string(record, "uuid") or _place(record, file)
+    ref = string(record, "uuid") or _fallback_ref(record, file)
     turn = _prompt_turn(prompt, (ref, "0", prompt.text), _time(record), record)
     return _captured(record, file, [turn], [], Skip.EMPTY)
 
 
-def _words(prompt: object) -> str:
-    """The words of a prompt that is a text, or blocks of text and images."""
+def _prompt_text(prompt: object) -> str:
+    """The text of a prompt that is a string, or blocks of text and images."""
     if isinstance(prompt, str):
         return prompt
-    said = [string(b, "text") or f"[{string(b, 'type')}]" for b in objects(prompt)]
-    return "\n\n".join(said)
+    parts = [string(b, "text") or f"[{string(b, 'type')}]" for b in objects(prompt)]
+    return "\n\n".join(parts)
 
 
-def _title(record: Record, file: FileInfo, key: str) -> Reading:
+def _title(record: Record, file: FileInfo, key: str) -> ParsedLine:
     title = string(record, key).strip()
     host = string(record, "sessionId")
     if not title or not host:
         return skipped(Skip.HOUSEKEEPING)  # before 2.0 a summary named another session's leaf
-    return Reading(Fate.CAPTURED, session=host, title=title)
+    return ParsedLine(Fate.CAPTURED, session=host, title=title)

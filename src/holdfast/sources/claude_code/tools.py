@@ -1,7 +1,7 @@
-"""A tool call as name, target, action and result: what was done, without what was read.
+"""Tool calls as name, target, action and result: what was done, without what was read.
 
-Contents of files and long outputs are the bulk of a transcript and the part that goes stale;
-the change itself (a diff, a command) and whether it worked are what memory needs.
+Contents of files and long outputs are most of a transcript and soon outdated. What is kept is the
+change itself (a diff, a command) and whether it worked.
 """
 
 from __future__ import annotations
@@ -9,19 +9,48 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources.json_fields import Record, items, mapping, objects, string
 
-COMMAND_LIMIT = 700
-DIFF_LINES = 14
-DIFF_LIMIT = 700
-PLAN_LIMIT = 3000
-BRIEF_LIMIT = 300
-ERROR_LINES = 8
-ERROR_LIMIT = 500
-OUTPUT_LIMIT = 160
+
+class ToolTextLimits(NamedTuple):
+    """How much text of a call and its result is kept. More would be found by more searches, and
+    would make every stored turn and every injected quotation longer."""
+
+    command_chars: int = 700
+    # An edit shows what changed, not the whole change; the commit has that.
+    diff_lines: int = 14
+    diff_chars: int = 700
+    # Plans are rare, and what a session decided is in them.
+    plan_chars: int = 3000
+    question_chars: int = 600
+    # A person's answer to such a question.
+    answer_chars: int = 1000
+    # Arguments of other tools, descriptions of tasks, messages between agents.
+    argument_chars: int = 300
+    # Search patterns and questions to the web.
+    pattern_chars: int = 200
+    # The task in progress in a list of tasks.
+    task_chars: int = 120
+    # The first and the last lines of an error say what failed.
+    error_lines: int = 8
+    error_chars: int = 500
+    # One line of output: the last, where commands say how they ended.
+    output_chars: int = 160
+
+
+LIMITS = ToolTextLimits()
+# How much of a text is looked at before it is cut to the limits above.
+_SCANNED_ERROR_CHARS = 20_000
+_SCANNED_CONTENT_CHARS = 2000
+_SCANNED_END_CHARS = 1000
+_SCANNED_COMMIT_CHARS = 4000
+# `clip` looks for the end of a word in the last characters, and cuts this much off otherwise.
+_WORD_SEARCH_CHARS = 200
+_CUT_WORD_CHARS = 80
 _COMMITTED = re.compile(r"^\[[^\]\n]{1,100} [0-9a-f]{7,40}\] \S.*$", re.MULTILINE)
 
 _TOOL = Trust.TOOL
@@ -35,25 +64,28 @@ _NOISE_TAG = re.compile(
 _OWN_TOOLS = ("mcp__holdfast__", "mcp__plugin_holdfast_holdfast__")
 _OWN_ANSWERS = ('{"answer":', '{"bank":')
 _OUTSIDE = re.compile(r'"trust": ?"external"')
-INSIDE_TOLD = "answered from memory"
-OUTSIDE_TOLD = "answered from memory, with text from outside"
+# The result that is kept of our own server's answers: their text is not captured again.
+ANSWERED_FROM_MEMORY = "answered from memory"
+ANSWERED_WITH_EXTERNAL_TEXT = "answered from memory, with text from outside"
 _NUMBERED = re.compile(r"\s*\d+[\t→]")
 _REJECTED = "The user doesn't want to proceed with this tool use."
 _FEEDBACK = re.compile(r"the user said:\s*(.*?)(?:\n\nNote: The user's next|\Z)", re.DOTALL)
 
 
 def clip(text: str, limit: int) -> str:
-    """The start of a text, with a mark where it was cut. No word is cut in two: half a key or
-    an address without its end would not be known as a secret."""
+    """The start of a text, with a mark where it was cut. No word is cut in two, because half a key
+    would not be recognised as a secret."""
     if len(text) <= limit:
         return text
     head = text[:limit]
     end = max(head.rfind(" "), head.rfind("\n"))
-    return head[: end if end > limit - 200 else limit - 80].rstrip() + " …"
+    return (
+        head[: end if end > limit - _WORD_SEARCH_CHARS else limit - _CUT_WORD_CHARS].rstrip() + " …"
+    )
 
 
 def relative(path: str, root: str) -> str:
-    """A path as the project tells it: below its root, worktrees folded into one."""
+    """A path relative to the project's root, without the folder of a worktree."""
     if root and path.startswith(root) and path[len(root) : len(root) + 1] in ("/", "\\"):
         path = path[len(root) + 1 :]
     if ".claude" in path:
@@ -62,33 +94,35 @@ def relative(path: str, root: str) -> str:
 
 
 def read_call(name: str, given: Record, root: str, call: str) -> ToolCall:
-    """What a tool was asked to do."""
+    """What a tool was called to do. A tool without a reader keeps its arguments as JSON."""
     reader = _READERS.get(name)
     if reader is None:
-        return ToolCall(name, action=clip(_compact(given), BRIEF_LIMIT), call=call)
+        return ToolCall(name, action=clip(_compact(given), LIMITS.argument_chars), call=call)
     target, lines, action = reader(given)
     return ToolCall(name, relative(target, root), lines, action, call=call)
 
 
 def is_own(name: str) -> bool:
-    """Whether a tool is our own server's: what it brings in is memory."""
+    """Whether a tool belongs to our own server, whose output comes from memory."""
     return name.startswith(_OWN_TOOLS)
 
 
 def trust_of(name: str) -> Trust:
-    """Whose words a tool brings in: the web's and other servers' are a stranger's. So are our own
-    server's, until its answer shows that nothing in it came from outside."""
-    outside = name.startswith("mcp__") or name in ("WebFetch", "WebSearch")
-    return _EXTERNAL if outside else _TOOL
+    """The trust in a tool's output: text from the web and from MCP servers is external. So is that
+    of our own server, until its answer shows that nothing in it came from outside."""
+    is_external = name.startswith("mcp__") or name in ("WebFetch", "WebSearch")
+    return _EXTERNAL if is_external else _TOOL
 
 
 def _compact(given: Record) -> str:
     short = {
-        key: value if not isinstance(value, str) else value[:BRIEF_LIMIT]
+        key: value if not isinstance(value, str) else value[: LIMITS.argument_chars]
         for key, value in given.items()
     }
     try:
-        return json.dumps(short, ensure_ascii=False, separators=(",", ":"), default=str)[:2000]
+        return json.dumps(short, ensure_ascii=False, separators=(",", ":"), default=str)[
+            :_SCANNED_CONTENT_CHARS
+        ]
     except RecursionError:
         return "(deeply nested)"
 
@@ -109,67 +143,94 @@ def _edit(given: Record) -> Call:
 
 def _multi_edit(given: Record) -> Call:
     parts = [_diff(edit) for edit in objects(given.get("edits"))]
-    return string(given, "file_path"), "", clip_lines("\n".join(parts), DIFF_LINES * 2)
+    return string(given, "file_path"), "", clip_lines("\n".join(parts), LIMITS.diff_lines * 2)
 
 
 def _write(given: Record) -> Call:
     content = string(given, "content")
     count = content.count("\n") + (not content.endswith("\n"))
-    shown = clip_lines("\n".join(f"+{line}" for line in content[:2000].split("\n")), DIFF_LINES)
+    shown = clip_lines(
+        "\n".join(f"+{line}" for line in content[:_SCANNED_CONTENT_CHARS].split("\n")),
+        LIMITS.diff_lines,
+    )
     return string(given, "file_path"), f"1-{count}", shown
 
 
 def _notebook(given: Record) -> Call:
-    return string(given, "notebook_path"), "", clip("+" + string(given, "new_source"), DIFF_LIMIT)
+    return (
+        string(given, "notebook_path"),
+        "",
+        clip("+" + string(given, "new_source"), LIMITS.diff_chars),
+    )
 
 
 def _bash(given: Record) -> Call:
-    return "", "", clip(string(given, "command"), COMMAND_LIMIT)
+    return "", "", clip(string(given, "command"), LIMITS.command_chars)
 
 
 def _grep(given: Record) -> Call:
-    return string(given, "path") or string(given, "glob"), "", clip(string(given, "pattern"), 200)
+    return (
+        string(given, "path") or string(given, "glob"),
+        "",
+        clip(string(given, "pattern"), LIMITS.pattern_chars),
+    )
 
 
 def _web(given: Record) -> Call:
-    return string(given, "url"), "", clip(string(given, "prompt") or string(given, "query"), 200)
+    return (
+        string(given, "url"),
+        "",
+        clip(string(given, "prompt") or string(given, "query"), LIMITS.pattern_chars),
+    )
 
 
 def _agent(given: Record) -> Call:
     # The prompt itself is the first turn of the subagent's own session.
-    return string(given, "subagent_type"), "", clip(string(given, "description"), BRIEF_LIMIT)
+    return (
+        string(given, "subagent_type"),
+        "",
+        clip(string(given, "description"), LIMITS.argument_chars),
+    )
 
 
 def _todos(given: Record) -> Call:
     tasks = objects(given.get("todos"))
     done = sum(task.get("status") == "completed" for task in tasks)
     now = next((string(t, "content") for t in tasks if t.get("status") == "in_progress"), "")
-    return "", "", f"{done}/{len(tasks)} done" + (f"; now: {clip(now, 120)}" if now else "")
+    return (
+        "",
+        "",
+        f"{done}/{len(tasks)} done" + (f"; now: {clip(now, LIMITS.task_chars)}" if now else ""),
+    )
 
 
 def _task(given: Record) -> Call:
     subject = string(given, "subject") or string(given, "status")
     task: object = given.get("taskId")
-    return str(task) if isinstance(task, str | int) else "", "", clip(subject, BRIEF_LIMIT)
+    return (
+        str(task) if isinstance(task, str | int) else "",
+        "",
+        clip(subject, LIMITS.argument_chars),
+    )
 
 
 def _plan(given: Record) -> Call:
-    return "", "", clip(string(given, "plan"), PLAN_LIMIT)
+    return "", "", clip(string(given, "plan"), LIMITS.plan_chars)
 
 
 def _question(given: Record) -> Call:
     questions = [string(item, "question") for item in objects(given.get("questions"))]
-    return "", "", clip(" / ".join(questions), 600)
+    return "", "", clip(" / ".join(questions), LIMITS.question_chars)
 
 
 def _message(given: Record) -> Call:
     to = string(given, "recipient") or string(given, "to")
-    return to, "", clip(string(given, "content") or string(given, "message"), BRIEF_LIMIT)
+    return to, "", clip(string(given, "content") or string(given, "message"), LIMITS.argument_chars)
 
 
 def _skill(given: Record) -> Call:
     name = string(given, "skill") or string(given, "command")
-    return name, "", clip(string(given, "args"), BRIEF_LIMIT)
+    return name, "", clip(string(given, "args"), LIMITS.argument_chars)
 
 
 _READERS: dict[str, Callable[[Record], Call]] = {
@@ -211,33 +272,38 @@ def _diff(edit: Record) -> str:
         tail += 1
     removed = [f"-{line}" for line in old[head : len(old) - tail] if line.strip()]
     added = [f"+{line}" for line in new[head : len(new) - tail] if line.strip()]
-    if len(removed) > DIFF_LINES // 2:
-        removed = [*removed[: DIFF_LINES // 2], f"-… {len(removed) - DIFF_LINES // 2} more lines"]
-    return clip_lines("\n".join(removed + added), DIFF_LINES)
+    most = LIMITS.diff_lines // 2
+    if len(removed) > most:
+        removed = [*removed[:most], f"-… {len(removed) - most} more lines"]
+    return clip_lines("\n".join(removed + added), LIMITS.diff_lines)
 
 
 def clip_lines(text: str, most: int) -> str:
-    """The first lines of a text, and how many there are more."""
+    """The first lines of a text, and how many more there are."""
     lines = text.split("\n")
     if len(lines) > most:
         text = "\n".join([*lines[:most], f"… {len(lines) - most} more lines"])
-    return clip(text, DIFF_LIMIT)
+    return clip(text, LIMITS.diff_chars)
 
 
 def read_result(block: Record, record: Record) -> tuple[bool, str, str]:
-    """Whether a call worked, what is worth keeping of its output, and the lines it touched."""
+    """Whether a call worked, the part of its output that is kept, and the lines it touched."""
     text = _content_text(block.get("content"))
     if block.get("is_error"):
         return False, _error(text, record), ""
     detail = mapping(record.get("toolUseResult"))
     if text.startswith(_OWN_ANSWERS):
-        # What memory says is not to be remembered again; only whether a stranger's words are in it.
-        return True, OUTSIDE_TOLD if _OUTSIDE.search(text) else INSIDE_TOLD, ""
+        return True, own_answer_note(_OUTSIDE.search(text) is not None), ""
     return True, _output(text, detail), _touched_lines(detail)
 
 
-def printed(record: Record) -> Iterator[tuple[str, str]]:
-    """All that tools printed, each with the id of its call."""
+def own_answer_note(has_external_text: bool) -> str:
+    """What is kept of an answer of our own server, so that memory does not capture itself."""
+    return ANSWERED_WITH_EXTERNAL_TEXT if has_external_text else ANSWERED_FROM_MEMORY
+
+
+def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
+    """The whole outputs of tools, each with the id of its call."""
     for block in objects(mapping(record.get("message")).get("content")):
         if block.get("type") == "tool_result":
             text = _NOISE_TAG.sub("", _content_text(block.get("content")))
@@ -253,30 +319,31 @@ def _content_text(content: object) -> str:
 def _error(text: str, record: Record) -> str:
     denied = string(record, "toolDenialKind")
     if text.startswith(_REJECTED) or denied.startswith("user"):
-        said = _FEEDBACK.search(text)
-        return "rejected by the user" + (f": {clip(said.group(1), ERROR_LIMIT)}" if said else "")
-    clean = _ANSI.sub("", _NOISE_TAG.sub("", text[:20_000])).strip()
+        feedback = _FEEDBACK.search(text)
+        reason = f": {clip(feedback.group(1), LIMITS.error_chars)}" if feedback else ""
+        return f"rejected by the user{reason}"
+    clean = _ANSI.sub("", _NOISE_TAG.sub("", text[:_SCANNED_ERROR_CHARS])).strip()
     lines = [line.rstrip() for line in clean.split("\n") if line.strip()]
-    if len(lines) > ERROR_LINES:
-        half = ERROR_LINES // 2
+    if len(lines) > LIMITS.error_lines:
+        half = LIMITS.error_lines // 2
         lines = [*lines[:half], "…", *lines[-half:]]
-    return clip("\n".join(lines), ERROR_LIMIT)
+    return clip("\n".join(lines), LIMITS.error_chars)
 
 
 def _output(text: str, detail: Record) -> str:
-    """The last line of a command's output (where verdicts stand), the line that names a commit,
-    or a person's answer."""
+    """The last line of a command's output, which says how it ended; or the line that names a
+    commit; or a person's answer."""
     if "answers" in detail:
-        return clip(text, 1000)
-    # A subagent's lines have no detail; what a file holds is told by its numbered lines.
+        return clip(text, LIMITS.answer_chars)
+    # A subagent's lines have no detail; numbered lines show that it is the content of a file.
     if "stdout" not in detail and (detail or _NUMBERED.match(text)):
         return ""
     if "</system-reminder>" in text:
         text = _NOISE_TAG.sub("", text)
-    last = text[-1000:].rstrip().rsplit("\n", 1)[-1].strip()
-    if "] " in text and (named := _COMMITTED.search(text[-4000:])):
+    last = text[-_SCANNED_END_CHARS:].rstrip().rsplit("\n", 1)[-1].strip()
+    if "] " in text and (named := _COMMITTED.search(text[-_SCANNED_COMMIT_CHARS:])):
         last = named[0]
-    return clip(_ANSI.sub("", last) if "\x1b" in last else last, OUTPUT_LIMIT)
+    return clip(_ANSI.sub("", last) if "\x1b" in last else last, LIMITS.output_chars)
 
 
 def _touched_lines(detail: Record) -> str:

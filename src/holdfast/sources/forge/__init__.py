@@ -1,1 +1,5 @@
-"""Forges: where teams review changes and report faults."""
+"""Reads issues, pull requests and comments from a forge (GitHub and GitHub Enterprise).
+
+`drafts` has the `Forge` protocol and its records, `github` implements it, `client` makes the
+requests at the pace the forge allows, `login` gets a token from the `gh` program.
+"""

@@ -1,8 +1,8 @@
-"""JSON over HTTP from one address, patiently and within limits; on the standard library.
+"""The client of a forge's REST API: GET requests to one address, at the pace the forge allows.
 
 The token goes to the address that the settings name and nowhere else: a redirect, or a link to a
-next page, that leads to another place is refused. Waiting for a limit is bounded by `wait_s` for
-the whole run and told; beyond that a ForgeBusyError says when to come back.
+next page, that leads to another host is refused. Waiting for rate limits is bounded by `wait_s`
+for the whole run and reported; beyond that a ForgeBusyError says when to come back.
 """
 
 from __future__ import annotations
@@ -10,33 +10,42 @@ from __future__ import annotations
 import json
 import re
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
-from contextlib import closing
-from email.message import Message
-from http.client import HTTPException
-from ipaddress import ip_address
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from holdfast.errors import ForgeBusyError, ForgeError, ForgeRefusedError, SettingsError
+from holdfast.http_client import (
+    HttpCertificateError,
+    HttpError,
+    HttpTooLargeError,
+    Limits,
+    Reply,
+    Request,
+    is_loopback,
+    send,
+)
 
+# A page holds 100 issues, whose texts GitHub limits to 65,536 characters each.
 MAX_BYTES = 32 * 1024 * 1024
-TRIES = 4
-_TIMEOUT_S = 30.0
-_ANSWER_S = 120.0
-_PAUSE_S = 1.0
-_SECONDARY_S = 60.0
-_REDIRECTS = 3
-_PIECE = 1 << 16
+_LIMITS = Limits(wait_s=30.0, total_s=120.0, max_bytes=MAX_BYTES)
+# Requests for one page until it is given up, after pauses of 1, 2 and 4 seconds.
+MAX_TRIES = 4
+_FIRST_PAUSE_S = 1.0
+# GitHub asks for a minute where it names no time for its secondary limits.
+_SECONDARY_LIMIT_S = 60.0
+_MAX_REDIRECTS = 3
+_MAX_HEADER_CHARS = 1000
+# Of the forge's own words in an error message.
+_MAX_MESSAGE_CHARS = 200
 _NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="?next"?')
 _LAST = re.compile(r'<[^<>]+[?&]page=(\d+)[^<>]*>\s*;\s*rel="?last"?')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 class Answer(NamedTuple):
-    """What came back: `value` is JSON; `same` tells that it is as before, and nothing came."""
+    """An answer of the API: `value` is its JSON. Where it is `unchanged` since the `etag` that was
+    sent along, the forge sent nothing and `value` is None."""
 
     value: Any
     next_url: str = ""
@@ -46,8 +55,8 @@ class Answer(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How long a run may wait for limits in all, how many requests it may make (0: any number),
-    and who is told of each wait."""
+    """How long a run may wait for rate limits in all, how many requests it may make (0: any
+    number), and what is called with a sentence about each wait."""
 
     wait_s: float = 120.0
     requests: int = 0
@@ -59,23 +68,8 @@ class Pace(NamedTuple):
 DEFAULT_PACE = Pace()
 
 
-class _Reply(NamedTuple):
-    status: int
-    headers: Message
-    body: bytes
-
-
-class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Redirects are looked at before they are followed."""
-
-    def redirect_request(
-        self, req: Any, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> None:
-        return None
-
-
 class ForgeClient:
-    """One address, asked with GET."""
+    """Sends GET requests to one address; counts them, and waits for rate limits."""
 
     def __init__(
         self,
@@ -91,8 +85,8 @@ class ForgeClient:
                 f"{url!r} is no address of a forge.",
                 "Set forge.url to something like https://github.example.com/api/v3.",
             )
-        here = is_loopback(parts.hostname)
-        if token and parts.scheme == "http" and not here:
+        is_local = is_loopback(parts.hostname)
+        if token and parts.scheme == "http" and not is_local:
             raise SettingsError(
                 f"The token would go to {parts.hostname} unencrypted.",
                 "Set forge.url to an address with https.",
@@ -110,16 +104,16 @@ class ForgeClient:
         self._pace = pace
         self._waited = 0.0
         self._resume_at = 0.0
-        proxies = [urllib.request.ProxyHandler({})] if here else []
-        self._opener = urllib.request.build_opener(_StayHere(), *proxies)
+        self._use_proxy = not is_local
 
-    def get(self, address: str, tag: str = "") -> Answer:
-        """What an address, or a path below ours, answers. With a tag it may be "as before"."""
+    def get(self, address: str, etag: str = "") -> Answer:
+        """The answer of an address, or of a path below ours. With the `etag` of an earlier answer
+        it may be `unchanged`."""
         url = address if "://" in address else f"{self.url}{address}"
-        for _ in range(_REDIRECTS + 1):
-            reply = self._patiently(self._checked(url), tag)
+        for _ in range(_MAX_REDIRECTS + 1):
+            reply = self._request_with_retries(self._checked(url), etag)
             if reply.status == 304:
-                return Answer(None, etag=tag, unchanged=True)
+                return Answer(None, etag=etag, unchanged=True)
             if reply.status not in (301, 302, 303, 307, 308):
                 return self._answer(url, reply)
             url = urljoin(url, reply.headers.get("Location") or "")
@@ -130,7 +124,7 @@ class ForgeClient:
         return f"The forge at {self._origin}"
 
     def _checked(self, url: str) -> str:
-        """An address on our own host; the token must not go to another."""
+        """The address, if it is on our own host; the token must not go to another."""
         if _origin(url) != self._origin:
             raise ForgeRefusedError(
                 f"{self._shown} leads to another place ({_origin(url) or 'nowhere'}), which is "
@@ -139,17 +133,17 @@ class ForgeClient:
             )
         return url
 
-    def _patiently(self, url: str, tag: str) -> _Reply:
-        """Ask until there is an answer, or no use in asking."""
+    def _request_with_retries(self, url: str, etag: str) -> Reply:
+        """Try again while the forge cannot be reached, fails or wants us to wait."""
         problem = ""
-        for attempt in range(TRIES):
+        for attempt in range(MAX_TRIES):
             if attempt and problem:
                 self._pace.report(f"{problem}; asking again.")
-                self._pace.sleep(_PAUSE_S * 2 ** (attempt - 1))
+                self._pace.sleep(_FIRST_PAUSE_S * 2 ** (attempt - 1))
             self._wait_for_limit()
             try:
-                reply = self._ask(url, tag)
-            except (urllib.error.URLError, HTTPException, OSError) as error:
+                reply = self._request(url, etag)
+            except HttpError as error:
                 problem = self._unreachable(error)
                 continue
             self._note_limit(reply)
@@ -159,63 +153,47 @@ class ForgeClient:
                 return reply  # the limit is for what comes next
             problem = f"{self._shown} said {reply.status}" if reply.status >= 500 else ""
         raise ForgeError(
-            f"{problem or self._shown + ' wants no more requests now'}, {TRIES} times.",
+            f"{problem or self._shown + ' wants no more requests now'}, {MAX_TRIES} times.",
             "What was read is kept; run the same command again to go on.",
         )
 
-    def _unreachable(self, error: Exception) -> str:
-        reason = getattr(error, "reason", None) or error
-        if type(reason).__name__.startswith("SSLCert"):
+    def _unreachable(self, error: HttpError) -> str:
+        """What to report before trying again; raises where that would not help."""
+        if isinstance(error, HttpTooLargeError):
+            raise ForgeError(
+                f"{self._shown} gave more than {MAX_BYTES:,} bytes at once."
+            ) from error
+        if isinstance(error, HttpCertificateError):
             raise ForgeRefusedError(
-                f"{self._shown} has a certificate that is not trusted: {reason}.",
+                f"{self._shown} has a certificate that is not trusted: {error.detail}.",
                 "Set SSL_CERT_FILE to the certificates of your company, or correct forge.url.",
             ) from error
-        return f"{self._shown} cannot be reached ({_plain(str(reason) or type(reason).__name__)})"
+        return f"{self._shown} cannot be reached ({_one_line(error.detail)})"
 
-    def _ask(self, url: str, tag: str) -> _Reply:
+    def _request(self, url: str, etag: str) -> Reply:
         if self._pace.requests and self.requests >= self._pace.requests:
             raise ForgeBusyError(
                 f"{self.requests} requests are as many as forge.requests allows in one run.",
                 "What was read is kept; run the same command again to go on.",
             )
         self.requests += 1
-        headers = {**self._headers, **({"If-None-Match": tag} if tag else {})}
-        request = urllib.request.Request(url, headers=headers)
-        try:
-            response = self._opener.open(request, timeout=_TIMEOUT_S)
-        except urllib.error.HTTPError as error:
-            response = error
-        with closing(response):
-            body = b"" if response.status == 304 else self._read(response)
-            return _Reply(int(response.status or 0), response.headers, body)
+        headers = {**self._headers, **({"If-None-Match": etag} if etag else {})}
+        return send(Request("GET", url, headers), _LIMITS, use_proxy=self._use_proxy)
 
-    def _read(self, response: Any) -> bytes:
-        pieces: list[bytes] = []
-        size = 0
-        late = time.monotonic() + _ANSWER_S
-        while piece := response.read(_PIECE):
-            pieces.append(piece)
-            size += len(piece)
-            if size > MAX_BYTES:
-                raise ForgeError(f"{self._shown} gave more than {MAX_BYTES:,} bytes at once.")
-            if time.monotonic() > late:
-                raise TimeoutError(f"no whole answer in {_ANSWER_S:g} seconds")
-        return b"".join(pieces)
-
-    def _note_limit(self, reply: _Reply) -> None:
-        """When to go on, if a limit is reached: the forge says so in one of three ways."""
+    def _note_limit(self, reply: Reply) -> None:
+        """Note until when to wait. The forge reports a limit in one of three ways."""
         self._resume_at = 0.0
         refused = reply.status in (403, 429)
-        after = _number(reply.headers.get("Retry-After"))
+        after_s = reply.retry_after_s
         spent = _number(reply.headers.get("X-RateLimit-Remaining")) == 0
         reset = _number(reply.headers.get("X-RateLimit-Reset"))
         now = self._pace.clock()
-        if refused and after is not None:
-            self._resume_at = now + max(after, 1.0)
+        if refused and after_s is not None:
+            self._resume_at = now + max(after_s, 1.0)
         elif spent and reset is not None and (refused or reset > now):
             self._resume_at = max(reset, now) + 1.0
         elif refused and (reply.status == 429 or b"rate limit" in reply.body[:2000].lower()):
-            self._resume_at = now + _SECONDARY_S
+            self._resume_at = now + _SECONDARY_LIMIT_S
 
     def _wait_for_limit(self) -> None:
         if not self._resume_at:
@@ -228,12 +206,14 @@ class ForgeClient:
                 f"{self._shown} wants no more requests until {when}.",
                 f"What was read is kept; run the same command again then to go on.{hint}",
             )
-        self._pace.report(f"{self._shown} wants no more requests until {when}; waiting {wait:.0f} s.")
+        self._pace.report(
+            f"{self._shown} wants no more requests until {when}; waiting {wait:.0f} s."
+        )
         self._waited += wait
         self._pace.sleep(wait)
         self._resume_at = 0.0
 
-    def _answer(self, url: str, reply: _Reply) -> Answer:
+    def _answer(self, url: str, reply: Reply) -> Answer:
         if reply.status != 200:
             raise self._refusal(url, reply)
         try:
@@ -248,12 +228,12 @@ class ForgeClient:
             value,
             urljoin(url, found[1]) if found else "",
             int(last[1]) if last else 0,
-            tag if _fits_header(tag := reply.headers.get("ETag") or "") else "",
+            etag if _fits_header(etag := reply.headers.get("ETag") or "") else "",
         )
 
-    def _refusal(self, url: str, reply: _Reply) -> ForgeError:
-        words = _words(reply.body)
-        what = f"{self._shown} said {reply.status}{f': {words}' if words else ''}"
+    def _refusal(self, url: str, reply: Reply) -> ForgeError:
+        message = _server_message(reply.body)
+        what = f"{self._shown} said {reply.status}{f': {message}' if message else ''}"
         path = urlsplit(url).path
         match reply.status:
             case 401:
@@ -273,17 +253,9 @@ class ForgeClient:
         return ForgeRefusedError(f"{what} ({path}).", remedy, reply.status)
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def _fits_header(text: str) -> bool:
     """Whether a text can be sent in a header: what cannot would end up in an error message."""
-    return text.isascii() and text.isprintable() and len(text) <= 1000
+    return text.isascii() and text.isprintable() and len(text) <= _MAX_HEADER_CHARS
 
 
 def _origin(url: str) -> str:
@@ -304,13 +276,13 @@ def _number(text: str | None) -> float | None:
         return None
 
 
-def _words(body: bytes) -> str:
+def _server_message(body: bytes) -> str:
     try:
         value: Any = json.loads(body[:100_000])
     except (ValueError, RecursionError):
         return ""
-    return _plain(str(value.get("message", ""))) if isinstance(value, dict) else ""  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    return _one_line(str(value.get("message", ""))) if isinstance(value, dict) else ""  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
 
 
-def _plain(text: str) -> str:
-    return _CONTROL.sub(" ", text)[:200].strip()
+def _one_line(text: str) -> str:
+    return _CONTROL.sub(" ", text)[:_MAX_MESSAGE_CHARS].strip()

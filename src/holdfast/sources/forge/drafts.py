@@ -1,7 +1,7 @@
-"""What a forge must be able to give: threads, what belongs to a pull, and remarks, as drafts.
+"""The protocol of a forge, and the records it gives: threads, the parts of pulls, and remarks.
 
-A draft is what the forge says, word for word: nothing is redacted yet, and no text in it may be
-trusted. Lists come in pages, the oldest change first, so that reading may stop after any of them.
+A draft holds the text of the forge as it is: nothing is redacted yet and nothing is trusted. Lists
+come in pages, the oldest change first, so that reading may stop after any page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _Draft = TypeVar("_Draft", covariant=True)
 
 
 class Account(NamedTuple):
-    """Who wrote something: whether they belong to the team, and whether it is a program."""
+    """The author of a text; whether they are a member of the team, and whether they are a bot."""
 
     login: str
     team: bool = False
@@ -23,7 +23,7 @@ class Account(NamedTuple):
 
 
 class ThreadDraft(NamedTuple):
-    """A pull or an issue as it stands in a list."""
+    """A pull or an issue, as the list of them shows it."""
 
     number: int
     is_pull: bool
@@ -39,8 +39,8 @@ class ThreadDraft(NamedTuple):
 
 
 class RemarkDraft(NamedTuple):
-    """A comment, a review or a remark beside code. `id` is the forge's own, `number` that of the
-    thread it stands under."""
+    """A comment, a review or a comment on code. `id` is the forge's own, `number` that of its
+    thread."""
 
     id: str
     kind: RemarkKind
@@ -57,8 +57,8 @@ class RemarkDraft(NamedTuple):
 
 
 class PullDraft(NamedTuple):
-    """What belongs to one pull: its files and commits, the commit it went in as, its branches, its
-    reviews, and who its authors are in commits."""
+    """The parts of one pull: its files and commits, the commit it was merged as, its branches, its
+    reviews, and the names of its authors in commits."""
 
     files: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
@@ -72,9 +72,9 @@ class PullDraft(NamedTuple):
 
 
 class Page(NamedTuple, Generic[_Draft]):
-    """Some drafts of a list; `until` is when the last of them changed. `address` and `tag` are set
-    where the same question may later be answered with "as before". `total` is how many the list
-    may have in all, 0 if nobody knows."""
+    """One page of a list; `until` is when the last of its drafts changed. Where the page is the
+    whole list, `address` and `tag` (an ETag) let a later run skip it if it is unchanged. `total`
+    is about how many drafts the list has, 0 if unknown."""
 
     drafts: list[_Draft]
     until: str
@@ -84,8 +84,7 @@ class Page(NamedTuple, Generic[_Draft]):
 
 
 class Forge(Protocol):
-    """A repository on a forge. `repo` is its whole name, host first; `own` how people call it;
-    `lists` names its lists of remarks. Whatever goes wrong is a ForgeError."""
+    """A repository on a forge. Every failure is a ForgeError."""
 
     @property
     def repo(self) -> str:
@@ -108,12 +107,12 @@ class Forge(Protocol):
         ...
 
     def threads(self, since: str, tags: Mapping[str, str]) -> Iterator[Page[ThreadDraft]]:
-        """The pulls and issues that changed since a time, "" for all; nothing where the forge says
-        that the answer to an address is still the one that has this tag."""
+        """The pulls and issues that changed since a time, "" for all. `tags` are ETags of earlier
+        pages by their address; an unchanged page is not given again."""
         ...
 
     def pull(self, number: int) -> PullDraft | None:
-        """What belongs to one pull; None if the forge does not have it any more."""
+        """The parts of one pull; None if the forge does not have it any more."""
         ...
 
     def remarks(

@@ -1,9 +1,9 @@
-"""GitHub, and GitHub Enterprise, over the REST API.
+"""GitHub and GitHub Enterprise over the REST API.
 
-Issues and pulls come in one list, comments in another, remarks beside code in a third; each is
-asked for by the time of its last change. A page may be read while entries move to the end of the
-list, and what lies behind them moves up: so the next page is asked for by time where time has gone
-on, and by its link where it has not. What belongs to a pull takes four requests more.
+Issues and pulls come in one list, comments in another, comments on code in a third, each sorted by
+the time of the last change. An entry that changes while pages are read moves to the end of its
+list and those behind it move up by one. So the next page is requested by time (`since`) where the
+time has advanced, and by its link where it has not. The parts of a pull take four requests more.
 """
 
 from __future__ import annotations
@@ -21,31 +21,36 @@ from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft,
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
 PUBLIC = "https://api.github.com"
-AT_ONCE = 100
-# The API itself lists no more than 250 commits of a pull.
-_MOST_PAGES = {"commits": 3, "files": 5, "reviews": 10}
-_PAGES = 20_000
-_TEAM = ("OWNER", "MEMBER", "COLLABORATOR")
+# The largest page that the API gives.
+PAGE_SIZE = 100
+# Pages of the parts of one pull. The API itself lists no more than 250 commits of a pull; a pull
+# with more than 500 files or 1,000 reviews is cut there.
+_MAX_PAGES = {"commits": 3, "files": 5, "reviews": 10}
+# Two million entries: a list that goes on is one that leads in circles.
+_MAX_LIST_PAGES = 20_000
+_TEAM_ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR")
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
-_NUMBER = re.compile(r"/(\d{1,9})$")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
+_THREAD_NUMBER = re.compile(r"/(\d{1,9})$")
 _LISTS = {"comments": "/issues/comments", "inline": "/pulls/comments"}
 
 _Draft = TypeVar("_Draft", ThreadDraft, RemarkDraft)
 
 
 def web_host(url: str) -> str:
-    """The host that people and remotes name, of the address of an API."""
+    """The host as people and git remotes write it, from the address of the API."""
     return (urlsplit(url).hostname or "").lower().removeprefix("api.")
 
 
 class GitHub:
-    """One repository on GitHub."""
+    """One repository on GitHub; see `drafts.Forge`."""
 
     lists = tuple(_LISTS)
 
-    def __init__(self, name: str, url: str = PUBLIC, token: str = "", pace: Pace = DEFAULT_PACE) -> None:
-        if not _NAME.fullmatch(name):
+    def __init__(
+        self, name: str, url: str = PUBLIC, token: str = "", pace: Pace = DEFAULT_PACE
+    ) -> None:
+        if not _REPOSITORY.fullmatch(name):
             raise InputError(f"{name!r} is not the name of a repository.", "Give it as OWNER/NAME.")
         self.own = name
         self.repo = f"{web_host(url)}/{name}".lower()
@@ -64,17 +69,17 @@ class GitHub:
     def remarks(
         self, name: str, since: str, tags: Mapping[str, str]
     ) -> Iterator[Page[RemarkDraft]]:
-        """The comments, or the remarks beside code, that changed since a time."""
-        make = _comment if name == "comments" else _inline
+        """The comments, or the comments on code, that changed since a time."""
+        make = _comment if name == "comments" else _inline_comment
         try:
             yield from self._walk(f"{self._path}{_LISTS[name]}", {}, since, tags, make)
         except ForgeRefusedError as error:
-            # A repository may have pulls switched off; then it has no list of their remarks.
+            # A repository without pulls has no list of comments on them.
             if error.status not in (404, 410):
                 raise
 
     def pull(self, number: int) -> PullDraft | None:
-        """What belongs to one pull; None if GitHub does not have it any more."""
+        """The parts of one pull; None if GitHub does not have it any more."""
         path = f"{self._path}/pulls/{number}"
         try:
             whole = mapping(self._client.get(path).value)
@@ -94,15 +99,15 @@ class GitHub:
             branch=string(mapping(whole.get("head")), "ref"),
             state=ThreadState.MERGED if merged else None,
             messages=tuple(string(mapping(c.get("commit")), "message") for c in commits),
-            reviews=tuple(_review(review, number) for review in reviews if _is_told(review)),
-            logins=tuple(filter(None, map(_login, commits))),
+            reviews=tuple(_review(review, number) for review in reviews if _is_submitted(review)),
+            logins=tuple(filter(None, map(_author_login, commits))),
         )
 
     def _all(self, path: str, name: str) -> list[Record]:
         """All pages of a list, up to a limit."""
         found: list[Record] = []
-        address = f"{path}?per_page={AT_ONCE}"
-        for _ in range(_MOST_PAGES[name]):
+        address = f"{path}?per_page={PAGE_SIZE}"
+        for _ in range(_MAX_PAGES[name]):
             answer = self._client.get(address)
             found += self._listed(answer)
             if not answer.next_url:
@@ -113,32 +118,32 @@ class GitHub:
     def _walk(
         self,
         path: str,
-        more: Mapping[str, str],
+        filters: Mapping[str, str],
         since: str,
         tags: Mapping[str, str],
         make: Callable[[Record], _Draft | None],
     ) -> Iterator[Page[_Draft]]:
-        """The pages of a list from a time on."""
-        address = first = _address(path, more, since)
+        """The pages of a list, from the changes of a time on."""
+        address = first = _list_path(path, filters, since)
         seen: set[str] = set()
-        while address not in seen and len(seen) < _PAGES:
+        while address not in seen and len(seen) < _MAX_LIST_PAGES:
             seen.add(address)
             answer = self._client.get(address, tags.get(address, ""))
             if answer.unchanged:
                 return
             found = self._listed(answer)
-            until = max(map(_updated, found), default="")
+            until = max(map(_updated_at, found), default="")
             drafts = [draft for one in found if (draft := make(one)) is not None]
-            alone = address == first and not answer.next_url
+            is_only_page = address == first and not answer.next_url
             yield Page(
-                drafts, until, address if alone else "", answer.etag if alone else "",
-                answer.last_page * AT_ONCE,
+                drafts, until, address if is_only_page else "", answer.etag if is_only_page else "",
+                answer.last_page * PAGE_SIZE,
             )  # fmt: skip
             if not answer.next_url:
                 return
-            later = _address(path, more, until)
-            address = later if since < _before(until) else answer.next_url
-            since = max(since, _before(until))
+            by_time = _list_path(path, filters, until)
+            address = by_time if since < _second_before(until) else answer.next_url
+            since = max(since, _second_before(until))
         raise ForgeError(f"The list {path} on {self.repo} has no end.", "Try again later.")
 
     def _listed(self, answer: Answer) -> list[Record]:
@@ -151,15 +156,15 @@ class GitHub:
         return objects(cast(list[object], value))
 
 
-def _address(path: str, more: Mapping[str, str], since: str) -> str:
-    asked = {**more, "sort": "updated", "direction": "asc", "per_page": str(AT_ONCE)}
+def _list_path(path: str, filters: Mapping[str, str], since: str) -> str:
+    parameters = {**filters, "sort": "updated", "direction": "asc", "per_page": str(PAGE_SIZE)}
     if since:
-        asked["since"] = _before(since)
-    return f"{path}?{urlencode(asked)}"
+        parameters["since"] = _second_before(since)
+    return f"{path}?{urlencode(parameters)}"
 
 
-def _before(time: str) -> str:
-    """A second earlier, so that nothing of that very second is missed."""
+def _second_before(time: str) -> str:
+    """One second earlier, so that no change of the same second is missed."""
     try:
         moment = datetime.fromisoformat(time) - timedelta(seconds=1)
     except (ValueError, OverflowError):
@@ -167,17 +172,19 @@ def _before(time: str) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _updated(entry: Record) -> str:
-    """When something changed last, as the forge spells it; "" for what is no time."""
-    told = string(entry, "updated_at")
-    return told if normal_time(told) else ""
+def _updated_at(entry: Record) -> str:
+    """When an entry changed last, as GitHub writes it; "" where it is no time."""
+    time = string(entry, "updated_at")
+    return time if normal_time(time) else ""
 
 
 def _account(entry: Record) -> Account:
     user = mapping(entry.get("user"))
     login = string(user, "login") or "ghost"
     bot = string(user, "type") == "Bot" or login.endswith("[bot]")
-    return Account(login, string(entry, "author_association") in _TEAM and not bot, bot)
+    return Account(
+        login, string(entry, "author_association") in _TEAM_ASSOCIATIONS and not bot, bot
+    )
 
 
 def _thread(entry: Record) -> ThreadDraft | None:
@@ -190,7 +197,7 @@ def _thread(entry: Record) -> ThreadDraft | None:
         number,
         isinstance(pull, dict),
         normal_time(entry.get("created_at")),
-        _updated(entry),
+        _updated_at(entry),
         _account(entry),
         string(entry, "title"),
         string(entry, "body"),
@@ -213,30 +220,32 @@ def _state(entry: Record, pull: Record) -> ThreadState:
 
 def _comment(entry: Record) -> RemarkDraft | None:
     """A comment names its thread in `issue_url`, also where that is a pull."""
-    return _remark(entry, RemarkKind.COMMENT, string(entry, "issue_url"))
+    return _make_remark(entry, RemarkKind.COMMENT, string(entry, "issue_url"))
 
 
-def _inline(entry: Record) -> RemarkDraft | None:
-    made = _remark(entry, RemarkKind.INLINE, string(entry, "pull_request_url"))
+def _inline_comment(entry: Record) -> RemarkDraft | None:
+    remark = _make_remark(entry, RemarkKind.INLINE, string(entry, "pull_request_url"))
+    if remark is None:
+        return None
     line: Any = entry.get("line") or entry.get("original_line")
-    place = line if isinstance(line, int) and 0 < line < 10**9 else 0
-    return made._replace(path=string(entry, "path"), line=place, is_pull=True) if made else None
+    number = line if isinstance(line, int) and 0 < line < 10**9 else 0
+    return remark._replace(path=string(entry, "path"), line=number, is_pull=True)
 
 
-def _remark(entry: Record, kind: RemarkKind, thread: str) -> RemarkDraft | None:
-    number = _NUMBER.search(thread)
+def _make_remark(entry: Record, kind: RemarkKind, thread: str) -> RemarkDraft | None:
+    number = _THREAD_NUMBER.search(thread)
     id: Any = entry.get("id")
     if number is None or not isinstance(id, int):
         return None
     url = string(entry, "html_url")
     return RemarkDraft(
         str(id), kind, int(number[1]), "/pull/" in url, normal_time(entry.get("created_at")),
-        _updated(entry), _account(entry), string(entry, "body"), url=url,
+        _updated_at(entry), _account(entry), string(entry, "body"), url=url,
     )  # fmt: skip
 
 
-def _is_told(review: Record) -> bool:
-    """Whether a review was handed in; one that is still being written is nobody's business."""
+def _is_submitted(review: Record) -> bool:
+    """Whether a review was submitted; a pending one is still being written."""
     return isinstance(review.get("id"), int) and string(review, "state") != "PENDING"
 
 
@@ -249,7 +258,7 @@ def _review(entry: Record, number: int) -> RemarkDraft:
     )  # fmt: skip
 
 
-def _login(commit: Record) -> Login | None:
+def _author_login(commit: Record) -> Login | None:
     login = string(mapping(commit.get("author")), "login")
     author = mapping(mapping(commit.get("commit")).get("author"))
     name, email = string(author, "name"), string(author, "email")

@@ -1,10 +1,11 @@
-"""The login of the `gh` program, for those who have no token at hand."""
+"""The token of the `gh` program, for users who set none."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 
+# gh only reads its own files or the keyring for this.
 _TIMEOUT_S = 10.0
 
 
@@ -23,5 +24,5 @@ def gh_token(host: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    told = done.stdout.decode("utf-8", "replace").strip()
-    return told if done.returncode == 0 and told.isprintable() and " " not in told else ""
+    token = done.stdout.decode("utf-8", "replace").strip()
+    return token if done.returncode == 0 and token.isprintable() and " " not in token else ""

@@ -51,7 +51,7 @@ class Git:
         if self._protocols is not None:
             self._environment["GIT_ALLOW_PROTOCOL"] = self._protocols
 
-    def ask(self, *arguments: str, given: str = "") -> str:
+    def query(self, *arguments: str, given: str = "") -> str:
         """What a short command prints, or "" where it fails."""
         try:
             done = subprocess.run(
@@ -66,12 +66,14 @@ class Git:
             return ""
         return "" if done.returncode else done.stdout.decode("utf-8", "replace")
 
-    def do(self, *arguments: str, given: bytes = b"", known: dict[str, str] | None = None) -> bytes:
+    def run(
+        self, *arguments: str, given: bytes = b"", known: dict[str, str] | None = None
+    ) -> bytes:
         """What a command prints that must not fail; `known` are variables it is told."""
         done = self.attempt(*arguments, given=given, known=known)
         if done.returncode:
             raise InputError(
-                f"git {arguments[0]} failed in {self.folder}: {complaint_of(done.stderr)}.",
+                f"git {arguments[0]} failed in {self.folder}: {error_line(done.stderr)}.",
                 "Nothing was changed there; see what `git status` and `git fsck` say.",
             )
         return done.stdout
@@ -149,7 +151,7 @@ class ConnectedGit(Git):
     _protocols = None
 
 
-def complaint_of(said: bytes) -> str:
+def error_line(said: bytes) -> str:
     """The line in which git says why it failed."""
     lines = said.decode("utf-8", "replace").strip().splitlines()
     told = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")

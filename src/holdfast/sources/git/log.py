@@ -10,7 +10,7 @@ from holdfast.model.team import Commit
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.json_fields import normal_time
 
-BODY_LIMIT = 4000
+MAX_BODY_CHARS = 4000
 _FIELDS = ("%H", "%P", "%aI", "%aN", "%aE", "%s", "%b")
 
 
@@ -52,6 +52,6 @@ def _commit(record: bytes, field: str, bank: str) -> Commit | None:
         author=author,
         email=email,
         subject=subject,
-        body=body.strip()[:BODY_LIMIT],
+        body=body.strip()[:MAX_BODY_CHARS],
         parents=tuple(parents.split()),
     )

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from holdfast.model.team import FileChange
 from holdfast.sources.git.git_process import Git
 
-FILES_LIMIT = 200
-DIFF_LIMIT = 3000
+MAX_FILES = 200
+MAX_DIFF_CHARS = 3000
 _HUNK_LIMIT = 600
 _LINE_LIMIT = 160
 # Of a change to more lines than these nothing is quoted.
@@ -90,7 +90,7 @@ class _Reading:
 
     def _take_file(self, line: bytes) -> None:
         found = _RAW.match(line)
-        if found is None or len(self.changes) >= FILES_LIMIT:
+        if found is None or len(self.changes) >= MAX_FILES:
             return
         first, _, second = found[3].partition(b"\t")
         was, path = (_name(first), _name(second)) if second else ("", _name(first))
@@ -106,7 +106,7 @@ class _Reading:
     def _take_hunk(self, line: bytes) -> None:
         found = _HUNK.match(line)
         path = self.changes[self.at].path
-        self.quoted = self.size < DIFF_LIMIT and not _SAYS_NOTHING.search(path)
+        self.quoted = self.size < MAX_DIFF_CHARS and not _SAYS_NOTHING.search(path)
         if self.quoted:
             place = found[1].decode("utf-8", "replace").strip()[:_LINE_LIMIT] if found else ""
             self._quote(f"@@ {path} {place}".rstrip())
@@ -122,10 +122,10 @@ class _Reading:
     def _quote(self, text: str) -> None:
         self.hunks.append(text)
         self.size += len(text) + 1
-        self.quoted = self.size < DIFF_LIMIT
+        self.quoted = self.size < MAX_DIFF_CHARS
 
     def finish(self) -> Patch:
-        diff = "" if self.lines > _MOST_LINES else "\n".join(self.hunks)[:DIFF_LIMIT]
+        diff = "" if self.lines > _MOST_LINES else "\n".join(self.hunks)[:MAX_DIFF_CHARS]
         return Patch(self.commit, tuple(self.changes), diff)
 
 

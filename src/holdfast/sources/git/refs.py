@@ -9,7 +9,7 @@ from holdfast.sources.git.git_process import Git
 from holdfast.sources.json_fields import normal_time
 
 # Where shared memories lie (`sources.git.shelf`): they are no history of the code.
-SHARED = "holdfast-shared"
+SHARE_BRANCH = "holdfast-shared"
 _TAG = "%(refname:strip=2)%00%(objectname)%00%(*objectname)%00%(creatordate:iso-strict)"
 
 
@@ -37,11 +37,11 @@ class Tips(NamedTuple):
 
 def read_tips(git: Git) -> Tips:
     """Where HEAD and the branches are now; a detached HEAD is one too."""
-    head = git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
-    told = git.ask("for-each-ref", "--format=%(objectname) %(refname:strip=2)", "refs/heads")
+    head = git.query("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
+    told = git.query("for-each-ref", "--format=%(objectname) %(refname:strip=2)", "refs/heads")
     pairs = [line.partition(" ") for line in told.splitlines()]
-    pairs = [pair for pair in pairs if pair[2] != SHARED]
-    main = git.ask("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
+    pairs = [pair for pair in pairs if pair[2] != SHARE_BRANCH]
+    main = git.query("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
     found = dict.fromkeys([*(commit for commit, _, _ in pairs), *main.split()])
     return Tips(head, tuple(found), tuple((name, commit) for commit, _, name in pairs))
 
@@ -49,30 +49,30 @@ def read_tips(git: Git) -> Tips:
 def read_tags(git: Git) -> list[Tag]:
     """Every tag of a commit, by name."""
     tags: list[Tag] = []
-    for line in git.ask("for-each-ref", f"--format={_TAG}", "refs/tags").splitlines():
+    for line in git.query("for-each-ref", f"--format={_TAG}", "refs/tags").splitlines():
         name, own, peeled, time = line.split("\x00")
         tags.append(Tag(name, peeled or own, normal_time(time) if time else ""))
     return tags
 
 
-def still_there(git: Git, commits: Iterable[str]) -> list[str]:
+def existing_commits(git: Git, commits: Iterable[str]) -> list[str]:
     """Those of some commits that the repository still has."""
     given = "".join(f"{commit}^{{commit}}\n" for commit in commits)
-    told = git.ask("cat-file", "--batch-check=%(objecttype) %(objectname)", given=given)
+    told = git.query("cat-file", "--batch-check=%(objecttype) %(objectname)", given=given)
     pairs = (line.split() for line in told.splitlines())
     return [name for kind, name, *more in pairs if kind == "commit" and not more]
 
 
-def astray(git: Git, tips: Tips, before: Iterable[str]) -> list[str]:
+def unmerged_commits(git: Git, tips: Tips, before: Iterable[str]) -> list[str]:
     """The commits of branches, and of what branches were before, that HEAD does not contain."""
     others = [*tips.branches, *before]
     if not tips.head or not others:
         return []
     given = "".join(f"{commit}\n" for commit in (*others, f"^{tips.head}"))
-    return git.ask("rev-list", "--stdin", given=given).split()
+    return git.query("rev-list", "--stdin", given=given).split()
 
 
-def count(git: Git, tips: Tips) -> int:
+def count_commits(git: Git, tips: Tips) -> int:
     """How many commits there are in all."""
-    told = git.ask("rev-list", "--count", "--stdin", given="\n".join(tips.all) + "\n")
+    told = git.query("rev-list", "--count", "--stdin", given="\n".join(tips.all) + "\n")
     return int(told) if tips.all and told else 0

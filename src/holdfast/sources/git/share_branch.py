@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.errors import InputError
-from holdfast.sources.git.git_process import ConnectedGit, Git, complaint_of
-from holdfast.sources.git.refs import SHARED
-from holdfast.sources.share_format import FOLDER, Files, is_place, merge
+from holdfast.sources.git.git_process import ConnectedGit, Git, error_line
+from holdfast.sources.git.refs import SHARE_BRANCH
+from holdfast.sources.share_format import FOLDER, Files, is_person_path, merge
 
-BRANCH = f"refs/heads/{SHARED}"
-LARGEST = 64 * 1024 * 1024
+BRANCH = f"refs/heads/{SHARE_BRANCH}"
+MAX_FILE_BYTES = 64 * 1024 * 1024
 _AT_MOST = 1000
 _TRIES = 8
 # One branch and nothing else, whatever the settings of the repository add to a fetch or a push.
@@ -46,10 +46,10 @@ class Person(NamedTuple):
     email: str
 
 
-def person_at(folder: Path) -> Person:
+def git_identity(folder: Path) -> Person:
     """Who shares, as git knows it in a folder."""
     git = Git(folder)
-    name, email = (git.ask("config", key).strip() for key in ("user.name", "user.email"))
+    name, email = (git.query("config", key).strip() for key in ("user.name", "user.email"))
     if not name or not email:
         raise InputError(
             "git does not know who you are, and what is shared says who shared it.",
@@ -67,13 +67,13 @@ class _Entry(NamedTuple):
     name: str
 
 
-class Shelf:
+class ShareBranch:
     """The branch of one repository."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._git = Git(folder)
-        if not self._git.ask("rev-parse", "--git-dir"):
+        if not self._git.query("rev-parse", "--git-dir"):
             raise InputError(
                 f"{folder} is not a git repository.",
                 "Memories are shared on a branch of one: go into it, or name one with --to.",
@@ -81,14 +81,14 @@ class Shelf:
 
     def remotes(self) -> list[str]:
         """The names of the remotes there are."""
-        return self._git.ask("remote").split()
+        return self._git.query("remote").split()
 
     def tips(self) -> list[str]:
         """The commits that the branch ends in: here, and at remotes when they were last
         fetched."""
         names = [BRANCH, *(self._tracked(remote) for remote in self.remotes())]
         found = [
-            self._git.ask("rev-parse", "--verify", "--quiet", f"{n}^{{commit}}") for n in names
+            self._git.query("rev-parse", "--verify", "--quiet", f"{n}^{{commit}}") for n in names
         ]
         return list(dict.fromkeys(oid.strip() for oid in found if oid))
 
@@ -101,7 +101,7 @@ class Shelf:
         meanwhile; returns the commit, "" if nothing changed."""
         self._must_not_be_checked_out()
         for _ in range(_TRIES):
-            before = self._git.ask("rev-parse", "--verify", "--quiet", BRANCH).strip()
+            before = self._git.query("rev-parse", "--verify", "--quiet", BRANCH).strip()
             tips = self._apart(self.tips())
             files = change(self.read(tips))
             tree = self._tree(files, tips)
@@ -115,7 +115,7 @@ class Shelf:
             if not done.returncode:
                 return made
         raise InputError(
-            f"The branch {SHARED} changes faster than it can be written.", "Try again."
+            f"The branch {SHARE_BRANCH} changes faster than it can be written.", "Try again."
         )
 
     def fetch(self, remote: str) -> None:
@@ -141,8 +141,8 @@ class Shelf:
         for _ in range(_TRIES):
             self.fetch(remote)
             self.write(dict, "Merge what others share", person)
-            ours = self._git.ask("rev-parse", "--verify", "--quiet", BRANCH).strip()
-            theirs = self._git.ask("rev-parse", "--verify", "--quiet", self._tracked(remote))
+            ours = self._git.query("rev-parse", "--verify", "--quiet", BRANCH).strip()
+            theirs = self._git.query("rev-parse", "--verify", "--quiet", self._tracked(remote))
             if not ours or ours == theirs.strip():
                 return False
             done = git.attempt("push", *_PUSHING, "--", remote, f"{BRANCH}:{BRANCH}")
@@ -152,12 +152,12 @@ class Shelf:
             if not any(word in done.stderr for word in (b"rejected", b"failed to update", b"lock")):
                 self._unreached(remote, done.stderr)
         raise InputError(
-            f"{remote} turned every push of {SHARED} down.",
-            f"See what it says: git push {remote} {SHARED}",
+            f"{remote} turned every push of {SHARE_BRANCH} down.",
+            f"See what it says: git push {remote} {SHARE_BRANCH}",
         )
 
     def _tracked(self, remote: str) -> str:
-        return f"refs/remotes/{remote}/{SHARED}"
+        return f"refs/remotes/{remote}/{SHARE_BRANCH}"
 
     def _must_be_remote(self, remote: str) -> None:
         known = self.remotes()
@@ -167,15 +167,15 @@ class Shelf:
 
     def _unreached(self, remote: str, said: bytes) -> None:
         raise InputError(
-            f"{remote} could not be reached: {complaint_of(said)}.",
+            f"{remote} could not be reached: {error_line(said)}.",
             "What is shared here stays here; try again when it can be.",
         )
 
     def _must_not_be_checked_out(self) -> None:
-        listed = self._git.ask("worktree", "list", "--porcelain").splitlines()
-        if f"branch {BRANCH}" in listed and self._git.ask("rev-parse", "--verify", "-q", BRANCH):
+        listed = self._git.query("worktree", "list", "--porcelain").splitlines()
+        if f"branch {BRANCH}" in listed and self._git.query("rev-parse", "--verify", "-q", BRANCH):
             raise InputError(
-                f"The branch {SHARED} is checked out, and would change under your hands.",
+                f"The branch {SHARE_BRANCH} is checked out, and would change under your hands.",
                 "Go to another branch first: git switch -",
             )
 
@@ -183,10 +183,10 @@ class Shelf:
         """Those of some commits that no other one contains."""
         if len(tips) < 2:
             return tips
-        return self._git.ask("merge-base", "--independent", *tips).split() or tips
+        return self._git.query("merge-base", "--independent", *tips).split() or tips
 
     def _entries(self, tree: str) -> dict[str, _Entry]:
-        listed = self._git.do("ls-tree", "-z", "--full-tree", tree)
+        listed = self._git.run("ls-tree", "-z", "--full-tree", tree)
         found: dict[str, _Entry] = {}
         for line in filter(None, listed.decode("utf-8", "surrogateescape").split("\x00")):
             told, _, name = line.partition("\t")
@@ -200,21 +200,21 @@ class Shelf:
         folder = root.get(FOLDER)
         if folder is None or folder.kind != "tree":
             raise InputError(
-                f"The branch {SHARED} holds something else than shared memories.",
-                f"Rename it if it is yours: git branch -m {SHARED} another-name",
+                f"The branch {SHARE_BRANCH} holds something else than shared memories.",
+                f"Rename it if it is yours: git branch -m {SHARE_BRANCH} another-name",
             )
         found: dict[str, bytes] = {}
         entries = list(self._entries(folder.oid).values())
         for entry in entries[:_AT_MOST]:
             path = f"{FOLDER}/{entry.name}"
-            if entry.mode != "100644" or not is_place(path):
+            if entry.mode != "100644" or not is_person_path(path):
                 continue
-            if int(self._git.do("cat-file", "-s", entry.oid)) > LARGEST:
+            if int(self._git.run("cat-file", "-s", entry.oid)) > MAX_FILE_BYTES:
                 raise InputError(
-                    f"{path} on the branch {SHARED} is larger than {LARGEST >> 20} MB.",
+                    f"{path} on the branch {SHARE_BRANCH} is larger than {MAX_FILE_BYTES >> 20} MB.",
                     "Somebody should look at it before anything is taken from it.",
                 )
-            found[path] = self._git.do("cat-file", "blob", entry.oid)
+            found[path] = self._git.run("cat-file", "blob", entry.oid)
         return found
 
     def _tree(self, files: Files, tips: list[str]) -> str:
@@ -234,16 +234,16 @@ class Shelf:
         return self._make_tree(root)
 
     def _blob(self, name: str, content: bytes) -> _Entry:
-        oid = self._git.do("hash-object", "-w", "--no-filters", "--stdin", given=content)
+        oid = self._git.run("hash-object", "-w", "--no-filters", "--stdin", given=content)
         return _Entry("100644", "blob", oid.decode().strip(), name)
 
     def _make_tree(self, entries: Mapping[str, _Entry]) -> str:
         lines = [f"{e.mode} {e.kind} {e.oid}\t{e.name}" for e in entries.values()]
         given = "".join(f"{line}\x00" for line in lines).encode("utf-8", "surrogateescape")
-        return self._git.do("mktree", "-z", given=given).decode().strip()
+        return self._git.run("mktree", "-z", given=given).decode().strip()
 
     def _tree_of(self, commit: str) -> str:
-        return self._git.ask("rev-parse", f"{commit}^{{tree}}").strip()
+        return self._git.query("rev-parse", f"{commit}^{{tree}}").strip()
 
     def _commit(self, tree: str, parents: list[str], message: str, person: Person) -> str:
         known = {
@@ -253,5 +253,5 @@ class Shelf:
             "GIT_COMMITTER_EMAIL": person.email,
         }
         told = [part for parent in parents for part in ("-p", parent)]
-        made = self._git.do("commit-tree", tree, *told, given=message.encode(), known=known)
+        made = self._git.run("commit-tree", tree, *told, given=message.encode(), known=known)
         return made.decode().strip()

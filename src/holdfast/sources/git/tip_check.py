@@ -10,7 +10,7 @@ import os
 import re
 from pathlib import Path
 
-from holdfast.sources.git.refs import SHARED, Tips
+from holdfast.sources.git.refs import SHARE_BRANCH, Tips
 
 _NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _LINKS = 5
@@ -18,7 +18,7 @@ _BIGGEST = 64 * 1024 * 1024
 _MOST_BRANCHES = 20_000
 
 
-def look_at_tips(common: Path, folder: Path | None = None) -> Tips | None:
+def tips_from_files(common: Path, folder: Path | None = None) -> Tips | None:
     """Where HEAD and the branches are, by the files of a repository (`common`, where its objects
     are) and of the working folder that it is looked at from."""
     if (common / "reftable").exists() or not (common / "refs").is_dir():
@@ -36,7 +36,7 @@ def look_at_tips(common: Path, folder: Path | None = None) -> Tips | None:
     return Tips(head, tuple(found), tuple(sorted(names.items())))
 
 
-def tagged_at(common: Path) -> float:
+def tags_changed_at(common: Path) -> float:
     """When a tag last came or went, as the clock of the disk has it; 0.0 if nobody knows."""
     try:
         return (common / "refs" / "tags").stat().st_mtime
@@ -94,5 +94,5 @@ def _branches(common: Path, packed: dict[str, str]) -> dict[str, str]:
             if not commit or len(found) > _MOST_BRANCHES:
                 raise ValueError(branch)
             found[branch] = commit
-    found.pop(SHARED, None)
+    found.pop(SHARE_BRANCH, None)
     return found

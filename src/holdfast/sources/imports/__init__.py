@@ -1,1 +1,5 @@
-"""Memories of other programs, each read as a stream of drafts. Nothing here writes."""
+"""Reads the memories of other programs: claude-mem, Hindsight, mem0, basic-memory, Claude Code.
+
+Each module has `PROGRAM` and `read(path)`, which gives every record once, as a draft or as skipped
+with a reason. Nothing here writes.
+"""

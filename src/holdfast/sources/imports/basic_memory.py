@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.errors import InputError
-from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, whole
-from holdfast.sources.imports.notes import Note, find, named, read_note
+from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord, checked
+from holdfast.sources.imports.notes import Note, address_part, find_notes, read_note
 from holdfast.sources.json_fields import normal_time
 from holdfast.sources.rule_files import fence_after
 
@@ -33,29 +33,31 @@ _EMPTIED = re.compile(
 )
 
 
-def read(path: Path) -> Iterator[Given]:
+def read(path: Path) -> Iterator[Imported]:
     """Every note of a folder, or the one that is named."""
     base = path if path.is_dir() else path.parent
     found = False
-    for file in find(path):
+    for file in find_notes(path):
         found = True
         note = read_note(file, base)
         if note is None:
-            yield LeftOut("note", "too-large", failed=True)
+            yield SkippedRecord("note", "too-large", failed=True)
         else:
             yield from _given(note)
     if not found:
         raise InputError(f"There are no Markdown files in {path}.", "Name a folder with notes.")
 
 
-def _given(note: Note) -> Iterator[Given]:
-    place = note.word("permalink") or named(note.name.removesuffix(".md").lower())
-    title = note.word("title") or note.path.stem
-    time = normal_time(note.word("created", "date")) or note.time
+def _given(note: Note) -> Iterator[Imported]:
+    place = note.first_value("permalink") or address_part(note.name.removesuffix(".md").lower())
+    title = note.first_value("title") or note.path.stem
+    time = normal_time(note.first_value("created", "date")) or note.time
     tags = [
-        tag.strip().lstrip("#") for word in note.told.get("tags", []) for tag in word.split(",")
+        tag.strip().lstrip("#")
+        for word in note.frontmatter.get("tags", [])
+        for tag in word.split(",")
     ]
-    labels = tuple(dict.fromkeys(filter(None, (note.word("type"), *tags))))
+    labels = tuple(dict.fromkeys(filter(None, (note.first_value("type"), *tags))))
     left: list[str] = []
     inside: list[DraftRecord] = []
     fence = ""
@@ -68,15 +70,15 @@ def _given(note: Note) -> Iterator[Given]:
         else:
             left.append(line)
     text = _EMPTIED.sub("", "\n".join(left).strip() + "\n").strip()
-    yield whole(
+    yield checked(
         DraftRecord("note", ("note", place), title, text, time, _name(place), labels=labels)
     )
     for record in inside:
-        yield whole(record)
+        yield checked(record)
 
 
 def _name(*parts: str) -> str:
-    return f"{SCHEME}://{'/'.join(named(part) for part in parts)}"
+    return f"{SCHEME}://{'/'.join(address_part(part) for part in parts)}"
 
 
 def _of_item(text: str, title: str, place: str, time: str) -> DraftRecord | None:
@@ -100,7 +102,7 @@ def _of_item(text: str, title: str, place: str, time: str) -> DraftRecord | None
     words = found.group(2) if found and not is_clock else text
     context = _CONTEXT.search(words)
     labels = tuple(dict.fromkeys(filter(None, ("" if is_clock else category, *tags))))
-    short = named(_CONTEXT.sub("", words).lower())[:100]
+    short = address_part(_CONTEXT.sub("", words).lower())[:100]
     name = _name(place, "observations", category.lower() or "note", short)
     key = ("observation", place, category, _CONTEXT.sub("", words))
     said = words if not context else f"{_CONTEXT.sub('', words)} ({context.group(1)})"

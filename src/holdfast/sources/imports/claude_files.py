@@ -13,8 +13,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from holdfast.errors import InputError
-from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, whole
-from holdfast.sources.imports.notes import find, named, read_note
+from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord, checked
+from holdfast.sources.imports.notes import address_part, find_notes, read_note
 from holdfast.sources.json_fields import mapping, string
 from holdfast.sources.rule_files import read_rule_file
 
@@ -26,7 +26,7 @@ _LINES_LOOKED_AT = 50
 _LINE_LIMIT = 1_000_000
 
 
-def read(path: Path) -> Iterator[Given]:
+def read(path: Path) -> Iterator[Imported]:
     """Every note and section."""
     if path.is_file():
         is_rules = path.name.upper().startswith("CLAUDE")
@@ -38,7 +38,7 @@ def read(path: Path) -> Iterator[Given]:
         folders.append(path)
     for folder in folders:
         found = True
-        yield from _notes(folder, list(find(folder)))
+        yield from _notes(folder, list(find_notes(folder)))
     for name in _RULES:
         if (path / name).is_file():
             found = True
@@ -50,18 +50,18 @@ def read(path: Path) -> Iterator[Given]:
         )
 
 
-def _notes(folder: Path, files: list[Path]) -> Iterator[Given]:
+def _notes(folder: Path, files: list[Path]) -> Iterator[Imported]:
     slug = folder.parent.name
     project = _project(folder.parent)
     for file in files:
         note = read_note(file, folder)
         if note is None:
-            yield LeftOut("note", "too-large", failed=True)
+            yield SkippedRecord("note", "too-large", failed=True)
             continue
         kind = "index" if file.name == _INDEX else "note"
-        title = note.word("description", "name") or (file.stem if kind == "note" else "")
-        type = note.word("metadata.type", "type")
-        yield whole(
+        title = note.first_value("description", "name") or (file.stem if kind == "note" else "")
+        type = note.first_value("metadata.type", "type")
+        yield checked(
             DraftRecord(
                 kind,
                 (slug, note.name),
@@ -90,17 +90,17 @@ def _project(folder: Path) -> str:
     return folder.name if folder.parent.name == "projects" else ""
 
 
-def _sections(file: Path, project: str) -> Iterator[Given]:
+def _sections(file: Path, project: str) -> Iterator[Imported]:
     note = read_note(file, file.parent)
     if note is None:
-        yield LeftOut("instruction", "too-large", failed=True)
+        yield SkippedRecord("instruction", "too-large", failed=True)
         return
     met: dict[str, int] = {}
     for section in read_rule_file(file.read_bytes()).sections:
         again = met[section.heading] = met.get(section.heading, 0) + 1
-        place = named(f"{section.heading}{f' {again}' if again > 1 else ''}")
+        place = address_part(f"{section.heading}{f' {again}' if again > 1 else ''}")
         where = file.absolute().as_posix()
-        yield whole(
+        yield checked(
             DraftRecord(
                 "instruction",
                 (where, section.heading, str(again)),

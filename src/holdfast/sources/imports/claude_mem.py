@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from holdfast.errors import InputError
-from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, whole
+from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord, checked
 from holdfast.sources.json_fields import normal_time
 
 PROGRAM = "claude-mem"
@@ -37,7 +37,7 @@ _SECTIONS = (
 _Row = dict[str, Any]
 
 
-def read(path: Path) -> Iterator[Given]:
+def read(path: Path) -> Iterator[Imported]:
     """Every record of a database."""
     with _opened(path) as database:
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
@@ -118,10 +118,10 @@ def _projects(database: sqlite3.Connection) -> dict[str, str]:
     return found
 
 
-def _given(row: _Row, kind: str, projects: dict[str, str]) -> Given:
+def _given(row: _Row, kind: str, projects: dict[str, str]) -> Imported:
     id = row.get("id", row.get("number_"))
     if not isinstance(id, int):
-        return LeftOut(kind, "wrong-shape", failed=True)
+        return SkippedRecord(kind, "wrong-shape", failed=True)
     session = _first(row, _SESSION if kind != "prompt" else _ASKED_IN)
     by_session = projects.get(f"False:{session}") or projects.get(
         f"True:{row.get('session_db_id')}", ""
@@ -130,7 +130,7 @@ def _given(row: _Row, kind: str, projects: dict[str, str]) -> Given:
     time = normal_time(_word(row, "created_at")) or normal_time(row.get("created_at_epoch"))
     title, text = _words(row, kind)
     named = "session" if kind == "summary" else kind
-    return whole(
+    return checked(
         DraftRecord(
             kind,
             (kind, str(id), session, time),

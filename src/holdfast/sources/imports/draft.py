@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError
 
-LONGEST = 200_000
+MAX_TEXT_CHARS = 200_000
 _HALF = re.compile("[\ud800-\udfff]")
 _LARGEST_JSON = 256 * 1024 * 1024
 _OURS = "holdfast-export"
@@ -35,7 +35,7 @@ class DraftRecord(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-class LeftOut(NamedTuple):
+class SkippedRecord(NamedTuple):
     """One record that gives nothing, or cannot be understood, and why."""
 
     kind: str
@@ -43,29 +43,29 @@ class LeftOut(NamedTuple):
     failed: bool = False
 
 
-Given = DraftRecord | LeftOut
+Imported = DraftRecord | SkippedRecord
 # Called with how many records were read, and how many there are.
-Tick = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 
 
-def spelled(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text with a mark for each half of a character: escaped ones of JSON, bytes in names of
     files that are no UTF-8."""
     return _HALF.sub("\ufffd", text)
 
 
-def whole(draft: DraftRecord) -> Given:
+def checked(draft: DraftRecord) -> Imported:
     """The draft itself, without halves of characters, which no store takes; or why there is nothing
     to keep of it. What it is known by stays as it is."""
     draft = DraftRecord(
-        spelled(draft.kind), draft.key, spelled(draft.title), spelled(draft.text), draft.time,
-        spelled(draft.origin), spelled(draft.project), spelled(draft.session),
-        tuple(map(spelled, draft.files)), tuple(map(spelled, draft.labels)),
+        replace_surrogates(draft.kind), draft.key, replace_surrogates(draft.title), replace_surrogates(draft.text), draft.time,
+        replace_surrogates(draft.origin), replace_surrogates(draft.project), replace_surrogates(draft.session),
+        tuple(map(replace_surrogates, draft.files)), tuple(map(replace_surrogates, draft.labels)),
     )  # fmt: skip
     if not (draft.text.strip() or draft.title.strip()):
-        return LeftOut(draft.kind, "empty")
-    if len(draft.text) > LONGEST:
-        return LeftOut(draft.kind, "too-large", failed=True)
+        return SkippedRecord(draft.kind, "empty")
+    if len(draft.text) > MAX_TEXT_CHARS:
+        return SkippedRecord(draft.kind, "too-large", failed=True)
     return draft
 
 

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from holdfast.errors import InputError
 from holdfast.model.ids import content_id
-from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, load_json, whole
-from holdfast.sources.imports.notes import named
+from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord, checked, load_json
+from holdfast.sources.imports.notes import address_part
 from holdfast.sources.json_fields import Record, items, mapping, normal_time, string
 
 PROGRAM = "hindsight"
@@ -26,7 +26,7 @@ _LONGEST_KIND = 40
 _TIMES = ("occurred_start", "mentioned_at", "event_date", "date", "created_at")
 
 
-def read(path: Path) -> Iterator[Given]:
+def read(path: Path) -> Iterator[Imported]:
     """Every fact, observation, document and mental model."""
     if path.is_file() and zipfile.is_zipfile(path):
         yield from _archive(path)
@@ -47,7 +47,7 @@ def read(path: Path) -> Iterator[Given]:
             yield _unit(record, string(record, "bank_id") or string(page, "bank_id"))
 
 
-def _archive(path: Path) -> Iterator[Given]:
+def _archive(path: Path) -> Iterator[Imported]:
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = mapping(_part(archive, "manifest.json"))
@@ -97,29 +97,29 @@ def _listed(archive: zipfile.ZipFile, name: str) -> list[Any]:
     return items(told) or items(mapping(told).get("observations"))
 
 
-def _document(document: Record, bank: str) -> Iterator[Given]:
+def _document(document: Record, bank: str) -> Iterator[Imported]:
     id = string(document, "id")
     if not id:
-        yield LeftOut("document", "wrong-shape", failed=True)
+        yield SkippedRecord("document", "wrong-shape", failed=True)
         return
-    place = f"{PROGRAM}://document/{named(id)}"
+    place = f"{PROGRAM}://document/{address_part(id)}"
     text = string(document, "original_text")
     chunks = [string(mapping(one), "chunk_text") for one in items(document.get("chunks"))]
     text = text or "\n\n".join(filter(None, chunks))
     tags = _texts(document.get("tags"))
     time = normal_time(document.get("created_at"))
-    yield whole(
+    yield checked(
         DraftRecord("document", ("document", bank, id), "", text, time, place, bank, id, (), tags)
     )
     for one in items(document.get("facts")):
         yield _unit(mapping(one), bank, id)
 
 
-def _unit(record: Record, bank: str, document: str = "") -> Given:
+def _unit(record: Record, bank: str, document: str = "") -> Imported:
     kind = string(record, "fact_type") or string(record, "type")
-    kind = named(kind)[:_LONGEST_KIND] or "memory"
+    kind = address_part(kind)[:_LONGEST_KIND] or "memory"
     if not isinstance(record.get("text"), str):
-        return LeftOut(kind, "wrong-shape", failed=True)
+        return SkippedRecord(kind, "wrong-shape", failed=True)
     text, context = string(record, "text").strip(), string(record, "context").strip()
     said = f"{text}\n\n{context}" if context and context not in text else text
     time = next(filter(None, (normal_time(record.get(name)) for name in _TIMES)), "")
@@ -129,22 +129,22 @@ def _unit(record: Record, bank: str, document: str = "") -> Given:
     names = [string(mapping(e), "name") or e for e in items(record.get("entities"))]
     names += string(record, "entities").split(",")
     labels = [kind, *_texts(record.get("tags")), *_texts(names)]
-    return whole(
+    return checked(
         DraftRecord(
-            kind, (kind, id), "", said if text else "", time, f"{PROGRAM}://memory/{named(id)}",
+            kind, (kind, id), "", said if text else "", time, f"{PROGRAM}://memory/{address_part(id)}",
             bank, document, (), tuple(dict.fromkeys(labels)),
         )
     )  # fmt: skip
 
 
-def _model(record: Record, bank: str) -> Given:
+def _model(record: Record, bank: str) -> Imported:
     id = str(record.get("id", ""))
     text = string(record, "content") or string(record, "text") or string(record, "observation")
     title = string(record, "name") or string(record, "subtype")
     time = normal_time(record.get("last_refreshed_at")) or normal_time(record.get("created_at"))
-    place = f"{PROGRAM}://mental-model/{named(id)}"
+    place = f"{PROGRAM}://mental-model/{address_part(id)}"
     key = ("mental model", bank, id)
-    return whole(
+    return checked(
         DraftRecord(
             "mental-model", key, title, text, time, place, bank, labels=_texts(record.get("tags"))
         )

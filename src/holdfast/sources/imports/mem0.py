@@ -8,7 +8,14 @@ from typing import Any, cast
 
 from holdfast.errors import InputError
 from holdfast.model.ids import content_id
-from holdfast.sources.imports.draft import DraftRecord, Given, LeftOut, load_json, read_bytes, whole
+from holdfast.sources.imports.draft import (
+    DraftRecord,
+    Imported,
+    SkippedRecord,
+    checked,
+    load_json,
+    read_bytes,
+)
 from holdfast.sources.json_fields import Record, items, mapping, normal_time, string
 from holdfast.sources.rule_files import decode
 
@@ -20,7 +27,7 @@ _WORDS = ("memory", "content", "text", "data")
 _RUNS = ("run_id", "session_id")
 
 
-def read(path: Path) -> Iterator[Given]:
+def read(path: Path) -> Iterator[Imported]:
     """Every memory, and every relation of its graph."""
     if path.suffix.lower() in (".md", ".markdown"):
         yield from _blocks(path)
@@ -45,19 +52,19 @@ def _is_page(value: object) -> bool:
     return any(isinstance(mapping(value).get(name), list) for name in _LISTS)
 
 
-def _memory(value: object) -> Given:
+def _memory(value: object) -> Imported:
     record = mapping(value)
     text = next((word for name in _WORDS if (word := string(record, name).strip())), "")
     if not record or not (text or any(name in record for name in _WORDS)):
-        return LeftOut("memory", "wrong-shape", failed=True)
+        return SkippedRecord("memory", "wrong-shape", failed=True)
     if record.get("replaced_by"):
-        return LeftOut("memory", "superseded")
+        return SkippedRecord("memory", "superseded")
     extra = mapping(record.get("metadata"))
     id = str(record.get("id") or content_id(text))
     kind = string(extra, "type")
     labels = [kind, *(one for one in items(record.get("categories")) if isinstance(one, str))]
     run = next((word for name in _RUNS if (word := string(record, name))), "")
-    return whole(
+    return checked(
         DraftRecord(
             "memory",
             ("memory", id),
@@ -73,18 +80,18 @@ def _memory(value: object) -> Given:
     )
 
 
-def _relation(value: object) -> Given:
+def _relation(value: object) -> Imported:
     record = mapping(value)
     source, kind = string(record, "source"), string(record, "relationship")
     target = string(record, "target") or string(record, "destination")
     if not (source and kind and target):
-        return LeftOut("relation", "wrong-shape", failed=True)
+        return SkippedRecord("relation", "wrong-shape", failed=True)
     said = f"{source} {kind} {target}".replace("_", " ")
     name = f"{PROGRAM}://relation/{content_id(source, kind, target)}"
     return DraftRecord("relation", (source, kind, target), "", said, "", name, labels=(kind,))
 
 
-def _blocks(path: Path) -> Iterator[Given]:
+def _blocks(path: Path) -> Iterator[Imported]:
     """Blocks between lines of dashes: what is told of a memory, then its words."""
     lines = decode(read_bytes(path, _LARGEST, _WHAT)).split("\n")
     parts = [""]

@@ -18,7 +18,7 @@ from holdfast.errors import InputError
 from holdfast.sources.json_fields import normal_time
 from holdfast.sources.rule_files import decode, frontmatter_end
 
-LARGEST = 1_000_000
+MAX_NOTE_BYTES = 1_000_000
 _KEY = re.compile(r"([A-Za-z_][\w.-]{0,60})\s*:\s*(.*)$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
 _QUOTES = "\"' \t"
@@ -31,17 +31,17 @@ class Note(NamedTuple):
 
     path: Path
     name: str
-    told: dict[str, list[str]]
+    frontmatter: dict[str, list[str]]
     text: str
     time: str
 
-    def word(self, *keys: str) -> str:
+    def first_value(self, *keys: str) -> str:
         """The first word under any of some keys, or ""."""
-        found = (words[0] for key in keys if (words := self.told.get(key)))
+        found = (words[0] for key in keys if (words := self.frontmatter.get(key)))
         return next(found, "")
 
 
-def find(path: Path) -> Iterator[Path]:
+def find_notes(path: Path) -> Iterator[Path]:
     """The Markdown files of a folder, or the one that is named; links are not followed, and what
     begins with a dot is left alone."""
     if path.is_file():
@@ -60,7 +60,7 @@ def read_note(path: Path, base: Path) -> Note | None:
     """One file; None if it is too large to be a note."""
     try:
         stat = path.stat()
-        if stat.st_size > LARGEST:
+        if stat.st_size > MAX_NOTE_BYTES:
             return None
         raw = path.read_bytes()
     except OSError as error:
@@ -100,6 +100,6 @@ def _words(value: str, split: bool) -> list[str]:
     return [word for part in parts if (word := part.strip().strip(_QUOTES))]
 
 
-def named(text: str) -> str:
+def address_part(text: str) -> str:
     """A text as a part of an address: no blanks, nothing that has a meaning there."""
     return quote(_NOT_NAMED.sub("-", text.strip()).strip("-"), safe="/.-_")

@@ -14,8 +14,8 @@ from holdfast.sources.providers.rpc import Deadline, Object, Transport
 
 # The newest first; nothing that we use differs between them.
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-MOST_PAGES = 5
-MOST_TOOLS = 200
+MAX_PAGES = 5
+MAX_TOOLS = 200
 
 
 class Tool(NamedTuple):
@@ -28,7 +28,7 @@ class Tool(NamedTuple):
     harmless: bool = True
 
 
-class Client:
+class ProviderClient:
     """A conversation with one server of a provider, until a deadline."""
 
     def __init__(self, transport: Transport, deadline: Deadline) -> None:
@@ -73,14 +73,14 @@ class Client:
         found: dict[str, Tool] = {}
         twice: set[str] = set()
         cursor: object = None
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             told = self._request("tools/list", {"cursor": cursor} if cursor else {})
             items: object = told.get("tools")
             for item in cast(list[object], items) if isinstance(items, list) else []:
                 tool = _tool(item)
                 if tool is not None and tool.name in found:
                     twice.add(tool.name)
-                elif tool is not None and len(found) < MOST_TOOLS:
+                elif tool is not None and len(found) < MAX_TOOLS:
                     found[tool.name] = tool
             cursor = told.get("nextCursor")
             if not isinstance(cursor, str) or not cursor:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError
 
-MOST_BYTES = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 INLINE = "inline"
 _MANAGED = Path("/etc/claude-code/managed-settings.json")
 
@@ -39,8 +39,8 @@ def find_plugins(claude_dir: Path, folder: Path | None, given: Sequence[Path] = 
     """The plugins of a user as seen from a folder, and those whose folders were given."""
     problems: list[str] = []
     home = claude_dir / "plugins"
-    installed = _object(load(home / "installed_plugins.json", problems).get("plugins"))
-    markets = load(home / "known_marketplaces.json", problems)
+    installed = _object(load_json(home / "installed_plugins.json", problems).get("plugins"))
+    markets = load_json(home / "known_marketplaces.json", problems)
     project = _project(claude_dir, folder)
     found: dict[str, Plugin] = {}
     for id, chosen_by_user in _enabled(claude_dir, project, problems):
@@ -63,10 +63,10 @@ def find_plugins(claude_dir: Path, folder: Path | None, given: Sequence[Path] = 
     return Plugins(tuple(found.values()), tuple(problems))
 
 
-def load(path: Path, problems: list[str]) -> dict[str, Any]:
+def load_json(path: Path, problems: list[str]) -> dict[str, Any]:
     """A JSON object on disk; none where it is not there, and a word where it cannot be read."""
     try:
-        if path.stat().st_size > MOST_BYTES:
+        if path.stat().st_size > MAX_FILE_BYTES:
             problems.append(f"{path} is too large to be what it should.")
             return {}
         return _object(json.loads(path.read_text("utf-8-sig") or "{}"))
@@ -81,7 +81,7 @@ def _given(root: Path, home: Path) -> Plugin:
     if not root.is_dir():
         raise InputError(f"{root} is not a folder.", "Give the folder of a plugin.")
     root = root.resolve()
-    told: object = load(root / ".claude-plugin" / "plugin.json", []).get("name")
+    told: object = load_json(root / ".claude-plugin" / "plugin.json", []).get("name")
     name = told if isinstance(told, str) and told else root.name
     return Plugin(name, f"{name}@{INLINE}", root, home / "data" / f"{name}-{INLINE}")
 
@@ -104,7 +104,7 @@ def _enabled(
     projects = [own / "settings.json", own / "settings.local.json"] if own else []
     state: dict[str, tuple[bool, bool]] = {}
     for path in (users[0], *projects, users[1]):
-        for id, on in _object(load(path, problems).get("enabledPlugins")).items():
+        for id, on in _object(load_json(path, problems).get("enabledPlugins")).items():
             before = state.get(id, (False, False))[1]
             state[id] = (on is True, before or (path in users and on is True))
     return ((id, by_user) for id, (on, by_user) in state.items() if on)
@@ -133,7 +133,7 @@ def _in_market(market: str, name: str, known: dict[str, Any], problems: list[str
     root = Path(place)
     if root.name == "marketplace.json":
         root = root.parent.parent
-    listed = load(root / ".claude-plugin" / "marketplace.json", problems)
+    listed = load_json(root / ".claude-plugin" / "marketplace.json", problems)
     below: object = _object(listed.get("metadata")).get("pluginRoot")
     for entry in map(_object, _list(listed.get("plugins"))):
         source: object = entry.get("source")

@@ -45,7 +45,7 @@ def url_problem(url: str) -> str:
 
 
 class HttpTransport:
-    """Sends each message as a POST request, and reads the answer as JSON or as a stream of events."""
+    """Sends each message as a POST request; the answer is JSON or a stream of events."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         problem = url_problem(url)

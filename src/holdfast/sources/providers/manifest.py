@@ -14,13 +14,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.sources.providers.discover import Plugin, load
+from holdfast.sources.providers.discover import Plugin, load_json
 from holdfast.sources.providers.http import url_problem
 
-FILES = ("holdfast-plugin.yml", "han-plugin.yml")
-MOST_BYTES = 32_000
-MOST_BRACKETS = 200
-MOST_PROMPT = 4_000
+MANIFEST_FILES = ("holdfast-plugin.yml", "han-plugin.yml")
+MAX_MANIFEST_BYTES = 32_000
+MAX_BRACKETS = 200
+MAX_PROMPT_CHARS = 4_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
 _TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -43,7 +43,7 @@ class Server(NamedTuple):
         return "http" if self.url else "stdio"
 
 
-class Allowed(NamedTuple):
+class AllowedTool(NamedTuple):
     """A tool that may be called, and the server that has it."""
 
     server: str
@@ -57,7 +57,7 @@ class Provider(NamedTuple):
     id: str
     root: Path
     servers: tuple[Server, ...] = ()
-    allowed: tuple[Allowed, ...] = ()
+    allowed: tuple[AllowedTool, ...] = ()
     prompt: str = ""
     problem: str = ""
 
@@ -73,7 +73,9 @@ class _Unusable(Exception):
 def read_provider(plugin: Plugin, variables: Mapping[str, str]) -> Provider | None:
     """The provider that a plugin is; None where it does not offer to be one. `variables` are those
     that its servers may be given."""
-    file = next((plugin.root / name for name in FILES if (plugin.root / name).is_file()), None)
+    file = next(
+        (plugin.root / name for name in MANIFEST_FILES if (plugin.root / name).is_file()), None
+    )
     if file is None:
         return None
     name = plugin.name if _NAME.fullmatch(plugin.name) else "unnamed"
@@ -99,7 +101,7 @@ def read_provider(plugin: Plugin, variables: Mapping[str, str]) -> Provider | No
         servers = tuple(_server(name, listed[name], known) for name in used)
     except _Unusable as error:
         return bare._replace(problem=str(error))
-    return bare._replace(servers=servers, allowed=allowed, prompt=prompt.strip()[:MOST_PROMPT])
+    return bare._replace(servers=servers, allowed=allowed, prompt=prompt.strip()[:MAX_PROMPT_CHARS])
 
 
 def _read_yaml(file: Path) -> dict[str, Any]:
@@ -108,12 +110,12 @@ def _read_yaml(file: Path) -> dict[str, Any]:
     except ImportError as error:
         raise _Unusable(_NO_YAML) from error
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise _Unusable(f"{file.name} is larger than {MOST_BYTES:,} bytes")
+        if file.stat().st_size > MAX_MANIFEST_BYTES:
+            raise _Unusable(f"{file.name} is larger than {MAX_MANIFEST_BYTES:,} bytes")
         text = file.read_bytes()
         # The reader takes ten seconds for five thousand brackets in each other.
-        if text.count(b"[") + text.count(b"{") > MOST_BRACKETS:
-            raise _Unusable(f"{file.name} has more than {MOST_BRACKETS} brackets")
+        if text.count(b"[") + text.count(b"{") > MAX_BRACKETS:
+            raise _Unusable(f"{file.name} has more than {MAX_BRACKETS} brackets")
         # A few aliases can stand for more than any memory holds, and nobody needs them here.
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
             raise _Unusable(f"{file.name} uses aliases")
@@ -127,13 +129,15 @@ def _servers_told(root: Path, told: dict[str, Any]) -> dict[str, dict[str, Any]]
     problems: list[str] = []
     found: dict[str, Any] = {}
     found |= _object(told.get("mcp_servers"))
-    in_plugin: object = load(root / ".claude-plugin" / "plugin.json", problems).get("mcpServers")
+    in_plugin: object = load_json(root / ".claude-plugin" / "plugin.json", problems).get(
+        "mcpServers"
+    )
     for item in cast(list[object], in_plugin) if isinstance(in_plugin, list) else [in_plugin]:
         if isinstance(item, str) and (root / item).resolve().is_relative_to(root.resolve()):
-            found |= _inner(load(root / item, problems))
+            found |= _inner(load_json(root / item, problems))
         else:
             found |= _object(item)
-    found |= _inner(load(root / ".mcp.json", problems))
+    found |= _inner(load_json(root / ".mcp.json", problems))
     if problems:
         raise _Unusable(f"a file of its servers is not in order: {Path(problems[0]).name}")
     return {name: _object(value) for name, value in found.items()}
@@ -143,7 +147,7 @@ def _inner(file: dict[str, Any]) -> dict[str, Any]:
     return _object(file["mcpServers"]) if "mcpServers" in file else file
 
 
-def _allowed(told: object, plugin: str, servers: list[str], file: str) -> tuple[Allowed, ...]:
+def _allowed(told: object, plugin: str, servers: list[str], file: str) -> tuple[AllowedTool, ...]:
     """The tools by their servers. Each is named in full: a pattern would allow what nobody saw."""
     names = cast(list[object], told) if isinstance(told, list) else []
     if not names:
@@ -153,7 +157,7 @@ def _allowed(told: object, plugin: str, servers: list[str], file: str) -> tuple[
     return tuple(dict.fromkeys(_one_allowed(name, plugin, servers) for name in names))
 
 
-def _one_allowed(name: object, plugin: str, servers: list[str]) -> Allowed:
+def _one_allowed(name: object, plugin: str, servers: list[str]) -> AllowedTool:
     spelled = name if isinstance(name, str) else ""
     if not _TOOL.fullmatch(spelled):
         raise _Unusable("memory.allowed_tools has a name that is none; each tool is named in full")
@@ -161,12 +165,12 @@ def _one_allowed(name: object, plugin: str, servers: list[str]) -> Allowed:
         first, *others = servers
         if others:
             raise _Unusable(f"{spelled} does not say of which server (mcp__SERVER__{spelled})")
-        return Allowed(first, spelled)
+        return AllowedTool(first, spelled)
     # The longest name of a server that fits, since names may hold two underscores themselves.
     for server in sorted(servers, key=len, reverse=True):
         for start in (f"mcp__{server}__", f"mcp__plugin_{plugin}_{server}__"):
             if spelled.startswith(start) and len(spelled) > len(start):
-                return Allowed(server, spelled.removeprefix(start))
+                return AllowedTool(server, spelled.removeprefix(start))
     raise _Unusable(f"no server of its own has {spelled}")
 
 

@@ -24,7 +24,7 @@ _LEARN = 0.3
 _SLOW_MS = 5_000.0
 
 
-class Patience(NamedTuple):
+class PausePolicy(NamedTuple):
     """After how many failures in a row somebody is left alone, for how long at first, and at
     most."""
 
@@ -33,11 +33,11 @@ class Patience(NamedTuple):
     longest_s: int = 86_400
 
 
-USUAL = Patience()
+DEFAULT_PAUSES = PausePolicy()
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Reliability:
     """What is known of a provider. `failures` are those in a row; `resting_until` is "" for one
     that may be asked."""
 
@@ -54,12 +54,12 @@ class Standing:
         """From 0 to 1: how often it answers, and half of it how fast."""
         return round(self.success * (1 - 0.5 * min(1.0, self.ms / _SLOW_MS)), 3)
 
-    def rests(self, now: str) -> bool:
+    def is_paused(self, now: str) -> bool:
         """Whether it is left alone now."""
         return self.resting_until > now
 
 
-def went_well(before: Standing, ms: float, now: str) -> Standing:
+def after_success(before: Reliability, ms: float, now: str) -> Reliability:
     """What is known after an answer."""
     known = before.ms if before.ms else ms
     return replace(
@@ -74,7 +74,9 @@ def went_well(before: Standing, ms: float, now: str) -> Standing:
     )
 
 
-def went_wrong(before: Standing, problem: str, now: str, patience: Patience = USUAL) -> Standing:
+def after_failure(
+    before: Reliability, problem: str, now: str, patience: PausePolicy = DEFAULT_PAUSES
+) -> Reliability:
     """What is known after a failure."""
     failures = before.failures + 1
     until = ""
@@ -98,38 +100,40 @@ def _towards(known: float, seen: float) -> float:
     return known + _LEARN * (seen - known)
 
 
-class Book:
+class ReliabilityFile:
     """The file. Where it cannot be written, nothing is learnt; where it cannot be read, nothing is
     known."""
 
-    def __init__(self, home: Path, file: str = FILE, patience: Patience = USUAL) -> None:
+    def __init__(
+        self, home: Path, file: str = FILE, patience: PausePolicy = DEFAULT_PAUSES
+    ) -> None:
         self._path = home / file
         self._patience = patience
 
-    def read(self) -> dict[str, Standing]:
+    def read(self) -> dict[str, Reliability]:
         """Every provider's standing, by its id."""
         try:
             told: Any = json.loads(self._path.read_text("utf-8"))
             items = cast(dict[str, Any], told["providers"])
-            return {id: Standing(**fields) for id, fields in items.items()}
+            return {id: Reliability(**fields) for id, fields in items.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return {}
 
-    def note(self, id: str, now: str, ms: float, problem: str = "") -> Standing:
+    def record(self, id: str, now: str, ms: float, problem: str = "") -> Reliability:
         """Note an answer, or a failure if there is a problem; the standing after it."""
-        after = Standing()
+        after = Reliability()
         with suppress(OSError), self._held():
             known = self.read()
-            before = known.get(id, Standing())
+            before = known.get(id, Reliability())
             after = (
-                went_wrong(before, problem, now, self._patience)
+                after_failure(before, problem, now, self._patience)
                 if problem
-                else went_well(before, ms, now)
+                else after_success(before, ms, now)
             )
             self._write({**known, id: after})
         return after
 
-    def _write(self, known: dict[str, Standing]) -> None:
+    def _write(self, known: dict[str, Reliability]) -> None:
         told = {"version": 1, "providers": {id: asdict(item) for id, item in known.items()}}
         new = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

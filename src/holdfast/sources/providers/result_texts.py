@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-MOST_TEXTS = 10
-MOST_CHARACTERS = 2_000
+MAX_TEXTS = 10
+MAX_TEXT_CHARS = 2_000
 # Control characters but for line ends and tabs, and marks that turn the direction of writing.
 _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
@@ -17,7 +17,7 @@ _LISTS = ("results", "items", "result", "hits", "matches", "documents", "data", 
 _DEPTH = 3
 
 
-def texts_of(result: dict[str, Any]) -> list[str]:
+def result_texts(result: dict[str, Any]) -> list[str]:
     """The texts of a result, in its order; a list within it is as many texts as it has items."""
     found: list[str] = []
     blocks: object = result.get("content")
@@ -25,18 +25,18 @@ def texts_of(result: dict[str, Any]) -> list[str]:
         for text in _of_block(block):
             if (seen := clean(text)) and seen not in found:
                 found.append(seen)
-            if len(found) == MOST_TEXTS:
+            if len(found) == MAX_TEXTS:
                 return found
     if not found and "structuredContent" in result:
         for text in _of_value(result["structuredContent"], _DEPTH):
             found += [seen] if (seen := clean(text)) else []
-    return found[:MOST_TEXTS]
+    return found[:MAX_TEXTS]
 
 
 def clean(text: str) -> str:
     """A text that may be shown."""
-    text = _UNSEEN.sub("", text[: 4 * MOST_CHARACTERS].replace("\r\n", "\n")).strip()
-    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1].rstrip()}…"
+    text = _UNSEEN.sub("", text[: 4 * MAX_TEXT_CHARS].replace("\r\n", "\n")).strip()
+    return text if len(text) <= MAX_TEXT_CHARS else f"{text[: MAX_TEXT_CHARS - 1].rstrip()}…"
 
 
 def _of_block(block: object) -> Iterator[str]:

@@ -18,11 +18,11 @@ from shutil import which
 from holdfast.errors import ProviderError
 from holdfast.sources.providers import process_guard
 from holdfast.sources.providers.rpc import (
-    Deadline,
     ByteCounter,
+    Deadline,
     Object,
-    is_answer_to,
     encode_message,
+    is_answer_to,
     parse_messages,
     reply_to,
 )
@@ -32,7 +32,7 @@ _LEAVING_S = 0.2
 _ENDING_S = 3.0
 
 
-class Stdio:
+class StdioTransport:
     """A running program."""
 
     def __init__(

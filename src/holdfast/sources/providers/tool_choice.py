@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.sources.providers.client import Tool
 
-MOST_TOOLS = 2
+MAX_TOOLS = 2
 _LOOKS = ("search", "query", "find", "lookup", "recall", "ask", "retrieve", "grep")
 _CHANGES = frozenset(
     "add append archive close create delete drop edit execute insert merge move post publish purge "
@@ -22,23 +22,23 @@ _TEXT_NAMES = ("query", "q", "question", "search", "text", "keywords", "term")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
-class Way(NamedTuple):
+class SearchTool(NamedTuple):
     """A tool to ask, and the parameter that takes the question."""
 
     tool: str
     parameter: str
 
 
-def choose(offered: Iterable[Tool]) -> list[Way]:
+def choose_search_tools(offered: Iterable[Tool]) -> list[SearchTool]:
     """The tools to put a question to, the likeliest first."""
-    found: list[tuple[int, Way]] = []
+    found: list[tuple[int, SearchTool]] = []
     for tool in offered:
         parameter = text_parameter(tool.schema)
         worth = _worth(tool)
         if parameter and worth:
-            found.append((worth, Way(tool.name, parameter)))
+            found.append((worth, SearchTool(tool.name, parameter)))
     ranked = sorted(found, key=lambda item: -item[0])
-    return [way for _, way in ranked[:MOST_TOOLS]]
+    return [way for _, way in ranked[:MAX_TOOLS]]
 
 
 def text_parameter(schema: dict[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""Servers of the team's: where they are, and how they are spoken to."""
+"""Memory servers of a team: which ones the user added (`remote_config`) and the client (`client`)."""

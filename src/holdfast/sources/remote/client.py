@@ -16,14 +16,14 @@ from holdfast.http_client import HttpError, HttpTimeoutError, Limits, Request, s
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
 from holdfast.sources.remote.remote_config import Remote
-from holdfast.sources.share_format import is_moment, visible
+from holdfast.sources.share_format import is_timestamp, strip_hidden
 
 API = "/api/v1"
 # In an error message, the words of the server itself come after this.
 SERVER_TEXT_START = " (“"
-# Ten hits of 2,000 characters are a tenth of this, in any encoding.
+# Of one answer. Ten hits of 2,000 characters each need about a tenth of it.
 MAX_BYTES = 2_000_000
-# As many as `recall` shows of one source by default; more would only crowd out our own.
+# Hits of one server. More would crowd out those of the memory on this machine.
 MAX_HITS = 10
 _MAX_HIT_CHARS = 2_000
 # Of a name, a time or an error message of the server.
@@ -139,7 +139,9 @@ def _object(value: object) -> dict[str, Any]:
 
 def _field(value: object) -> str:
     """A short text on one line; "" for anything else."""
-    return " ".join(visible(value).split())[:_MAX_FIELD_CHARS] if isinstance(value, str) else ""
+    return (
+        " ".join(strip_hidden(value).split())[:_MAX_FIELD_CHARS] if isinstance(value, str) else ""
+    )
 
 
 def _cut(text: str) -> str:
@@ -161,8 +163,8 @@ def _record(hit: Mapping[str, Any]) -> RemoteRecord | None:
     trust = Trust.EXTERNAL if hit.get("trust") != Trust.TEAM.value else Trust.TEAM
     return RemoteRecord(
         name,
-        _cut(visible(text)),
-        time if is_moment(time) else "",
+        _cut(strip_hidden(text)),
+        time if is_timestamp(time) else "",
         min(1.0, max(0.0, float(score))) if isinstance(score, int | float) else 0.0,
         trust,
         _field(hit.get("shared")),

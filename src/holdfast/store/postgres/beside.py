@@ -27,10 +27,10 @@ class Beside(PostgresReader):
         self._tokens = tokens
         self._opened = (tokens, url, banks, busy_s, read_only)
 
-    def another(self) -> ReadStore | None:
+    def borrow_reader(self) -> ReadStore | None:
         return Beside(*self._opened)
 
-    def give_back(self, other: ReadStore) -> None:
+    def return_reader(self, other: ReadStore) -> None:
         other.close()
 
     def interrupt(self) -> None:

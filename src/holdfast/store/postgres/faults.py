@@ -40,10 +40,15 @@ def is_away(error: psycopg.Error) -> bool:
     return isinstance(error, psycopg.OperationalError) and not _REFUSED.search(str(error))
 
 
+def reason(error: psycopg.Error) -> str:
+    """What the server said, in one line."""
+    return error.diag.message_primary or str(error).strip().split("\n")[0] or "the connection ended"
+
+
 def ours(error: psycopg.Error, place: str) -> StoreError:
     """An error that a person can act on. None of them says a password."""
     code = error.sqlstate or ""
-    why = error.diag.message_primary or str(error).strip().split("\n")[0] or "the connection ended"
+    why = reason(error)
     if code.startswith("53100"):
         return StoreFullError(
             f"No room left on the disk of {place}.",

@@ -44,7 +44,9 @@ class Filling:
             self._begin()
         self._known: dict[str, tuple[int, int]] = {
             table: (count, done)
-            for table, count, done in self._get.execute("SELECT name, count, done FROM move_progress")
+            for table, count, done in self._get.execute(
+                "SELECT name, count, done FROM move_progress"
+            )
         }
         self.rows = sum(count for count, _ in self._known.values())
         if _SOURCE + name not in self._known:
@@ -93,7 +95,8 @@ class Filling:
         count, was = self._known.get(table, (0, 0))
         if table in self._known:
             noted = self._get.execute(
-                "UPDATE move_progress SET count = ?, done = ? WHERE name = ? AND count = ? AND done = ?",
+                "UPDATE move_progress SET count = ?, done = ? WHERE name = ? AND count = ? AND "
+                "done = ?",
                 (count + more, done, table, count, was),
             )
         else:

@@ -7,12 +7,14 @@ backups are (docs/postgres.md).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import psycopg
 
 from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
 from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.faults import is_away, is_beaten, ours, reason
 from holdfast.store.postgres.nearness import prepare
 from holdfast.store.postgres.spread import partitioned
+from holdfast.store.sql.migrations import Migrations
 
 _THERE = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
 _NUMBER = (
@@ -82,12 +84,12 @@ def check_current(connection: PostgresConnection, known: int) -> None:
         )
 
 
-def migrate(connection: PostgresConnection, steps: Sequence[tuple[str, str]]) -> None:
-    """Take the steps that are missing, as one."""
+def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
+    """Apply the migrations that are missing, all of them or none."""
     version = version_of(connection)
-    if version > len(steps):
-        raise NewerSchemaError(version, len(steps))
-    if version == len(steps):
+    if version > len(migrations):
+        raise NewerSchemaError(version, len(migrations))
+    if version == len(migrations):
         if prepare(connection):
             wall(connection)
         return
@@ -99,12 +101,27 @@ def migrate(connection: PostgresConnection, steps: Sequence[tuple[str, str]]) ->
         if version == 0:
             connection.script(f'CREATE SCHEMA IF NOT EXISTS "{connection.schema}"')
             connection.script("CREATE TABLE migration (number bigint PRIMARY KEY, name text)")
-        for number, (name, script) in enumerate(steps[version:], version + 1):
-            connection.script(partitioned(script, connection.partitions))
-            connection.execute_own("INSERT INTO migration VALUES (%s, %s)", (number, name))
+        for number, (name, script) in enumerate(migrations[version:], version + 1):
+            _apply(connection, number, name, script)
         wall(connection)
     if prepare(connection):
         wall(connection)
+
+
+def _apply(connection: PostgresConnection, number: int, name: str, script: str) -> None:
+    try:
+        connection.script(partitioned(script, connection.partitions))
+    except psycopg.Error as error:
+        if is_away(error) or is_beaten(error):
+            raise
+        failed = ours(error, connection.place)
+        # Every command that opens the memory would fail in the same way, so none is named.
+        raise type(failed)(
+            f"The migration {name} of the memory at {connection.place} failed: {reason(error)}.",
+            "The memory is as it was. Please report this message, and go back to the version of "
+            "Holdfast that you had.",
+        ) from error
+    connection.execute_own("INSERT INTO migration VALUES (%s, %s)", (number, name))
 
 
 def _check_owned(connection: PostgresConnection) -> None:

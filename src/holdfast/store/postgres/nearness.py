@@ -1,6 +1,6 @@
 """Which vectors are nearest, told by the server, where it has the extension `vector`.
 
-Beside each vector lies one of 16-bit floats (`near`), which only nominates: whoever asks compares
+Beside each vector lies one of 16-bit floats (`half_vector`), which only nominates: whoever asks compares
 the vectors themselves. A bank is scanned whole, which is exact; one of more than `EXACT` vectors
 has an HNSW index of its own. A trigger notes every vector that comes or goes, so that also those
 are known that somebody wrote who cannot place them; they are handed out with the nominated.
@@ -45,7 +45,7 @@ CREATE TABLE half_vector (
     PRIMARY KEY (bank, model, number)
 );
 ALTER TABLE half_vector ALTER COLUMN direction SET STORAGE MAIN;
-CREATE INDEX half_vector_unplaced ON near (bank, model) WHERE direction IS NULL;
+CREATE INDEX half_vector_unplaced ON half_vector (bank, model) WHERE direction IS NULL;
 CREATE FUNCTION vector_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     INSERT INTO half_vector SELECT bank, model, number FROM added ON CONFLICT DO NOTHING;
     RETURN NULL;
@@ -92,7 +92,8 @@ _SCANNED = (
 _NOMINATED = (
     "WITH best AS MATERIALIZED (SELECT n.number FROM half_vector AS n "
     "WHERE {ours}{kinds} ORDER BY {apart} LIMIT %s), sampled AS MATERIALIZED ("
-    "SELECT n.number, {apart} AS apart FROM half_vector AS n WHERE {ours} ORDER BY n.number LIMIT %s), "
+    "SELECT n.number, {apart} AS apart FROM half_vector AS n WHERE {ours} ORDER BY n.number "
+    "LIMIT %s), "
     "named AS (SELECT number FROM best UNION "
     "(SELECT number FROM sampled ORDER BY apart DESC LIMIT 3)) "
     "SELECT v.number, v.hash, v.part, v.data FROM named JOIN vector AS v ON v.number = named.number"
@@ -163,7 +164,7 @@ class NearQuestions(Asking):
         found = self._server.said(statement.format(ours=ours, apart=apart, kinds=among), values)
         return [*(StoredVector(*row) for row in found), *rest]
 
-    def unplaced_vectors(self, bank: str, model: str) -> int | None:
+    def unindexed_vectors(self, bank: str, model: str) -> int | None:
         if not self._extension():
             return None
         ((count,),) = self._server.said(
@@ -197,7 +198,7 @@ class NearQuestions(Asking):
 class NearWays(NearQuestions):
     """How vectors come to lie there."""
 
-    def place_vectors(self, model: str) -> bool:
+    def index_vectors(self, model: str) -> bool:
         schema = self._extension()
         if not schema:
             return False
@@ -253,7 +254,7 @@ class NearWays(NearQuestions):
 
 
 def _index_of(bank: str, model: str, size: int) -> str:
-    return f"near_{crc32(f'{bank} {model} {size}'.encode()):08x}"
+    return f"half_vector_{crc32(f'{bank} {model} {size}'.encode()):08x}"
 
 
 def _quoted(text: str) -> str:

@@ -36,10 +36,10 @@ class PostgresReadStore(PostgresReader):
             self.close()
             raise
 
-    def another(self) -> ReadStore | None:
+    def borrow_reader(self) -> ReadStore | None:
         return self._spare.pop() if self._spare else Beside(*self._opened)
 
-    def give_back(self, other: ReadStore) -> None:
+    def return_reader(self, other: ReadStore) -> None:
         self._spare.append(other)
 
     def interrupt(self) -> None:

@@ -11,14 +11,15 @@ from holdfast.store.postgres import words
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.nearness import NearQuestions
 from holdfast.store.protocol import Match
-from holdfast.store.protocol.overview import Portion
+from holdfast.store.protocol.overview import TableSize
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.reader import SqliteReader
 
 # Every passage that has any of the words is counted; those that are wanted are ranked, by BM25 as
 # FTS5 computes it. Phrases come counted already, each under a name that no word has.
 _RANKED = """WITH candidate AS MATERIALIZED (
-    SELECT m.number, m.length, {wanted} AS wanted, m.words FROM matching(%s::tsquery, %s) AS m
+    SELECT m.number, m.length, {wanted} AS wanted, m.words
+    FROM matching_passages(%s::tsquery, %s) AS m
 ), hit AS MATERIALIZED (
     SELECT c.number, u.lexeme AS term, cardinality(array_positions(u.weights, 'A'))
         + {context} * cardinality(array_positions(u.weights, 'B')) AS often
@@ -41,10 +42,13 @@ _RANKED = """WITH candidate AS MATERIALIZED (
 SELECT {columns}, best.score FROM best JOIN passage USING (number) ORDER BY score DESC, number
 """
 _PHRASED = (
-    "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching(%s::tsquery, %s) AS m "
+    "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching_passages(%s::tsquery, %s) "
+    "AS m "
     "CROSS JOIN LATERAL unnest(m.words) AS u WHERE u.lexeme = ANY (%s) ORDER BY m.number"
 )
-_COUNTED = "SELECT count(*) FROM (SELECT 1 FROM matching(%s::tsquery, %s) LIMIT %s) AS found"
+_COUNTED = (
+    "SELECT count(*) FROM (SELECT 1 FROM matching_passages(%s::tsquery, %s) LIMIT %s) AS found"
+)
 _COLUMNS = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
 
 
@@ -54,7 +58,7 @@ class PostgresReader(NearQuestions, SqliteReader):
     _server: PostgresConnection
     _tokens: words.Tokens
 
-    def let_see(self, banks: Sequence[str] | None) -> None:
+    def set_visible_banks(self, banks: Sequence[str] | None) -> None:
         self._server.keep_to(banks)
 
     def search(
@@ -108,7 +112,7 @@ class PostgresReader(NearQuestions, SqliteReader):
             [often for _, _, often in counted],
         )
 
-    def frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
+    def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         return [self._count(bank, self._phrases([term]), most) for term in terms]
 
     def _count(self, bank: str | None, phrases: Sequence[Sequence[str]], most: int) -> int:
@@ -121,13 +125,13 @@ class PostgresReader(NearQuestions, SqliteReader):
         ((number,),) = self._server.said("SELECT number FROM change_counter")
         return f"{number}.{self._connection.total_changes}"
 
-    def portions(self) -> list[Portion]:
+    def table_sizes(self) -> list[TableSize]:
         found = self._server.said(
             "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid) "
             "ELSE pg_relation_size(oid) END FROM pg_class WHERE relkind IN ('r', 'i') "
             "AND relnamespace = current_schema()::regnamespace ORDER BY 2 DESC, 1"
         )
-        return [Portion(*row) for row in found]
+        return [TableSize(*row) for row in found]
 
     def _phrases(self, terms: Sequence[str]) -> list[list[str]]:
         """What is looked for, each once: a term of several words is a phrase."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# What grows with what is said. `near` is made beside the migrations.
+# What grows with what is said. `half_vector` is made beside the migrations.
 LARGE = (
-    "turn", "exchange", "claim", "graph_node", "record_labels", "memory_occurrence", "statement", "passage", "vector",
-    "half_vector",
+    "turn", "exchange", "claim", "graph_node", "record_labels", "memory_occurrence", "statement",
+    "passage", "vector", "half_vector",
 )  # fmt: skip
 _TABLE = re.compile(r'CREATE TABLE "?(\w+)"? \(.*?\n\);', re.DOTALL)
 _UNIQUE = re.compile(r"CREATE UNIQUE INDEX (\w+) ON (\w+) \((?!bank\b)")

@@ -18,14 +18,15 @@ from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.faults import ours
 from holdfast.store.postgres.migrate import check_current, migrate, number_of
 from holdfast.store.postgres.nearness import NearWays
-from holdfast.store.postgres.schema import VERSION, steps
+from holdfast.store.postgres.schema import VERSION
+from holdfast.store.postgres.schema import migrations as own_migrations
 from holdfast.store.postgres.searching import PostgresReader
 from holdfast.store.protocol import ReadStore
 from holdfast.store.protocol.curation import Erasure, Scrubber
-from holdfast.store.protocol.maintenance import Faults
+from holdfast.store.protocol.maintenance import IntegrityReport
+from holdfast.store.sql.migrations import Migrations, check_still
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.checking import CheckWays
-from holdfast.store.sqlite.migrate import check_still
 from holdfast.store.sqlite.writer import SqliteWriter
 
 _AT_ONCE = 1000
@@ -43,8 +44,9 @@ _NOT_OURS = (
 _UNCOUNTED = (
     "SELECT count(*) FROM (SELECT bank, count(*) AS passages, sum(length) AS words FROM passage "
     "GROUP BY bank) AS held FULL JOIN passage_statistics USING (bank) "
-    "WHERE coalesce(held.passages, 0) <> passage_statistics.passages OR coalesce(held.words, 0) <> passage_statistics.words "
-    "OR tally.bank IS NULL"
+    "WHERE coalesce(held.passages, 0) <> passage_statistics.passages OR coalesce(held.words, 0) "
+    "<> passage_statistics.words "
+    "OR passage_statistics.bank IS NULL"
 )
 
 
@@ -64,7 +66,7 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
     def __init__(
         self,
         url: str,
-        migrations: Sequence[tuple[str, str]] | None = None,
+        migrations: Migrations | None = None,
         busy_s: float | None = None,
         as_it_is: bool = False,
         banks: Sequence[str] | None = None,
@@ -87,7 +89,7 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
             if as_it_is or banks is not None:
                 check_current(self._server, known)
             else:
-                migrate(self._server, steps() if migrations is None else migrations)
+                migrate(self._server, migrations or own_migrations())
             if banks is not None:
                 check_wall(self._server)
         except psycopg.Error as error:
@@ -103,10 +105,10 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
         self._server.close()
         self._tokens.close()
 
-    def another(self) -> ReadStore | None:
+    def borrow_reader(self) -> ReadStore | None:
         return self._spare.pop() if self._spare else Beside(*self._opened)
 
-    def give_back(self, other: ReadStore) -> None:
+    def return_reader(self, other: ReadStore) -> None:
         self._spare.append(other)
 
     def interrupt(self) -> None:
@@ -136,7 +138,7 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
 
     def _check_still(self) -> None:
         """A newer program may have changed the tables since this one opened them."""
-        check_still(number_of(self._server), self._path, self._version)
+        check_still(number_of(self._server), self._server.place, self._version)
 
     def stream(self, statement: str) -> Iterator[Any]:
         """The rows of a question a few at a time; within a transaction."""
@@ -182,9 +184,9 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
         """What the index makes of texts."""
         return self._tokens.of(texts)
 
-    def faults(self) -> Faults:
+    def check_integrity(self) -> IntegrityReport:
         """What the tables tell; the server looks after its pages itself."""
-        return Faults((), tuple(self._derived_faults()))
+        return IntegrityReport((), tuple(self._derived_faults()))
 
     def _index_faults(self) -> list[str]:
         ((wrong,),) = self._server.said(_UNCOUNTED)
@@ -193,7 +195,10 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
     def _rebuild_index(self) -> None:
         """The server keeps its indexes; what we count beside them is counted anew."""
         self._run("DELETE FROM passage_statistics")
-        self._run("INSERT INTO passage_statistics SELECT bank, count(*), sum(length) FROM passage GROUP BY bank")
+        self._run(
+            "INSERT INTO passage_statistics SELECT bank, count(*), sum(length) FROM passage "
+            "GROUP BY bank"
+        )
 
     def _overwrite_what_goes(self) -> None:
         """`overwrite` does so for all of it."""
@@ -205,11 +210,11 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
             change()
             self._server.said("SELECT set_config('holdfast.erasing', 'off', true)")
 
-    def copies_holding(self, what: Erasure | Scrubber) -> list[Path]:
+    def backups_holding(self, what: Erasure | Scrubber) -> list[Path]:
         """Copies of a server's database are made and kept elsewhere; we know of none."""
         return []
 
-    def overwrite(self) -> None:
+    def overwrite_deleted(self) -> None:
         """Write the tables anew without what was removed from them."""
         while self._spare:
             self._spare.pop().close()

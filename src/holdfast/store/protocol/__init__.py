@@ -12,7 +12,7 @@ from holdfast.store.protocol.store import (
     ReadStore,
     Record,
     SourceChange,
-    Stale,
+    StaleSession,
     Store,
     Writer,
 )
@@ -25,7 +25,7 @@ __all__ = [
     "Reader",
     "Record",
     "SourceChange",
-    "Stale",
+    "StaleSession",
     "Store",
     "Writer",
 ]

@@ -8,7 +8,7 @@ from typing import Protocol
 from holdfast.model.keys import Key
 
 
-class KeyWays(Protocol):
+class ApiKeyStore(Protocol):
     """Keys are of no bank: whoever sees only some banks sees none of them."""
 
     def api_keys(self) -> list[Key]:
@@ -23,7 +23,7 @@ class KeyWays(Protocol):
         """Let a key open nothing any more; False if there is none, or it was revoked before."""
         ...
 
-    def note_uses(self, times: Mapping[str, str]) -> None:
+    def record_key_uses(self, times: Mapping[str, str]) -> None:
         """When keys, by their ids, were last used; an earlier time than is known changes
         nothing."""
         ...

@@ -59,7 +59,7 @@ class ConceptReader(Protocol):
         """The keywords that most records bear, the most frequent first."""
         ...
 
-    def bearers(self, bank: str | None, words: str, limit: int = 50) -> list[KeywordMatch]:
+    def records_with_keywords(self, bank: str | None, words: str, limit: int = 50) -> list[KeywordMatch]:
         """The records that bear all of some words, in any form, the latest first."""
         ...
 
@@ -71,11 +71,11 @@ class ConceptWriter(Protocol):
         """All exchanges of a bank that are shown."""
         ...
 
-    def shown_memories(self, bank: str) -> list[Memory]:
+    def shown_remembered(self, bank: str) -> list[Memory]:
         """All remembered texts that are shown, in their words of now, oldest first."""
         ...
 
-    def curated_kind(self, bank: str, kind: str) -> list[Curated]:
+    def curation_states_of_kind(self, bank: str, kind: str) -> list[Curated]:
         """What the log comes to for all records of a kind."""
         ...
 
@@ -84,11 +84,11 @@ class ConceptWriter(Protocol):
         many were written or removed."""
         ...
 
-    def anchor(self, bank: str, concept: str) -> None:
+    def save_concept_members(self, bank: str, concept: str) -> None:
         """Keep which members a concept has now."""
         ...
 
-    def anchors(self, bank: str) -> dict[str, list[str]]:
+    def saved_concept_members(self, bank: str) -> dict[str, list[str]]:
         """The URIs of the members that concepts had when they were last decided about."""
         ...
 

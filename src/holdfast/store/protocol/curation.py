@@ -43,24 +43,24 @@ class CurationReader(Protocol):
         """The log of people's decisions, oldest first."""
         ...
 
-    def curated(self, bank: str, kind: str, id: str) -> Curated | None:
+    def curation_state(self, bank: str, kind: str, id: str) -> Curated | None:
         """What the log comes to for one record, None if nobody decided anything about it."""
         ...
 
-    def curated_in(self, bank: str, session: str) -> list[Curated]:
+    def curation_states_in_session(self, bank: str, session: str) -> list[Curated]:
         """The same for everything in a session, itself included."""
         ...
 
-    def put_away(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
+    def find_hidden(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
         """What is not shown, by its id or the start of it, for its own sake or that of what it
         stands in."""
         ...
 
-    def erased(self, bank: str, marks: Sequence[str]) -> set[str]:
+    def erased_marks(self, bank: str, marks: Sequence[str]) -> set[str]:
         """Which of these marks stand for something that was erased for good."""
         ...
 
-    def withheld(self, bank: str, turn: str) -> bool:
+    def is_raw_line_withheld(self, bank: str, turn: str) -> bool:
         """Whether the raw line of a turn holds what was scrubbed from the turn."""
         ...
 
@@ -68,11 +68,11 @@ class CurationReader(Protocol):
 class CurationWriter(Protocol):
     """The ways in for decisions."""
 
-    def curate(self, entry: Curation) -> Curation:
+    def append_curation(self, entry: Curation) -> Curation:
         """Append a person's decision; returns it with its number."""
         ...
 
-    def put_curated(self, curated: Curated) -> None:
+    def put_curation_state(self, curated: Curated) -> None:
         """Set down what the log comes to for one record."""
         ...
 
@@ -80,11 +80,11 @@ class CurationWriter(Protocol):
         """Keep what a person asked to remember; what is known stays as it is."""
         ...
 
-    def memories(self, bank: str) -> list[Memory]:
+    def all_remembered(self, bank: str) -> list[Memory]:
         """All of it as it was given, hidden or not, oldest first."""
         ...
 
-    def commits(self, bank: str) -> Iterator[Commit]:
+    def all_commits(self, bank: str) -> Iterator[Commit]:
         """All commits as they were read, hidden or not."""
         ...
 
@@ -100,7 +100,7 @@ class CurationWriter(Protocol):
         """One turn as it was read."""
         ...
 
-    def children(self, bank: str, session: str) -> list[str]:
+    def all_subagent_ids(self, bank: str, session: str) -> list[str]:
         """The sessions of subagents that a session had, hidden or not."""
         ...
 
@@ -151,7 +151,7 @@ class Eraser(Protocol):
         """Remove rows, and the words of decisions about them."""
         ...
 
-    def made_and_corrected(self, bank: str) -> set[tuple[str, str]]:
+    def corrected_derived_records(self, bank: str) -> set[tuple[str, str]]:
         """The kinds and ids of records that are made of others, are there, and are said in words
         of a person's."""
         ...
@@ -160,11 +160,11 @@ class Eraser(Protocol):
         """Take the words out of the corrections of these records, for good."""
         ...
 
-    def seal(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
+    def block_marks(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
         """Keep marks of what must not be taken in again, and withhold the raw lines of turns."""
         ...
 
-    def holding(self, clean: Scrubber) -> list[ScrubMatch]:
+    def rows_to_scrub(self, clean: Scrubber) -> list[ScrubMatch]:
         """The canonical rows that hold what a scrubbing takes out."""
         ...
 
@@ -172,10 +172,10 @@ class Eraser(Protocol):
         """Take it out of all of them."""
         ...
 
-    def copies_holding(self, what: Erasure | Scrubber) -> list[Path]:
+    def backups_holding(self, what: Erasure | Scrubber) -> list[Path]:
         """The backups that hold it, or that cannot be looked into."""
         ...
 
-    def overwrite(self) -> None:
+    def overwrite_deleted(self) -> None:
         """Leave no trace of removed rows in the files of the store, however it kept them."""
         ...

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 Row = dict[str, Any]
 
 
-class Table(NamedTuple):
+class ExportTable(NamedTuple):
     """A table that is carried: its `group`, by which it is chosen; its columns, with those that
     hold JSON and those that hold words; and, as SQL, from when to when a row is ("" for always),
     which rows are shown, and in which order they come. It may lie in a table of another name."""
@@ -32,7 +32,7 @@ class Table(NamedTuple):
         return tuple(name for name in self.columns.split() if name != "bank")
 
 
-class Chosen(NamedTuple):
+class ExportSelection(NamedTuple):
     """What is carried away: which groups (none: all), and of which time, both ends included."""
 
     groups: tuple[str, ...] = ()
@@ -40,24 +40,24 @@ class Chosen(NamedTuple):
     until: str = ""
 
 
-class PortableQuestions(Protocol):
+class ExportReader(Protocol):
     """What can be asked."""
 
-    def carried(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
+    def exported_rows(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
         """The rows of a table, in a fixed order, without what is forgotten: of a turn only its
         place is told, of a decision about it only that there was one."""
         ...
 
 
-class PortableWays(Protocol):
+class RestoreWriter(Protocol):
     """The ways in."""
 
-    def put_carried(self, bank: str, table: Table, rows: Iterable[Row]) -> int:
+    def restore_rows(self, bank: str, table: ExportTable, rows: Iterable[Row]) -> int:
         """Put rows back that are not there yet; returns how many were new. Their sessions become
         stale. Sources and decisions have other ways, since they are numbered anew."""
         ...
 
-    def put_carried_source(self, bank: str, table: Table, row: Row) -> int:
+    def restore_source(self, bank: str, table: ExportTable, row: Row) -> int:
         """Put a source back, with a number of its own, which is returned."""
         ...
 

@@ -44,15 +44,15 @@ class FactReader(Protocol):
         """Every fact that is shown, whatever its status; the latest learned first."""
         ...
 
-    def lives(self, bank: str, names: Sequence[tuple[str, str]]) -> list[Life]:
+    def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[Life]:
         """The lives of records, each named by kind and id, by time."""
         ...
 
-    def bearings(self, bank: str, fact: str) -> list[Bearing]:
+    def fact_evidence(self, bank: str, fact: str) -> list[Bearing]:
         """What bears on a fact, by time."""
         ...
 
-    def facts_on(self, bank: str, uri: str) -> list[Fact]:
+    def facts_stated_in(self, bank: str, uri: str) -> list[Fact]:
         """The facts that were stated in a record."""
         ...
 
@@ -65,7 +65,7 @@ class FactReader(Protocol):
         """What people should decide or have decided, the oldest first."""
         ...
 
-    def dropped(self, bank: str | None) -> dict[str, int]:
+    def dropped_claims(self, bank: str | None) -> dict[str, int]:
         """How many claims were no fact, by reason."""
         ...
 
@@ -77,7 +77,7 @@ class FactWriter(Protocol):
         """Replace what the claims of a bank come to. What stays the same is not written anew."""
         ...
 
-    def deeds(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
+    def tool_calls_matching(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
         """The tool calls of a bank whose target or action holds one of these words, as shown, by
         time."""
         ...

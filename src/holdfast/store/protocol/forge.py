@@ -14,7 +14,7 @@ from holdfast.model.forge import Login, Pull, Remark, Thread
 from holdfast.model.query import Filter, Passage
 
 
-class Followed(NamedTuple):
+class ForgeRepository(NamedTuple):
     """A repository on a forge that was read: `repo` is its whole name (`github.com/owner/name`);
     `cursors` tell up to when each of its lists was read, `tags` what the forge called the answer
     to each address that may be asked again (its ETag)."""
@@ -26,14 +26,14 @@ class Followed(NamedTuple):
     read_at: str
 
 
-class ForgeQuestions(Protocol):
+class ForgeReader(Protocol):
     """What can be asked."""
 
-    def followed(self, bank: str | None = None) -> list[Followed]:
+    def forge_repositories(self, bank: str | None = None) -> list[ForgeRepository]:
         """The repositories that were read, by bank and name."""
         ...
 
-    def numbered(self, bank: str, number: int) -> list[Thread]:
+    def threads_by_number(self, bank: str, number: int) -> list[Thread]:
         """The pulls, then the issues, of a number."""
         ...
 
@@ -41,11 +41,11 @@ class ForgeQuestions(Protocol):
         """What was said under the thread of a URI, in the order of time."""
         ...
 
-    def discussion(self, bank: str, thread: str) -> list[Passage]:
+    def thread_passages(self, bank: str, thread: str) -> list[Passage]:
         """What the thread of a URI, and what was said under it, is found as; by time."""
         ...
 
-    def pulls_of(self, bank: str, commit: str) -> list[Pull]:
+    def pulls_with_commit(self, bank: str, commit: str) -> list[Pull]:
         """The pulls that a commit is part of, or went in by."""
         ...
 
@@ -57,7 +57,7 @@ class ForgeQuestions(Protocol):
         """The pulls that change a file or something in a folder, the latest first."""
         ...
 
-    def commits_naming(self, bank: str, number: int) -> list[str]:
+    def commits_mentioning(self, bank: str, number: int) -> list[str]:
         """The commits with `#number` in their message, by id."""
         ...
 
@@ -66,7 +66,7 @@ class ForgeQuestions(Protocol):
         ...
 
 
-class ForgeWays(Protocol):
+class ForgeWriter(Protocol):
     """The ways in, and the ways past people's decisions."""
 
     def known_threads(self, bank: str, word: str, ids: Sequence[str]) -> dict[str, str]:
@@ -98,6 +98,6 @@ class ForgeWays(Protocol):
         """Note who is who; what is known already stays."""
         ...
 
-    def put_followed(self, followed: Followed) -> None:
+    def put_forge_repository(self, followed: ForgeRepository) -> None:
         """Note how far a repository was read."""
         ...

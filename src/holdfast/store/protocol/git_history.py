@@ -32,7 +32,7 @@ class Repository(NamedTuple):
     diffs: bool = True
 
 
-class Tagged(NamedTuple):
+class Tag(NamedTuple):
     """A name that a repository has for a commit."""
 
     name: str
@@ -40,7 +40,7 @@ class Tagged(NamedTuple):
     time: str
 
 
-class Authored(NamedTuple):
+class CommitAuthorship(NamedTuple):
     """That a session made a commit: in which exchange, how surely (0 to 1), and what tells."""
 
     bank: str
@@ -51,7 +51,7 @@ class Authored(NamedTuple):
     because: str
 
 
-class Touch(NamedTuple):
+class FileTouch(NamedTuple):
     """That a commit touched a file: how (as `FileChange` has it, and `W` where the file went to
     the `other` name), the name it had before, the lines that came and went, and git's name of
     its content afterwards, where that is known."""
@@ -66,7 +66,7 @@ class Touch(NamedTuple):
     blob: str = ""
 
 
-class HistoryQuestions(Protocol):
+class GitHistoryReader(Protocol):
     """What can be asked."""
 
     def patch(self, bank: str, commit: str) -> Patch | None:
@@ -81,7 +81,7 @@ class HistoryQuestions(Protocol):
         """The commits that this one says it takes back, each as it spells it."""
         ...
 
-    def tags(self, bank: str, commit: str = "") -> list[Tagged]:
+    def tags(self, bank: str, commit: str = "") -> list[Tag]:
         """The tags of a bank, or of one commit, by time."""
         ...
 
@@ -89,11 +89,11 @@ class HistoryQuestions(Protocol):
         """The repositories that were read."""
         ...
 
-    def astray(self, bank: str, commits: Sequence[str]) -> set[str]:
+    def unmerged_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
         """Which of these commits HEAD did not contain when its repository was last read."""
         ...
 
-    def has_astray(self, bank: str | None) -> bool:
+    def has_unmerged_commits(self, bank: str | None) -> bool:
         """Whether there is any such commit."""
         ...
 
@@ -101,15 +101,15 @@ class HistoryQuestions(Protocol):
         """The branches of this clone by name, each with the commit it ends in."""
         ...
 
-    def line(self, bank: str, tip: str) -> set[str]:
+    def reachable_commits(self, bank: str, tip: str) -> set[str]:
         """A commit and all that it contains, as far as they were read."""
         ...
 
-    def touches(self, bank: str, path: str, since: str, limit: int) -> list[Touch]:
+    def touches(self, bank: str, path: str, since: str, limit: int) -> list[FileTouch]:
         """What became of a file after a moment in commits that HEAD contains, the first first."""
         ...
 
-    def own_commits(self, bank: str, session: str) -> set[str]:
+    def session_commits(self, bank: str, session: str) -> set[str]:
         """The commits that a session made, its subagents and what it is a subagent of included."""
         ...
 
@@ -121,15 +121,15 @@ class HistoryQuestions(Protocol):
         """The latest commit up to a moment that HEAD contains; "" if there is none."""
         ...
 
-    def touched_before(self, bank: str, path: str, until: str) -> Touch | None:
+    def last_touch(self, bank: str, path: str, until: str) -> FileTouch | None:
         """The last thing that became of a file up to a moment, in commits that HEAD contains."""
         ...
 
-    def authored(self, bank: str, commit: str = "", session: str = "") -> list[Authored]:
+    def authorship(self, bank: str, commit: str = "", session: str = "") -> list[CommitAuthorship]:
         """Which sessions made which commits, the surest first: of one commit, or of one session."""
         ...
 
-    def committing(self, bank: str) -> list[Turn]:
+    def commit_turns(self, bank: str) -> list[Turn]:
         """The turns that ran a commit and were not told that it failed, by time."""
         ...
 
@@ -140,7 +140,7 @@ class HistoryQuestions(Protocol):
         ...
 
 
-class HistoryWays(Protocol):
+class GitHistoryWriter(Protocol):
     """The ways in."""
 
     def known_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
@@ -151,7 +151,7 @@ class HistoryWays(Protocol):
         """Keep what commits changed."""
         ...
 
-    def note_touches(self, bank: str, commits: Sequence[str]) -> None:
+    def index_touches(self, bank: str, commits: Sequence[str]) -> None:
         """Make it known by file what stored commits changed."""
         ...
 
@@ -163,12 +163,12 @@ class HistoryWays(Protocol):
         """Note which commits one takes back, each by its full or shortened name."""
         ...
 
-    def put_authored(self, bank: str, made: Iterable[Authored]) -> None:
+    def put_authorship(self, bank: str, made: Iterable[CommitAuthorship]) -> None:
         """Say which sessions made which commits of a bank, in place of what was said."""
         ...
 
     def put_repository(
-        self, repository: Repository, tags: Iterable[Tagged], astray: Iterable[str]
+        self, repository: Repository, tags: Iterable[Tag], astray: Iterable[str]
     ) -> None:
         """Note how far a repository was read, in place of what was noted of it and of its tags
         and of what HEAD does not contain."""

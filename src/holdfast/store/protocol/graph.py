@@ -26,21 +26,21 @@ class Spelling(NamedTuple):
     sessions: int
 
 
-class Sameness(NamedTuple):
+class DatedAlias(NamedTuple):
     """What a record of some time proves to be the same."""
 
     time: str
     same: Same
 
 
-class Resolved(NamedTuple):
+class ResolvedEntity(NamedTuple):
     """An entity and the numbers of its spellings."""
 
     entity: Entity
     spellings: tuple[int, ...]
 
 
-class Known(NamedTuple):
+class GraphEntity(NamedTuple):
     """An entity as traversal sees it: its number, and in how many records it occurs."""
 
     number: int
@@ -50,7 +50,7 @@ class Known(NamedTuple):
     kind: str
 
 
-class Bond(NamedTuple):
+class GraphMention(NamedTuple):
     """An entity in a record, by their numbers, with the parts it plays there."""
 
     entity: int
@@ -58,7 +58,7 @@ class Bond(NamedTuple):
     parts: Part
 
 
-class Place(NamedTuple):
+class GraphRecord(NamedTuple):
     """A record by its number in the graph."""
 
     node: int
@@ -68,50 +68,50 @@ class Place(NamedTuple):
     time: str
 
 
-class GraphQuestions(Protocol):
+class GraphReader(Protocol):
     """What can be asked of the graph of a bank."""
 
     def entities(self, bank: str | None, limit: int = 100) -> list[Entity]:
         """Entities, those in most records first."""
         ...
 
-    def entity(self, bank: str, id: str) -> Known | None:
+    def entity(self, bank: str, id: str) -> GraphEntity | None:
         """The entity that an id means: its own, or that of any spelling it has."""
         ...
 
-    def spelled(self, bank: str, keys: Sequence[str]) -> list[tuple[str, Known]]:
+    def entities_by_spelling(self, bank: str, keys: Sequence[str]) -> list[tuple[str, GraphEntity]]:
         """The entities with a spelling of one of these keys, each with the key."""
         ...
 
-    def spelling_of(self, bank: str, id: str, text: str) -> str | None:
+    def spelling_id(self, bank: str, id: str, text: str) -> str | None:
         """The id of a spelling that an entity has."""
         ...
 
-    def known(self, bank: str, entities: Sequence[int]) -> list[Known]:
+    def entities_by_number(self, bank: str, entities: Sequence[int]) -> list[GraphEntity]:
         """Entities by their numbers."""
         ...
 
-    def bonds_of(self, bank: str, entity: int, limit: int) -> list[Bond]:
+    def mentions_of(self, bank: str, entity: int, limit: int) -> list[GraphMention]:
         """The latest records that mention an entity."""
         ...
 
-    def bonds_in(self, bank: str, nodes: Sequence[int]) -> list[Bond]:
+    def mentions_in(self, bank: str, nodes: Sequence[int]) -> list[GraphMention]:
         """The entities that records mention."""
         ...
 
-    def together(self, bank: str, entity: int, limit: int = 20) -> list[tuple[Known, int]]:
+    def cooccurring_entities(self, bank: str, entity: int, limit: int = 20) -> list[tuple[GraphEntity, int]]:
         """The entities that occur most often with one, each with in how many records they do."""
         ...
 
-    def places(self, bank: str, nodes: Sequence[int]) -> list[Place]:
+    def graph_records(self, bank: str, nodes: Sequence[int]) -> list[GraphRecord]:
         """Records by their numbers."""
         ...
 
-    def place(self, bank: str, kind: str, id: str) -> Place | None:
+    def graph_record(self, bank: str, kind: str, id: str) -> GraphRecord | None:
         """The number of a record."""
         ...
 
-    def places_around(self, bank: str, place: Place, each: int) -> list[Place]:
+    def graph_records_around(self, bank: str, place: GraphRecord, each: int) -> list[GraphRecord]:
         """So many records next before and after one in time."""
         ...
 
@@ -119,20 +119,20 @@ class GraphQuestions(Protocol):
         """How many records the graph has, counted up to `most`."""
         ...
 
-    def passages_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+    def node_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         """The passages of records, each with the record's number; none of what is not shown."""
         ...
 
-    def memories_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+    def node_memory_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         """The passages of memories that rest on exchanges, retained or believed, each with the
         exchange's number; none of what is not shown."""
         ...
 
 
-class GraphWays(Protocol):
+class GraphWriter(Protocol):
     """The ways in."""
 
-    def nodes_in(self, bank: str, session: str) -> dict[tuple[str, str], str]:
+    def node_hashes(self, bank: str, session: str) -> dict[tuple[str, str], str]:
         """The records of a session that the graph has, by kind and id, each with its hash."""
         ...
 
@@ -152,11 +152,11 @@ class GraphWays(Protocol):
         """All that records mention."""
         ...
 
-    def samenesses(self, bank: str) -> list[Sameness]:
+    def proven_aliases(self, bank: str) -> list[DatedAlias]:
         """All that records prove to be the same, in the order of time."""
         ...
 
-    def put_entities(self, bank: str, resolved: Iterable[Resolved]) -> None:
+    def put_entities(self, bank: str, resolved: Iterable[ResolvedEntity]) -> None:
         """Set down what all spellings of a bank come to, in place of what they came to."""
         ...
 

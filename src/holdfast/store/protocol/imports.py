@@ -10,38 +10,38 @@ from holdfast.model.imports import Imported, Importing
 from holdfast.model.query import Passage
 
 
-class ImportedQuestions(Protocol):
+class ImportReader(Protocol):
     """What can be asked."""
 
     def imported(self, bank: str) -> list[Imported]:
         """What came in and is shown, the latest first."""
         ...
 
-    def imported_as(self, bank: str | None, origin: str) -> list[Imported]:
+    def imported_by_origin(self, bank: str | None, origin: str) -> list[Imported]:
         """What is shown and is called so in the program it comes from, by bank and id."""
         ...
 
-    def imported_in(self, bank: str | None, session: str) -> list[Imported]:
+    def imported_in_session(self, bank: str | None, session: str) -> list[Imported]:
         """What is shown of a session of the program it comes from, the latest first."""
         ...
 
-    def importings(self, bank: str | None = None) -> list[Importing]:
+    def import_batches(self, bank: str | None = None) -> list[Importing]:
         """Every import, taken back or not, the oldest first."""
         ...
 
 
-class ImportedWays(Protocol):
+class ImportWriter(Protocol):
     """The ways in."""
 
-    def held_versions(self, bank: str) -> dict[str, str]:
+    def imported_versions(self, bank: str) -> dict[str, str]:
         """The version that holds of each record, whether it is shown or forgotten, by its id."""
         ...
 
-    def brought(self, bank: str, importing: str) -> list[str]:
+    def import_batch_ids(self, bank: str, importing: str) -> list[str]:
         """The ids of what an import brought."""
         ...
 
-    def put_importing(self, importing: Importing) -> None:
+    def put_import_batch(self, importing: Importing) -> None:
         """Keep that there was an import."""
         ...
 
@@ -49,7 +49,7 @@ class ImportedWays(Protocol):
         """Keep what an import brought."""
         ...
 
-    def imported_among(self, bank: str, ids: Sequence[str]) -> list[Imported]:
+    def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[Imported]:
         """Those of some records that are shown, by id."""
         ...
 

@@ -9,14 +9,14 @@ from typing import Protocol
 from holdfast.model.accounts import Injection
 
 
-class Notes(Protocol):
+class InjectionLedger(Protocol):
     """The injection ledger, and background work that failed."""
 
     def add_injection(self, injection: Injection) -> None:
         """Note an injection; one of a known id stays as it is."""
         ...
 
-    def settle_injection(self, injection: Injection) -> None:
+    def record_injection_outcome(self, injection: Injection) -> None:
         """Note whether an injection arrived and what became of it."""
         ...
 

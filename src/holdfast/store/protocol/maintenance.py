@@ -10,20 +10,20 @@ from holdfast.model.accounts import Chore
 class FailedTasks(Protocol):
     """Background work that failed and is tried again."""
 
-    def chores(self) -> list[Chore]:
+    def failed_tasks(self) -> list[Chore]:
         """Work that failed and waits to be tried again, by name."""
         ...
 
-    def put_chore(self, chore: Chore) -> None:
+    def put_failed_task(self, chore: Chore) -> None:
         """Note work that failed, in place of what was noted of it."""
         ...
 
-    def clear_chore(self, name: str) -> None:
+    def clear_failed_task(self, name: str) -> None:
         """The work was done after all."""
         ...
 
 
-class Faults(NamedTuple):
+class IntegrityReport(NamedTuple):
     """What is wrong with a store, each in words: `damaged` may have cost something that cannot
     be made again; what is wrong with `derived` rows goes when they are made again."""
 
@@ -31,9 +31,9 @@ class Faults(NamedTuple):
     derived: tuple[str, ...] = ()
 
 
-class Checked(Protocol):
+class IntegrityCheck(Protocol):
     """A store that can look for its own faults."""
 
-    def faults(self) -> Faults:
+    def check_integrity(self) -> IntegrityReport:
         """Look through everything for damage; this may take a while."""
         ...

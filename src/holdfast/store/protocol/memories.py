@@ -17,7 +17,7 @@ from holdfast.model.opinions import Belief, Met, Opinion, Sighting, Stance
 from holdfast.model.query import Passage
 
 
-class MindQuestions(Protocol):
+class MemoryReader(Protocol):
     """What can be asked about it. What is forgotten is in no answer, and what was corrected is in
     the words of its correction."""
 
@@ -29,7 +29,7 @@ class MindQuestions(Protocol):
         """The opinions of a bank, the firmest first."""
         ...
 
-    def beliefs(self, bank: str, opinion: str) -> list[Belief]:
+    def opinion_history(self, bank: str, opinion: str) -> list[Belief]:
         """How an opinion came about, oldest first."""
         ...
 
@@ -38,10 +38,10 @@ class MindQuestions(Protocol):
         ...
 
 
-class MindWays(Protocol):
+class MemoryWriter(Protocol):
     """The ways in."""
 
-    def sightings(self, bank: str, session: str) -> list[Sighting]:
+    def occurrences(self, bank: str, session: str) -> list[Sighting]:
         """What is retained of one session, by key."""
         ...
 
@@ -55,21 +55,21 @@ class MindWays(Protocol):
         """Replace what is retained of a session."""
         ...
 
-    def unshown(self, bank: str) -> list[str]:
+    def changed_memory_keys(self, bank: str) -> list[str]:
         """The keys whose sightings have changed since a memory was shown for them."""
         ...
 
-    def met(self, bank: str, key: str) -> list[Met]:
+    def occurrences_of_key(self, bank: str, key: str) -> list[Met]:
         """The sightings of a key, by time and session."""
         ...
 
-    def show_retained(
+    def put_retained_memory(
         self, bank: str, key: str, memory: Memory | None, passage: Passage | None
     ) -> None:
         """Let a memory, or none, stand for the sightings of a key, found as this passage."""
         ...
 
-    def reshow(self, bank: str, id: str) -> str | None:
+    def refresh_retained(self, bank: str, id: str) -> str | None:
         """Have a retained memory shown anew; returns its own words, None if there is none."""
         ...
 
@@ -85,6 +85,6 @@ class MindWays(Protocol):
         """Forget an opinion with its history."""
         ...
 
-    def set_bank(self, bank: Bank) -> None:
+    def update_bank(self, bank: Bank) -> None:
         """Change what a known bank is like: its disposition, background, retention and aliases."""
         ...

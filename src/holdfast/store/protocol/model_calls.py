@@ -32,36 +32,36 @@ class ModelCallLedger(Protocol):
         """All or nothing; no other process reserves anything meanwhile."""
         ...
 
-    def add_call(self, call: Call) -> None:
+    def reserve_call(self, call: Call) -> None:
         """Reserve what a call may take, before it is made."""
         ...
 
-    def settle_call(self, call: Call) -> None:
+    def record_call_result(self, call: Call) -> None:
         """Note what a call took, in place of what was reserved."""
         ...
 
-    def spent(self, since: str = "", bank: str = "", session: str = "") -> Spent:
+    def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spent:
         """What calls took from a time on, open ones at what they may take; of one session, if
         one is named."""
         ...
 
-    def spending(self, since: str = "") -> list[DailySpending]:
+    def spending_by_day(self, since: str = "") -> list[DailySpending]:
         """The same by day, operation and model, the latest day first."""
         ...
 
-    def troubled_calls(self, limit: int = 5) -> list[Call]:
+    def failed_calls(self, limit: int = 5) -> list[Call]:
         """The latest calls that did not end well, the last first."""
         ...
 
-    def pauses(self) -> list[Pause]:
+    def paused_services(self) -> list[Pause]:
         """Services that are left alone, by name."""
         ...
 
-    def put_pause(self, pause: Pause) -> None:
+    def pause_service(self, pause: Pause) -> None:
         """Leave a service alone, in place of what was noted of it."""
         ...
 
-    def clear_pause(self, service: str) -> None:
+    def resume_service(self, service: str) -> None:
         """The service answers again."""
         ...
 
@@ -78,7 +78,7 @@ class ModelSummaries(Protocol):
         """What the latest version made of what has this hash; None if nothing came of it."""
         ...
 
-    def tried(self, bank: str, hash: str, version: int) -> bool:
+    def summary_attempted(self, bank: str, hash: str, version: int) -> bool:
         """Whether this version has been paid for, whatever came of it."""
         ...
 
@@ -86,7 +86,7 @@ class ModelSummaries(Protocol):
         """Whether there is anything to look for in a bank."""
         ...
 
-    def unsummarised(self, since: str, version: int, limit: int = 50) -> list[UnsummarisedSession]:
+    def unsummarised_sessions(self, since: str, version: int, limit: int = 50) -> list[UnsummarisedSession]:
         """Sessions, not of subagents, that went on after a time and have an exchange or a digest
         by rules alone that was not tried and that nobody said anew; the latest first."""
         ...

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 
-class ParcelState(StrEnum):
+class OutboxState(StrEnum):
     """How far a parcel is."""
 
     WAITING = "waiting"
@@ -18,7 +18,7 @@ class ParcelState(StrEnum):
     REFUSED = "refused"
 
 
-class Parcel(NamedTuple):
+class OutboxItem(NamedTuple):
     """One line for one server. `id` is the hash of all that the line says, `mark` that of its words
     alone; one that is `gone` takes back what was sent of its origin. `there` is the name that the
     server gave it."""
@@ -30,7 +30,7 @@ class Parcel(NamedTuple):
     line: str
     mark: str
     gone: bool
-    state: ParcelState
+    state: OutboxState
     queued: str
     attempts: int = 0
     not_before: str = ""
@@ -38,21 +38,21 @@ class Parcel(NamedTuple):
     there: str = ""
 
 
-class ParcelQuestions(Protocol):
+class OutboxReader(Protocol):
     """What can be asked."""
 
-    def parcels(self, remote: str = "") -> list[Parcel]:
+    def outbox(self, remote: str = "") -> list[OutboxItem]:
         """Those for a server, or for all of them, in the order they were queued."""
         ...
 
 
-class ParcelWays(Protocol):
+class OutboxWriter(Protocol):
     """The ways in."""
 
-    def put_parcel(self, parcel: Parcel) -> None:
+    def put_outbox_item(self, parcel: OutboxItem) -> None:
         """Keep a parcel as it is now."""
         ...
 
-    def drop_parcel(self, parcel: Parcel) -> None:
+    def drop_outbox_item(self, parcel: OutboxItem) -> None:
         """Forget a parcel."""
         ...

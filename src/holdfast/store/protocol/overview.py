@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 
-class Tally(NamedTuple):
+class PeriodCount(NamedTuple):
     """How many records of a kind began in a period: the start of an ISO time, `2026-03`."""
 
     kind: str
@@ -15,7 +15,7 @@ class Tally(NamedTuple):
     records: int
 
 
-class Author(NamedTuple):
+class CommitAuthor(NamedTuple):
     """Who wrote commits, and how many."""
 
     name: str
@@ -23,14 +23,14 @@ class Author(NamedTuple):
     commits: int
 
 
-class Portion(NamedTuple):
+class TableSize(NamedTuple):
     """A table or an index and the bytes it takes."""
 
     name: str
     bytes: int
 
 
-class Held(NamedTuple):
+class BankContentSize(NamedTuple):
     """What a bank holds: characters of what can be found, and bytes of vectors."""
 
     bank: str
@@ -38,42 +38,42 @@ class Held(NamedTuple):
     vectors: int
 
 
-class Wanted(NamedTuple):
+class CommitFilter(NamedTuple):
     """Which commits: of an author, by any part of name or address, and of a file or a folder/."""
 
     author: str = ""
     path: str = ""
 
 
-class OverviewQuestions(Protocol):
+class OverviewReader(Protocol):
     """What can be asked."""
 
-    def tally(
+    def counts_by_period(
         self,
         bank: str | None,
         kinds: Sequence[str],
         digits: int,
         since: str = "",
         until: str = "",
-    ) -> list[Tally]:
+    ) -> list[PeriodCount]:
         """How many passages of these kinds there are in each period, which so many digits of a
         time name, from `since` up to `until`; by kind and period. What has no time is in none."""
         ...
 
-    def history(
-        self, bank: str | None, wanted: Wanted, limit: int, skip: int = 0
+    def commit_ids(
+        self, bank: str | None, wanted: CommitFilter, limit: int, skip: int = 0
     ) -> list[tuple[str, str]]:
         """Bank and id of commits, the latest first."""
         ...
 
-    def authors(self, bank: str | None, limit: int = 50) -> list[Author]:
+    def authors(self, bank: str | None, limit: int = 50) -> list[CommitAuthor]:
         """Who wrote commits, those with most first."""
         ...
 
-    def portions(self) -> list[Portion]:
+    def table_sizes(self) -> list[TableSize]:
         """What takes the room on disk, the largest first; empty where that cannot be told."""
         ...
 
-    def held(self) -> list[Held]:
+    def bank_content_sizes(self) -> list[BankContentSize]:
         """What each bank holds that holds anything, by its id."""
         ...

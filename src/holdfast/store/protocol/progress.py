@@ -11,17 +11,17 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 
-class Change(NamedTuple):
+class SessionChange(NamedTuple):
     """A session whose derived rows changed, or that is gone; a later change has a higher number."""
 
     number: int
     session: str
 
 
-class Progress(Protocol):
+class StageProgress(Protocol):
     """What stages have seen."""
 
-    def changes(self, bank: str, stage: str, version: int, limit: int = 1000) -> list[Change]:
+    def unseen_changes(self, bank: str, stage: str, version: int, limit: int = 1000) -> list[SessionChange]:
         """What this version of a stage has not seen of a bank, in the order of its changing."""
         ...
 
@@ -29,53 +29,53 @@ class Progress(Protocol):
         """The banks of which it has not seen all."""
         ...
 
-    def reach(self, bank: str, stage: str, version: int, number: int) -> None:
+    def mark_seen(self, bank: str, stage: str, version: int, number: int) -> None:
         """This version of a stage has seen all up to a number; to be said in the transaction
         that writes what it made of it."""
         ...
 
-    def has_reached(self, bank: str, stage: str) -> bool:
+    def has_progress(self, bank: str, stage: str) -> bool:
         """Whether a stage, in any version, has seen anything of a bank."""
         ...
 
-    def note_change(self, bank: str, session: str) -> None:
+    def mark_changed(self, bank: str, session: str) -> None:
         """What a session, or "" the rest of a bank, comes to is not what it was."""
         ...
 
 
-class Outdated(NamedTuple):
+class OutdatedSession(NamedTuple):
     """A session of which something was made by an older version."""
 
     bank: str
     session: str
 
 
-class Versions(Protocol):
+class DerivationVersions(Protocol):
     """What is older than it could be."""
 
-    def rules_of(self, bank: str, session: str) -> int:
+    def derived_version(self, bank: str, session: str) -> int:
         """The version of the rules by which a session's derived rows were made."""
         ...
 
-    def note_rules(self, bank: str, session: str, version: int) -> None:
+    def set_derived_version(self, bank: str, session: str, version: int) -> None:
         """All derived rows of a session are of this version; to be said in the transaction that
         writes them."""
         ...
 
-    def outdated(self, rules: int, limit: int = 100) -> list[Outdated]:
+    def outdated_sessions(self, rules: int, limit: int = 100) -> list[OutdatedSession]:
         """Sessions whose derived rows were made by older rules, the latest first."""
         ...
 
-    def count_outdated(self, rules: int) -> int:
+    def count_outdated_sessions(self, rules: int) -> int:
         """How many there are."""
         ...
 
-    def outdated_summaries(self, prompts: int, limit: int = 100_000) -> list[Outdated]:
+    def outdated_summaries(self, prompts: int, limit: int = 100_000) -> list[OutdatedSession]:
         """Sessions with a summary or a digest that a model made when asked in an older way, and
         that it has not been asked for anew; the latest first. What a person said anew is not
         among them."""
         ...
 
 
-class Standing(Versions, Progress, Protocol):
+class DerivationState(DerivationVersions, StageProgress, Protocol):
     """How up to date everything derived is, of sessions and above them."""

@@ -14,7 +14,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 
 
-class SeenFile(NamedTuple):
+class ReadRuleFile(NamedTuple):
     """A file of rules as it was when it was read: which project's (`root`), its stamp and what
     it held."""
 
@@ -44,7 +44,7 @@ class Statement(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-class StatementWays(Protocol):
+class StatementStore(Protocol):
     """Keeping them, so that only sessions that changed are read again."""
 
     def put_statements(self, bank: str, session: str, statements: Iterable[Statement]) -> None:
@@ -56,10 +56,10 @@ class StatementWays(Protocol):
         ...
 
 
-class RuleQuestions(Protocol):
+class RuleReader(Protocol):
     """What can be asked about rules."""
 
-    def rule_files(self, bank: str) -> list[SeenFile]:
+    def rule_files(self, bank: str) -> list[ReadRuleFile]:
         """The files of rules that were read for a bank, by name."""
         ...
 
@@ -80,11 +80,11 @@ class RuleQuestions(Protocol):
         ...
 
 
-class RuleWays(StatementWays, Protocol):
+class RuleWriter(StatementStore, Protocol):
     """The ways in."""
 
     def put_rules(
-        self, bank: str, files: Sequence[SeenFile], rules: Iterable[tuple[Rule, Passage]]
+        self, bank: str, files: Sequence[ReadRuleFile], rules: Iterable[tuple[Rule, Passage]]
     ) -> None:
         """These are the rules of a bank now, each findable by its passage; others are gone."""
         ...

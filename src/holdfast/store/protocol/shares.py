@@ -10,7 +10,7 @@ from holdfast.model.query import Passage
 from holdfast.model.team import Shared
 
 
-class Taking(NamedTuple):
+class ShareImport(NamedTuple):
     """Once that somebody took in what others share: from where, up to which commits, and when."""
 
     bank: str
@@ -20,22 +20,22 @@ class Taking(NamedTuple):
     time: str
 
 
-class SharedQuestions(Protocol):
+class ShareReader(Protocol):
     """What can be asked."""
 
     def shared(self, bank: str) -> list[Shared]:
         """What others share and is shown, the latest first."""
         ...
 
-    def takings(self, bank: str) -> list[Taking]:
+    def share_imports(self, bank: str) -> list[ShareImport]:
         """Every taking, taken back or not, the oldest first."""
         ...
 
 
-class SharedWays(Protocol):
+class ShareWriter(Protocol):
     """The ways in."""
 
-    def sent(self, bank: str) -> set[str]:
+    def sent_ids(self, bank: str) -> set[str]:
         """The ids of what was shared out of this memory."""
         ...
 
@@ -43,15 +43,15 @@ class SharedWays(Protocol):
         """Note what was shared out of this memory."""
         ...
 
-    def held_shared(self, bank: str) -> list[Shared]:
+    def current_shared(self, bank: str) -> list[Shared]:
         """What holds of each matter, whether it is shown, forgotten or gone."""
         ...
 
-    def taken(self, bank: str, taking: str) -> list[str]:
+    def share_import_ids(self, bank: str, taking: str) -> list[str]:
         """The ids of what a taking brought."""
         ...
 
-    def put_taking(self, taking: Taking, records: Iterable[Shared]) -> None:
+    def put_share_import(self, taking: ShareImport, records: Iterable[Shared]) -> None:
         """Keep what a taking brought."""
         ...
 

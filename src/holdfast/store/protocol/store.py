@@ -25,32 +25,32 @@ from holdfast.model.ledger import Balance, FailedLine, Source
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit, Shared
-from holdfast.store.protocol.api_keys import KeyWays
-from holdfast.store.protocol.concepts import ConceptQuestions, ConceptWays
+from holdfast.store.protocol.api_keys import ApiKeyStore
+from holdfast.store.protocol.concepts import ConceptReader, ConceptWriter
 from holdfast.store.protocol.curation import (
-    CuratedQuestions,
-    CuratedWays,
-    Erasing,
-    Hidden,
-    Superseded,
+    CurationReader,
+    CurationWriter,
+    Eraser,
+    HiddenTurn,
+    SupersededText,
 )
-from holdfast.store.protocol.export import PortableQuestions, PortableWays
-from holdfast.store.protocol.facts import FactQuestions, FactWays
-from holdfast.store.protocol.forge import ForgeQuestions, ForgeWays
-from holdfast.store.protocol.git_history import HistoryQuestions, HistoryWays
-from holdfast.store.protocol.graph import GraphQuestions, GraphWays
-from holdfast.store.protocol.imports import ImportedQuestions, ImportedWays
-from holdfast.store.protocol.injections import Notes
-from holdfast.store.protocol.maintenance import Checked, FailedTasks
-from holdfast.store.protocol.memories import MindQuestions, MindWays
-from holdfast.store.protocol.model_calls import Calls, Summaries
-from holdfast.store.protocol.outbox import ParcelQuestions, ParcelWays
-from holdfast.store.protocol.overview import OverviewQuestions
-from holdfast.store.protocol.progress import Progress, Versions
-from holdfast.store.protocol.rules import RuleQuestions, RuleWays
-from holdfast.store.protocol.sessions import SessionQuestions
-from holdfast.store.protocol.shares import SharedQuestions, SharedWays
-from holdfast.store.protocol.vectors import VectorQuestions, VectorWays
+from holdfast.store.protocol.export import ExportReader, RestoreWriter
+from holdfast.store.protocol.facts import FactReader, FactWriter
+from holdfast.store.protocol.forge import ForgeReader, ForgeWriter
+from holdfast.store.protocol.git_history import GitHistoryReader, GitHistoryWriter
+from holdfast.store.protocol.graph import GraphReader, GraphWriter
+from holdfast.store.protocol.imports import ImportReader, ImportWriter
+from holdfast.store.protocol.injections import InjectionLedger
+from holdfast.store.protocol.maintenance import FailedTasks, IntegrityCheck
+from holdfast.store.protocol.memories import MemoryReader, MemoryWriter
+from holdfast.store.protocol.model_calls import ModelCallLedger, ModelSummaries
+from holdfast.store.protocol.outbox import OutboxReader, OutboxWriter
+from holdfast.store.protocol.overview import OverviewReader
+from holdfast.store.protocol.progress import DerivationVersions, StageProgress
+from holdfast.store.protocol.rules import RuleReader, RuleWriter
+from holdfast.store.protocol.sessions import SessionReader
+from holdfast.store.protocol.shares import ShareReader, ShareWriter
+from holdfast.store.protocol.vectors import VectorReader, VectorWriter
 
 _Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
 _FromOthers = Pull | Issue | Remark | Shared | Imported
@@ -84,7 +84,7 @@ class Counts(NamedTuple):
     imported: int = 0
 
 
-class Stale(NamedTuple):
+class StaleSession(NamedTuple):
     """A session whose derived rows lag behind its turns, from place `first` on."""
 
     bank: str
@@ -92,25 +92,25 @@ class Stale(NamedTuple):
     first: int
 
 
-Derived = Exchange | Digest | Passage | Claim | Hidden | Superseded
+Derived = Exchange | Digest | Passage | Claim | HiddenTurn | SupersededText
 
 
 class Reader(
-    CuratedQuestions,
-    VectorQuestions,
-    ConceptQuestions,
-    FactQuestions,
-    GraphQuestions,
-    RuleQuestions,
-    MindQuestions,
-    HistoryQuestions,
-    ForgeQuestions,
-    SharedQuestions,
-    ParcelQuestions,
-    ImportedQuestions,
-    PortableQuestions,
-    SessionQuestions,
-    OverviewQuestions,
+    CurationReader,
+    VectorReader,
+    ConceptReader,
+    FactReader,
+    GraphReader,
+    RuleReader,
+    MemoryReader,
+    GitHistoryReader,
+    ForgeReader,
+    ShareReader,
+    OutboxReader,
+    ImportReader,
+    ExportReader,
+    SessionReader,
+    OverviewReader,
     Protocol,
 ):
     """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
@@ -124,11 +124,11 @@ class Reader(
         """One bank by its id."""
         ...
 
-    def bank_of(self, alias: str) -> str | None:
+    def bank_by_alias(self, alias: str) -> str | None:
         """The id of the bank known under an alias."""
         ...
 
-    def bank_of_host(self, host: str) -> str | None:
+    def bank_by_host_session(self, host: str) -> str | None:
         """The id of the bank that holds a session of this host id."""
         ...
 
@@ -205,15 +205,15 @@ class Reader(
         word or a phrase, as it stands: nothing in it is an operator."""
         ...
 
-    def frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
+    def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         """In how many passages each term occurs, counted up to `most`."""
         ...
 
-    def size(self, bank: str | None, most: int) -> int:
+    def count_passages(self, bank: str | None, most: int) -> int:
         """How many passages there are, counted up to `most`."""
         ...
 
-    def recent(
+    def recent_passages(
         self, bank: str | None, kind: str, limit: int = 5, since: str = "", until: str = ""
     ) -> list[Passage]:
         """The latest passages of a kind, from `since` up to `until`."""
@@ -227,7 +227,7 @@ class Reader(
         """A word that changes with every write, whoever writes."""
         ...
 
-    def around(
+    def passages_around(
         self,
         bank: str | None,
         moment: Moment,
@@ -239,20 +239,20 @@ class Reader(
         kind, id and bank. What lies at the moment itself is left out, and what has no time."""
         ...
 
-    def undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
+    def count_undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
         """How many passages of these kinds have no time, counted up to `most`."""
         ...
 
-    def sift(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
+    def filter_records(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
         """The exchanges that pass a filter, and the commits where it asks for a file but for
         neither concept nor type; the latest first, then by kind, id and bank."""
         ...
 
-    def stale_sessions(self, limit: int = 100) -> list[Stale]:
+    def stale_sessions(self, limit: int = 100) -> list[StaleSession]:
         """The sessions that wait for their derived rows."""
         ...
 
-    def last_event(self, bank: str | None = None) -> str:
+    def last_session_end(self, bank: str | None = None) -> str:
         """The latest time at which a session ended, or ""."""
         ...
 
@@ -260,11 +260,11 @@ class Reader(
 class ReadStore(Reader, Protocol):
     """A reader that several threads can ask, each one of its own, and that can be closed."""
 
-    def another(self) -> ReadStore | None:
+    def borrow_reader(self) -> ReadStore | None:
         """The same once more, for any other thread to ask; None if there is only one."""
         ...
 
-    def give_back(self, other: ReadStore) -> None:
+    def return_reader(self, other: ReadStore) -> None:
         """Take back what `another` gave: it may be asked for again, and is closed with this."""
         ...
 
@@ -297,22 +297,22 @@ class SourceChange(NamedTuple):
 
 class Writer(
     Reader,
-    Summaries,
-    Progress,
-    Versions,
-    CuratedWays,
-    VectorWays,
-    ConceptWays,
-    FactWays,
-    GraphWays,
-    RuleWays,
-    MindWays,
-    HistoryWays,
-    ForgeWays,
-    SharedWays,
-    ParcelWays,
-    ImportedWays,
-    PortableWays,
+    ModelSummaries,
+    StageProgress,
+    DerivationVersions,
+    CurationWriter,
+    VectorWriter,
+    ConceptWriter,
+    FactWriter,
+    GraphWriter,
+    RuleWriter,
+    MemoryWriter,
+    GitHistoryWriter,
+    ForgeWriter,
+    ShareWriter,
+    OutboxWriter,
+    ImportWriter,
+    RestoreWriter,
     Protocol,
 ):
     """The ways in."""
@@ -337,7 +337,7 @@ class Writer(
         """The same file lies elsewhere now."""
         ...
 
-    def rebank_source(self, id: int, bank: str) -> None:
+    def move_source_to_bank(self, id: int, bank: str) -> None:
         """The file turns out to belong to another bank: all that came of it moves there."""
         ...
 
@@ -346,11 +346,11 @@ class Writer(
         turns stay, at line 0 until they are met again."""
         ...
 
-    def mark_source(self, id: int, state: str, problem: str) -> None:
+    def set_source_state(self, id: int, state: str, problem: str) -> None:
         """Note that a file is gone, unreadable, or well again."""
         ...
 
-    def advance(self, change: SourceChange) -> bool:
+    def advance_source(self, change: SourceChange) -> bool:
         """Move a cursor and count its lines; False if another process moved it first."""
         ...
 
@@ -362,11 +362,11 @@ class Writer(
         """Which of these turns are there already, with the line each came from."""
         ...
 
-    def call(self, bank: str, session: str, call: str) -> Turn | None:
+    def tool_call_turn(self, bank: str, session: str, call: str) -> Turn | None:
         """The turn of a tool call in a session."""
         ...
 
-    def knows_call(self, bank: str, call: str) -> bool:
+    def has_tool_call(self, bank: str, call: str) -> bool:
         """Whether any session of the bank has this tool call."""
         ...
 
@@ -400,5 +400,5 @@ class Writer(
         ...
 
 
-class Store(Writer, Notes, FailedTasks, Calls, Checked, Erasing, KeyWays, ReadStore, Protocol):
+class Store(Writer, InjectionLedger, FailedTasks, ModelCallLedger, IntegrityCheck, Eraser, ApiKeyStore, ReadStore, Protocol):
     """All of it."""

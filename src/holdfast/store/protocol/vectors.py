@@ -26,7 +26,7 @@ class VectorSpan(NamedTuple):
     highest: int
 
 
-class VectorQuestions(Protocol):
+class VectorReader(Protocol):
     """What can be asked of vectors."""
 
     def vector_span(self, bank: str, model: str) -> VectorSpan:
@@ -53,7 +53,7 @@ class VectorQuestions(Protocol):
         where the store itself cannot tell, or not well."""
         ...
 
-    def unplaced_vectors(self, bank: str, model: str) -> int | None:
+    def unindexed_vectors(self, bank: str, model: str) -> int | None:
         """How many vectors the store's own search does not know by their place; None where it
         has no search of its own."""
         ...
@@ -84,14 +84,14 @@ class VectorQuestions(Protocol):
         ...
 
 
-class VectorWays(Protocol):
+class VectorWriter(Protocol):
     """The ways in for vectors."""
 
     def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
         """Store vectors by hash and part; what is there already stays."""
         ...
 
-    def place_vectors(self, model: str) -> bool:
+    def index_vectors(self, model: str) -> bool:
         """Let the store's own search know all vectors of a model, in transactions of its own, and
         make what it needs for large banks; False where it has no search of its own."""
         ...

@@ -60,13 +60,13 @@ class Asking:
         self._connection = connection
         self._path = path
 
-    def keep_within(self, banks: Sequence[str] | None) -> None:
+    def restrict_to_banks(self, banks: Sequence[str] | None) -> None:
         """Mean these banks where none is named, and see no others as far as the engine can see to
         that."""
         self.within = banks
-        self.let_see(banks)
+        self.set_visible_banks(banks)
 
-    def let_see(self, banks: Sequence[str] | None) -> None:
+    def set_visible_banks(self, banks: Sequence[str] | None) -> None:
         """See these banks alone, or all; in a file nobody else sees to that."""
 
     @property

@@ -31,10 +31,12 @@ _TABLES = (
 )
 # What can be made again from the rest: counted, but not part of the hash.
 _DERIVED = frozenset(
-    "exchange digest label labelled_record record_labels passage vector stale_session claim fact status_period fact_evidence review "
-    "vector_count dropped_claim_count concept concept_member concept_anchor graph_node entity_spelling entity_mention entity "
-    "memory_dimension memory_occurrence stale_memory retained_memory stance opinion opinion_revision pattern statement session_change stage_progress "
-    "session_derivation hidden_record failed_task file_change commit_session unmerged_commit".split()
+    "exchange digest label labelled_record record_labels passage vector stale_session claim "
+    "fact status_period fact_evidence review vector_count dropped_claim_count concept "
+    "concept_member concept_anchor graph_node entity_spelling entity_mention entity "
+    "memory_dimension memory_occurrence stale_memory retained_memory stance opinion "
+    "opinion_revision pattern statement session_change stage_progress session_derivation "
+    "hidden_record failed_task file_change commit_session unmerged_commit".split()
 )
 
 
@@ -172,7 +174,9 @@ def marks_of(path: Path) -> set[tuple[str, ...]]:
     """By what erased things are known."""
     try:
         with closing(open_read_only(path)) as connection:
-            return {tuple(map(str, row)) for row in connection.execute("SELECT * FROM erasure_mark")}
+            return {
+                tuple(map(str, row)) for row in connection.execute("SELECT * FROM erasure_mark")
+            }
     except (sqlite3.DatabaseError, StoreError):
         return set()
 

@@ -24,17 +24,20 @@ _SUMS = (
 # Whether nothing was made of a record `r`, as far as it reaches, by this version.
 _UNTRIED = (
     "r.author = '' AND NOT EXISTS (SELECT 1 FROM model_summary WHERE model_summary.bank = r.bank "
-    "AND model_summary.record = r.id AND model_summary.last_seq >= {last} AND model_summary.version >= ?)"
+    "AND model_summary.record = r.id AND model_summary.last_seq >= {last} AND "
+    "model_summary.version >= ?)"
 )
 
 
 class CallWays(Asking):
     """What is kept of model services."""
 
-    def add_call(self, call: Call) -> None:
-        self._run(f"INSERT INTO model_call ({_CALL}) VALUES ({rows.marks(_CALL)})", *_call_row(call))
+    def reserve_call(self, call: Call) -> None:
+        self._run(
+            f"INSERT INTO model_call ({_CALL}) VALUES ({rows.marks(_CALL)})", *_call_row(call)
+        )
 
-    def settle_call(self, call: Call) -> None:
+    def record_call_result(self, call: Call) -> None:
         columns = _CALL.split(", ")[2:]
         settled = ", ".join(f"{name} = ?" for name in columns)
         self._run(
@@ -44,33 +47,35 @@ class CallWays(Asking):
             call.id,
         )
 
-    def spent(self, since: str = "", bank: str = "", session: str = "") -> Spent:
+    def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spent:
         own, values = "", tuple[str, ...]()
         if session:
             own, values = " AND bank = ? AND session = ?", (bank, session)
         row = self._one(f"SELECT {_SUMS} FROM model_call WHERE time >= ?{own}", since, *values)
         return Spent(*row) if row else Spent()
 
-    def spending(self, since: str = "") -> list[DailySpending]:
+    def spending_by_day(self, since: str = "") -> list[DailySpending]:
         found = self._all(
             f"SELECT substr(time, 1, 10), operation, service, model, {_SUMS} FROM model_call "
             "WHERE time >= ? GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4",
             since,
         )
         return [
-            DailySpending(day, what, by, model, Spent(*sums)) for day, what, by, model, *sums in found
+            DailySpending(day, what, by, model, Spent(*sums))
+            for day, what, by, model, *sums in found
         ]
 
-    def troubled_calls(self, limit: int = 5) -> list[Call]:
+    def failed_calls(self, limit: int = 5) -> list[Call]:
         found = self._all(
-            f"SELECT {_CALL} FROM model_call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?", limit
+            f"SELECT {_CALL} FROM model_call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?",
+            limit,
         )
         return [call_of(row) for row in found]
 
-    def pauses(self) -> list[Pause]:
+    def paused_services(self) -> list[Pause]:
         return [Pause(*row) for row in self._all("SELECT * FROM service_pause ORDER BY service")]
 
-    def put_pause(self, pause: Pause) -> None:
+    def pause_service(self, pause: Pause) -> None:
         self._run(
             "INSERT OR REPLACE INTO service_pause VALUES (?, ?, ?, ?, ?)",
             pause.service,
@@ -80,7 +85,7 @@ class CallWays(Asking):
             pause.since,
         )
 
-    def clear_pause(self, service: str) -> None:
+    def resume_service(self, service: str) -> None:
         self._run("DELETE FROM service_pause WHERE service = ?", service)
 
     def put_summary(self, summary: Summary, session: str, first: int) -> None:
@@ -117,9 +122,12 @@ class CallWays(Asking):
         )
         return Summary(*row) if row else None
 
-    def tried(self, bank: str, hash: str, version: int) -> bool:
+    def summary_attempted(self, bank: str, hash: str, version: int) -> bool:
         return self._is_there(
-            "SELECT 1 FROM model_summary WHERE bank = ? AND hash = ? AND version = ?", bank, hash, version
+            "SELECT 1 FROM model_summary WHERE bank = ? AND hash = ? AND version = ?",
+            bank,
+            hash,
+            version,
         )
 
     def has_summaries(self, bank: str) -> bool:
@@ -128,7 +136,7 @@ class CallWays(Asking):
     def _is_there(self, sql: str, *values: object) -> bool:
         return self._one(sql, *values) is not None
 
-    def unsummarised(self, since: str, version: int, limit: int = 50) -> list[UnsummarisedSession]:
+    def unsummarised_sessions(self, since: str, version: int, limit: int = 50) -> list[UnsummarisedSession]:
         reach = "(SELECT max(last_seq) FROM exchange WHERE bank = r.bank AND session = r.session)"
         found = self._all(
             "SELECT bank, id FROM session AS s WHERE ended >= ? AND parent = '' AND subagent = '' "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from holdfast.errors import StoreCorruptError
-from holdfast.store.protocol.maintenance import Faults
+from holdfast.store.protocol.maintenance import IntegrityReport
 from holdfast.store.sqlite.asking import Asking
 
 _SHOWN = 5
@@ -15,7 +15,8 @@ _DERIVED = (
         "turns that cannot be found",
         "SELECT count(*) FROM visible_turn AS turn WHERE NOT EXISTS (SELECT 1 FROM passage WHERE "
         "passage.bank = turn.bank AND kind = 'turn' AND passage.id = turn.id) AND NOT EXISTS "
-        "(SELECT 1 FROM stale_session WHERE stale_session.bank = turn.bank AND stale_session.session = turn.session)",
+        "(SELECT 1 FROM stale_session WHERE stale_session.bank = turn.bank AND "
+        "stale_session.session = turn.session)",
     ),
     (
         "passages of turns that are not there",
@@ -39,14 +40,14 @@ _DERIVED = (
 class CheckWays(Asking):
     """The questions about the store itself."""
 
-    def faults(self) -> Faults:
+    def check_integrity(self) -> IntegrityReport:
         try:
             told = [str(row[0]) for row in self._all(f"PRAGMA quick_check({_SHOWN})")]
             damaged = [line for line in told if line != "ok"]
             damaged += [f"a row of {row[0]} refers to nothing" for row in self._strays()]
-            return Faults(tuple(damaged), () if damaged else tuple(self._derived_faults()))
+            return IntegrityReport(tuple(damaged), () if damaged else tuple(self._derived_faults()))
         except StoreCorruptError as error:
-            return Faults((error.message,))
+            return IntegrityReport((error.message,))
 
     def _strays(self) -> list[tuple[object, ...]]:
         return self._all("PRAGMA foreign_key_check")[:_SHOWN]
@@ -62,7 +63,9 @@ class CheckWays(Asking):
     def _index_faults(self) -> list[str]:
         """The index compares itself with what it indexes; to ask, one must be able to write."""
         try:
-            self._connection.execute("INSERT INTO passage_fts (passage_fts, rank) VALUES ('integrity-check', 1)")
+            self._connection.execute(
+                "INSERT INTO passage_fts (passage_fts, rank) VALUES ('integrity-check', 1)"
+            )
         except sqlite3.OperationalError:
             return []
         except sqlite3.DatabaseError:

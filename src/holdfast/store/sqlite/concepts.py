@@ -12,7 +12,7 @@ from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange
 from holdfast.model.uris import parse_uri, uri
-from holdfast.store.protocol.concepts import KeywordMatch, Keyword, DerivedConcept
+from holdfast.store.protocol.concepts import DerivedConcept, Keyword, KeywordMatch
 from holdfast.store.sqlite import labels, rows
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.connection import translated
@@ -72,8 +72,9 @@ class ConceptQuestions(Asking):
     def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
         where, values = self._in_bank(bank)
         found = self._all(
-            "SELECT text, count(*) FROM label CROSS JOIN labelled_record ON labelled_record.label = label.id "
-            f"WHERE {where} AND label.kind = 'concept' GROUP BY text ORDER BY 2 DESC, 1 LIMIT ?",
+            "SELECT text, count(*) FROM label AS l CROSS JOIN labelled_record AS r ON r.label = "
+            "l.id "
+            f"WHERE {where} AND l.kind = 'concept' GROUP BY text ORDER BY 2 DESC, 1 LIMIT ?",
             *values,
             limit,
         )
@@ -82,14 +83,15 @@ class ConceptQuestions(Asking):
     def _keyword(self, bank: str | None, text: str) -> Keyword:
         where, values = self._in_bank(bank)
         own = (
-            "FROM label CROSS JOIN labelled_record ON labelled_record.label = label.id "
-            f"WHERE {where} AND label.kind = 'concept' AND text = ?"
+            "FROM label AS l CROSS JOIN labelled_record AS r ON r.label = l.id "
+            f"WHERE {where} AND l.kind = 'concept' AND text = ?"
         )
-        counts = self._all(f"SELECT kind, count(*) {own} GROUP BY kind ORDER BY 1", *values, text)
+        counts = self._all(
+            f"SELECT r.kind, count(*) {own} GROUP BY r.kind ORDER BY 1", *values, text
+        )
         latest = self._all(
-            f"SELECT label.bank, kind, labelled_record.id {own} "
-            "AND kind IN ('exchange', 'concept', 'fact') "
-            "ORDER BY time DESC, kind, labelled_record.id LIMIT ?",
+            f"SELECT l.bank, r.kind, r.id {own} AND r.kind IN ('exchange', 'concept', 'fact') "
+            "ORDER BY time DESC, r.kind, r.id LIMIT ?",
             *(*values, text, _SPELLINGS),
         )
         spelled: Counter[str] = Counter()
@@ -103,13 +105,13 @@ class ConceptQuestions(Asking):
         word = min(spelled, key=lambda w: (-spelled[w], w), default=text)
         return Keyword(word, text, dict(counts))
 
-    def bearers(self, bank: str | None, words: str, limit: int = 50) -> list[KeywordMatch]:
+    def records_with_keywords(self, bank: str | None, words: str, limit: int = 50) -> list[KeywordMatch]:
         where, values = self._in_bank(bank)
         found: set[KeywordMatch] | None = None
         for stem in labels.keyword_stems(words):
             listed = self._all(
-                "SELECT label.bank, kind, labelled_record.id, time FROM label CROSS JOIN labelled_record "
-                f"ON labelled_record.label = label.id WHERE {where} AND label.kind = 'concept' AND text = ? "
+                "SELECT l.bank, r.kind, r.id, time FROM label AS l CROSS JOIN labelled_record AS r "
+                f"ON r.label = l.id WHERE {where} AND l.kind = 'concept' AND text = ? "
                 "ORDER BY time DESC LIMIT ?",
                 *(*values, stem, _MOST_BEARERS),
             )
@@ -129,17 +131,19 @@ class ConceptWays(CuratingWays):
             ):
                 yield rows.exchange_of(row)
 
-    def shown_memories(self, bank: str) -> list[Memory]:
+    def shown_remembered(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND EXISTS (SELECT 1 FROM visible_remembered_memory AS m "
-            "WHERE m.bank = remembered_memory.bank AND m.id = remembered_memory.id) ORDER BY time, remembered_memory.id",
+            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND EXISTS (SELECT 1 FROM "
+            "visible_remembered_memory AS m "
+            "WHERE m.bank = remembered_memory.bank AND m.id = remembered_memory.id) ORDER BY "
+            "time, remembered_memory.id",
             bank,
         )
-        said = {c.id: c.text for c in self.curated_kind(bank, "memory") if c.text}
+        said = {c.id: c.text for c in self.curation_states_of_kind(bank, "memory") if c.text}
         memories = [rows.memory_of(row) for row in found]
         return [worded_memory(m, said[m.id]) if m.id in said else m for m in memories]
 
-    def curated_kind(self, bank: str, kind: str) -> list[Curated]:
+    def curation_states_of_kind(self, bank: str, kind: str) -> list[Curated]:
         found = self._all(
             f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? ORDER BY id",
             bank,
@@ -173,7 +177,10 @@ class ConceptWays(CuratingWays):
         return found
 
     def _put_one_concept(
-        self, made: DerivedConcept, known: rows.Row | None, members: dict[str, list[tuple[str, str, str]]]
+        self,
+        made: DerivedConcept,
+        known: rows.Row | None,
+        members: dict[str, list[tuple[str, str, str]]],
     ) -> bool:
         concept, passage, aliases = made
         row = rows.concept_row(concept)
@@ -218,7 +225,7 @@ class ConceptWays(CuratingWays):
             self._run(f"DELETE FROM {table} WHERE {where} AND kind = 'concept'", *values)
         self._run(f"DELETE FROM stage_progress WHERE {where} AND stage = 'concepts'", *values)
 
-    def anchor(self, bank: str, concept: str) -> None:
+    def save_concept_members(self, bank: str, concept: str) -> None:
         if self._one("SELECT 1 FROM concept WHERE bank = ? AND id = ?", bank, concept) is None:
             return
         self._run("DELETE FROM concept_anchor WHERE bank = ? AND concept = ?", bank, concept)
@@ -228,10 +235,11 @@ class ConceptWays(CuratingWays):
             *(bank, concept),
         )
 
-    def anchors(self, bank: str) -> dict[str, list[str]]:
+    def saved_concept_members(self, bank: str) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for concept, kind, id in self._all(
-            "SELECT concept, kind, id FROM concept_anchor WHERE bank = ? ORDER BY concept, position",
+            "SELECT concept, kind, id FROM concept_anchor WHERE bank = ? ORDER BY concept, "
+            "position",
             bank,
         ):
             found.setdefault(concept, []).append(uri(kind, id))

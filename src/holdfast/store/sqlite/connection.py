@@ -116,7 +116,7 @@ def translated(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise _translate(error, path) from error
+        raise store_error(error, path) from error
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -124,7 +124,8 @@ def _code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
 
 
-def _translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+def store_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+    """SQLite's error as one that a person can act on."""
     code = _code(error)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusyError(

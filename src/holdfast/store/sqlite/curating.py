@@ -25,7 +25,8 @@ WISHED = (
     "coalesce(place, ''), coalesce(why, ''), confidence, remembered_memory.trust, "
     "CASE remembered_memory.trust WHEN 'user' THEN 'verified' ELSE 'observed' END, '[]', '[]', 1 "
     "FROM remembered_memory LEFT JOIN memory_dimension "
-    "ON memory_dimension.bank = remembered_memory.bank AND memory_dimension.id = remembered_memory.id"
+    "ON memory_dimension.bank = remembered_memory.bank AND memory_dimension.id = "
+    "remembered_memory.id"
 )
 # What is shown or not by its own name; a turn also by that of what it stands in.
 _ALONE = (
@@ -45,7 +46,7 @@ class CuratingQuestions(Asking):
         )
         return [rows.curation_of(row) for row in found]
 
-    def curated(self, bank: str, kind: str, id: str) -> Curated | None:
+    def curation_state(self, bank: str, kind: str, id: str) -> Curated | None:
         row = self._one(
             f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? AND id = ?",
             bank,
@@ -54,15 +55,16 @@ class CuratingQuestions(Asking):
         )
         return rows.curated_of(row) if row else None
 
-    def curated_in(self, bank: str, session: str) -> list[Curated]:
+    def curation_states_in_session(self, bank: str, session: str) -> list[Curated]:
         found = self._all(
-            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND session = ? ORDER BY kind, id",
+            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND session = ? ORDER BY "
+            "kind, id",
             bank,
             session,
         )
         return [rows.curated_of(row) for row in found]
 
-    def put_away(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
+    def find_hidden(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
         where, values = self._in_bank(bank)
         named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
         given = (*values, word, rows.text(id), rows.text(id) + "\U0010ffff")
@@ -71,7 +73,8 @@ class CuratingQuestions(Asking):
             "AND (forgotten <> 0 OR \"into\" <> '') "
             "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden_record "
             f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curation_state AS own "
-            "WHERE own.bank = hidden_record.bank AND own.kind = hidden_record.kind AND own.id = hidden_record.id "
+            "WHERE own.bank = hidden_record.bank AND own.kind = hidden_record.kind AND own.id = "
+            "hidden_record.id "
             "AND (own.forgotten <> 0 OR own.\"into\" <> '')) ORDER BY 3, 2, 1 LIMIT ?",
             *given,
             *given,
@@ -79,7 +82,7 @@ class CuratingQuestions(Asking):
         )
         return [rows.curated_of(row) for row in found]
 
-    def erased(self, bank: str, marks: Sequence[str]) -> set[str]:
+    def erased_marks(self, bank: str, marks: Sequence[str]) -> set[str]:
         if self._one("SELECT 1 FROM erasure_mark WHERE bank = ? LIMIT 1", bank) is None:
             return set()
         found: set[str] = set()
@@ -92,9 +95,11 @@ class CuratingQuestions(Asking):
             found.update(mark for (mark,) in listed)
         return found
 
-    def withheld(self, bank: str, turn: str) -> bool:
+    def is_raw_line_withheld(self, bank: str, turn: str) -> bool:
         return bool(
-            self._one("SELECT 1 FROM hidden_record WHERE bank = ? AND kind = 'raw' AND id = ?", bank, turn)
+            self._one(
+                "SELECT 1 FROM hidden_record WHERE bank = ? AND kind = 'raw' AND id = ?", bank, turn
+            )
         )
 
     def _worded(self, turns: list[Turn]) -> list[Turn]:
@@ -114,7 +119,7 @@ class CuratingQuestions(Asking):
 class CuratingWays(CuratingQuestions, ProgressWays):
     """The ways in for decisions."""
 
-    def curate(self, entry: Curation) -> Curation:
+    def append_curation(self, entry: Curation) -> Curation:
         cursor = self._run(
             "INSERT INTO curation (bank, time, action, target, text, who) "
             "VALUES (?, ?, ?, ?, ?, ?)",
@@ -130,12 +135,13 @@ class CuratingWays(CuratingQuestions, ProgressWays):
             entry.text, entry.who,
         )  # fmt: skip
 
-    def put_curated(self, curated: Curated) -> None:
+    def put_curation_state(self, curated: Curated) -> None:
         c = curated
         name = (c.bank, c.kind, c.id)
         # One about which nothing stands any more still tells the session it is in.
         self._run(
-            f"INSERT OR REPLACE INTO curation_state ({rows.CURATED}) VALUES ({rows.marks(rows.CURATED)})",
+            f"INSERT OR REPLACE INTO curation_state ({rows.CURATED}) VALUES "
+            f"({rows.marks(rows.CURATED)})",
             *c,
         )
         if c.kind in _ALONE:
@@ -146,7 +152,7 @@ class CuratingWays(CuratingQuestions, ProgressWays):
             for table in ("passage", "record_labels"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = ? AND id = ?", *name)
         if not c.session:
-            self.note_change(c.bank, "")
+            self.mark_changed(c.bank, "")
 
     def put_memory(self, memory: Memory) -> None:
         self._run(
@@ -160,15 +166,16 @@ class CuratingWays(CuratingQuestions, ProgressWays):
                 "INSERT OR IGNORE INTO memory_dimension VALUES (?, ?, ?, ?, ?, ?)",
                 *(m.bank, m.id, m.network.value, m.confidence, m.where, m.why),
             )
-        self.note_change(memory.bank, "")
+        self.mark_changed(memory.bank, "")
 
-    def memories(self, bank: str) -> list[Memory]:
+    def all_remembered(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered_memory.bank = ? ORDER BY time, remembered_memory.id", bank
+            f"SELECT {WISHED} WHERE remembered_memory.bank = ? ORDER BY time, remembered_memory.id",
+            bank,
         )
         return [rows.memory_of(row) for row in found]
 
-    def commits(self, bank: str) -> Iterator[Commit]:
+    def all_commits(self, bank: str) -> Iterator[Commit]:
         for row in self._all(f'SELECT {rows.COMMIT} FROM "commit" WHERE bank = ?', bank):
             yield rows.commit_of(row)
 
@@ -189,7 +196,7 @@ class CuratingWays(CuratingQuestions, ProgressWays):
         row = self._one(f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND id = ?", bank, id)
         return rows.turn_of(row) if row else None
 
-    def children(self, bank: str, session: str) -> list[str]:
+    def all_subagent_ids(self, bank: str, session: str) -> list[str]:
         found = self._all(
             "SELECT id FROM session WHERE bank = ? AND parent = ? AND id <> ? ORDER BY id",
             bank,
@@ -213,7 +220,7 @@ class CuratingWays(CuratingQuestions, ProgressWays):
 
     def _rebank_decisions(self, session: str, old: str, bank: str) -> None:
         """What was decided about a session that moves to another bank is decided there."""
-        for c in self.curated_in(old, session):
+        for c in self.curation_states_in_session(old, session):
             target = f"holdfast://{c.kind}/{c.id}"
             said = Curation(0, bank, c.time, Action.CORRECT, target, c.text, c.who)
             for decides, entry in (
@@ -222,15 +229,17 @@ class CuratingWays(CuratingQuestions, ProgressWays):
                 (c.forgotten, replace(said, action=Action.FORGET, text="")),
             ):
                 if decides:
-                    self.curate(entry)
-            self.put_curated(c._replace(bank=bank))
+                    self.append_curation(entry)
+            self.put_curation_state(c._replace(bank=bank))
         self._run(
             "INSERT OR IGNORE INTO hidden_record SELECT ?, kind, id, session FROM hidden_record "
             "WHERE bank = ? AND session = ? AND kind = 'raw'",
             *(bank, old, session),
         )
         self._run(
-            "INSERT OR IGNORE INTO erasure_mark SELECT ?, mark FROM erasure_mark WHERE bank = ?", bank, old
+            "INSERT OR IGNORE INTO erasure_mark SELECT ?, mark FROM erasure_mark WHERE bank = ?",
+            bank,
+            old,
         )
 
     def put_passages(self, passages: Sequence[Passage]) -> None:

@@ -21,7 +21,16 @@ from holdfast.store.sqlite.shared import SharedWays
 
 _PASSAGES_HELD = 1_000_000
 # What stages above the session make, and how far they have come.
-_OF_STAGES = ("claim", "fact", "status_period", "fact_evidence", "review", "dropped_claim_count", "commit_session", "stage_progress")
+_OF_STAGES = (
+    "claim",
+    "fact",
+    "status_period",
+    "fact_evidence",
+    "review",
+    "dropped_claim_count",
+    "commit_session",
+    "stage_progress",
+)
 
 
 class DerivedWays(
@@ -54,7 +63,7 @@ class DerivedWays(
                 held = 0
         self.put_passages(passages)
         self._run("DELETE FROM stale_session WHERE bank = ? AND session = ?", bank, session)
-        self.note_change(bank, session)
+        self.mark_changed(bank, session)
 
     def _put_one(
         self, bank: str, session: str, item: Exchange | Digest | Claim | HiddenTurn | SupersededText
@@ -111,7 +120,9 @@ class DerivedWays(
         for table in ("exchange", "digest", "passage", "claim"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", bank, session)
         self._run(
-            "DELETE FROM hidden_record WHERE bank = ? AND session = ? AND kind = 'turn'", bank, session
+            "DELETE FROM hidden_record WHERE bank = ? AND session = ? AND kind = 'turn'",
+            bank,
+            session,
         )
 
     def drop_derived(self) -> None:

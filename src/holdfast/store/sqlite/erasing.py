@@ -82,7 +82,8 @@ _NAMED = {
     "model_summary": (
         "bank",
         "record",
-        "coalesce((SELECT session FROM exchange AS x WHERE x.bank = model_summary.bank AND id = record), "
+        "coalesce((SELECT session FROM exchange AS x WHERE x.bank = model_summary.bank AND id = "
+        "record), "
         "(SELECT session FROM digest AS d WHERE d.bank = model_summary.bank AND id = record), '')",
     ),
     "commit_patch": ("bank", "id", "''"),
@@ -100,13 +101,26 @@ _NAMED = {
 }
 _LISTS = ("files", "labels")
 # What was made by machine, and read from files that are still there.
-_DROPPED = ("model_summary", "commit_patch", "rule", "statement", "pattern", "proposal", "forge_login", "outbox_item")
+_DROPPED = (
+    "model_summary",
+    "commit_patch",
+    "rule",
+    "statement",
+    "pattern",
+    "proposal",
+    "forge_login",
+    "outbox_item",
+)
 _OF_A_SESSION = (
     "exchange", "digest", "passage", "claim", "stale_session", "session_derivation",
     "curation_state", "hidden_record", "record_use", "turn",
 )  # fmt: skip
 # Where records lie that are made of others, and that people may have corrected.
-_TABLE_OF = {"memory": "remembered_memory", "shared": "shared_record", "imported": "imported_record"}
+_TABLE_OF = {
+    "memory": "remembered_memory",
+    "shared": "shared_record",
+    "imported": "imported_record",
+}
 _MADE_OF_OTHERS = {
     "fact": ("fact",),
     "concept": ("concept",),
@@ -130,7 +144,7 @@ class ErasingWays(DerivedWays, ForgeWays):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
             self._run("DELETE FROM hidden_record WHERE bank = ? AND id = ?", what.bank, session)
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)
-            self.note_change(what.bank, session)
+            self.mark_changed(what.bank, session)
         by_id = (
             ("turn", what.turns),
             ("commit", what.commits),
@@ -152,11 +166,11 @@ class ErasingWays(DerivedWays, ForgeWays):
         self.drop_concepts(what.bank)
         for source in what.sources:
             self._run("UPDATE failed_line SET excerpt = '' WHERE source = ?", source)
-        self.seal(what.bank, what.marks)
+        self.block_marks(what.bank, what.marks)
         self._blank_log(what)
         # The names of what is erased go at once; the graph is made again from what is left.
         self.drop_graph(what.bank)
-        self.note_change(what.bank, "")
+        self.mark_changed(what.bank, "")
 
     def _overwrite_what_goes(self) -> None:
         self._run("PRAGMA secure_delete = ON")
@@ -181,7 +195,14 @@ class ErasingWays(DerivedWays, ForgeWays):
         for target in what.targets:
             self._run(f"{unsent} origin = ?", what.bank, target)
         for id in what.commits:
-            for table in ("commit_patch", "file_change", "commit_revert", "git_tag", "git_branch", "commit_session"):
+            for table in (
+                "commit_patch",
+                "file_change",
+                "commit_revert",
+                "git_tag",
+                "git_branch",
+                "commit_session",
+            ):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND id = ?", what.bank, id)
 
     def _erase_summaries(self, what: Erasure) -> None:
@@ -234,15 +255,17 @@ class ErasingWays(DerivedWays, ForgeWays):
         change()
         self._run(row[0])
 
-    def seal(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
-        self._run_many("INSERT OR IGNORE INTO erasure_mark VALUES (?, ?)", [(bank, m) for m in marks])
+    def block_marks(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
+        self._run_many(
+            "INSERT OR IGNORE INTO erasure_mark VALUES (?, ?)", [(bank, m) for m in marks]
+        )
         self._run_many(
             "INSERT OR IGNORE INTO hidden_record SELECT bank, 'raw', id, session FROM turn "
             "WHERE bank = ? AND id = ?",
             [(bank, turn) for turn in turns],
         )
 
-    def holding(self, clean: Scrubber) -> list[ScrubMatch]:
+    def rows_to_scrub(self, clean: Scrubber) -> list[ScrubMatch]:
         with translated(self._path):
             return [touched for touched, _, _ in _finds(self._connection, clean)]
 
@@ -273,26 +296,32 @@ class ErasingWays(DerivedWays, ForgeWays):
 
     def _scrub_keyed(self, clean: Scrubber) -> None:
         """The same for tables whose rows have no number."""
-        for bank, kind, id, text, was in self._all("SELECT bank, kind, id, text, was FROM curation_state"):
+        for bank, kind, id, text, was in self._all(
+            "SELECT bank, kind, id, text, was FROM curation_state"
+        ):
             if (clean(text), clean(was)) != (text, was):
                 self._run(
-                    "UPDATE curation_state SET text = ?, was = ? WHERE bank = ? AND kind = ? AND id = ?",
+                    "UPDATE curation_state SET text = ?, was = ? WHERE bank = ? AND kind = ? AND "
+                    "id = ?",
                     *(clean(text), clean(was), bank, kind, id),
                 )
         for table, column in (("git_tag", "name"), ("git_branch", "name"), ("file_change", "path")):
             for bank, name in self._all(f"SELECT DISTINCT bank, {column} FROM {table}"):
                 if clean(name) != name:
                     self._run(f"DELETE FROM {table} WHERE bank = ? AND {column} = ?", bank, name)
-        for bank, name in self._all("SELECT DISTINCT bank, other_path FROM file_change WHERE other_path <> ''"):
+        for bank, name in self._all(
+            "SELECT DISTINCT bank, other_path FROM file_change WHERE other_path <> ''"
+        ):
             if clean(name) != name:
                 self._run("DELETE FROM file_change WHERE bank = ? AND other_path = ?", bank, name)
 
-    def made_and_corrected(self, bank: str) -> set[tuple[str, str]]:
+    def corrected_derived_records(self, bank: str) -> set[tuple[str, str]]:
         found: set[tuple[str, str]] = set()
         for kind, tables in _MADE_OF_OTHERS.items():
             for table in tables:
                 rows = self._all(
-                    "SELECT kind, id FROM curation_state WHERE bank = ? AND kind = ? AND text <> '' "
+                    "SELECT kind, id FROM curation_state WHERE bank = ? AND kind = ? AND text <> "
+                    "'' "
                     f"AND id IN (SELECT id FROM {table} WHERE bank = ?)",
                     *(bank, kind, bank),
                 )
@@ -327,12 +356,12 @@ class ErasingWays(DerivedWays, ForgeWays):
             )
         self._run(f"DELETE FROM {table} WHERE rowid = ?", rowid)
 
-    def copies_holding(self, what: Erasure | Scrubber) -> list[Path]:
+    def backups_holding(self, what: Erasure | Scrubber) -> list[Path]:
         folder = self._path.parent / "backups"
         copies = sorted(folder.glob("*.db")) if folder.is_dir() else []
         return [path for path in copies if _holds(path, what)]
 
-    def overwrite(self) -> None:
+    def overwrite_deleted(self) -> None:
         with translated(self._path):
             run = self._connection.execute
             run("PRAGMA secure_delete = ON")

@@ -126,17 +126,18 @@ class FactAnswers(Asking):
         )
         return [fact_of(row) for row in found]
 
-    def lives(self, bank: str, names: Sequence[tuple[str, str]]) -> list[Life]:
+    def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[Life]:
         found: list[rows.Row] = []
         for some in portions(names, _AT_ONCE):
             found += self._all(
-                "SELECT kind, id, time, status, because FROM status_period WHERE bank = ? AND (kind, id) IN "
+                "SELECT kind, id, time, status, because FROM status_period WHERE bank = ? AND "
+                "(kind, id) IN "
                 f"(VALUES {', '.join('(?, ?)' for _ in some)}) ORDER BY time",
                 *(bank, *(part for name in some for part in name)),
             )
         return [_life_of(row) for row in found]
 
-    def bearings(self, bank: str, fact: str) -> list[Bearing]:
+    def fact_evidence(self, bank: str, fact: str) -> list[Bearing]:
         found = self._all(
             "SELECT fact, time, uri, how FROM fact_evidence WHERE bank = ? AND fact = ? "
             "ORDER BY time, uri",
@@ -144,7 +145,7 @@ class FactAnswers(Asking):
         )
         return [Bearing(fact, time, uri, How(how)) for fact, time, uri, how in found]
 
-    def facts_on(self, bank: str, uri: str) -> list[Fact]:
+    def facts_stated_in(self, bank: str, uri: str) -> list[Fact]:
         found = self._all(
             f"SELECT {FACT} FROM fact WHERE bank = ? AND id IN (SELECT fact FROM fact_evidence "
             "WHERE bank = ? AND uri = ? AND how IN ('stated', 'remembered')) ORDER BY id",
@@ -154,8 +155,10 @@ class FactAnswers(Asking):
 
     def uses(self, bank: str) -> list[Used]:
         found = self._all(
-            "SELECT record, session, turn, time FROM record_use WHERE bank = ? AND (turn = '' OR EXISTS "
-            "(SELECT 1 FROM visible_turn WHERE visible_turn.bank = record_use.bank AND visible_turn.id = turn)) "
+            "SELECT record, session, turn, time FROM record_use WHERE bank = ? AND (turn = '' OR "
+            "EXISTS "
+            "(SELECT 1 FROM visible_turn WHERE visible_turn.bank = record_use.bank AND "
+            "visible_turn.id = turn)) "
             "ORDER BY time, turn, record",
             bank,
         )
@@ -164,16 +167,18 @@ class FactAnswers(Asking):
     def reviews(self, bank: str | None) -> list[Review]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {REVIEW}, (SELECT text FROM review_advice WHERE review_advice.bank = review.bank "
+            f"SELECT {REVIEW}, (SELECT text FROM review_advice WHERE review_advice.bank = "
+            "review.bank "
             f"AND review_advice.review = review.id) FROM review WHERE {where} ORDER BY opened, id",
             *values,
         )
         return [_review_of(row) for row in found]
 
-    def dropped(self, bank: str | None) -> dict[str, int]:
+    def dropped_claims(self, bank: str | None) -> dict[str, int]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT reason, sum(claims) FROM dropped_claim_count WHERE {where} GROUP BY reason ORDER BY 1",
+            f"SELECT reason, sum(claims) FROM dropped_claim_count WHERE {where} GROUP BY reason "
+            "ORDER BY 1",
             *values,
         )
         return dict(found)
@@ -250,7 +255,7 @@ class FactWriting(FactAnswers):
         for table in ("passage", "record_labels"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = 'fact' AND id = ?", bank, id)
 
-    def deeds(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
+    def tool_calls_matching(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
         if not words:
             return
         held = " OR ".join("instr(action, ?) > 0 OR instr(target, ?) > 0" for _ in words)
@@ -264,7 +269,8 @@ class FactWriting(FactAnswers):
 
     def put_uses(self, bank: str, uses: Iterable[Used]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO record_use VALUES (?, ?, ?, ?, ?)", [(bank, *use) for use in uses]
+            "INSERT OR IGNORE INTO record_use VALUES (?, ?, ?, ?, ?)",
+            [(bank, *use) for use in uses],
         )
 
     def drop_uses(self, bank: str, record: str, session: str) -> None:
@@ -275,5 +281,10 @@ class FactWriting(FactAnswers):
 
     def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
         self._run(
-            "INSERT OR REPLACE INTO review_advice VALUES (?, ?, ?, ?, ?)", bank, review, time, model, text
+            "INSERT OR REPLACE INTO review_advice VALUES (?, ?, ?, ?, ?)",
+            bank,
+            review,
+            time,
+            model,
+            text,
         )

@@ -11,7 +11,7 @@ from holdfast.model.corrections import worded_remark, worded_thread
 from holdfast.model.forge import Issue, Login, Pull, Remark, Thread
 from holdfast.model.query import Filter, Passage
 from holdfast.model.uris import parse_uri
-from holdfast.store.protocol.forge import Followed
+from holdfast.store.protocol.forge import ForgeRepository
 from holdfast.store.sqlite import forge_rows, labels, rows
 from holdfast.store.sqlite.asking import marks_for, portions
 from holdfast.store.sqlite.curating import CuratingQuestions, CuratingWays
@@ -28,16 +28,16 @@ NUMBERED = ("pull", "issue")
 class ForgeQuestions(CuratingQuestions):
     """What can be asked about forges."""
 
-    def followed(self, bank: str | None = None) -> list[Followed]:
+    def forge_repositories(self, bank: str | None = None) -> list[ForgeRepository]:
         where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT bank, repo, cursors, tags, read_at FROM followed_repository WHERE {where} "
             "ORDER BY bank, repo",
             *values,
         )
-        return [Followed(b, r, json.loads(c), json.loads(t), at) for b, r, c, t, at in found]
+        return [ForgeRepository(b, r, json.loads(c), json.loads(t), at) for b, r, c, t, at in found]
 
-    def numbered(self, bank: str, number: int) -> list[Thread]:
+    def threads_by_number(self, bank: str, number: int) -> list[Thread]:
         return [one for word in NUMBERED for one in self.by_number(bank, word, number)]
 
     def by_number(self, bank: str | None, word: str, number: int, limit: int = 5) -> list[Thread]:
@@ -59,7 +59,7 @@ class ForgeQuestions(CuratingQuestions):
 
     def _as_said(self, record: Thread | Remark) -> Thread | Remark:
         """In the words of its correction, where there is one."""
-        known = self.curated(record.bank, _word(record), record.id)
+        known = self.curation_state(record.bank, _word(record), record.id)
         if known is None or not known.text:
             return record
         if isinstance(record, Remark):
@@ -75,7 +75,7 @@ class ForgeQuestions(CuratingQuestions):
         told = [self._as_said(forge_rows.remark_of(row)) for row in found]
         return [remark for remark in told if isinstance(remark, Remark)]
 
-    def discussion(self, bank: str, thread: str) -> list[Passage]:
+    def thread_passages(self, bank: str, thread: str) -> list[Passage]:
         named = parse_uri(thread)
         if named is None or named.word not in NUMBERED:
             return []
@@ -90,7 +90,7 @@ class ForgeQuestions(CuratingQuestions):
         )
         return [rows.passage_of(row) for row in found]
 
-    def pulls_of(self, bank: str, commit: str) -> list[Pull]:
+    def pulls_with_commit(self, bank: str, commit: str) -> list[Pull]:
         return self._pulls(
             'bank = ? AND id IN (SELECT pull FROM pull_commit WHERE bank = ? AND "commit" = ?) '
             "ORDER BY number, id",
@@ -118,7 +118,7 @@ class ForgeQuestions(CuratingQuestions):
         found.sort(key=lambda pull: (pull.id, pull.bank))
         return sorted(found, key=lambda pull: pull.time, reverse=True)[:limit]
 
-    def commits_naming(self, bank: str, number: int) -> list[str]:
+    def commits_mentioning(self, bank: str, number: int) -> list[str]:
         like = f"%#{number}%"
         found = self._all(
             "SELECT id, subject || ' ' || body FROM visible_commit "
@@ -192,14 +192,15 @@ class ForgeWays(ForgeQuestions, CuratingWays):
             *forge_rows.row_of(record),
         )
         self.put_passage(record, passage)
-        self.note_change(record.bank, "")
+        self.mark_changed(record.bank, "")
 
     def put_logins(self, bank: str, logins: Iterable[Login]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO forge_login VALUES (?, ?, ?, ?)", [(bank, *one) for one in logins]
+            "INSERT OR IGNORE INTO forge_login VALUES (?, ?, ?, ?)",
+            [(bank, *one) for one in logins],
         )
 
-    def put_followed(self, followed: Followed) -> None:
+    def put_forge_repository(self, followed: ForgeRepository) -> None:
         f = followed
         self._run(
             "INSERT OR REPLACE INTO followed_repository VALUES (?, ?, ?, ?, ?)",

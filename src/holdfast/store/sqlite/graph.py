@@ -7,7 +7,14 @@ from itertools import groupby
 
 from holdfast.model.graph import Entity, Node, Part, Same, Sort
 from holdfast.model.query import Passage
-from holdfast.store.protocol.graph import Bond, Known, Place, Resolved, Sameness, Spelling
+from holdfast.store.protocol.graph import (
+    DatedAlias,
+    GraphEntity,
+    GraphMention,
+    GraphRecord,
+    ResolvedEntity,
+    Spelling,
+)
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 from holdfast.store.sqlite.progress import ProgressWays
@@ -23,9 +30,9 @@ _WITHIN = (
 )
 _RESTING = (
     f"CROSS JOIN memory_occurrence AS own {_WITHIN} "
-    "CROSS JOIN retained_memory AS made ON session_derivation.bank = own.bank AND session_derivation.key = own.key",
-    f"CROSS JOIN stance AS own {_WITHIN} CROSS JOIN opinion AS made "
-    "ON session_derivation.bank = own.bank AND session_derivation.target = own.target AND session_derivation.aspect = own.aspect",
+    "CROSS JOIN retained_memory AS m ON m.bank = own.bank AND m.key = own.key",
+    f"CROSS JOIN stance AS own {_WITHIN} CROSS JOIN opinion AS m "
+    "ON m.bank = own.bank AND m.target = own.target AND m.aspect = own.aspect",
 )
 
 
@@ -42,19 +49,20 @@ class GraphAsking(Asking):
         )
         return [rows.entity_of(row) for row in found]
 
-    def entity(self, bank: str, id: str) -> Known | None:
+    def entity(self, bank: str, id: str) -> GraphEntity | None:
         row = self._one(
             f"SELECT {_KNOWN} FROM entity WHERE bank = ? AND (id = ? OR number IN "
-            "(SELECT entity FROM entity_spelling WHERE bank = ? AND id = ?)) ORDER BY id <> ? LIMIT 1",
+            "(SELECT entity FROM entity_spelling WHERE bank = ? AND id = ?)) ORDER BY id <> ? "
+            "LIMIT 1",
             *(bank, id, bank, id, id),
         )
-        return Known(*row) if row else None
+        return GraphEntity(*row) if row else None
 
-    def spelled(self, bank: str, keys: Sequence[str]) -> list[tuple[str, Known]]:
-        found: list[tuple[str, Known]] = []
+    def entities_by_spelling(self, bank: str, keys: Sequence[str]) -> list[tuple[str, GraphEntity]]:
+        found: list[tuple[str, GraphEntity]] = []
         for some in portions(keys):
             found += [
-                (row[0], Known(*row[1:]))
+                (row[0], GraphEntity(*row[1:]))
                 for row in self._all(
                     f"SELECT DISTINCT key, {_KNOWN} FROM entity_spelling JOIN entity "
                     "ON entity.number = entity_spelling.entity WHERE entity_spelling.bank = ? "
@@ -65,26 +73,27 @@ class GraphAsking(Asking):
             ]
         return found
 
-    def spelling_of(self, bank: str, id: str, text: str) -> str | None:
+    def spelling_id(self, bank: str, id: str, text: str) -> str | None:
         row = self._one(
-            "SELECT entity_spelling.id FROM entity_spelling JOIN entity ON entity.number = entity_spelling.entity "
+            "SELECT entity_spelling.id FROM entity_spelling JOIN entity ON entity.number = "
+            "entity_spelling.entity "
             "WHERE entity_spelling.bank = ? AND entity.id = ? AND text = ? ORDER BY sort LIMIT 1",
             *(bank, id, text),
         )
         return row[0] if row else None
 
-    def known(self, bank: str, entities: Sequence[int]) -> list[Known]:
-        found: list[Known] = []
+    def entities_by_number(self, bank: str, entities: Sequence[int]) -> list[GraphEntity]:
+        found: list[GraphEntity] = []
         for some in portions(entities):
             rows_of = self._all(
                 f"SELECT {_KNOWN} FROM entity WHERE number IN ({marks_for(some)}) AND +bank = ?",
                 *some,
                 bank,
             )
-            found += [Known(*row) for row in rows_of]
+            found += [GraphEntity(*row) for row in rows_of]
         return found
 
-    def bonds_of(self, bank: str, entity: int, limit: int) -> list[Bond]:
+    def mentions_of(self, bank: str, entity: int, limit: int) -> list[GraphMention]:
         spellings = self._all(
             "SELECT number FROM entity_spelling WHERE entity = ? AND +bank = ?", entity, bank
         )
@@ -98,10 +107,10 @@ class GraphAsking(Asking):
             ):
                 latest[node] = (time, parts | latest.get(node, ("", 0))[1])
         ordered = sorted(latest.items(), key=lambda item: item[1][0], reverse=True)[:limit]
-        return [Bond(entity, node, Part(parts)) for node, (_, parts) in ordered]
+        return [GraphMention(entity, node, Part(parts)) for node, (_, parts) in ordered]
 
-    def bonds_in(self, bank: str, nodes: Sequence[int]) -> list[Bond]:
-        found: list[Bond] = []
+    def mentions_in(self, bank: str, nodes: Sequence[int]) -> list[GraphMention]:
+        found: list[GraphMention] = []
         for some in portions(nodes):
             raw = self._all(
                 "SELECT entity, node, parts FROM entity_mention JOIN entity_spelling "
@@ -115,50 +124,56 @@ class GraphAsking(Asking):
                 parts = Part.MENTIONED
                 for row in same:
                     parts |= Part(row[2])
-                found.append(Bond(entity, node, parts))
+                found.append(GraphMention(entity, node, parts))
         return found
 
-    def together(self, bank: str, entity: int, limit: int = 20) -> list[tuple[Known, int]]:
+    def cooccurring_entities(self, bank: str, entity: int, limit: int = 20) -> list[tuple[GraphEntity, int]]:
         found = self._all(
             f"SELECT {_KNOWN}, count(DISTINCT other.node) AS n FROM entity_mention AS own "
             "JOIN entity_mention AS other ON other.node = own.node "
             "JOIN entity_spelling ON entity_spelling.number = other.spelling "
             "JOIN entity ON entity.number = entity_spelling.entity "
-            "WHERE own.spelling IN (SELECT number FROM entity_spelling WHERE entity = ? AND +bank = ?) "
+            "WHERE own.spelling IN (SELECT number FROM entity_spelling WHERE entity = ? AND "
+            "+bank = ?) "
             f"AND entity_spelling.entity <> ? GROUP BY {_KNOWN} "
             "ORDER BY n DESC, entity.mentions, entity.id LIMIT ?",
             *(entity, bank, entity, limit),
         )
-        return [(Known(*row[:-1]), row[-1]) for row in found]
+        return [(GraphEntity(*row[:-1]), row[-1]) for row in found]
 
-    def places(self, bank: str, nodes: Sequence[int]) -> list[Place]:
-        found: list[Place] = []
+    def graph_records(self, bank: str, nodes: Sequence[int]) -> list[GraphRecord]:
+        found: list[GraphRecord] = []
         for some in portions(nodes):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({marks_for(some)}) AND +bank = ?",
+                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({marks_for(some)}) AND +bank "
+                "= ?",
                 *some,
                 bank,
             )
-            found += [Place(*row) for row in rows_of]
+            found += [GraphRecord(*row) for row in rows_of]
         return found
 
-    def place(self, bank: str, kind: str, id: str) -> Place | None:
+    def graph_record(self, bank: str, kind: str, id: str) -> GraphRecord | None:
         row = self._one(
-            f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND kind = ? AND id = ?", bank, kind, id
+            f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND kind = ? AND id = ?",
+            bank,
+            kind,
+            id,
         )
-        return Place(*row) if row else None
+        return GraphRecord(*row) if row else None
 
-    def places_around(self, bank: str, place: Place, each: int) -> list[Place]:
-        found: list[Place] = []
+    def graph_records_around(self, bank: str, place: GraphRecord, each: int) -> list[GraphRecord]:
+        found: list[GraphRecord] = []
         at = (bank, place.time, place.kind, place.id)
         for sign, order in (("<", "DESC"), (">", "ASC")):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND (time, kind, id) {sign} (?, ?, ?) "
+                f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND (time, kind, id) {sign} (?, "
+                "?, ?) "
                 f"AND time <> '' ORDER BY time {order}, kind {order}, id {order} LIMIT ?",
                 *at,
                 each,
             )
-            found += [Place(*row) for row in rows_of]
+            found += [GraphRecord(*row) for row in rows_of]
         return found
 
     def graph_size(self, bank: str, most: int) -> int:
@@ -167,7 +182,7 @@ class GraphAsking(Asking):
         )
         return row[0] if row else 0
 
-    def passages_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+    def node_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         found: list[tuple[int, Passage]] = []
         for some in portions(nodes):
             rows_of = self._all(
@@ -181,16 +196,19 @@ class GraphAsking(Asking):
             found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
         return found
 
-    def memories_at(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+    def node_memory_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         found: list[tuple[int, Passage]] = []
         for some in portions(nodes):
             for resting in _RESTING:
                 rows_of = self._all(
-                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node CROSS JOIN exchange AS x "
-                    f"ON x.bank = graph_node.bank AND x.id = graph_node.id {resting} CROSS JOIN passage "
+                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node CROSS JOIN "
+                    "exchange AS x "
+                    f"ON x.bank = graph_node.bank AND x.id = graph_node.id {resting} CROSS JOIN "
+                    "passage "
                     "ON passage.bank = graph_node.bank AND passage.kind = 'memory' "
-                    f"AND passage.id = session_derivation.id WHERE graph_node.number IN ({marks_for(some)}) "
-                    "AND graph_node.kind = 'exchange' AND +graph_node.bank = ? ORDER BY 1, passage.id",
+                    f"AND passage.id = m.id WHERE graph_node.number IN ({marks_for(some)}) "
+                    "AND graph_node.kind = 'exchange' AND +graph_node.bank = ? ORDER BY 1, "
+                    "passage.id",
                     *some,
                     bank,
                 )
@@ -201,7 +219,7 @@ class GraphAsking(Asking):
 class GraphWriting(GraphAsking, ProgressWays):
     """The ways in."""
 
-    def nodes_in(self, bank: str, session: str) -> dict[tuple[str, str], str]:
+    def node_hashes(self, bank: str, session: str) -> dict[tuple[str, str], str]:
         found = self._all(
             "SELECT kind, id, hash FROM graph_node WHERE bank = ? AND session = ?", bank, session
         )
@@ -219,12 +237,14 @@ class GraphWriting(GraphAsking, ProgressWays):
         for node in nodes:
             self.drop_nodes(bank, [(node.kind, node.id)])
             number = self._run(
-                "INSERT INTO graph_node (bank, kind, id, session, time, hash) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO graph_node (bank, kind, id, session, time, hash) VALUES (?, ?, ?, "
+                "?, ?, ?)",
                 *(bank, node.kind, node.id, node.session, node.time, node.hash),
             ).lastrowid
             mentions = [m._replace(text=rows.text(m.text)) for m in node.mentions]
             self._run_many(
-                "INSERT OR IGNORE INTO entity_spelling (bank, sort, text, key, id) VALUES (?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO entity_spelling (bank, sort, text, key, id) VALUES (?, ?, "
+                "?, ?, ?)",
                 [(bank, m.sort.value, m.text, rows.text(m.key), m.id) for m in mentions],
             )
             self._run_many(
@@ -242,13 +262,17 @@ class GraphWriting(GraphAsking, ProgressWays):
     def drop_nodes(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
         for kind, id in names:
             row = self._one(
-                "SELECT number FROM graph_node WHERE bank = ? AND kind = ? AND id = ?", bank, kind, id
+                "SELECT number FROM graph_node WHERE bank = ? AND kind = ? AND id = ?",
+                bank,
+                kind,
+                id,
             )
             if row is None:
                 continue
             self._run(
                 "DELETE FROM entity_mention WHERE (spelling, time, node) IN (SELECT spelling, "
-                "(SELECT time FROM graph_node WHERE number = node), node FROM entity_mention WHERE node = ?)",
+                "(SELECT time FROM graph_node WHERE number = node), node FROM entity_mention "
+                "WHERE node = ?)",
                 row[0],
             )
             self._run("DELETE FROM spelling_equivalence WHERE node = ?", row[0])
@@ -260,21 +284,23 @@ class GraphWriting(GraphAsking, ProgressWays):
             "count(DISTINCT graph_node.session) FROM entity_spelling "
             "JOIN entity_mention ON entity_mention.spelling = entity_spelling.number "
             "JOIN graph_node ON graph_node.number = entity_mention.node "
-            "WHERE entity_spelling.bank = ? GROUP BY entity_spelling.number, sort, text, key, entity_spelling.id "
+            "WHERE entity_spelling.bank = ? GROUP BY entity_spelling.number, sort, text, key, "
+            "entity_spelling.id "
             "ORDER BY sort, text",
             bank,
         )
         return [Spelling(row[0], Sort(row[1]), *row[2:]) for row in found]
 
-    def samenesses(self, bank: str) -> list[Sameness]:
+    def proven_aliases(self, bank: str) -> list[DatedAlias]:
         found = self._all(
-            "SELECT time, sort, one, other FROM graph_node CROSS JOIN spelling_equivalence ON spelling_equivalence.node = graph_node.number "
+            "SELECT time, sort, one, other FROM graph_node CROSS JOIN spelling_equivalence ON "
+            "spelling_equivalence.node = graph_node.number "
             "WHERE bank = ? ORDER BY time, kind, id, sort, one, other",
             bank,
         )
-        return [Sameness(row[0], Same(Sort(row[1]), row[2], row[3])) for row in found]
+        return [DatedAlias(row[0], Same(Sort(row[1]), row[2], row[3])) for row in found]
 
-    def put_entities(self, bank: str, resolved: Iterable[Resolved]) -> None:
+    def put_entities(self, bank: str, resolved: Iterable[ResolvedEntity]) -> None:
         self._run(
             "DELETE FROM entity_spelling WHERE bank = ? AND NOT EXISTS "
             "(SELECT 1 FROM entity_mention WHERE spelling = entity_spelling.number)",
@@ -304,7 +330,7 @@ class GraphWriting(GraphAsking, ProgressWays):
             [(now.get(s, 0), s) for s, entity in was.items() if now.get(s, 0) != entity],
         )
 
-    def _counts(self, bank: str, wanted: Sequence[Resolved]) -> list[int]:
+    def _counts(self, bank: str, wanted: Sequence[ResolvedEntity]) -> list[int]:
         """In how many records each occurs; only those of several spellings must be counted."""
         alone = dict(
             self._all(
@@ -324,7 +350,8 @@ class GraphWriting(GraphAsking, ProgressWays):
                 nodes.update(
                     node
                     for (node,) in self._all(
-                        f"SELECT node FROM entity_mention WHERE spelling IN ({marks_for(some)})", *some
+                        f"SELECT node FROM entity_mention WHERE spelling IN ({marks_for(some)})",
+                        *some,
                     )
                 )
             counts.append(len(nodes))

@@ -7,19 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import FileChange
-from holdfast.store.protocol.git_history import Authored, Patch, Repository, Tagged, Touch
+from holdfast.store.protocol.git_history import CommitAuthorship, FileTouch, Patch, Repository, Tag
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
 
 _TOUCH = "path, time, id, change, other_path, added, removed, blob"
-_IN_HEAD = "NOT EXISTS (SELECT 1 FROM unmerged_commit AS a WHERE a.bank = file_change.bank AND a.id = file_change.id)"
+_IN_HEAD = (
+    "NOT EXISTS (SELECT 1 FROM unmerged_commit AS u WHERE u.bank = file_change.bank "
+    "AND u.id = file_change.id)"
+)
 
 
 class HistoryQuestions(Asking):
     """What can be asked about repositories."""
 
     def patch(self, bank: str, commit: str) -> Patch | None:
-        row = self._one("SELECT changes, diff FROM commit_patch WHERE bank = ? AND id = ?", bank, commit)
+        row = self._one(
+            "SELECT changes, diff FROM commit_patch WHERE bank = ? AND id = ?", bank, commit
+        )
         if row is None:
             return None
         return Patch(bank, commit, tuple(FileChange(*c) for c in json.loads(row[0])), row[1])
@@ -35,16 +40,20 @@ class HistoryQuestions(Asking):
 
     def reverts(self, bank: str, commit: str) -> list[str]:
         found = self._all(
-            "SELECT reverted FROM commit_revert WHERE bank = ? AND id = ? ORDER BY reverted", bank, commit
+            "SELECT reverted FROM commit_revert WHERE bank = ? AND id = ? ORDER BY reverted",
+            bank,
+            commit,
         )
         return [name for (name,) in found]
 
-    def tags(self, bank: str, commit: str = "") -> list[Tagged]:
+    def tags(self, bank: str, commit: str = "") -> list[Tag]:
         one, values = (" AND id = ?", (commit,)) if commit else ("", ())
         found = self._all(
-            f"SELECT name, id, time FROM git_tag WHERE bank = ?{one} ORDER BY time, name", bank, *values
+            f"SELECT name, id, time FROM git_tag WHERE bank = ?{one} ORDER BY time, name",
+            bank,
+            *values,
         )
-        return [Tagged(*row) for row in found]
+        return [Tag(*row) for row in found]
 
     def repositories(self, bank: str | None = None) -> list[Repository]:
         where, values = self._in_bank(bank)
@@ -58,17 +67,19 @@ class HistoryQuestions(Asking):
             for b, p, head, tips, at, folder, diffs in found
         ]
 
-    def astray(self, bank: str, commits: Sequence[str]) -> set[str]:
+    def unmerged_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
         return self._among("unmerged_commit", bank, commits)
 
-    def has_astray(self, bank: str | None) -> bool:
+    def has_unmerged_commits(self, bank: str | None) -> bool:
         where, values = self._in_bank(bank)
-        return self._one(f"SELECT 1 FROM unmerged_commit WHERE {where} LIMIT 1", *values) is not None
+        return (
+            self._one(f"SELECT 1 FROM unmerged_commit WHERE {where} LIMIT 1", *values) is not None
+        )
 
     def branches(self, bank: str) -> dict[str, str]:
         return dict(self._all("SELECT name, id FROM git_branch WHERE bank = ?", bank))
 
-    def line(self, bank: str, tip: str) -> set[str]:
+    def reachable_commits(self, bank: str, tip: str) -> set[str]:
         found = self._all(
             "WITH RECURSIVE line(id) AS (SELECT ? UNION SELECT value FROM line "
             'JOIN "commit" AS c ON c.bank = ? AND c.id = line.id, json_each(c.parents)) '
@@ -77,23 +88,25 @@ class HistoryQuestions(Asking):
         )
         return {id for (id,) in found}
 
-    def touches(self, bank: str, path: str, since: str, limit: int) -> list[Touch]:
+    def touches(self, bank: str, path: str, since: str, limit: int) -> list[FileTouch]:
         found = self._all(
-            f"SELECT {_TOUCH} FROM file_change WHERE bank = ? AND path = ? AND time > ? AND {_IN_HEAD} "
+            f"SELECT {_TOUCH} FROM file_change WHERE bank = ? AND path = ? AND time > ? AND "
+            f"{_IN_HEAD} "
             "ORDER BY time, id, change LIMIT ?",
             *(bank, path, since, limit),
         )
-        return [Touch(*row) for row in found]
+        return [FileTouch(*row) for row in found]
 
-    def touched_before(self, bank: str, path: str, until: str) -> Touch | None:
+    def last_touch(self, bank: str, path: str, until: str) -> FileTouch | None:
         row = self._one(
-            f"SELECT {_TOUCH} FROM file_change WHERE bank = ? AND path = ? AND time <= ? AND {_IN_HEAD} "
+            f"SELECT {_TOUCH} FROM file_change WHERE bank = ? AND path = ? AND time <= ? AND "
+            f"{_IN_HEAD} "
             "ORDER BY time DESC, id DESC, change = 'W' LIMIT 1",
             *(bank, path, until),
         )
-        return Touch(*row) if row else None
+        return FileTouch(*row) if row else None
 
-    def own_commits(self, bank: str, session: str) -> set[str]:
+    def session_commits(self, bank: str, session: str) -> set[str]:
         found = self._all(
             "SELECT a.id FROM session AS o "
             "JOIN session AS s ON s.host = o.host AND s.bank = o.bank "
@@ -131,16 +144,16 @@ class HistoryQuestions(Asking):
             found.update(id for (id,) in self._all(sql, bank, *some))
         return found
 
-    def authored(self, bank: str, commit: str = "", session: str = "") -> list[Authored]:
+    def authorship(self, bank: str, commit: str = "", session: str = "") -> list[CommitAuthorship]:
         found = self._all(
             "SELECT bank, id, session, exchange, score, because FROM commit_session "
             "WHERE bank = ? AND ? IN ('', id) AND ? IN ('', session) "
             "ORDER BY score DESC, id, session",
             *(bank, commit, session),
         )
-        return [Authored(*row) for row in found]
+        return [CommitAuthorship(*row) for row in found]
 
-    def committing(self, bank: str) -> list[Turn]:
+    def commit_turns(self, bank: str) -> list[Turn]:
         found = self._all(
             f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND action LIKE '%git%commit%' "
             "AND (ok IS NULL OR ok <> 0) ORDER BY time, session, seq",
@@ -186,7 +199,7 @@ class HistoryWays(HistoryQuestions):
             ],
         )
 
-    def note_touches(self, bank: str, commits: Sequence[str]) -> None:
+    def index_touches(self, bank: str, commits: Sequence[str]) -> None:
         for some in portions(commits):
             self._run(
                 "INSERT OR REPLACE INTO file_change SELECT * FROM file_change_of_patch "
@@ -207,12 +220,12 @@ class HistoryWays(HistoryQuestions):
             [(bank, commit, other) for other in reverted],
         )
 
-    def put_authored(self, bank: str, made: Iterable[Authored]) -> None:
+    def put_authorship(self, bank: str, made: Iterable[CommitAuthorship]) -> None:
         self._run("DELETE FROM commit_session WHERE bank = ?", bank)
         self._run_many("INSERT INTO commit_session VALUES (?, ?, ?, ?, ?, ?)", made)
 
     def put_repository(
-        self, repository: Repository, tags: Iterable[Tagged], astray: Iterable[str]
+        self, repository: Repository, tags: Iterable[Tag], astray: Iterable[str]
     ) -> None:
         r = repository
         self._run(
@@ -226,4 +239,6 @@ class HistoryWays(HistoryQuestions):
             "INSERT OR REPLACE INTO git_tag VALUES (?, ?, ?, ?)",
             [(r.bank, tag.name, tag.commit, tag.time) for tag in tags],
         )
-        self._run_many("INSERT OR IGNORE INTO unmerged_commit VALUES (?, ?)", [(r.bank, c) for c in astray])
+        self._run_many(
+            "INSERT OR IGNORE INTO unmerged_commit VALUES (?, ?)", [(r.bank, c) for c in astray]
+        )

@@ -53,19 +53,21 @@ class ImportedQuestions(Asking):
 
     def imported(self, bank: str) -> list[Imported]:
         found = self._all(
-            f"SELECT {IMPORTED} FROM visible_imported_record WHERE bank = ? ORDER BY time DESC, id", bank
+            f"SELECT {IMPORTED} FROM visible_imported_record WHERE bank = ? ORDER BY time DESC, id",
+            bank,
         )
         return [imported_of(row) for row in found]
 
-    def imported_as(self, bank: str | None, origin: str) -> list[Imported]:
+    def imported_by_origin(self, bank: str | None, origin: str) -> list[Imported]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} AND origin = ? ORDER BY bank, id",
+            f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} AND origin = ? ORDER "
+            "BY bank, id",
             *(*values, origin),
         )
         return [imported_of(row) for row in found]
 
-    def imported_in(self, bank: str | None, session: str) -> list[Imported]:
+    def imported_in_session(self, bank: str | None, session: str) -> list[Imported]:
         where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} AND session = ? "
@@ -74,7 +76,7 @@ class ImportedQuestions(Asking):
         )
         return [imported_of(row) for row in found]
 
-    def importings(self, bank: str | None = None) -> list[Importing]:
+    def import_batches(self, bank: str | None = None) -> list[Importing]:
         where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {_IMPORTING} FROM import_batch WHERE {where} ORDER BY time, id", *values
@@ -85,21 +87,25 @@ class ImportedQuestions(Asking):
 class ImportedWays(ImportedQuestions, CuratingWays):
     """The ways in."""
 
-    def held_versions(self, bank: str) -> dict[str, str]:
-        return dict(self._all("SELECT id, version FROM current_imported_record WHERE bank = ?", bank))
+    def imported_versions(self, bank: str) -> dict[str, str]:
+        return dict(
+            self._all("SELECT id, version FROM current_imported_record WHERE bank = ?", bank)
+        )
 
-    def brought(self, bank: str, importing: str) -> list[str]:
+    def import_batch_ids(self, bank: str, importing: str) -> list[str]:
         found = self._all(
-            "SELECT id FROM imported_record WHERE bank = ? AND import_batch = ? ORDER BY id", bank, importing
+            "SELECT id FROM imported_record WHERE bank = ? AND import_batch = ? ORDER BY id",
+            bank,
+            importing,
         )
         return [id for (id,) in found]
 
-    def put_importing(self, importing: Importing) -> None:
+    def put_import_batch(self, importing: Importing) -> None:
         self._run(
             f"INSERT INTO import_batch ({_IMPORTING}) VALUES ({marks(_IMPORTING)})",
             *(json.dumps(v, sort_keys=True) if isinstance(v, dict) else v for v in importing),
         )
-        self.note_change(importing.bank, "")
+        self.mark_changed(importing.bank, "")
 
     def put_imported(self, importing: str, records: Iterable[Imported]) -> None:
         columns = f"{IMPORTED}, import_batch"
@@ -108,7 +114,7 @@ class ImportedWays(ImportedQuestions, CuratingWays):
             [(*_row_of(record), importing) for record in records],
         )
 
-    def imported_among(self, bank: str, ids: Sequence[str]) -> list[Imported]:
+    def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[Imported]:
         found: list[Imported] = []
         for some in portions(sorted(set(ids))):
             told = self._all(
@@ -129,4 +135,4 @@ class ImportedWays(ImportedQuestions, CuratingWays):
                 *(bank, *some),
             )
         self.put_passages(passages)
-        self.note_change(bank, "")
+        self.mark_changed(bank, "")

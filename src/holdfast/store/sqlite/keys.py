@@ -28,7 +28,7 @@ class KeyWays(Asking):
         done = self._run("UPDATE api_key SET revoked = ? WHERE id = ? AND revoked = ''", time, id)
         return done.rowcount > 0
 
-    def note_uses(self, times: Mapping[str, str]) -> None:
+    def record_key_uses(self, times: Mapping[str, str]) -> None:
         for id, time in sorted(times.items()):
             self._run("UPDATE api_key SET used = ? WHERE id = ? AND used < ?", time, id, time)
 

@@ -176,9 +176,11 @@ def bearers(
     fewest = min(range(len(labels)), key=lambda n: len(labels[n]))
     others = [condition for n, condition in enumerate(conditions) if n != fewest]
     checks = "".join(
-        " AND EXISTS (SELECT 1 FROM record_labels CROSS JOIN json_each(record_labels.labels) AS had "
+        " AND EXISTS (SELECT 1 FROM record_labels CROSS JOIN json_each(record_labels.labels) AS "
+        "had "
         "CROSS JOIN label ON label.id = CAST(had.value AS INTEGER) WHERE record_labels.bank = ? "
-        f"AND record_labels.kind = labelled_record.kind AND record_labels.id = labelled_record.id AND {sql})"
+        "AND record_labels.kind = labelled_record.kind AND record_labels.id = "
+        f"labelled_record.id AND {sql})"
         for sql, _ in others
     )
     values = [value for _, given in others for value in (bank, *given)]

@@ -1,29 +1,27 @@
 """Bringing a database to this program's schema: numbered steps, each whole or not at all.
 
-A database that holds something is copied to `backups/` before the first of them; only the latest
-few of such copies are kept. The number of the last step lies in `PRAGMA user_version`; a higher
-one than we know is left alone.
+The number of the last step is in `PRAGMA user_version`; a database with a higher one than this
+program knows is left alone. A database that holds something is copied to `backups/` before its
+first step.
 """
 
 from __future__ import annotations
 
+import filecmp
 import os
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from holdfast.errors import NewerSchemaError, StoreError
-from holdfast.regex import regex
-from holdfast.store.sqlite.connection import corrupt, make_private, open_read_only
+from holdfast.errors import NewerSchemaError, StoreBusyError, StoreError, StoreFullError
+from holdfast.store.sql.migrations import Migrations
+from holdfast.store.sqlite.connection import corrupt, make_private, open_read_only, store_error
 
 # "HOLD": how we know our own files.
 APPLICATION_ID = 0x484F4C44
-# How many copies from before an upgrade are kept.
-KEPT = 3
-_BESIDE = "SELECT 1 FROM temp.sqlite_master WHERE name = ?"
-_DROPPED = regex(r"DROP VIEW (\w+);")
-_ADDED = regex(r"ALTER TABLE (\w+) ADD COLUMN (\w+) .*DEFAULT (\S+);")
+# How many copies from before upgrades are kept, besides the first one of the version that is being
+# upgraded. Each takes as much room as the database.
+KEPT_COPIES = 3
 
 
 def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
@@ -38,7 +36,7 @@ def check_ours(connection: sqlite3.Connection, path: Path, known: int) -> None:
 
 
 def check_current(connection: sqlite3.Connection, path: Path, known: int) -> None:
-    """Refuse an older memory, for those who have no time to bring it up to date."""
+    """Refuse an older memory, for callers that may not upgrade it or have no time to."""
     if path.exists() and version_of(connection) != known:
         raise StoreError(
             f"The memory at {path} is of an older version.",
@@ -46,20 +44,9 @@ def check_current(connection: sqlite3.Connection, path: Path, known: int) -> Non
         )
 
 
-def check_still(version: int, path: Path, opened: int) -> None:
-    """Refuse to write where another program has changed the schema since this one opened it."""
-    if version > opened:
-        raise NewerSchemaError(version, opened)
-    if version < opened:
-        raise StoreError(
-            f"The memory at {path} is of an older version than when this program opened it.",
-            "Somebody put back a backup. Start this program again. Nothing was changed.",
-        )
-
-
-def cookie_of(path: Path) -> int:
-    """A number that changes with the schema, and when a backup is put back; 0 where it cannot be
-    told."""
+def schema_cookie(path: Path) -> int:
+    """A number that changes with the schema, and when a backup is put back; 0 where the file
+    cannot be read."""
     if not path.exists():
         return 0
     try:
@@ -69,70 +56,74 @@ def cookie_of(path: Path) -> int:
         return 0
 
 
-def migrate(connection: sqlite3.Connection, path: Path, steps: Sequence[tuple[str, str]]) -> None:
-    """Apply the steps that are missing; to a new database all of them as one."""
-    copied = False
+def migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations) -> None:
+    """Apply the migrations that are missing: to a new database all of them as one, else one by
+    one, after a copy was made."""
+    copy: Path | None = None
     while True:
         version = version_of(connection)
-        if version > len(steps):
-            raise NewerSchemaError(version, len(steps))
-        if version == len(steps):
+        if version > len(migrations):
+            raise NewerSchemaError(version, len(migrations))
+        if version == len(migrations):
             return
         if version > 0:
-            if not copied:
-                back_up(connection, path, version)
-            copied = True
-            _apply(connection, version, steps[version : version + 1])
+            copy = copy or back_up(connection, path, version)
+            _apply(connection, path, version, migrations[version : version + 1], copy)
         else:
-            _apply(connection, 0, steps)
-
-
-def stand_in(connection: sqlite3.Connection, steps: Sequence[tuple[str, str]]) -> None:
-    """Where an older database may not be changed, the tables, views and columns it lacks stand
-    beside it and are empty, for as long as it is open."""
-    added: dict[str, list[str]] = {}
-    for statement in (part for _, script in steps for part in _statements(script)):
-        if statement.lstrip().startswith(("CREATE TABLE", "CREATE VIEW")):
-            temporary = statement.replace("CREATE ", "CREATE TEMP ", 1)
-            connection.execute(temporary.replace(" REFERENCES bank (id)", ""))
-        elif view := _DROPPED.search(statement):
-            connection.execute(f"DROP VIEW IF EXISTS temp.{view[1]}")
-        elif column := _ADDED.search(statement):
-            table, name, default = column.groups()
-            if connection.execute(_BESIDE, (table,)).fetchone():
-                connection.execute(statement.replace("ALTER TABLE ", "ALTER TABLE temp.", 1))
-            else:
-                added.setdefault(table, []).append(f"{default} AS {name}")
-    for table, columns in added.items():
-        connection.execute(
-            f"CREATE TEMP VIEW {table} AS SELECT *, {', '.join(columns)} FROM main.{table}"
-        )
+            _apply(connection, path, 0, migrations, None)
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """How many steps a database has taken."""
+    """The number of a database's last migration; 0 for a new one."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _apply(connection: sqlite3.Connection, version: int, steps: Sequence[tuple[str, str]]) -> None:
-    connection.execute("BEGIN IMMEDIATE")
+def _apply(
+    connection: sqlite3.Connection,
+    path: Path,
+    version: int,
+    migrations: Migrations,
+    copy: Path | None,
+) -> None:
+    name = ""
     try:
+        connection.execute("BEGIN IMMEDIATE")
         # Another process may have taken these very steps while we waited for the lock.
         if version_of(connection) == version:
-            for _, script in steps:
+            for migration, script in migrations:
+                name = migration
                 for statement in _statements(script):
                     connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {version + len(steps)}")
+            connection.execute(f"PRAGMA user_version = {version + len(migrations)}")
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if name and isinstance(error, sqlite3.DatabaseError):
+            raise _failed(name, error, path, copy) from error
         raise
 
 
+def _failed(name: str, error: sqlite3.DatabaseError, path: Path, copy: Path | None) -> StoreError:
+    """The error for a migration that failed. Every command that opens the memory would fail in the
+    same way, so the remedy names none."""
+    message = f"The migration {name} of {path} failed: {error}."
+    kept = f" A copy from before the upgrade is {copy}." if copy else ""
+    kind = type(store_error(error, path))
+    if kind is StoreFullError:
+        return StoreFullError(message, f"Free some space, then try again.{kept}")
+    if kind is StoreBusyError:
+        return StoreBusyError(message, f"Close what else uses it, then try again.{kept}")
+    return kind(
+        message,
+        "The memory is as it was before this step. Please report this message, and go back to the "
+        f"version of Holdfast that you had.{kept}",
+    )
+
+
 def _statements(script: str) -> list[str]:
-    """Cut a script at the semicolons that end statements; triggers have inner ones."""
+    """Cut a script at the semicolons that end statements; triggers and comments have inner ones."""
     statements: list[str] = []
     part = ""
     for piece in script.split(";"):
@@ -146,14 +137,15 @@ def _statements(script: str) -> list[str]:
 
 
 def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy the database aside, readable by its owner alone."""
+    """Copy the database to `backups/`, readable by its owner alone, and return the copy.
+
+    Where an earlier try to upgrade the same database left an equal copy, that one is returned and
+    nothing is added."""
     folder = path.parent / "backups"
-    number = 1
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        while (copy := folder / f"{path.stem}-schema{version}-{number}.db").exists():
-            number += 1
-        part = copy.with_name(f".{copy.name}.{os.getpid()}.part")
+        part = folder / f".{path.stem}-schema{version}.{os.getpid()}.part"
+        part.unlink(missing_ok=True)
         make_private(part)
     except OSError as error:
         raise StoreError(
@@ -162,19 +154,33 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
         ) from error
     with closing(sqlite3.connect(part)) as target:
         connection.backup(target)
-    # A copy that a kill cut short never bears the name of a whole one.
+    copies = _copies(folder, f"{path.stem}-schema{version}-*.db")
+    for copy in copies:
+        if filecmp.cmp(part, copy, shallow=False):
+            part.unlink()
+            return copy
+    number = 1
+    while (copy := folder / f"{path.stem}-schema{version}-{number}.db").exists():
+        number += 1
+    # A copy that a kill cut short never has the name of a whole one.
     part.replace(copy)
-    _drop_old(folder, path.stem)
+    _drop_old_copies(folder, path.stem, keep=[*copies, copy][0])
     return copy
 
 
-def _drop_old(folder: Path, stem: str) -> None:
-    """Keep the latest copies of our own making. A step that fails again and again must not fill
-    the disk with them."""
-    known: list[tuple[int, str, Path]] = []
-    for copy in folder.glob(f"{stem}-schema*-*.db"):
+def _copies(folder: Path, pattern: str) -> list[Path]:
+    """The copies of a pattern, the oldest first."""
+    found: list[tuple[int, str, Path]] = []
+    for copy in folder.glob(pattern):
         with suppress(OSError):
-            known.append((copy.stat().st_mtime_ns, copy.name, copy))
-    for _, _, copy in sorted(known)[:-KEPT]:
+            found.append((copy.stat().st_mtime_ns, copy.name, copy))
+    return [copy for _, _, copy in sorted(found)]
+
+
+def _drop_old_copies(folder: Path, stem: str, keep: Path) -> None:
+    """Remove all but the latest copies that upgrades made, and `keep`, which is from before the
+    first try of the upgrade at hand. Copies that people made have other names."""
+    others = [copy for copy in _copies(folder, f"{stem}-schema*-*.db") if copy != keep]
+    for copy in others[:-KEPT_COPIES]:
         with suppress(OSError):
             copy.unlink()

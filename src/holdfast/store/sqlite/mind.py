@@ -16,7 +16,8 @@ from holdfast.store.sqlite.curating import WISHED, CuratingWays
 
 _STAGES = ("retain", "reflect")
 _SHOWN = (
-    "NOT EXISTS (SELECT 1 FROM hidden_record WHERE hidden_record.bank = {0}.bank AND kind = 'memory' "
+    "NOT EXISTS (SELECT 1 FROM hidden_record WHERE hidden_record.bank = {0}.bank AND kind = "
+    "'memory' "
     "AND hidden_record.id = {0}.id)"
 )
 
@@ -26,7 +27,8 @@ class MindQuestions(Asking):
 
     def remembered(self, bank: str, limit: int = 100) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND {_SHOWN.format('remembered_memory')} "
+            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND "
+            f"{_SHOWN.format('remembered_memory')} "
             "ORDER BY time DESC, remembered_memory.id LIMIT ?",
             *(bank, limit),
         )
@@ -51,7 +53,7 @@ class MindQuestions(Asking):
         opinions = [rows.opinion_of(row) for row in found]
         return [replace(o, what=said[o.id]) if o.id in said else o for o in opinions]
 
-    def beliefs(self, bank: str, opinion: str) -> list[Belief]:
+    def opinion_history(self, bank: str, opinion: str) -> list[Belief]:
         found = self._all(
             "SELECT time, confidence, favour, against, note FROM opinion_revision "
             "WHERE bank = ? AND opinion = ? ORDER BY number",
@@ -62,7 +64,8 @@ class MindQuestions(Asking):
     def _corrections(self, bank: str) -> dict[str, str]:
         return dict(
             self._all(
-                "SELECT id, text FROM curation_state WHERE bank = ? AND kind = 'memory' AND text <> ''",
+                "SELECT id, text FROM curation_state WHERE bank = ? AND kind = 'memory' AND text "
+                "<> ''",
                 bank,
             )
         )
@@ -75,9 +78,10 @@ class MindQuestions(Asking):
 class MindWays(CuratingWays):
     """The ways in."""
 
-    def sightings(self, bank: str, session: str) -> list[Sighting]:
+    def occurrences(self, bank: str, session: str) -> list[Sighting]:
         found = self._all(
-            f"SELECT {rows.SIGHTING} FROM memory_occurrence WHERE bank = ? AND session = ? ORDER BY key",
+            f"SELECT {rows.SIGHTING} FROM memory_occurrence WHERE bank = ? AND session = ? ORDER "
+            "BY key",
             *(bank, session),
         )
         return [rows.sighting_of(row) for row in found]
@@ -106,11 +110,11 @@ class MindWays(CuratingWays):
             [(bank, *rows.stance_row(stance)) for stance in stances],
         )
 
-    def unshown(self, bank: str) -> list[str]:
+    def changed_memory_keys(self, bank: str) -> list[str]:
         found = self._all("SELECT key FROM stale_memory WHERE bank = ? ORDER BY key", bank)
         return [key for (key,) in found]
 
-    def met(self, bank: str, key: str) -> list[Met]:
+    def occurrences_of_key(self, bank: str, key: str) -> list[Met]:
         found = self._all(
             f"SELECT session, {rows.SIGHTING} FROM memory_occurrence WHERE bank = ? AND key = ? "
             "ORDER BY time, session",
@@ -118,7 +122,7 @@ class MindWays(CuratingWays):
         )
         return [Met(row[0], rows.sighting_of(row[1:])) for row in found]
 
-    def show_retained(
+    def put_retained_memory(
         self, bank: str, key: str, memory: Memory | None, passage: Passage | None
     ) -> None:
         self._run("DELETE FROM stale_memory WHERE bank = ? AND key = ?", bank, key)
@@ -131,7 +135,7 @@ class MindWays(CuratingWays):
         )
         self.put_passage(memory, passage)
 
-    def reshow(self, bank: str, id: str) -> str | None:
+    def refresh_retained(self, bank: str, id: str) -> str | None:
         row = self._one("SELECT key, what FROM retained_memory WHERE bank = ? AND id = ?", bank, id)
         if row is None:
             return None
@@ -182,7 +186,8 @@ class MindWays(CuratingWays):
         )
         if belief is not None:
             self._run(
-                "INSERT INTO opinion_revision SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? "
+                "INSERT INTO opinion_revision SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ?, "
+                "?, ?, ? "
                 "FROM opinion_revision WHERE bank = ? AND opinion = ?",
                 *(o.bank, o.id, *belief, o.bank, o.id),
             )
@@ -198,7 +203,7 @@ class MindWays(CuratingWays):
         if passage is not None:
             self.put_passages([passage])
 
-    def set_bank(self, bank: Bank) -> None:
+    def update_bank(self, bank: Bank) -> None:
         d = bank.disposition
         self._run(
             "UPDATE bank SET background = ?, skepticism = ?, literalism = ?, empathy = ?, "

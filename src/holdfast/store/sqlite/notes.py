@@ -30,7 +30,7 @@ class NoteWays(Asking):
             i.because,
         )
 
-    def settle_injection(self, injection: Injection) -> None:
+    def record_injection_outcome(self, injection: Injection) -> None:
         self._run(
             "UPDATE injection SET arrived = ?, use = ?, because = ? WHERE bank = ? AND id = ?",
             _ARRIVED[injection.arrived],
@@ -58,10 +58,10 @@ class NoteWays(Asking):
         )
         return [_injection(row) for row in rows]
 
-    def chores(self) -> list[Chore]:
+    def failed_tasks(self) -> list[Chore]:
         return [Chore(*row) for row in self._run("SELECT * FROM failed_task ORDER BY name")]
 
-    def put_chore(self, chore: Chore) -> None:
+    def put_failed_task(self, chore: Chore) -> None:
         self._run(
             "INSERT OR REPLACE INTO failed_task VALUES (?, ?, ?, ?, ?)",
             chore.name,
@@ -71,7 +71,7 @@ class NoteWays(Asking):
             chore.not_before,
         )
 
-    def clear_chore(self, name: str) -> None:
+    def clear_failed_task(self, name: str) -> None:
         self._run("DELETE FROM failed_task WHERE name = ?", name)
 
 

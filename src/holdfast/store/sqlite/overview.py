@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from holdfast.errors import StoreError
 from holdfast.model.query import Filter
-from holdfast.store.protocol.overview import Author, Held, Portion, Tally, Wanted
+from holdfast.store.protocol.overview import (
+    BankContentSize,
+    CommitAuthor,
+    CommitFilter,
+    PeriodCount,
+    TableSize,
+)
 from holdfast.store.sqlite import labels
 from holdfast.store.sqlite.asking import Asking
 
@@ -20,14 +26,14 @@ _BY_AUTHOR = "(lower(author) LIKE ? ESCAPE '\\' OR lower(email) LIKE ? ESCAPE '\
 class OverviewQuestions(Asking):
     """What can be asked."""
 
-    def tally(
+    def counts_by_period(
         self,
         bank: str | None,
         kinds: Sequence[str],
         digits: int,
         since: str = "",
         until: str = "",
-    ) -> list[Tally]:
+    ) -> list[PeriodCount]:
         counted: dict[tuple[str, str], int] = {}
         for one in self._bank_ids(bank):
             for kind in dict.fromkeys(kinds):
@@ -40,10 +46,10 @@ class OverviewQuestions(Asking):
                 )
                 for period, count in found:
                     counted[kind, period] = counted.get((kind, period), 0) + count
-        return [Tally(kind, period, n) for (kind, period), n in sorted(counted.items())]
+        return [PeriodCount(kind, period, n) for (kind, period), n in sorted(counted.items())]
 
-    def history(
-        self, bank: str | None, wanted: Wanted, limit: int, skip: int = 0
+    def commit_ids(
+        self, bank: str | None, wanted: CommitFilter, limit: int, skip: int = 0
     ) -> list[tuple[str, str]]:
         if wanted.path:
             return self._touching(bank, wanted, limit, skip)
@@ -61,7 +67,7 @@ class OverviewQuestions(Asking):
         return _page(found, limit, skip)
 
     def _touching(
-        self, bank: str | None, wanted: Wanted, limit: int, skip: int
+        self, bank: str | None, wanted: CommitFilter, limit: int, skip: int
     ) -> list[tuple[str, str]]:
         """The commits that touch a path are found by their labels, and then looked at."""
         most = _MOST if wanted.author else limit + skip
@@ -79,7 +85,7 @@ class OverviewQuestions(Asking):
                 found += [(row[0], id, one)] if row else []
         return _page(found, limit, skip)
 
-    def authors(self, bank: str | None, limit: int = 50) -> list[Author]:
+    def authors(self, bank: str | None, limit: int = 50) -> list[CommitAuthor]:
         where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT max(author), max(email), count(*) AS n FROM visible_commit WHERE {where} "
@@ -87,22 +93,22 @@ class OverviewQuestions(Asking):
             "ORDER BY n DESC, 1, 2 LIMIT ?",
             *(*values, limit),
         )
-        return [Author(*row) for row in found]
+        return [CommitAuthor(*row) for row in found]
 
-    def portions(self) -> list[Portion]:
+    def table_sizes(self) -> list[TableSize]:
         try:
             found = self._all(
                 "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC, 1"
             )
         except StoreError:  # a library without this table
             return []
-        return [Portion(*row) for row in found]
+        return [TableSize(*row) for row in found]
 
-    def held(self) -> list[Held]:
+    def bank_content_sizes(self) -> list[BankContentSize]:
         words = dict(self._all(_WORDS))
         vectors = dict(self._all(_VECTORS))
         banks = sorted({*words, *vectors})
-        return [Held(bank, words.get(bank, 0), vectors.get(bank, 0)) for bank in banks]
+        return [BankContentSize(bank, words.get(bank, 0), vectors.get(bank, 0)) for bank in banks]
 
 
 def _page(found: list[tuple[str, str, str]], limit: int, skip: int) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.store.protocol.outbox import Parcel, ParcelState
+from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.rows import marks
 
@@ -14,16 +14,16 @@ PARCEL = (
 )
 
 
-def _parcel_of(row: tuple[Any, ...]) -> Parcel:
+def _parcel_of(row: tuple[Any, ...]) -> OutboxItem:
     """`PARCEL`."""
-    told = Parcel(*row)
-    return told._replace(gone=bool(told.gone), state=ParcelState(told.state))
+    told = OutboxItem(*row)
+    return told._replace(gone=bool(told.gone), state=OutboxState(told.state))
 
 
 class ParcelQuestions(Asking):
     """What can be asked."""
 
-    def parcels(self, remote: str = "") -> list[Parcel]:
+    def outbox(self, remote: str = "") -> list[OutboxItem]:
         where, values = ("remote = ?", (remote,)) if remote else ("1", ())
         found = self._all(
             f"SELECT {PARCEL} FROM outbox_item WHERE {where} ORDER BY queued, remote, id", *values
@@ -34,12 +34,12 @@ class ParcelQuestions(Asking):
 class ParcelWays(ParcelQuestions):
     """The ways in."""
 
-    def put_parcel(self, parcel: Parcel) -> None:
-        self.drop_parcel(parcel)
+    def put_outbox_item(self, parcel: OutboxItem) -> None:
+        self.drop_outbox_item(parcel)
         row = parcel._replace(gone=int(parcel.gone))._asdict() | {"state": parcel.state.value}
         self._run(f"INSERT INTO outbox_item ({PARCEL}) VALUES ({marks(PARCEL)})", *row.values())
 
-    def drop_parcel(self, parcel: Parcel) -> None:
+    def drop_outbox_item(self, parcel: OutboxItem) -> None:
         self._run(
             "DELETE FROM outbox_item WHERE bank = ? AND remote = ? AND id = ?",
             *(parcel.bank, parcel.remote, parcel.id),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from holdfast.store.protocol.export import Chosen, Row, Table
+from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
 from holdfast.store.sqlite.asking import Asking, marks_for
 from holdfast.store.sqlite.connection import translated
 from holdfast.store.sqlite.curating import CuratingWays
@@ -22,7 +22,7 @@ _DECISION = ("time", "action", "target", "text", "who")
 class PortableQuestions(Asking):
     """What can be carried away."""
 
-    def carried(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
+    def exported_rows(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
         if table.name == "curation":
             yield from self._decisions(bank, table, chosen)
             return
@@ -36,7 +36,7 @@ class PortableQuestions(Asking):
         found = self._all("SELECT id FROM hidden_record WHERE bank = ? AND kind = 'turn'", bank)
         return {id for (id,) in found}
 
-    def _rows(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
+    def _rows(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
         names = table.columns.split()
         own = table.lies_in or table.name
         by_source = "source" in names and "bank" not in names
@@ -62,7 +62,7 @@ class PortableQuestions(Asking):
                 row.pop("bank", None)
                 yield row | {name: json.loads(row[name] or "null") for name in table.json}
 
-    def _decisions(self, bank: str, table: Table, chosen: Chosen) -> Iterator[Row]:
+    def _decisions(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
         """The log, numbered from 1, each with the session that it is about a record of; words about
         what nobody is shown are not told."""
         plain = table._replace(columns=table.columns.replace(" session", ""), json=())
@@ -71,7 +71,7 @@ class PortableQuestions(Asking):
         away = self._all("SELECT kind, id FROM hidden_record WHERE bank = ?", bank)
         hidden = {f"holdfast://{kind}/{id}" for kind, id in away}
         numbers: dict[str, int] = {}
-        for number, row in enumerate(self._rows(bank, plain, Chosen()), 1):
+        for number, row in enumerate(self._rows(bank, plain, ExportSelection()), 1):
             numbers[str(row["seq"])] = number
             row |= {"seq": number, "session": sessions.get(row["target"], "")}
             if row["action"] == "undo":
@@ -85,7 +85,7 @@ class PortableQuestions(Asking):
 class PortableWays(PortableQuestions, CuratingWays):
     """The ways back in."""
 
-    def put_carried(self, bank: str, table: Table, rows: Iterable[Row]) -> int:
+    def restore_rows(self, bank: str, table: ExportTable, rows: Iterable[Row]) -> int:
         names = table.columns.split()
         own = table.lies_in or table.name
         more = (", kind", ", 'raw'") if table.name == "withheld_turn" else ("", "")
@@ -102,10 +102,10 @@ class PortableWays(PortableQuestions, CuratingWays):
                     "INSERT OR REPLACE INTO stale_session VALUES (?, ?, 0)",
                     [(bank, row["id"]) for row in some],
                 )
-        self.note_change(bank, "")
+        self.mark_changed(bank, "")
         return self._size(own) - before
 
-    def put_carried_source(self, bank: str, table: Table, row: Row) -> int:
+    def restore_source(self, bank: str, table: ExportTable, row: Row) -> int:
         names = [name for name in table.columns.split() if name != "id"]
         self._run(
             f"INSERT INTO source ({_bare(names)}) VALUES ({marks_for(names)})",
@@ -133,7 +133,7 @@ def _bare(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _values(bank: str, table: Table, names: Iterable[str], row: Row) -> tuple[Any, ...]:
+def _values(bank: str, table: ExportTable, names: Iterable[str], row: Row) -> tuple[Any, ...]:
     told = {**row, "bank": bank}
     told |= {
         name: json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))

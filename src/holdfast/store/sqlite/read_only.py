@@ -13,44 +13,46 @@ from pathlib import Path
 
 from holdfast.store.protocol import ReadStore
 from holdfast.store.sqlite.connection import open_read_only, translated
-from holdfast.store.sqlite.migrate import check_ours, migrate, stand_in, version_of
+from holdfast.store.sqlite.migrate import check_current, check_ours, migrate, version_of
 from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.schema import VERSION, steps
+from holdfast.store.sqlite.schema import VERSION, migrations
 
 
 class SqliteReadStore(SqliteReader):
     """One file, open for questions. A missing one is an empty memory, and stays missing."""
 
     def __init__(self, path: Path, any_thread: bool = False) -> None:
-        there = path.exists()
-        connection = (
-            open_read_only(path, any_thread)
-            if there
-            else sqlite3.connect(":memory:", isolation_level=None)
-        )
-        super().__init__(connection, path)
-        self._spare: list[ReadStore] = []
+        connection = open_read_only(path, any_thread) if path.exists() else None
         try:
             with translated(path):
-                if not there:
-                    migrate(connection, path, steps())
-                else:
+                if connection is not None:
                     check_ours(connection, path, VERSION)
-                    if (version := version_of(connection)) < VERSION:
-                        stand_in(connection, steps()[version:])
+                    if version_of(connection) == 0:  # another process is just making it
+                        connection.close()
+                        connection = None
+                    else:
+                        check_current(connection, path, VERSION)
+                if connection is None:
+                    connection = sqlite3.connect(
+                        ":memory:", isolation_level=None, check_same_thread=not any_thread
+                    )
+                    migrate(connection, path, migrations())
                 connection.execute("PRAGMA query_only = ON")
         except BaseException:
-            connection.close()
+            if connection is not None:
+                connection.close()
             raise
+        super().__init__(connection, path)
+        self._spare: list[ReadStore] = []
 
-    def another(self) -> ReadStore | None:
+    def borrow_reader(self) -> ReadStore | None:
         if self._spare:
             return self._spare.pop()
         if not self._path.exists():
             return None
         return SqliteReadStore(self._path, any_thread=True)
 
-    def give_back(self, other: ReadStore) -> None:
+    def return_reader(self, other: ReadStore) -> None:
         self._spare.append(other)
 
     def interrupt(self) -> None:

@@ -12,7 +12,7 @@ from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
 from holdfast.model.query import Filter, Moment, Passage
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.store.protocol import Counts, Match, Record, Stale
+from holdfast.store.protocol import Counts, Match, Record, StaleSession
 from holdfast.store.sqlite import forge, imported, labels, moments, rows, rule_rows
 from holdfast.store.sqlite.asking import marks_for
 from holdfast.store.sqlite.concepts import ConceptQuestions
@@ -80,11 +80,11 @@ class SqliteReader(
     def bank(self, id: str) -> Bank | None:
         return next((bank for bank in self.banks() if bank.id == id), None)
 
-    def bank_of(self, alias: str) -> str | None:
+    def bank_by_alias(self, alias: str) -> str | None:
         row = self._one("SELECT bank FROM bank_alias WHERE alias = ?", alias)
         return row[0] if row else None
 
-    def bank_of_host(self, host: str) -> str | None:
+    def bank_by_host_session(self, host: str) -> str | None:
         row = self._one("SELECT bank FROM session WHERE host = ? LIMIT 1", host)
         return row[0] if row else None
 
@@ -149,8 +149,9 @@ class SqliteReader(
     def counts(self, bank: str | None = None) -> Counts:
         where, values = self._in_bank(bank)
         tables = (
-            "visible_session", "visible_turn", "exchange", "digest", "visible_commit", "visible_remembered_memory", "fact",
-            "retained_memory", "opinion", "visible_pull", "visible_issue", "visible_shared_record", "visible_imported_record",
+            "visible_session", "visible_turn", "exchange", "digest", "visible_commit",
+            "visible_remembered_memory", "fact", "retained_memory", "opinion", "visible_pull",
+            "visible_issue", "visible_shared_record", "visible_imported_record",
         )  # fmt: skip
         numbers = [
             row[0]
@@ -189,7 +190,7 @@ class SqliteReader(
         return self._worded([rows.turn_of(row) for row in found])
 
     def turns_from(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
-        corrected = {c.id: c.text for c in self.curated_in(bank, session) if c.kind == "turn"}
+        corrected = {c.id: c.text for c in self.curation_states_in_session(bank, session) if c.kind == "turn"}
         with translated(self._path):
             for row in self._connection.execute(
                 f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
@@ -255,7 +256,7 @@ class SqliteReader(
         if not isinstance(record, Commit | Memory):
             return record
         kind = "commit" if isinstance(record, Commit) else "memory"
-        known = self.curated(record.bank, kind, record.id)
+        known = self.curation_state(record.bank, kind, record.id)
         if known is None or not known.text:
             return record
         if isinstance(record, Commit):
@@ -290,24 +291,27 @@ class SqliteReader(
         )
         return [Match(rows.passage_of(row[:-1]), -row[-1]) for row in found]
 
-    def frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
+    def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         counted: list[int] = []
         for term in terms:
             match = _expression(bank, [term], ())
             row = match and self._one(
-                "SELECT count(*) FROM (SELECT 1 FROM passage_fts WHERE passage_fts MATCH ? LIMIT ?)", match, most
+                "SELECT count(*) FROM (SELECT 1 FROM passage_fts WHERE passage_fts MATCH ? LIMIT "
+                "?)",
+                match,
+                most,
             )
             counted.append(row[0] if row else 0)
         return counted
 
-    def size(self, bank: str | None, most: int) -> int:
+    def count_passages(self, bank: str | None, most: int) -> int:
         where, values = self._in_bank(bank)
         row = self._one(
             f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE {where} LIMIT ?)", *values, most
         )
         return row[0] if row else 0
 
-    def recent(
+    def recent_passages(
         self, bank: str | None, kind: str, limit: int = 5, since: str = "", until: str = ""
     ) -> list[Passage]:
         where, values = self._in_bank(bank)
@@ -336,7 +340,7 @@ class SqliteReader(
         row = self._one("PRAGMA data_version")
         return f"{row[0] if row else 0}.{self._connection.total_changes}"
 
-    def around(
+    def passages_around(
         self,
         bank: str | None,
         moment: Moment,
@@ -346,10 +350,10 @@ class SqliteReader(
     ) -> list[Passage]:
         return moments.around(self._all, self._bank_ids(bank), moment, kinds, before, after)
 
-    def undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
+    def count_undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
         return moments.undated(self._all, self._bank_ids(bank), kinds, most)
 
-    def sift(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
+    def filter_records(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
         found = labels.sift(self._all, self._bank_ids(bank), filter, limit)
         return [x if isinstance(x, Exchange) else self._commit_in_words(x) for x in found]
 
@@ -358,13 +362,14 @@ class SqliteReader(
         assert isinstance(told, Commit)
         return told
 
-    def stale_sessions(self, limit: int = 100) -> list[Stale]:
+    def stale_sessions(self, limit: int = 100) -> list[StaleSession]:
         found = self._all(
-            "SELECT bank, session, first_seq FROM stale_session ORDER BY bank, session LIMIT ?", limit
+            "SELECT bank, session, first_seq FROM stale_session ORDER BY bank, session LIMIT ?",
+            limit,
         )
-        return [Stale(*row) for row in found]
+        return [StaleSession(*row) for row in found]
 
-    def last_event(self, bank: str | None = None) -> str:
+    def last_session_end(self, bank: str | None = None) -> str:
         where, values = self._in_bank(bank)
         row = self._one(f"SELECT coalesce(max(ended), '') FROM session WHERE {where}", *values)
         return row[0] if row else ""

@@ -9,7 +9,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.rules import SeenFile, Statement
+from holdfast.store.protocol.rules import ReadRuleFile, Statement
 from holdfast.store.sqlite import rule_rows as rows
 from holdfast.store.sqlite.asking import Asking
 from holdfast.store.sqlite.curating import CuratingWays
@@ -21,11 +21,11 @@ _REFUSAL = "seq, target, text, why, time, who, evidence"
 class RuleQuestions(Asking):
     """What can be asked about rules."""
 
-    def rule_files(self, bank: str) -> list[SeenFile]:
+    def rule_files(self, bank: str) -> list[ReadRuleFile]:
         found = self._all(
             "SELECT file, root, stamp, hash FROM rule_file WHERE bank = ? ORDER BY file", bank
         )
-        return [SeenFile(*row) for row in found]
+        return [ReadRuleFile(*row) for row in found]
 
     def rules(self, bank: str) -> list[Rule]:
         found = self._all(
@@ -48,7 +48,9 @@ class RuleQuestions(Asking):
         return [rows.proposal_of(row) for row in found]
 
     def refusals(self, bank: str) -> list[Refusal]:
-        found = self._all(f"SELECT {_REFUSAL} FROM refused_proposal WHERE bank = ? ORDER BY seq", bank)
+        found = self._all(
+            f"SELECT {_REFUSAL} FROM refused_proposal WHERE bank = ? ORDER BY seq", bank
+        )
         return [Refusal(*row)._replace(evidence=rows.as_tuple(row[-1])) for row in found]
 
 
@@ -56,7 +58,7 @@ class RuleWays(RuleQuestions, CuratingWays):
     """The ways in."""
 
     def put_rules(
-        self, bank: str, files: Sequence[SeenFile], rules: Iterable[tuple[Rule, Passage]]
+        self, bank: str, files: Sequence[ReadRuleFile], rules: Iterable[tuple[Rule, Passage]]
     ) -> None:
         for table in ("rule_file", "rule"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", bank)
@@ -70,7 +72,7 @@ class RuleWays(RuleQuestions, CuratingWays):
                 *rows.row_of(rule),
             )
             self.put_passages([passage])
-        self.note_change(bank, "")
+        self.mark_changed(bank, "")
 
     def put_patterns(self, bank: str, patterns: Iterable[Pattern]) -> None:
         self._run("DELETE FROM pattern WHERE bank = ?", bank)
@@ -91,7 +93,8 @@ class RuleWays(RuleQuestions, CuratingWays):
     def put_refusal(self, bank: str, refusal: Refusal) -> None:
         *row, evidence = refusal
         self._run(
-            f"INSERT OR REPLACE INTO refused_proposal (bank, {_REFUSAL}) VALUES ({marks(_REFUSAL)}, ?)",
+            f"INSERT OR REPLACE INTO refused_proposal (bank, {_REFUSAL}) VALUES "
+            f"({marks(_REFUSAL)}, ?)",
             *(bank, *row, rows.as_list(evidence)),
         )
 
@@ -141,4 +144,8 @@ class RuleWays(RuleQuestions, CuratingWays):
         gone = {uri(kind, id) for kind, ids in named for id in ids}
         for refusal in self.refusals(what.bank):
             if gone.intersection(refusal.evidence):
-                self._run("DELETE FROM refused_proposal WHERE bank = ? AND seq = ?", what.bank, refusal.seq)
+                self._run(
+                    "DELETE FROM refused_proposal WHERE bank = ? AND seq = ?",
+                    what.bank,
+                    refusal.seq,
+                )

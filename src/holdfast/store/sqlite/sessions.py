@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from holdfast.model.records import Session
-from holdfast.store.protocol.sessions import Extent, Facets, Listed, Sieve
+from holdfast.store.protocol.sessions import (
+    SessionExtent,
+    SessionFacets,
+    SessionFilter,
+    SessionListing,
+)
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking
 
@@ -20,7 +25,7 @@ _TOP = (
 class SessionQuestions(Asking):
     """What can be asked about them."""
 
-    def listed(self, sieve: Sieve, limit: int, offset: int = 0) -> list[Listed]:
+    def list_sessions(self, sieve: SessionFilter, limit: int, offset: int = 0) -> list[SessionListing]:
         where, values = _passes(sieve)
         if not sieve.bank and self.within is not None:
             own, mine = self._in_bank(None)
@@ -40,26 +45,29 @@ class SessionQuestions(Asking):
             limit,
             offset,
         )
-        return [Listed(rows.session_of(row[:-5]), *row[-5:]) for row in found]
+        return [SessionListing(rows.session_of(row[:-5]), *row[-5:]) for row in found]
 
-    def facets(self, bank: str | None) -> Facets:
+    def facets(self, bank: str | None) -> SessionFacets:
         where, values = self._in_bank(bank)
         told = [
             tuple(
                 name
                 for (name,) in self._all(
-                    f"SELECT DISTINCT {column} FROM visible_session WHERE {where} AND {column} <> '' "
+                    f"SELECT DISTINCT {column} FROM visible_session WHERE {where} AND {column} "
+                    "<> '' "
                     f"ORDER BY {column} LIMIT {_BRANCHES}",
                     *values,
                 )
             )
             for column in ("agent", "branch")
         ]
-        return Facets(*told)
+        return SessionFacets(*told)
 
-    def named(self, name: str) -> list[Session]:
+    def sessions_named(self, name: str) -> list[Session]:
         own, of_host = (
-            self._all(f"SELECT {rows.SESSION} FROM visible_session WHERE {what} ORDER BY bank", name)
+            self._all(
+                f"SELECT {rows.SESSION} FROM visible_session WHERE {what} ORDER BY bank", name
+            )
             for what in ("bank IN (SELECT id FROM bank) AND id = ?", "host = ? AND parent = ''")
         )
         return [rows.session_of(row) for row in own or of_host]
@@ -73,15 +81,15 @@ class SessionQuestions(Asking):
         )
         return [rows.session_of(row) for row in found]
 
-    def extent(self, bank: str, session: str) -> Extent:
+    def extent(self, bank: str, session: str) -> SessionExtent:
         row = self._one(
             "SELECT count(*), coalesce(min(seq), 0), coalesce(max(seq), 0) FROM visible_turn "
             "WHERE bank = ? AND session = ?",
             *(bank, session),
         )
-        return Extent(*(row or (0, 0, 0)))
+        return SessionExtent(*(row or (0, 0, 0)))
 
-    def window(self, bank: str, session: str, first: int, most: int) -> tuple[int, int] | None:
+    def turn_window(self, bank: str, session: str, first: int, most: int) -> tuple[int, int] | None:
         row = self._one(
             "SELECT min(seq), max(seq) FROM (SELECT seq FROM visible_turn WHERE bank = ? "
             "AND session = ? AND seq >= ? ORDER BY seq LIMIT ?)",
@@ -89,7 +97,7 @@ class SessionQuestions(Asking):
         )
         return (row[0], row[1]) if row and row[0] is not None else None
 
-    def window_before(self, bank: str, session: str, first: int, most: int) -> int | None:
+    def turn_window_before(self, bank: str, session: str, first: int, most: int) -> int | None:
         row = self._one(
             "SELECT min(seq) FROM (SELECT seq FROM visible_turn WHERE bank = ? AND session = ? "
             "AND seq < ? ORDER BY seq DESC LIMIT ?)",
@@ -97,14 +105,14 @@ class SessionQuestions(Asking):
         )
         return row[0] if row else None
 
-    def redacted(self, source: int) -> dict[str, int]:
+    def redaction_counts(self, source: int) -> dict[str, int]:
         found = self._all(
             "SELECT kind, count FROM redaction WHERE source = ? ORDER BY count DESC, kind", source
         )
         return dict(found)
 
 
-def _passes(sieve: Sieve) -> tuple[str, list[str]]:
+def _passes(sieve: SessionFilter) -> tuple[str, list[str]]:
     asked = {
         "s.bank = ?": sieve.bank or "",
         "s.agent = ?": sieve.agent,

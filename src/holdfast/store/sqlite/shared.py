@@ -10,7 +10,7 @@ from typing import Any
 from holdfast.model.query import Passage
 from holdfast.model.team import SHARED_SCOPES, Scope, Shared
 from holdfast.model.trust import Trust
-from holdfast.store.protocol.shares import Taking
+from holdfast.store.protocol.shares import ShareImport
 from holdfast.store.sqlite.curating import CuratingWays
 from holdfast.store.sqlite.parcels import ParcelQuestions, ParcelWays
 from holdfast.store.sqlite.rows import marks
@@ -46,37 +46,44 @@ class SharedQuestions(ParcelQuestions):
 
     def shared(self, bank: str) -> list[Shared]:
         found = self._all(
-            f"SELECT {SHARED} FROM visible_shared_record WHERE bank = ? ORDER BY shared DESC, id", bank
+            f"SELECT {SHARED} FROM visible_shared_record WHERE bank = ? ORDER BY shared DESC, id",
+            bank,
         )
         return [shared_of(row) for row in found]
 
-    def takings(self, bank: str) -> list[Taking]:
+    def share_imports(self, bank: str) -> list[ShareImport]:
         found = self._all(
-            "SELECT bank, id, place, heads, time FROM share_import WHERE bank = ? ORDER BY time, id", bank
+            "SELECT bank, id, place, heads, time FROM share_import WHERE bank = ? ORDER BY time, "
+            "id",
+            bank,
         )
-        return [Taking(b, id, place, tuple(json.loads(h)), t) for b, id, place, h, t in found]
+        return [ShareImport(b, id, place, tuple(json.loads(h)), t) for b, id, place, h, t in found]
 
 
 class SharedWays(SharedQuestions, ParcelWays, CuratingWays):
     """The ways in."""
 
-    def sent(self, bank: str) -> set[str]:
+    def sent_ids(self, bank: str) -> set[str]:
         return {id for (id,) in self._all("SELECT id FROM sent_share WHERE bank = ?", bank)}
 
     def put_sent(self, bank: str, ids: Iterable[str]) -> None:
         self._run_many("INSERT OR IGNORE INTO sent_share VALUES (?, ?)", [(bank, id) for id in ids])
 
-    def held_shared(self, bank: str) -> list[Shared]:
-        found = self._all(f"SELECT {SHARED} FROM current_shared_record WHERE bank = ? ORDER BY id", bank)
+    def current_shared(self, bank: str) -> list[Shared]:
+        found = self._all(
+            f"SELECT {SHARED} FROM current_shared_record WHERE bank = ? ORDER BY id", bank
+        )
         return [shared_of(row) for row in found]
 
-    def taken(self, bank: str, taking: str) -> list[str]:
+    def share_import_ids(self, bank: str, taking: str) -> list[str]:
         found = self._all(
-            "SELECT id FROM shared_record WHERE bank = ? AND share_import = ? ORDER BY id", bank, taking
+            "SELECT id FROM shared_record WHERE bank = ? AND share_import = ? ORDER BY id",
+            bank,
+            taking,
         )
         return [id for (id,) in found]
 
-    def put_taking(self, taking: Taking, records: Iterable[Shared]) -> None:
+    def put_share_import(self, taking: ShareImport, records: Iterable[Shared]) -> None:
         self._run(
             "INSERT INTO share_import VALUES (?, ?, ?, ?, ?)",
             *(taking.bank, taking.id, taking.place, json.dumps(taking.heads), taking.time),
@@ -86,7 +93,7 @@ class SharedWays(SharedQuestions, ParcelWays, CuratingWays):
             f"INSERT INTO shared_record ({columns}) VALUES ({marks(columns)})",
             [(*_row_of(record), taking.id) for record in records],
         )
-        self.note_change(taking.bank, "")
+        self.mark_changed(taking.bank, "")
 
     def put_shared_passages(
         self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
@@ -94,4 +101,4 @@ class SharedWays(SharedQuestions, ParcelWays, CuratingWays):
         for id in ids:
             self._run("DELETE FROM passage WHERE bank = ? AND kind = 'shared' AND id = ?", bank, id)
         self.put_passages(passages)
-        self.note_change(bank, "")
+        self.mark_changed(bank, "")

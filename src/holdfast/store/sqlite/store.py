@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from holdfast.errors import StoreError
 from holdfast.store.protocol import ReadStore
+from holdfast.store.sql.migrations import Migrations, check_still
 from holdfast.store.sqlite.checking import CheckWays
 from holdfast.store.sqlite.connection import (
     BUSY_S,
@@ -20,12 +22,11 @@ from holdfast.store.sqlite.connection import (
 from holdfast.store.sqlite.migrate import (
     check_current,
     check_ours,
-    check_still,
     migrate,
-    stand_in,
     version_of,
 )
-from holdfast.store.sqlite.schema import VERSION, steps
+from holdfast.store.sqlite.schema import VERSION
+from holdfast.store.sqlite.schema import migrations as own_migrations
 from holdfast.store.sqlite.writer import SqliteWriter
 
 
@@ -35,7 +36,7 @@ class SqliteStore(SqliteWriter, CheckWays):
     def __init__(
         self,
         path: Path,
-        migrations: Sequence[tuple[str, str]] | None = None,
+        migrations: Migrations | None = None,
         busy_s: float = BUSY_S,
         create: bool = True,
         any_thread: bool = False,
@@ -44,7 +45,9 @@ class SqliteStore(SqliteWriter, CheckWays):
         """Open a memory. Without `create` nothing is made on disk: a missing memory is an
         empty one, and one that cannot be written can still be asked. One thread at a time may
         use it: the one that opened it, unless it is for `any_thread`. A memory of an older
-        version is brought up to date, which may take long; one asked for `as_it_is`, refused."""
+        version is brought up to date, which may take long; it is refused `as_it_is`, or where it
+        cannot be written."""
+        existed = path.exists()
         asking = None if create else open_to_ask(path, any_thread)
         connection = asking or open_database(path, busy_s, any_thread)
         super().__init__(connection, path)
@@ -56,15 +59,17 @@ class SqliteStore(SqliteWriter, CheckWays):
                 check_ours(connection, path, known)
                 if as_it_is:
                     check_current(connection, path, known)
+                if existed and asking is not None and version_of(connection) < known:
+                    raise StoreError(
+                        f"The memory at {path} is of an older version and cannot be written.",
+                        "Make the file and its folder writable, or copy it elsewhere and open it "
+                        "there: that brings it up to date.",
+                    )
                 if asking is None:
                     tighten(path)
                     use_wal(connection, busy_s)
-                if (version := version_of(connection)) < known:
-                    missing = steps() if migrations is None else migrations
-                    if asking is None or not path.exists():
-                        migrate(connection, path, missing)
-                    else:
-                        stand_in(connection, missing[version:])
+                if version_of(connection) < known:
+                    migrate(connection, path, migrations or own_migrations())
                 self._version = version_of(connection)
         except BaseException:
             connection.close()
@@ -81,20 +86,20 @@ class SqliteStore(SqliteWriter, CheckWays):
         self._connection.execute("PRAGMA busy_timeout = 100")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
-    def another(self) -> ReadStore | None:
+    def borrow_reader(self) -> ReadStore | None:
         if self._spare:
             return self._spare.pop()
         if not self._path.exists():
             return None
         return SqliteStore(self._path, create=False, any_thread=True)
 
-    def give_back(self, other: ReadStore) -> None:
+    def return_reader(self, other: ReadStore) -> None:
         self._spare.append(other)
 
-    def overwrite(self) -> None:
+    def overwrite_deleted(self) -> None:
         while self._spare:
             self._spare.pop().close()
-        super().overwrite()
+        super().overwrite_deleted()
 
     def interrupt(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked

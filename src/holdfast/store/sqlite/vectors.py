@@ -69,7 +69,7 @@ class VectorQuestions(Asking):
         """A file does not compare vectors: `recall.matrix` does."""
         return None
 
-    def unplaced_vectors(self, bank: str, model: str) -> int | None:
+    def unindexed_vectors(self, bank: str, model: str) -> int | None:
         return None
 
     def passages_of(
@@ -145,7 +145,7 @@ class VectorWays(Asking):
             [(bank, model, hash, part, data) for hash, part, data in vectors],
         )
 
-    def place_vectors(self, model: str) -> bool:
+    def index_vectors(self, model: str) -> bool:
         return False
 
     def prune_vectors(self, keep: str) -> int:

@@ -73,7 +73,7 @@ class SqliteWriter(
     def move_source(self, id: int, path: str) -> None:
         self._run("UPDATE source SET path = ?, state = 'live', problem = '' WHERE id = ?", path, id)
 
-    def rebank_source(self, id: int, bank: str) -> None:
+    def move_source_to_bank(self, id: int, bank: str) -> None:
         source = self.source(id)
         if source is None or source.bank == bank:
             return
@@ -134,7 +134,7 @@ class SqliteWriter(
             self._mark_stale([(old, session, 0)])
         else:
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", old, session)
-        self.note_change(old, session)
+        self.mark_changed(old, session)
         self._mark_stale([(bank, session, 0)])
 
     def _move_summaries(self, session: str, old: str, bank: str) -> None:
@@ -143,7 +143,8 @@ class SqliteWriter(
         self._run(
             "UPDATE model_summary SET bank = ? WHERE bank = ? AND record IN "
             f"({own.format('exchange')} UNION {own.format('digest')}) AND NOT EXISTS "
-            "(SELECT 1 FROM model_summary AS held WHERE held.bank = ? AND held.hash = model_summary.hash "
+            "(SELECT 1 FROM model_summary AS held WHERE held.bank = ? AND held.hash = "
+            "model_summary.hash "
             "AND held.version = model_summary.version)",
             *(bank, old, old, session, old, session, bank),
         )
@@ -158,10 +159,10 @@ class SqliteWriter(
         )
         self._run("UPDATE turn SET line = 0, offset = 0 WHERE source = ?", id)
 
-    def mark_source(self, id: int, state: str, problem: str) -> None:
+    def set_source_state(self, id: int, state: str, problem: str) -> None:
         self._run("UPDATE source SET state = ?, problem = ? WHERE id = ?", state, problem, id)
 
-    def advance(self, change: SourceChange) -> bool:
+    def advance_source(self, change: SourceChange) -> bool:
         c = change
         moved = self._run(
             "UPDATE source SET offset = ?, prefix = ?, stamp = ?, lines = lines + ?, "
@@ -192,7 +193,8 @@ class SqliteWriter(
             [(c.source, kind, n) for kind, n in c.redacted.items()],
         )
         self._run_many(
-            f"INSERT OR REPLACE INTO failed_line ({rows.FAILURE}) VALUES ({rows.marks(rows.FAILURE)})",
+            f"INSERT OR REPLACE INTO failed_line ({rows.FAILURE}) VALUES "
+            f"({rows.marks(rows.FAILURE)})",
             [(f.source, f.line, f.offset, f.reason, f.excerpt, f.reader) for f in c.failed],
         )
         return True
@@ -230,7 +232,7 @@ class SqliteWriter(
             known.update((row[0], Origin(*row[1:])) for row in found)
         return known
 
-    def call(self, bank: str, session: str, call: str) -> Turn | None:
+    def tool_call_turn(self, bank: str, session: str, call: str) -> Turn | None:
         row = call and self._one(
             f"SELECT {rows.TURN} FROM turn "
             "WHERE bank = ? AND call = ? AND session = ? AND call <> '' LIMIT 1",
@@ -240,7 +242,7 @@ class SqliteWriter(
         )
         return rows.turn_of(row) if row else None
 
-    def knows_call(self, bank: str, call: str) -> bool:
+    def has_tool_call(self, bank: str, call: str) -> bool:
         return bool(
             call
             and self._one(
@@ -269,7 +271,8 @@ class SqliteWriter(
             first[bank, session] = min(seq, first.get((bank, session), seq))
         self._run_many(
             "INSERT INTO stale_session VALUES (?, ?, ?) "
-            "ON CONFLICT (bank, session) DO UPDATE SET first_seq = min(stale_session.first_seq, excluded.first_seq)",
+            "ON CONFLICT (bank, session) DO UPDATE SET first_seq = min(stale_session.first_seq, "
+            "excluded.first_seq)",
             [(*name, seq) for name, seq in first.items()],
         )
 
@@ -285,5 +288,5 @@ class SqliteWriter(
                 banks.append(commit.bank)
                 self.put_passage(commit, passage)
         for bank in dict.fromkeys(banks):
-            self.note_change(bank, "")
+            self.mark_changed(bank, "")
         return len(banks)

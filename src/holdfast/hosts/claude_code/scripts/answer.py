@@ -1,8 +1,11 @@
 """Answers a hook of Claude Code: `python -I -S answer.py start|goal|file|error|subagent SESSION`.
 
-Copied into the home beside capture.sh and run from there by any Python from 3.11 on, with nothing
-but the standard library and what was prepared ahead. It keeps the event as capture.sh does, then
-prints what is to be put into the session, or nothing. Whatever goes wrong, it exits 0 in silence.
+Setup copies this file into the home, beside capture.sh. Hooks run it there with any Python from
+3.11 on. It imports the standard library alone, and as little of that as possible, because every
+module delays the session. It writes the event into the inbox as capture.sh does, then prints the
+context to inject, which was prepared ahead, or nothing. Whatever goes wrong, it exits silently.
+
+Only `search_in_process` imports the installed package; pyproject.toml allows no other import.
 """
 
 from __future__ import annotations
@@ -24,51 +27,66 @@ EVENTS = {
     "error": "PostToolUseFailure",
     "subagent": "SubagentStart",
 }
-# On resume the context of the session still holds what it was given.
-SOURCES = ("startup", "clear", "compact", "fork")
-MOST = 9_900
-LONGEST_PAYLOAD = 8_000_000
-ASK_S = 0.8
-# What all of it may take: after that the system ends this process, whatever it waits for.
-PATIENCE_S = 1.8
+# Where a session starts with an empty context. On resume it still holds what was injected before.
+FRESH_SOURCES = ("startup", "clear", "compact", "fork")
+# Claude Code replaces a hook's output of more than 10,000 characters by a stub.
+MAX_BRIEF_CHARS = 9_900
+# A larger payload is captured, but not parsed.
+MAX_PAYLOAD_BYTES = 8_000_000
+# How long a running server may take to find what is known about a prompt. What is left of the
+# total must do for the search in this process.
+SERVER_TIMEOUT_S = 0.8
+# The user waits for this script. After this long the system ends the process.
+TOTAL_TIMEOUT_S = 1.8
+# Events that wait longer for a worker, and briefs that are older, mean that no worker runs.
 STALE_S = 86_400
-WELCOME = "Holdfast remembers what is done here, for later sessions; see `holdfast status`."
+# Shorter prompts are small talk ("go on", "yes please") and say nothing about the goal.
+MIN_PROMPT_CHARS = 12
+# Of a prompt sent to the server, of an answer of it, of a git config, and of the end of an
+# output in which errors are looked for: more would take time and add nothing.
+MAX_PROMPT_CHARS = 20_000
+MAX_ANSWER_BYTES = 100_000
+MAX_GIT_CONFIG_CHARS = 200_000
+MAX_ERROR_CHARS = 20_000
+# Files of one event, session and process. More of them than this means that something is wrong.
+MAX_FILES_OF_EVENT = 100
+GREETING = "Holdfast remembers what is done here, for later sessions; see `holdfast status`."
 
 
-class Place:
-    """The folders around this script."""
+class HookHome:
+    """The folder of the home, as seen from this script, and what was prepared in it."""
 
     def __init__(self) -> None:
         self.hooks = os.path.dirname(os.path.abspath(__file__))
-        self.home = os.path.dirname(self.hooks)
+        self.folder = os.path.dirname(self.hooks)
         self.inbox = first_line(os.path.join(self.hooks, "inbox"))
         found = os.lstat(self.inbox)
         if found.st_uid != os.getuid() or (found.st_mode & 0o170000) != 0o040000:
-            raise OSError("the inbox is not ours")
+            raise OSError("the inbox belongs to somebody else")
 
     def interpreter(self) -> list[str]:
-        """The Python that can import the program, and its flags."""
+        """The Python that can import the installed package, and its flags."""
         with open(os.path.join(self.hooks, "python"), encoding="utf-8") as file:
             return [file.readline().strip(), *file.readline().split()]
 
     def brief(self, name: str) -> dict[str, Any]:
-        """A prepared file of this format, {} if there is none."""
+        """A prepared JSON file; {} if there is none, or it has another format."""
         try:
-            with open(os.path.join(self.home, "briefs", name + ".json"), "rb") as file:
+            with open(os.path.join(self.folder, "briefs", name + ".json"), "rb") as file:
                 value = json.loads(file.read())
         except (OSError, ValueError):
             return {}
         return value if is_object(value) and value.get("v") == 1 else {}
 
     def mark(self, name: str) -> str:
-        """Where something that was done for a session is noted."""
-        folder = os.path.join(self.home, "marks")
+        """The path of a file that notes what was done for a session."""
+        folder = os.path.join(self.folder, "marks")
         os.makedirs(folder, 0o700, exist_ok=True)
         return os.path.join(folder, name)
 
 
 def first_line(path: str) -> str:
-    """The first line of a file, without the ends."""
+    """The first line of a file, stripped."""
     with open(path, encoding="utf-8") as file:
         return file.readline().strip()
 
@@ -78,10 +96,10 @@ def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def keep(place: Place, event: str, session: str, data: bytes) -> None:
-    """Put an event into the inbox as capture.sh does; where there is no room, its name."""
-    stem = os.path.join(place.inbox, f"1.{event}.{session}.{os.getpid()}")
-    for n in range(100):
+def write_event(home: HookHome, event: str, session: str, data: bytes) -> None:
+    """Write an event into the inbox as capture.sh does; an empty file where there is no room."""
+    stem = os.path.join(home.inbox, f"1.{event}.{session}.{os.getpid()}")
+    for n in range(MAX_FILES_OF_EVENT):
         path = stem if not n else f"{stem}.{n}"
         try:
             file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -97,10 +115,12 @@ def keep(place: Place, event: str, session: str, data: bytes) -> None:
         return
 
 
-def give(place: Place, kind: str, session: str, cwd: str, brief: dict[str, Any]) -> None:
-    """Print a brief, and leave a note of it, which holds no words and may rest anywhere."""
+def inject(home: HookHome, kind: str, session: str, cwd: str, brief: dict[str, Any]) -> None:
+    """Print a brief, and write an event that says which one, without its text."""
     text, id = brief.get("text"), brief.get("id")
-    if not isinstance(text, str) or not isinstance(id, str) or not text or len(text) > MOST:
+    if not isinstance(text, str) or not isinstance(id, str):
+        return
+    if not text or len(text) > MAX_BRIEF_CHARS:
         return
     event = EVENTS[kind]
     answer = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
@@ -114,47 +134,47 @@ def give(place: Place, kind: str, session: str, cwd: str, brief: dict[str, Any])
         "records": brief.get("records", []),
         "cwd": cwd,
     }
-    keep(place, "HoldfastInjected", session, json.dumps(note).encode())
+    write_event(home, "HoldfastInjected", session, json.dumps(note).encode())
 
 
-def bank_of(place: Place, cwd: str) -> str:
-    """The bank of a folder: by its own name, by a folder around it, by its repository."""
-    known = place.brief("folders")
+def find_bank(home: HookHome, cwd: str) -> str:
+    """The bank of a folder: by its own path, by a folder above it, or by its repository."""
+    known = home.brief("folders")
     folders, aliases = known.get("folders", {}), known.get("aliases", {})
     if known.get("all"):
         return known["all"]
     cwd = os.path.normpath(cwd)
-    home = os.path.expanduser("~")
+    user_folder = os.path.expanduser("~")
     while os.path.isabs(cwd):
         if cwd in folders:
             return folders[cwd]
         git = os.path.join(cwd, ".git")
         if os.path.exists(git):
-            return by_repository(cwd, git, aliases)
+            return bank_of_repository(cwd, git, aliases)
         above = os.path.dirname(cwd)
-        if above in (cwd, home):
+        if above in (cwd, user_folder):
             break
         cwd = above
     return ""
 
 
-def by_repository(top: str, git: str, aliases: dict[str, str]) -> str:
+def bank_of_repository(top: str, git: str, aliases: dict[str, str]) -> str:
     common = git
     if os.path.isfile(git):
         common = os.path.join(top, first_line(git).partition("gitdir:")[2].strip())
         shared = os.path.join(common, "commondir")
         common = os.path.join(common, first_line(shared) if os.path.isfile(shared) else "")
     common = os.path.realpath(common)
-    found, url = aliases.get("gitdir:" + common, ""), remote(common)
+    found, url = aliases.get("gitdir:" + common, ""), remote_url(common)
     return found or (aliases.get("remote:" + normal_remote(url, top), "") if url else "")
 
 
-def remote(common: str) -> str:
-    """The url of the remote that names a repository: origin, upstream, else the first by name."""
+def remote_url(common: str) -> str:
+    """The URL of the remote that identifies a repository: origin, upstream, or the first."""
     urls: dict[str, str] = {}
     section = ""
     with open(os.path.join(common, "config"), encoding="utf-8", errors="replace") as file:
-        lines = file.read(200_000).splitlines()
+        lines = file.read(MAX_GIT_CONFIG_CHARS).splitlines()
     for line in map(str.strip, lines):
         if line.startswith("["):
             section = line[1:].rstrip("]").strip()
@@ -164,7 +184,8 @@ def remote(common: str) -> str:
 
 
 def normal_remote(url: str, folder: str) -> str:
-    """One spelling for all the ways to name a repository: `github.com/org/repo`."""
+    """One spelling for all URLs of a repository: `github.com/org/repo`. Does the same as
+    `holdfast.sources.project.normal_remote`, which it must not import."""
     url = url.strip()
     scheme, found, rest = url.partition("://")
     host, slash, path = rest.partition("/")
@@ -181,84 +202,95 @@ def normal_remote(url: str, folder: str) -> str:
     return f"{host}/{path}".lower()
 
 
-def start(place: Place, session: str, payload: dict[str, Any], kind: str = "start") -> None:
-    """The session brief, ready made."""
+def answer_start(
+    home: HookHome, session: str, payload: dict[str, Any], kind: str = "start"
+) -> None:
+    """Inject the prepared brief of the bank, and start a worker if there is work."""
     cwd = str(payload.get("cwd") or "")
-    wanted = place.brief("settings")
-    bank = bank_of(place, cwd)
-    brief = place.brief(bank) if bank else {}
+    settings = home.brief("settings")
+    bank = find_bank(home, cwd)
+    brief = home.brief(bank) if bank else {}
     if kind == "subagent":
-        if wanted.get("subagents"):
-            give(place, kind, session, cwd, brief)
+        if settings.get("subagents"):
+            inject(home, kind, session, cwd, brief)
         return
-    if payload.get("source") in SOURCES and wanted.get("session", True):
+    if payload.get("source") in FRESH_SOURCES and settings.get("session", True):
         if brief.get("text"):
-            give(place, kind, session, cwd, brief)
+            inject(home, kind, session, cwd, brief)
         else:
-            welcome(place)
-    nudge(place)
+            greet_once(home)
+    start_worker(home)
 
 
-def welcome(place: Place) -> None:
-    """Once in the life of a home; the user sees it, the model does not."""
-    if once(os.path.join(place.hooks, "greeted")):
-        sys.stdout.write(json.dumps({"systemMessage": WELCOME}))
+def greet_once(home: HookHome) -> None:
+    """Greet the user, once in the life of a home. The model does not see it."""
+    if create_marker(os.path.join(home.hooks, "greeted")):
+        sys.stdout.write(json.dumps({"systemMessage": GREETING}))
         sys.stdout.flush()
 
 
-def nudge(place: Place, own: str = f".{os.getpid()}") -> None:
-    """Start a worker if there is something for it to do, besides our `own`, and none runs."""
-    if any(works(os.path.join(place.hooks, name)) for name in ("worker.pid", "nudged")):
+def start_worker(home: HookHome, own: str = f".{os.getpid()}") -> None:
+    """Start a worker if none runs and events wait, other than those with `own` in their name, or
+    the briefs are old."""
+    if any(is_running(os.path.join(home.hooks, name)) for name in ("worker.pid", "nudged")):
         return
-    path = os.path.join(place.home, "briefs", "folders.json")
-    waits = [e for e in os.scandir(place.inbox) if e.name[:2] == "1." and own not in e.name]
+    path = os.path.join(home.folder, "briefs", "folders.json")
+    waiting = [e for e in os.scandir(home.inbox) if e.name[:2] == "1." and own not in e.name]
     since = time.time() - STALE_S
-    if not waits and os.path.exists(path) and os.stat(path).st_mtime > since:
+    if not waiting and os.path.exists(path) and os.stat(path).st_mtime > since:
         return
-    if any(event.stat().st_mtime < since for event in waits):
-        # Nobody comes for the words: names must do, until a worker says otherwise.
-        once(os.path.join(place.hooks, "names-only"))
-    python, *flags = place.interpreter()
+    if any(event.stat().st_mtime < since for event in waiting):
+        # No worker takes the payloads out of the inbox: write only names until one runs again.
+        create_marker(os.path.join(home.hooks, "names-only"))
+    python, *flags = home.interpreter()
     command = [python, *flags, "-m", "holdfast", "worker", "--nudged"]
     null = [(os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in range(3)]
-    os.chdir("/")  # away from the user's folder, and below in a session of its own
-    around = {**os.environ, "HOLDFAST_HOME": place.home}
+    os.chdir("/")  # so that the worker does not keep the user's folder busy
+    environment = {**os.environ, "HOLDFAST_HOME": home.folder}
     try:
-        os.posix_spawn(python, command, around, file_actions=null, setsid=True)
+        os.posix_spawn(python, command, environment, file_actions=null, setsid=True)
     except NotImplementedError:
-        os.posix_spawn(python, command, around, file_actions=null, setpgroup=0)
+        os.posix_spawn(python, command, environment, file_actions=null, setpgroup=0)
 
 
-def works(path: str) -> bool:
-    """Whether a worker runs. A number outlives its process, and the next may be anyone's."""
+def is_running(path: str) -> bool:
+    """Whether the worker of a pid file runs. Its start time tells it from a later process with the
+    same number."""
     try:
         with open(path) as file:
-            number, *began = file.read().split()
+            number, *started = file.read().split()
         os.kill(int(number), 0)
         if not os.path.isdir("/proc/self"):
             return True
         with open(f"/proc/{number}/stat") as file:
-            known = file.read().rpartition(") ")[2].split()
-            return known[0] != "Z" and began == known[19:20]
+            state, *fields = file.read().rpartition(") ")[2].split()
+            return state != "Z" and started == fields[18:19]
     except (OSError, ValueError):
         return False
 
 
-def goal(place: Place, session: str, payload: dict[str, Any]) -> None:
-    """Asked of a running server, else found by words alone. Small talk uses up no brief."""
+def answer_prompt(home: HookHome, session: str, payload: dict[str, Any]) -> None:
+    """Inject what is known about the first real prompt of a session: as a running server finds it,
+    or by a search for words in this process."""
     prompt, cwd = payload.get("prompt"), str(payload.get("cwd") or "")
-    if not isinstance(prompt, str) or len(prompt) < 12 or prompt.lstrip()[:1] in ("<", "/", "!"):
+    if (
+        not isinstance(prompt, str)
+        or len(prompt) < MIN_PROMPT_CHARS
+        or prompt.lstrip()[:1] in ("<", "/", "!")
+    ):
         return
-    if session == "none" or not once(place.mark(session + ".goal")):
+    if session == "none" or not create_marker(home.mark(session + ".goal")):
         return
-    bank = bank_of(place, cwd) if place.brief("settings").get("goal", True) else ""
+    bank = find_bank(home, cwd) if home.brief("settings").get("goal", True) else ""
     if bank:
-        answer = ask(place, session, cwd, prompt)
-        give(place, "goal", session, cwd, think(place, bank, prompt) if answer is None else answer)
+        brief = ask_server(home, session, cwd, prompt)
+        if brief is None:
+            brief = search_in_process(home, bank, prompt)
+        inject(home, "goal", session, cwd, brief)
 
 
-def once(path: str) -> bool:
-    """Whether nobody did this before."""
+def create_marker(path: str) -> bool:
+    """Create an empty file; False where it is there already, or cannot be created."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError:
@@ -266,19 +298,25 @@ def once(path: str) -> bool:
     return True
 
 
-def ask(place: Place, session: str, cwd: str, prompt: str) -> dict[str, Any] | None:
-    """What a running server says; None where none answers in time."""
-    import _socket  # the module around it takes as long to load as all of this
+def ask_server(home: HookHome, session: str, cwd: str, prompt: str) -> dict[str, Any] | None:
+    """The brief that a running server finds; None where none answers in time."""
+    import _socket  # `socket` takes as long to import as all the rest of this script
 
-    until = time.monotonic() + ASK_S
-    line = {"v": 1, "op": "goal", "session": session, "cwd": cwd, "prompt": prompt[:20_000]}
+    until = time.monotonic() + SERVER_TIMEOUT_S
+    line = {
+        "v": 1,
+        "op": "goal",
+        "session": session,
+        "cwd": cwd,
+        "prompt": prompt[:MAX_PROMPT_CHARS],
+    }
     data = b""
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        connection.settimeout(ASK_S)
-        connection.connect(os.path.join(place.inbox, "ask.sock"))
+        connection.settimeout(SERVER_TIMEOUT_S)
+        connection.connect(os.path.join(home.inbox, "ask.sock"))
         connection.sendall(json.dumps(line).encode() + b"\n")
-        while not data.endswith(b"\n") and len(data) < 100_000:
+        while not data.endswith(b"\n") and len(data) < MAX_ANSWER_BYTES:
             connection.settimeout(max(0.01, until - time.monotonic()))
             part = connection.recv(65_536)
             if not part:
@@ -290,111 +328,124 @@ def ask(place: Place, session: str, cwd: str, prompt: str) -> dict[str, Any] | N
     return answer if is_object(answer) and answer.get("v") == 1 and "id" in answer else None
 
 
-def think(place: Place, bank: str, prompt: str) -> dict[str, Any]:
-    """The same in this process, by words alone."""
+def search_in_process(home: HookHome, bank: str, prompt: str) -> dict[str, Any]:
+    """The brief that a search for words finds in this process. The only way into the installed
+    package: it makes the package importable, then imports one module that loads no model."""
     import gc
     import site
 
-    gc.disable()  # this process is over before there is anything to collect
+    gc.disable()  # this process ends before there is anything to collect
     site.main()
-    if "-I" not in place.interpreter()[1:]:
+    if "-I" not in home.interpreter()[1:]:
         site.addsitedir(site.getusersitepackages())
     from holdfast.app.briefs.goal import goal_now
 
-    return goal_now(place.home, bank, prompt)
+    return goal_now(home.folder, bank, prompt)
 
 
-def file(place: Place, session: str, payload: dict[str, Any]) -> None:
-    """What was settled about a file that is about to be edited."""
-    given = payload.get("tool_input")
-    path = given.get("file_path") or given.get("notebook_path") if is_object(given) else ""
+def answer_edit(home: HookHome, session: str, payload: dict[str, Any]) -> None:
+    """Inject what was decided about a file that is about to be edited."""
+    tool_input = payload.get("tool_input")
+    if not is_object(tool_input):
+        return
+    path = tool_input.get("file_path") or tool_input.get("notebook_path")
     if not isinstance(path, str) or not path or payload.get("agent_id"):
         return
     cwd = str(payload.get("cwd") or "")
-    known = triggers(place, cwd).get("files", {})
-    end = path.replace("\\", "/")
-    while end:
-        if end in known:
-            return trigger(place, "file", session, cwd, known[end])
-        end = end.partition("/")[2]
+    known = prepared_triggers(home, cwd).get("files", {})
+    tail = path.replace("\\", "/")
+    while tail:
+        if tail in known:
+            return inject_first_new(home, "file", session, cwd, known[tail])
+        tail = tail.partition("/")[2]
 
 
-def error(place: Place, session: str, payload: dict[str, Any]) -> None:
-    """What an error turned out to be that was seen before."""
+def answer_error(home: HookHome, session: str, payload: dict[str, Any]) -> None:
+    """Inject what solved an error that was seen before."""
     text, cwd = payload.get("error"), str(payload.get("cwd") or "")
     if not isinstance(text, str) or payload.get("is_interrupt") or payload.get("agent_id"):
         return
-    prepared = triggers(place, cwd)
+    prepared = prepared_triggers(home, cwd)
     known = prepared.get("errors", {})
-    for signature in signatures(text, prepared["patterns"]) if known else ():
+    for signature in error_signatures(text, prepared["patterns"]) if known else ():
         if signature in known:
-            return trigger(place, "error", session, cwd, known[signature])
+            return inject_first_new(home, "error", session, cwd, known[signature])
 
 
-def triggers(place: Place, cwd: str) -> dict[str, Any]:
-    """What is prepared for the bank of a folder, if it is wanted."""
-    bank = bank_of(place, cwd) if place.brief("settings").get("triggers", True) else ""
-    return place.brief(bank + ".triggers") if bank else {}
+def prepared_triggers(home: HookHome, cwd: str) -> dict[str, Any]:
+    """The briefs about files and errors of the bank of a folder; {} where the settings say no."""
+    bank = find_bank(home, cwd) if home.brief("settings").get("triggers", True) else ""
+    return home.brief(bank + ".triggers") if bank else {}
 
 
-def trigger(place: Place, kind: str, session: str, cwd: str, briefs: list[dict[str, Any]]) -> None:
-    """The first that this session was not told yet; none where that cannot be known."""
-    path = place.mark(session + ".told")
+def inject_first_new(
+    home: HookHome, kind: str, session: str, cwd: str, briefs: list[dict[str, Any]]
+) -> None:
+    """Inject the first brief that this session did not get yet; none in a session without an id,
+    where that cannot be known."""
+    path = home.mark(session + ".told")
     try:
         with open(path, encoding="utf-8") as file:
-            told = set(file.read().split())
+            injected = set(file.read().split())
     except FileNotFoundError:
-        told = set[str]()
+        injected = set[str]()
     for brief in briefs:
-        if session != "none" and brief.get("id") not in told:
+        if session != "none" and brief.get("id") not in injected:
             mark = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
             os.write(mark, (brief["id"] + "\n").encode())
             os.close(mark)
-            return give(place, kind, session, cwd, brief)
+            return inject(home, kind, session, cwd, brief)
 
 
-def signatures(text: str, patterns: dict[str, Any]) -> list[str]:
-    """The error lines of an output without what differs from run to run, the last first."""
+def error_signatures(text: str, patterns: dict[str, Any]) -> list[str]:
+    """The error lines of an output, the last first, without what differs from run to run. The
+    patterns come with the prepared briefs, so that both sides use the same."""
     import re
 
     found: list[str] = []
-    for line in reversed(text[-20_000:].splitlines()):
+    for line in reversed(text[-MAX_ERROR_CHARS:].splitlines()):
         if re.search(patterns["says"], line, re.IGNORECASE):
-            for pattern, word in patterns["replaced"]:
-                line = re.sub(pattern, word, line)
+            for pattern, placeholder in patterns["replaced"]:
+                line = re.sub(pattern, placeholder, line)
             found.append(line.strip()[: patterns["longest"]])
     return found
 
 
-def main(taken: list[bytes]) -> None:
-    """Keep the event, then answer. `taken` holds the payload from when it is read on."""
+def session_name(session: str) -> str:
+    """A session's id, if it may be part of a file's name; else "none"."""
+    is_name = session and all(c.isascii() and (c.isalnum() or c == "-") for c in session)
+    return session if is_name else "none"
+
+
+def main(received: list[bytes]) -> None:
+    """Write the event, then answer it. The payload is added to `received` once it is read."""
     if os.environ.get("HOLDFAST_OFF"):
         return
     os.umask(0o077)
-    what, session = sys.argv[1], (sys.argv[2] if len(sys.argv) > 2 else "none")
-    if not session or not all(c.isascii() and (c.isalnum() or c == "-") for c in session):
-        session = "none"
-    place = Place()
+    kind, session = sys.argv[1], session_name(sys.argv[2] if len(sys.argv) > 2 else "")
+    home = HookHome()
     data = sys.stdin.buffer.read()
-    taken.append(data)
-    if what != "file":
-        bare = os.path.exists(os.path.join(place.hooks, "names-only"))
-        keep(place, EVENTS[what], session, b"" if bare else data)
+    received.append(data)
+    if kind != "file":
+        names_only = os.path.exists(os.path.join(home.hooks, "names-only"))
+        write_event(home, EVENTS[kind], session, b"" if names_only else data)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
-    payload = json.loads(data) if len(data) <= LONGEST_PAYLOAD else None
+    signal.setitimer(signal.ITIMER_REAL, TOTAL_TIMEOUT_S)
+    payload = json.loads(data) if len(data) <= MAX_PAYLOAD_BYTES else None
     if not is_object(payload):
         return
-    if what in ("start", "subagent"):
-        start(place, session, payload, what)
+    if kind in ("start", "subagent"):
+        answer_start(home, session, payload, kind)
     else:
-        {"goal": goal, "file": file, "error": error}[what](place, session, payload)
+        answers = {"goal": answer_prompt, "file": answer_edit, "error": answer_error}
+        answers[kind](home, session, payload)
 
 
 if __name__ == "__main__":
-    taken: list[bytes] = []
+    received: list[bytes] = []
     try:
-        main(taken)
+        main(received)
     finally:
-        # Whatever happened, no traceback. What was never read is left for capture.sh.
-        os._exit(0 if taken or os.environ.get("HOLDFAST_OFF") else 1)
+        # No traceback, whatever happened. With exit code 1 the payload was not read, and
+        # capture.sh writes it.
+        os._exit(0 if received or os.environ.get("HOLDFAST_OFF") else 1)

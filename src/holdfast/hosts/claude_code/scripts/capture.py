@@ -1,7 +1,7 @@
-"""Holdfast, hook format 1, for systems without `sh`: puts one event into the inbox and goes.
+"""Holdfast, hook format 1, for systems without `sh`: writes one event into the inbox.
 
-Run as `python -I -S capture.py EVENT` with the event's payload on standard input; does what
-capture.sh does, and like it ends with success and without a word, whatever happens.
+Run as `python -I -S capture.py EVENT` with the event's payload on standard input. It does what
+capture.sh does: whatever happens, it exits 0 and prints nothing of its own.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import sys
 
 _ANSWERS = {"SessionStart": "start", "PreToolUse": "file", "PostToolUseFailure": "error"}
 _ENDING = ("Stop", "SessionEnd", "PreCompact")
-_TRIES = 100
+# As in answer.py: files of one event, session and process.
+_MAX_FILES_OF_EVENT = 100
+# Exit codes of answer.py after which the event is in the inbox: success, and ended by its alarm.
+_CAPTURED = (0, -14)
 
 
 def main(event: str) -> None:
-    """Keep the event, answer it where that is due, and see that somebody comes for it."""
+    """Answer the event or write it into the inbox; at the end of a session start a worker."""
     here = os.path.dirname(os.path.abspath(__file__))
     home = os.path.dirname(here)
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
@@ -30,36 +33,36 @@ def main(event: str) -> None:
         return
     with open(os.path.join(here, "python"), encoding="utf-8") as file:
         python, flags = [*file.read().splitlines(), "", ""][:2]
-    # What answers needs signals and sockets of POSIX; elsewhere events are kept, and no more.
-    answer = due(event, home, session) if os.name == "posix" else ""
+    # answer.py needs signals and sockets of POSIX; other systems only write the event.
+    answer = answer_kind(event, home, session) if os.name == "posix" else ""
     if answer and os.path.isfile(python):
         script = os.path.join(here, "answer.py")
         command = [python, "-I", "-S", script, answer, session]
-        if subprocess.run(command, stderr=subprocess.DEVNULL).returncode in (0, -14):
+        if subprocess.run(command, stderr=subprocess.DEVNULL).returncode in _CAPTURED:
             return
     if event == "PreToolUse":
         return
-    leave(inbox, event, session, os.path.join(here, "names-only"))
+    write_event(inbox, event, session, os.path.join(here, "names-only"))
     if event in _ENDING and os.path.isfile(python):
-        nudge([python, *flags.split(), "-m", "holdfast", "worker", "--nudged"], home)
+        start_worker([python, *flags.split(), "-m", "holdfast", "worker", "--nudged"], home)
 
 
-def due(event: str, home: str, session: str) -> str:
-    """Which answer an event gets, if any."""
+def answer_kind(event: str, home: str, session: str) -> str:
+    """The argument of answer.py for an event; "" where it gets no answer."""
     if event == "UserPromptSubmit":
         mark = os.path.join(home, "marks", session + ".goal")
         return "" if os.path.exists(mark) else "goal"
     if event == "SubagentStart":
-        told = os.path.exists(os.path.join(home, "briefs", "subagents"))
-        return "subagent" if told else ""
+        wanted = os.path.exists(os.path.join(home, "briefs", "subagents"))
+        return "subagent" if wanted else ""
     return _ANSWERS.get(event, "")
 
 
-def leave(inbox: str, event: str, session: str, names_only: str) -> None:
-    """Write the payload into a new file, made by nobody else; its name alone where words must
-    not lie on a disk."""
+def write_event(inbox: str, event: str, session: str, names_only: str) -> None:
+    """Write the payload into a new file; an empty file while the file `names_only` exists, because
+    then nobody takes payloads out of the inbox."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    for number in range(_TRIES):
+    for number in range(_MAX_FILES_OF_EVENT):
         name = f"1.{event}.{session}.{os.getpid()}" + (f".{number}" if number else "")
         try:
             descriptor = os.open(os.path.join(inbox, name), flags, 0o600)
@@ -75,8 +78,8 @@ def leave(inbox: str, event: str, session: str, names_only: str) -> None:
         return
 
 
-def nudge(command: list[str], home: str) -> None:
-    """Start a worker that outlives us; one that is not needed leaves by itself."""
+def start_worker(command: list[str], home: str) -> None:
+    """Start a worker that outlives this process. It ends by itself where another one runs."""
     detached: int = getattr(subprocess, "DETACHED_PROCESS", 0)
     group: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     subprocess.Popen(
@@ -95,5 +98,5 @@ if __name__ == "__main__" and not os.environ.get("HOLDFAST_OFF"):
     try:
         main(sys.argv[1])
     finally:
-        # Whatever happened, in silence: nothing after this is carried out, no trace either.
+        # No traceback, whatever happened.
         os._exit(0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.model.anchors import Anchor
 from holdfast.model.team import FileChange
-from holdfast.recall.lookup.commits import Making, Story
+from holdfast.recall.lookup.commits import CommitDetails, SessionCommit
 
 _FATES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
 _FILES, _HUNK_LINES = 15, 40
@@ -18,7 +18,7 @@ def fields(record: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in record.items() if name != "files"}
 
 
-def print_story(screen: Screen, story: Story, full: bool) -> None:
+def print_story(screen: Screen, story: CommitDetails, full: bool) -> None:
     """Everything around a commit; files and hunks in full only where they are asked for."""
     if story.astray:
         screen.line("  astray: what is checked out does not contain it")
@@ -81,7 +81,7 @@ def print_anchor(screen: Screen, anchor: Anchor) -> None:
         screen.line(f"  {told}{held}")
 
 
-def print_commits(screen: Screen, commits: Sequence[Making]) -> None:
+def print_commits(screen: Screen, commits: Sequence[SessionCommit]) -> None:
     """The commits that a session or an exchange made."""
     if commits:
         screen.line()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.curation.erasure import remove_copies
+from holdfast.app.curation.erasure import remove_backups
 from holdfast.interfaces.cli import confirm as asking
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.learn.erasure import Erased
@@ -38,7 +38,7 @@ def finish(screen: Screen, told: Erased, yes: bool, backups: bool) -> None:
     if not backups and not yes and asking.can_ask():
         backups = asking.confirm(f"{many} still hold it. Remove them?", default=False)
     if backups:
-        remove_copies(told, True)
+        remove_backups(told, True)
         screen.line(f"Removed {many}.")
     else:
         screen.line(f"{many} still hold it; --backups removes them:")

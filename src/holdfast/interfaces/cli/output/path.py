@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from holdfast.app.search.old_browse import open_browsing
+from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.to_json import plain
-from holdfast.recall.lookup.path import Path, Rung
+from holdfast.recall.lookup.path import Path, PathStep
 
 _DEPTHS = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
 
 
 def run(screen: Screen, uri: str, bank: str | None, json: bool) -> int:
     """Print the path through a record."""
-    with open_browsing() as memory:
-        found = memory.path(uri, bank)
+    with open_memory(create=False) as memory:
+        found = memory.browse.path(uri, bank)
     if json:
         screen.json(plain(found))
     else:
@@ -32,7 +32,7 @@ def _print(screen: Screen, found: Path) -> None:
         screen.line(screen.paint(f"and {number(count, kind)} more", "dim"))
 
 
-def _print_rung(screen: Screen, rung: Rung, *styles: str) -> None:
+def _print_rung(screen: Screen, rung: PathStep, *styles: str) -> None:
     indent = "  " * _DEPTHS.get(rung.level, 0)
     if rung.kind == "line":
         state = "" if rung.state == "present" else f" ({rung.state})"

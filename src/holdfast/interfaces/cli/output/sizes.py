@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.app.search.old_recall import Reading
+from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.screen import Screen, amount, number
 
 _SHOWN = 12
 
 
-def show_sizes(screen: Screen, memory: Reading, as_json: bool) -> None:
+def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
     """All that takes room, the largest first."""
     from holdfast.app.status.sizes import measure
 
@@ -46,14 +46,14 @@ def show_sizes(screen: Screen, memory: Reading, as_json: bool) -> None:
         screen.wrap(f"{amount(one.bytes):>10}  {one.what}: {one.how}", "", " " * 12)
 
 
-def print_retention(screen: Screen, memory: Reading) -> None:
+def print_retention(screen: Screen, memory: Holdfast) -> None:
     """What banks put away because it is old; nothing where all keep everything."""
     for bank in memory.reader.banks():
         if not bank.retention:
             continue
         from holdfast.learn import bank_settings
 
-        away = len(bank_settings.put_away_by_retention(memory.reader, bank.id))
+        away = len(bank_settings.hidden_by_retention(memory.reader, bank.id))
         screen.wrap(
             f"retention: {bank.name} keeps {number(bank.retention, 'month')}; "
             f"{number(away, 'session')} put away. `holdfast bank set --bank {bank.name} "

@@ -9,7 +9,7 @@ from holdfast.language import cut
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.git.threads import state_in_words
+from holdfast.refine.git.threads import state_text
 
 _FILES = 20
 _LONGEST = 2000
@@ -28,7 +28,7 @@ def print_thread(screen: Screen, thread: Pull | Issue) -> None:
     t = thread
     screen.line(screen.paint(f"#{t.number} {t.title}", "bold"))
     closed = f" on {t.closed[:10]}" if t.closed else ""
-    screen.line(f"  {state_in_words(t)}{closed} · {_who(t)} · {_when(t.time)}")
+    screen.line(f"  {state_text(t)}{closed} · {_who(t)} · {_when(t.time)}")
     for name, told in (("labels", ", ".join(t.labels)), ("at", t.url)):
         if told:
             screen.wrap(f"{name}: {told}", "  ", "    ")

@@ -17,7 +17,7 @@ from holdfast.interfaces.http.api import (
     sessions,
     shares,
 )
-from holdfast.interfaces.http.api.handling import ERRORS, check_sender
+from holdfast.interfaces.http.api.requests import ERRORS, check_write_request
 
 PREFIX = "/api/v1"
 PARTS = (search, records, knowledge, sessions, rules, banks, health, me, research, shares, admin)
@@ -25,7 +25,7 @@ PARTS = (search, records, knowledge, sessions, rules, banks, health, me, researc
 
 def make_router() -> APIRouter:
     """All of it."""
-    router = APIRouter(prefix=PREFIX, dependencies=[Depends(check_sender)], responses=ERRORS)
+    router = APIRouter(prefix=PREFIX, dependencies=[Depends(check_write_request)], responses=ERRORS)
     for part in PARTS:
         router.include_router(part.router)
     return router

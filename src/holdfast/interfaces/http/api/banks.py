@@ -8,9 +8,9 @@ from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
 from holdfast.errors import InputError
-from holdfast.interfaces.http.api.handling import Asking, Sent
-from holdfast.interfaces.http.api.schema import model_of, with_fields
-from holdfast.learn.bank_settings import Wish
+from holdfast.interfaces.http.api.requests import ApiRequestDep, RequestBody
+from holdfast.interfaces.http.api.schema import model_of, open_model
+from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.bank import Bank
 
 router = APIRouter(tags=["banks"])
@@ -19,7 +19,7 @@ _Trait = Annotated[int, Field(ge=1, le=5)] | None
 _Alias = Annotated[str, Field(min_length=1, max_length=300)]
 
 
-class BankWish(Sent):
+class BankWish(RequestBody):
     """What is to change of a bank; what is not sent stays."""
 
     preset: str | None = Field(None, max_length=40)
@@ -34,31 +34,31 @@ class BankWish(Sent):
     dropped: list[_Alias] = Field([], max_length=20)
 
 
-@router.get("/banks", response_model=with_fields("Banks", banks=list[Bank]), summary="Every bank")
-async def banks(asked: Asking) -> Response:
+@router.get("/banks", response_model=open_model("Banks", banks=list[Bank]), summary="Every bank")
+async def banks(request: ApiRequestDep) -> Response:
     """By name."""
-    return await asked.read(lambda memory: {"banks": memory.known_banks()})
+    return await request.read(lambda memory: {"banks": memory.context.banks.all()})
 
 
 @router.get("/banks/{name:path}", response_model=model_of(Bank), summary="One bank")
-async def bank(asked: Asking, name: Name) -> Response:
+async def bank(request: ApiRequestDep, name: Name) -> Response:
     """As it is."""
-    return await asked.read(lambda memory: memory.bank(name))
+    return await request.read(lambda memory: memory.context.banks.get(name))
 
 
 @router.patch("/banks/{name:path}", response_model=model_of(Bank), summary="Change a bank")
-async def set_bank(asked: Asking, name: Name, sent: BankWish) -> Response:
+async def set_bank(request: ApiRequestDep, name: Name, body: BankWish) -> Response:
     """What it is like, how long sessions stay, what else it is called."""
-    wish = Wish(
-        sent.preset,
-        sent.skepticism,
-        sent.literalism,
-        sent.empathy,
-        sent.background,
-        sent.retention,
-        tuple(sent.aliases),
-        tuple(sent.dropped),
+    wish = BankChanges(
+        body.preset,
+        body.skepticism,
+        body.literalism,
+        body.empathy,
+        body.background,
+        body.retention,
+        tuple(body.aliases),
+        tuple(body.dropped),
     )
-    if wish == Wish():
+    if wish == BankChanges():
         raise InputError("There is nothing to change.", "Send at least one field.")
-    return await asked.work(lambda memory: memory.set_bank(wish, name, asked.who))
+    return await request.run(lambda memory: memory.context.banks.change(wish, name, request.who))

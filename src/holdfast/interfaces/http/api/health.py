@@ -10,16 +10,22 @@ from pydantic import Field
 from holdfast.app.memory import Holdfast
 from holdfast.app.status import status_report as standing
 from holdfast.app.status.costs import look_at_costs
-from holdfast.interfaces.http.api.handling import Asking, Bank, Limit, Sent, Told
-from holdfast.interfaces.http.api.schema import with_fields
+from holdfast.interfaces.http.api.requests import (
+    ApiRequestDep,
+    Bank,
+    JsonObject,
+    Limit,
+    RequestBody,
+)
+from holdfast.interfaces.http.api.schema import open_model
 from holdfast.model.accounts import Injection
-from holdfast.refine.ingest.ingest import Account
+from holdfast.refine.ingest.ingest import IngestReport
 
 router = APIRouter(tags=["health"])
-_Checkup = with_fields(
+_Checkup = open_model(
     "Checkup", healthy=bool, checks=list[dict[str, Any]], mended=list[dict[str, Any]]
 )
-_Status = with_fields(
+_Status = open_model(
     "Status",
     "Whether capture works, what is remembered, and the account of every input line.",
     bank=str,
@@ -37,30 +43,30 @@ _Status = with_fields(
 
 
 @router.get("/status", response_model=_Status, summary="How the memory stands")
-async def status(asked: Asking, bank: Bank = "all", cost: bool = False) -> Response:
+async def status(request: ApiRequestDep, bank: Bank = "all", cost: bool = False) -> Response:
     """The same as `holdfast status --json`; with `cost` the whole account of model services."""
-    return await asked.read(lambda memory: standing.status(memory, bank, None, cost))
+    return await request.read(lambda memory: standing.status(memory, bank, None, cost))
 
 
 @router.get(
     "/cost",
-    response_model=with_fields(
+    response_model=open_model(
         "CostTold", model=str | None, tokens=int, usd=float | None, days=list[dict[str, Any]]
     ),
     summary="What model services took",
 )
-async def cost(asked: Asking) -> Response:
+async def cost(request: ApiRequestDep) -> Response:
     """By day, operation and model; caps, pauses, and calls that failed."""
-    return await asked.read(lambda memory: standing.cost(look_at_costs(memory), True))
+    return await request.read(lambda memory: standing.cost(look_at_costs(memory), True))
 
 
 @router.get("/doctor", response_model=_Checkup, summary="Check that everything is in order")
-async def doctor(asked: Asking) -> Response:
+async def doctor(request: ApiRequestDep) -> Response:
     """Says what is wrong and how to mend it; changes nothing."""
-    return await asked.run_errand(lambda memory: _checked(memory, ()))
+    return await request.run_long(lambda memory: _checked(memory, ()))
 
 
-def _checked(memory: Holdfast, mended: Any) -> Told:
+def _checked(memory: Holdfast, mended: Any) -> JsonObject:
     """What the doctor finds; it knows much, and is loaded when it is asked for."""
     from holdfast.app.doctor.check import checkup
     from holdfast.app.doctor.examine import examine
@@ -68,7 +74,7 @@ def _checked(memory: Holdfast, mended: Any) -> Told:
     return checkup(examine(memory.settings, None), mended)
 
 
-class Mending(Sent):
+class Mending(RequestBody):
     """That it is meant."""
 
     confirm: Literal["fix", "fix all"] = Field(
@@ -77,43 +83,45 @@ class Mending(Sent):
 
 
 @router.post("/doctor/fix", response_model=_Checkup, summary="Mend what can be mended")
-async def fix(asked: Asking, sent: Mending) -> Response:
+async def fix(request: ApiRequestDep, body: Mending) -> Response:
     """What takes something away is only done where `confirm` says so."""
 
-    def done(memory: Holdfast) -> Told:
+    def done(memory: Holdfast) -> JsonObject:
         from holdfast.app.doctor.examine import mend
 
         def all_of_it(_: object) -> bool:
-            return sent.confirm == "fix all"
+            return body.confirm == "fix all"
 
         return _checked(memory, mend(memory.settings, None, all_of_it))
 
-    return await asked.run_errand(done)
+    return await request.run_long(done)
 
 
 @router.get(
     "/injections",
-    response_model=with_fields("Injections", injections=list[Injection]),
+    response_model=open_model("Injections", injections=list[Injection]),
     summary="What was put into sessions, and its fate",
 )
-async def injections(asked: Asking, bank: Bank = "all", limit: Limit = 50) -> Response:
+async def injections(request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50) -> Response:
     """The latest first."""
-    return await asked.read(
-        lambda memory: {"injections": memory.store.injections(memory.bank_id(bank), limit=limit)}
+    return await request.read(
+        lambda memory: {
+            "injections": memory.store.injections(memory.context.bank_id(bank), limit=limit)
+        }
     )
 
 
 @router.post(
     "/ingest",
-    response_model=with_fields("Ingested", transcripts=Account | None),
+    response_model=open_model("Ingested", transcripts=IngestReport | None),
     summary="Read what is new in your own transcripts",
 )
-async def ingest(asked: Asking) -> Response:
+async def ingest(request: ApiRequestDep) -> Response:
     """Those of the user's agent, where it keeps them; no path is taken."""
 
-    def done(memory: Holdfast) -> Told:
-        inputs = memory.find([])
+    def done(memory: Holdfast) -> JsonObject:
+        inputs = memory.ingestion.find([])
         account = memory.ingest(inputs) if inputs else None
         return {"transcripts": account}
 
-    return await asked.run_errand(done)
+    return await request.run_long(done)

@@ -7,7 +7,13 @@ from typing import TypeVar
 from holdfast.app.curation.decision_log import Entry, all_entries
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.interfaces.http.api.handling import Told, no_cursor, paged, read_cursor, write_cursor
+from holdfast.interfaces.http.api.requests import (
+    JsonObject,
+    invalid_cursor,
+    paginate,
+    read_cursor,
+    write_cursor,
+)
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept, Fact
 from holdfast.model.query import Passage
@@ -27,10 +33,10 @@ def sessions_page(
     """The latest first; with an agent or a branch only those of it."""
     known = [
         one
-        for one in memory.reader.sessions(memory.bank_id(bank), _ALL)
+        for one in memory.reader.sessions(memory.context.bank_id(bank), _ALL)
         if agent in ("", one.agent) and branch in ("", one.branch)
     ]
-    return paged(known, lambda one: (one.started, one.id), limit, cursor)
+    return paginate(known, lambda one: (one.started, one.id), limit, cursor)
 
 
 def exchanges_page(
@@ -38,40 +44,40 @@ def exchanges_page(
 ) -> Page[Exchange]:
     """Those of a session, in their order."""
     known = reader.exchanges(bank, session)
-    return paged(known, lambda one: (one.first_seq, one.id), limit, cursor, descending=False)
+    return paginate(known, lambda one: (one.first_seq, one.id), limit, cursor, descending=False)
 
 
 def facts_page(
     memory: Holdfast, bank: str, kind: str, all: bool, limit: int, cursor: str
 ) -> Page[Fact]:
     """Those in force, the latest first; with `all` also those that ended."""
-    known = memory.facts(bank, kind, all)
-    return paged(known, lambda fact: (fact.validity.learned, fact.id), limit, cursor)
+    known = memory.browse.facts(bank, kind, all)
+    return paginate(known, lambda fact: (fact.validity.learned, fact.id), limit, cursor)
 
 
 def concepts_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[Concept]:
     """The one that was touched last first."""
-    known = memory.concepts(bank, _ALL)
-    return paged(known, lambda one: (one.updated, one.id), limit, cursor)
+    known = memory.browse.concepts(bank, _ALL)
+    return paginate(known, lambda one: (one.updated, one.id), limit, cursor)
 
 
 def entities_page(memory: Holdfast, bank: str, kind: str, limit: int, cursor: str) -> Page[Entity]:
     """Those in most records first."""
-    known = memory.entities(bank, kind, _ALL)
-    return paged(known, lambda one: (one.mentions, one.id, one.bank), limit, cursor)
+    known = memory.browse.entities(bank, kind, _ALL)
+    return paginate(known, lambda one: (one.mentions, one.id, one.bank), limit, cursor)
 
 
 def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[Entry]:
     """The log, the latest first."""
-    id = memory.bank_id(bank)
+    id = memory.context.bank_id(bank)
     banks = [one.id for one in memory.reader.banks()] if id is None else [id]
     log = all_entries(memory.reader, banks)
-    return paged(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
+    return paginate(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
 
 
-def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> Told:
+def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> JsonObject:
     """A page of the records of a kind, the latest first, and where to go on."""
-    records, more = latest_records(memory.reader, memory.bank_id(bank), kind, limit, cursor)
+    records, more = latest_records(memory.reader, memory.context.bank_id(bank), kind, limit, cursor)
     return {_PLURALS[kind]: [json_shapes.named(kind, one) for one in records], "cursor": more}
 
 
@@ -92,7 +98,7 @@ def _passages(
     after = _place(cursor) if cursor else None
     wanted = limit + 1
     while True:
-        found = reader.recent(bank, kind, wanted, until=after[0] if after else "")
+        found = reader.recent_passages(bank, kind, wanted, until=after[0] if after else "")
         ordered = sorted(found, key=_key, reverse=True)
         left = [p for p in ordered if after is None or _key(p) < after]
         exhausted = len(found) < wanted
@@ -113,4 +119,4 @@ def _place(cursor: str) -> tuple[str, str, str]:
         case (str() as time, str() as id, str() as bank):
             return time, id, bank
         case _:
-            raise no_cursor()
+            raise invalid_cursor()

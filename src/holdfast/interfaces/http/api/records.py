@@ -10,22 +10,30 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from holdfast.app.curation.erasure import erased_told, remove_copies
+from holdfast.app.curation.erasure import erasure_json, remove_backups
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import anchor_of
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.interfaces.http.api.handling import Asking, Bank, Cursor, Id, Limit, Sent, Told
 from holdfast.interfaces.http.api.listing import decisions_page
-from holdfast.interfaces.http.api.schema import extended, model_of, page_of, with_fields
+from holdfast.interfaces.http.api.requests import (
+    ApiRequestDep,
+    Bank,
+    Cursor,
+    Id,
+    JsonObject,
+    Limit,
+    RequestBody,
+)
+from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.model.curation import Curation
 from holdfast.recall.lookup.path import Path as RecordPath
-from holdfast.recall.query.times import read_span
+from holdfast.recall.query.times import read_iso_span
 
 router = APIRouter(tags=["records"])
-_Decision = with_fields("Decision", "What was decided, as the log has it.", decision=Curation)
-_Logged = extended(
+_Decision = open_model("Decision", "What was decided, as the log has it.", decision=Curation)
+_Logged = extend_model(
     model_of(Curation),
     "Logged",
     "A decision, the way it came by, and what was before and after it.",
@@ -33,7 +41,7 @@ _Logged = extended(
     before=str,
     after=str,
 )
-_Erased = with_fields(
+_Erased = open_model(
     "Erased",
     "What is erased, in counts and never in words; what still holds it.",
     erased=bool,
@@ -43,7 +51,7 @@ _Erased = with_fields(
     backups=list[str],
     transcripts=list[str],
 )
-_Trace = with_fields(
+_Trace = open_model(
     "Record",
     "A record, what it stands in, what it is made of, its raw line, and its life.",
     uri=str,
@@ -59,26 +67,26 @@ _Trace = with_fields(
 )
 
 
-class Corrected(Sent):
+class Corrected(RequestBody):
     """What a record should say."""
 
     text: str = Field(min_length=1, max_length=20_000)
 
 
-class Into(Sent):
+class Into(RequestBody):
     """The record that stands for another."""
 
     into: str = Field(min_length=1, max_length=300)
 
 
-class Purge(Sent):
+class Purge(RequestBody):
     """That it is meant."""
 
     confirm: Literal["purge"] = Field(description="Erasing is for good; say so.")
     backups: bool = Field(False, description="Whether backups that hold it are removed, too.")
 
 
-class Scrub(Sent):
+class Scrub(RequestBody):
     """A text, or a regular expression between slashes, and that it is meant."""
 
     pattern: str = Field(min_length=1, max_length=1000)
@@ -86,7 +94,7 @@ class Scrub(Sent):
     backups: bool = False
 
 
-class Undo(Sent):
+class Undo(RequestBody):
     """How many decisions are taken back, and where."""
 
     count: int = Field(1, ge=1, le=100)
@@ -94,20 +102,22 @@ class Undo(Sent):
 
 
 @router.get("/records/{id:path}/path", response_model=model_of(RecordPath), summary="Its path")
-async def path(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+async def path(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
     """From the facts above a record down to the raw lines."""
-    return await asked.read(lambda memory: memory.path(id, bank))
+    return await request.read(lambda memory: memory.browse.path(id, bank))
 
 
 @router.get("/records/{id:path}/purge", response_model=_Erased, summary="What a purge would erase")
-async def plan_purge(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+async def plan_purge(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
     """Changes nothing."""
-    return await asked.work(lambda memory: erased_told(memory.plan_purge(id, bank), False))
+    return await request.run(
+        lambda memory: erasure_json(memory.erasure.plan_purge(id, bank), False)
+    )
 
 
 @router.get("/records/{id:path}", response_model=_Trace, summary="One record")
 async def show(
-    asked: Asking,
+    request: ApiRequestDep,
     id: Id,
     bank: Bank = "all",
     as_of: Annotated[str, Query(max_length=40)] = "",
@@ -115,105 +125,107 @@ async def show(
 ) -> Response:
     """With the way down to its raw line, which is shown without secrets; with `rules` also what
     rules alone make of it."""
-    moment = read_span(as_of).last if as_of else ""
+    moment = read_iso_span(as_of).last if as_of else ""
 
-    def found(memory: Holdfast) -> Told:
+    def found(memory: Holdfast) -> JsonObject:
         trace = memory.show(id, bank, moment)
         if trace.raw is not None:
             clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text).text
             trace = trace._replace(raw=trace.raw._replace(text=clean))
-        by_rules = memory.by_rules(trace.record) if rules else None
+        by_rules = memory.inventory.without_model(trace.record) if rules else None
         return json_shapes.traced(trace, anchor_of(memory.reader, trace.record), by_rules)
 
-    return await asked.read(found)
+    return await request.read(found)
 
 
 @router.post("/records/{id:path}/correct", response_model=_Decision, summary="Say it anew")
-async def correct(asked: Asking, id: Id, sent: Corrected, bank: Bank = "all") -> Response:
+async def correct(request: ApiRequestDep, id: Id, body: Corrected, bank: Bank = "all") -> Response:
     """Its old words are kept as superseded."""
-    return await asked.work(
-        lambda memory: {"decision": memory.correct(id, sent.text, bank, asked.who)}
+    return await request.run(
+        lambda memory: {"decision": memory.correct(id, body.text, bank, request.who)}
     )
 
 
 @router.post("/records/{id:path}/forget", response_model=_Decision, summary="Forget it")
-async def forget(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+async def forget(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
     """It, and all that is made of it, is left out of everything until it is restored."""
-    return await asked.work(lambda memory: {"decision": memory.forget(id, bank, asked.who)})
+    return await request.run(lambda memory: {"decision": memory.forget(id, bank, request.who)})
 
 
 @router.post("/records/{id:path}/restore", response_model=_Decision, summary="Bring it back")
-async def restore(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+async def restore(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
     """What was forgotten or merged."""
-    return await asked.work(lambda memory: {"decision": memory.restore(id, bank, asked.who)})
+    return await request.run(lambda memory: {"decision": memory.restore(id, bank, request.who)})
 
 
 @router.post("/records/{id:path}/confirm", response_model=_Decision, summary="Say that it holds")
-async def confirm(asked: Asking, id: Id, bank: Bank = "all") -> Response:
+async def confirm(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
     """Whatever became of its code since."""
-    return await asked.work(lambda memory: {"decision": memory.confirm(id, bank, asked.who)})
+    return await request.run(
+        lambda memory: {"decision": memory.curation.confirm(id, bank, request.who)}
+    )
 
 
 @router.post("/records/{id:path}/merge", response_model=_Decision, summary="Merge it")
-async def merge(asked: Asking, id: Id, sent: Into, bank: Bank = "all") -> Response:
+async def merge(request: ApiRequestDep, id: Id, body: Into, bank: Bank = "all") -> Response:
     """Let another record stand for this one."""
-    return await asked.work(
-        lambda memory: {"decision": memory.merge(id, sent.into, bank, asked.who)}
+    return await request.run(
+        lambda memory: {"decision": memory.curation.merge(id, body.into, bank, request.who)}
     )
 
 
 @router.post("/records/{id:path}/purge", response_model=_Erased, summary="Erase it for good")
-async def purge(asked: Asking, id: Id, sent: Purge, bank: Bank = "all") -> Response:
+async def purge(request: ApiRequestDep, id: Id, body: Purge, bank: Bank = "all") -> Response:
     """With all that is made of it. It cannot be undone."""
 
-    def done(memory: Holdfast) -> Told:
-        told = memory.purge(id, bank, asked.who)
-        remove_copies(told, sent.backups)
-        return erased_told(told, True)
+    def done(memory: Holdfast) -> JsonObject:
+        told = memory.erasure.purge(id, bank, request.who)
+        remove_backups(told, body.backups)
+        return erasure_json(told, True)
 
-    return await asked.run_errand(done)
+    return await request.run_long(done)
 
 
 @router.post("/scrub", response_model=_Erased, summary="Erase a text wherever it is")
-async def scrub(asked: Asking, sent: Scrub) -> Response:
+async def scrub(request: ApiRequestDep, body: Scrub) -> Response:
     """In every bank, for good; without `confirm` it is only counted."""
 
-    def done(memory: Holdfast) -> Told:
-        if not sent.confirm:
-            return erased_told(memory.find_pattern(sent.pattern), False)
-        told = memory.scrub(sent.pattern, asked.who)
-        remove_copies(told, sent.backups)
-        return erased_told(told, True)
+    def done(memory: Holdfast) -> JsonObject:
+        if not body.confirm:
+            return erasure_json(memory.erasure.plan_scrub(body.pattern), False)
+        told = memory.erasure.scrub(body.pattern, request.who)
+        remove_backups(told, body.backups)
+        return erasure_json(told, True)
 
-    return await asked.run_errand(done)
+    return await request.run_long(done)
 
 
 @router.post(
     "/undo",
-    response_model=with_fields("Undone", undone=list[Curation]),
+    response_model=open_model("Undone", undone=list[Curation]),
     summary="Take back the latest decisions",
 )
-async def undo(asked: Asking, sent: Undo) -> Response:
+async def undo(request: ApiRequestDep, body: Undo) -> Response:
     """The latest first; what was erased stays erased."""
-    return await asked.work(
-        lambda memory: {"undone": memory.undo(sent.count, sent.bank, asked.who)}
+    return await request.run(
+        lambda memory: {"undone": memory.undo(body.count, body.bank, request.who)}
     )
 
 
 @router.get(
     "/decisions",
-    response_model=page_of("decisions", _Logged),
+    response_model=page_model("decisions", _Logged),
     summary="The log of decisions",
 )
 async def decisions(
-    asked: Asking, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
+    request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
 ) -> Response:
     """Who changed what and by which way, what was before and after, the latest first."""
 
-    def found(memory: Holdfast) -> Told:
-        if memory.bank_id(bank) == "":
+    def found(memory: Holdfast) -> JsonObject:
+        if memory.context.bank_id(bank) == "":
             raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
         page, more = decisions_page(memory, bank, limit, cursor)
         return {"decisions": [one.told() for one in page], "cursor": more}
 
-    return await asked.read(found)
+    return await request.read(found)

@@ -9,8 +9,15 @@ from fastapi import APIRouter, Header, Path, Response
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.api.handling import Asking, Cursor, Limit, Told, paged, told
-from holdfast.interfaces.http.api.schema import extended, model_of, page_of, with_fields
+from holdfast.interfaces.http.api.requests import (
+    ApiRequestDep,
+    Cursor,
+    JsonObject,
+    Limit,
+    json_response,
+    paginate,
+)
+from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.interfaces.http.api.search import Question
 from holdfast.model.to_json import plain
 from holdfast.research.session_journal import SessionSummary
@@ -18,7 +25,7 @@ from holdfast.research.session_journal import SessionSummary
 router = APIRouter(tags=["research"])
 ResearchId = Annotated[str, Path(max_length=60, examples=["mem-0190f3a2b4c1a2b3c4d"])]
 _Session = model_of(SessionSummary, "ResearchSession")
-_Whole = extended(_Session, "ResearchWhole", lines=list[dict[str, Any]])
+_Whole = extend_model(_Session, "ResearchWhole", lines=list[dict[str, Any]])
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events.",
@@ -30,36 +37,38 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 @router.post(
     "/research",
     status_code=202,
-    response_model=with_fields("Started", session_id=str, events=str),
+    response_model=open_model("Started", session_id=str, events=str),
     summary="Begin an investigation",
 )
-async def start(asked: Asking, sent: Question) -> Response:
+async def start(request: ApiRequestDep, body: Question) -> Response:
     """Returns at once; `events` is where its steps are told, and its answer at last."""
-    id = asked.investigations.start(sent.wish(), sent.session)
-    return told({"session_id": id, "events": f"/api/v1/research/{id}/events"}, 202)
+    id = request.research_runs.start(body.wish(), body.session)
+    return json_response({"session_id": id, "events": f"/api/v1/research/{id}/events"}, 202)
 
 
-@router.get("/research", response_model=page_of("sessions", _Session), summary="Research sessions")
-async def listed(asked: Asking, limit: Limit = 20, cursor: Cursor = "") -> Response:
+@router.get(
+    "/research", response_model=page_model("sessions", _Session), summary="Research sessions"
+)
+async def listed(request: ApiRequestDep, limit: Limit = 20, cursor: Cursor = "") -> Response:
     """The latest first."""
 
-    def found(memory: Holdfast) -> Told:
+    def found(memory: Holdfast) -> JsonObject:
         sessions = sessions_of(memory.settings)
-        page, more = paged(sessions.ids(), lambda id: (id,), limit, cursor)
+        page, more = paginate(sessions.ids(), lambda id: (id,), limit, cursor)
         return {"sessions": [sessions.summary(id) for id in page], "cursor": more}
 
-    return await asked.read(found)
+    return await request.read(found)
 
 
 @router.get("/research/{id}", response_model=_Whole, summary="One research session")
-async def one(asked: Asking, id: ResearchId) -> Response:
+async def one(request: ApiRequestDep, id: ResearchId) -> Response:
     """With every step, without the words of what is not shown any more."""
 
-    def found(memory: Holdfast) -> Told:
-        session, lines = asked.investigations.told(memory, id)
+    def found(memory: Holdfast) -> JsonObject:
+        session, lines = request.research_runs.read(memory, id)
         return {**plain(session), "lines": lines}
 
-    return await asked.read(found)
+    return await request.read(found)
 
 
 @router.get(
@@ -69,7 +78,7 @@ async def one(asked: Asking, id: ResearchId) -> Response:
     summary="Follow a research session",
 )
 async def events(
-    asked: Asking,
+    request: ApiRequestDep,
     id: ResearchId,
     last_event_id: Annotated[str, Header(max_length=20)] = "0",
 ) -> Response:
@@ -77,56 +86,56 @@ async def events(
     the id of the last event that came, sent as `Last-Event-ID`."""
     if not (last_event_id.isascii() and last_event_id.isdigit()):
         raise InputError("Last-Event-ID is no number.", "Send the id of the last event.")
-    name = asked.investigations.find(id)
-    return asked.streams.answer(asked.investigations.follow(name, int(last_event_id)))
+    name = request.research_runs.find(id)
+    return request.streams.respond(request.research_runs.follow(name, int(last_event_id)))
 
 
 @router.post(
     "/research/{id}/cancel",
-    response_model=with_fields("Cancelled", session_id=str, cancel=bool),
+    response_model=open_model("Cancelled", session_id=str, cancel=bool),
     summary="Stop an investigation",
 )
-async def cancel(asked: Asking, id: ResearchId) -> Response:
+async def cancel(request: ApiRequestDep, id: ResearchId) -> Response:
     """`cancel` tells whether anybody worked on it."""
-    name = asked.investigations.find(id)
-    return told({"session_id": name, "cancel": asked.investigations.cancel(name)})
+    name = request.research_runs.find(id)
+    return json_response({"session_id": name, "cancel": request.research_runs.cancel(name)})
 
 
 @router.post(
     "/research/{id}/useful",
-    response_model=with_fields("Useful", session_id=str, records=int),
+    response_model=open_model("Useful", session_id=str, records=int),
     summary="Say that its answer was of use",
 )
-async def useful(asked: Asking, id: ResearchId) -> Response:
+async def useful(request: ApiRequestDep, id: ResearchId) -> Response:
     """What the answer cites is borne out by it; `records` tells how many."""
-    return await asked.work(
-        lambda memory: {"session_id": id, "records": memory.vouch(id, asked.who)}
+    return await request.run(
+        lambda memory: {"session_id": id, "records": memory.answers.mark_useful(id, request.who)}
     )
 
 
 @router.delete(
     "/research/{id}",
-    response_model=with_fields("Removed", session_id=str, remove=bool),
+    response_model=open_model("Removed", session_id=str, remove=bool),
     summary="Remove a research session",
 )
-async def remove(asked: Asking, id: ResearchId) -> Response:
+async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
     """Its questions and steps are gone for good."""
-    name = asked.investigations.find(id)
+    name = request.research_runs.find(id)
 
-    def done(memory: Holdfast) -> Told:
+    def done(memory: Holdfast) -> JsonObject:
         sessions = sessions_of(memory.settings)
-        if asked.investigations.state(name) == "running":
+        if request.research_runs.state(name) == "running":
             raise InputError(f"{name} is being worked on.", "Cancel it first.")
         if name not in sessions.ids():
             raise NotFoundError(f"There is no session {name!r}.", "It never began.")
         sessions.remove(name)
         return {"session_id": name, "remove": True}
 
-    return await asked.work(done)
+    return await request.run(done)
 
 
 @router.get("/live", response_class=Response, responses=_STREAM, summary="What is new, as it comes")
-async def live(asked: Asking) -> Response:
+async def live(request: ApiRequestDep) -> Response:
     """`hello` with how the memory stands, then `changed` whenever something was captured or
     decided, with the sessions that it changed."""
-    return asked.streams.answer(asked.live.listen())
+    return request.streams.respond(request.changes.subscribe())

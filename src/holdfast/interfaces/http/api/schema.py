@@ -20,12 +20,12 @@ def model_of(kind: type, name: str = "") -> type[BaseModel]:
     hints = get_type_hints(kind)
     bare = cast(Any, kind)
     names = [f.name for f in fields(bare)] if is_dataclass(bare) else list(bare._fields)
-    shape: dict[str, Any] = {field: (described(hints[field]), ...) for field in names}
+    shape: dict[str, Any] = {field: (schema_type(hints[field]), ...) for field in names}
     return create_model(name or kind.__name__, __doc__=kind.__doc__, **shape)
 
 
 @cache
-def named(kind: type, *without: str) -> type[BaseModel]:
+def model_with_uri(kind: type, *without: str) -> type[BaseModel]:
     """The same under its URI, and without some of its fields."""
     bare = model_of(kind)
     shape: dict[str, Any] = {
@@ -37,7 +37,7 @@ def named(kind: type, *without: str) -> type[BaseModel]:
 
 
 @cache
-def page_of(items: str, model: Any, /, **beside: Any) -> type[BaseModel]:
+def page_model(items: str, model: Any, /, **beside: Any) -> type[BaseModel]:
     """A page of a list: its items under their name, and where to go on."""
     shape: dict[str, Any] = {items: (list[model], ...), "cursor": (str | None, ...)}
     shape.update({name: (kind, ...) for name, kind in beside.items()})
@@ -46,16 +46,18 @@ def page_of(items: str, model: Any, /, **beside: Any) -> type[BaseModel]:
 
 
 @cache
-def with_fields(name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
+def open_model(name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
     """A model of these fields; others may come besides."""
-    made: dict[str, Any] = {field: (described(kind), ...) for field, kind in shape.items()}
+    made: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
     config = ConfigDict(extra="allow")
     return create_model(name, __config__=config, __doc__=doc or None, **made)
 
 
-def extended(base: type[BaseModel], name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
+def extend_model(
+    base: type[BaseModel], name: str, doc: str = "", /, **shape: Any
+) -> type[BaseModel]:
     """A model with more fields than another."""
-    made: dict[str, Any] = {field: (described(kind), ...) for field, kind in shape.items()}
+    made: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
     return create_model(name, __base__=base, __doc__=doc or base.__doc__, **made)
 
 
@@ -63,14 +65,14 @@ def _is_model(kind: type) -> bool:
     return issubclass(kind, BaseModel)
 
 
-def described(hint: Any) -> Any:
+def schema_type(hint: Any) -> Any:
     """A type with our records in it as one with their models."""
     if isinstance(hint, type):
         kind: Any = cast(Any, hint)
         if _is_model(kind):
             return kind
         return model_of(kind) if is_dataclass(kind) or hasattr(kind, "_fields") else kind
-    origin, within = get_origin(hint), tuple(map(described, get_args(hint)))
+    origin, within = get_origin(hint), tuple(map(schema_type, get_args(hint)))
     if origin in (Union, types.UnionType):
         return Union[within]  # noqa: UP007 - made of what is known only now
     if origin in (tuple, list, frozenset, set):

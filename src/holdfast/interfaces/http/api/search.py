@@ -9,21 +9,19 @@ from pydantic import Field
 
 from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.handoff import hand_off
-from holdfast.app.answers.research_sessions import Investigation
-from holdfast.app.briefs.briefing import Briefing
 from holdfast.app.core.agent_names import agent_named
+from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.app.search.old_recall import ALL_BANKS
-from holdfast.interfaces.http.api.handling import (
-    Asking,
+from holdfast.interfaces.http.api.requests import (
+    ApiRequestDep,
     Bank,
+    JsonObject,
     Limit,
-    Sent,
-    Told,
-    Words,
+    QueryText,
+    RequestBody,
 )
-from holdfast.interfaces.http.api.schema import described, extended, model_of, with_fields
+from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, schema_type
 from holdfast.model.knowledge import Network
 from holdfast.model.opinions import Reflection
 from holdfast.model.query import Answer, Hit, Layer, Place, Strategy
@@ -33,12 +31,12 @@ from holdfast.recall.core.plan import Budget, Fusion, Plan
 from holdfast.recall.lookup.filters import Found
 from holdfast.recall.lookup.timeline import ALL_KINDS, Timeline
 from holdfast.recall.query.expansion import Expansion
-from holdfast.recall.query.times import read_span
+from holdfast.recall.query.times import read_iso_span
 from holdfast.research.history.expertise import Expert
 
 router = APIRouter(tags=["questions"])
 _TEXT = Field(min_length=1, max_length=4000)
-_AnyHit = with_fields(
+_AnyHit = open_model(
     "HitTold",
     "One found record; `bank`, `corrected`, `since` and others only where there is more to say.",
     uri=str,
@@ -54,21 +52,21 @@ _AnyHit = with_fields(
     trust=str,
     why=dict[str, float],
 )
-_Recalled = with_fields(
+_Recalled = open_model(
     "Recall",
     "The records that speak of a query, best first; or an abstention.",
     query=str,
     bank=str,
     abstained=bool,
     hits=list[_AnyHit],
-    strategies=list[described(Strategy)],
+    strategies=list[schema_type(Strategy)],
     fallbacks=list[str],
     misses=list[_AnyHit],
     suggestions=list[str],
 )
 
 
-class Question(Sent):
+class Question(RequestBody):
     """A question, and how it is asked."""
 
     question: str = Field(
@@ -88,7 +86,7 @@ class Question(Sent):
             self.question,
             self.bank,
             tuple(self.layers),
-            as_of=read_span(self.as_of).last if self.as_of else "",
+            as_of=read_iso_span(self.as_of).last if self.as_of else "",
             budget=self.budget,
             providers=self.providers,
             model=self.model,
@@ -96,17 +94,19 @@ class Question(Sent):
 
 
 @router.post("/ask", response_model=model_of(Answer), summary="Ask, and get a cited answer")
-async def ask(asked: Asking, sent: Question) -> Response:
+async def ask(request: ApiRequestDep, body: Question) -> Response:
     """A cited answer, or an abstention that says so. `POST /research` does the same and tells
     each step as it is taken."""
-    wish = sent.wish()
-    return await asked.think(lambda memory: Investigation(memory, wish, sent.session).answer())
+    wish = body.wish()
+    return await request.run_with_model(
+        lambda memory: memory.answers.investigate(wish, body.session).answer()
+    )
 
 
 @router.get("/recall", response_model=_Recalled, summary="Find the records that speak of a query")
 async def recall(
-    asked: Asking,
-    q: Words,
+    request: ApiRequestDep,
+    q: QueryText,
     bank: Bank = "all",
     layer: Annotated[list[Layer], Query(max_length=8)] = [],  # noqa: B006 - FastAPI copies it
     network: Annotated[list[Network], Query(max_length=4)] = [],  # noqa: B006
@@ -127,24 +127,27 @@ async def recall(
         budget,
         fusion,
         expansion,
-        as_of=read_span(as_of).last if as_of else "",
+        as_of=read_iso_span(as_of).last if as_of else "",
         networks=tuple(network),
         branch=branch,
         agent=agent_named(agent),
     )
 
-    def found(memory: Holdfast) -> Told:
-        hint = memory.no_network(bank, plan.networks)
+    def found(memory: Holdfast) -> JsonObject:
+        hint = memory.search.missing_networks_hint(bank, plan.networks)
         notes = {"notes": [hint]} if hint else {}
-        names = memory.bank_names() if bank == ALL_BANKS else {}
-        return {**json_shapes.recalled(memory.recall_by(q, bank, plan), names), **notes}
+        names = memory.context.bank_names() if bank == ALL_BANKS else {}
+        return {
+            **json_shapes.recalled(memory.search.recall_with_plan(q, bank, plan), names),
+            **notes,
+        }
 
-    return await asked.work(found)
+    return await request.run(found)
 
 
 @router.get("/find", response_model=model_of(Found), summary="Find work by what is known of it")
 async def find(
-    asked: Asking,
+    request: ApiRequestDep,
     file: Annotated[str, Query(max_length=1000)] = "",
     concept: Annotated[str, Query(max_length=200)] = "",
     type: ExchangeType | None = None,
@@ -157,18 +160,18 @@ async def find(
     commits. At least one filter is needed."""
     kind = type.value if type is not None else ""
 
-    def found(memory: Holdfast) -> Told:
-        sifted = memory.sift(file, concept, kind, since, until, bank, limit)
-        return json_shapes.sifted(sifted, memory.bank_names())
+    def found(memory: Holdfast) -> JsonObject:
+        sifted = memory.browse.find(file, concept, kind, since, until, bank, limit)
+        return json_shapes.sifted(sifted, memory.context.bank_names())
 
-    return await asked.read(found)
+    return await request.read(found)
 
 
 @router.get(
     "/timeline", response_model=model_of(Timeline), summary="What came before and after something"
 )
 async def timeline(
-    asked: Asking,
+    request: ApiRequestDep,
     anchor: Annotated[str, Query(max_length=300)] = "",
     q: Annotated[str, Query(max_length=4000)] = "",
     bank: Bank = "all",
@@ -179,46 +182,54 @@ async def timeline(
     """Around a record or a date (`anchor`), or the record that speaks best of `q`; the latest
     without either."""
 
-    def found(memory: Holdfast) -> Told:
+    def found(memory: Holdfast) -> JsonObject:
         told = memory.timeline(anchor, q, bank, kind, before, after)
-        return json_shapes.timeline(told, memory.bank_names())
+        return json_shapes.timeline(told, memory.context.bank_names())
 
-    return await (asked.work(found) if q else asked.read(found))
+    return await (request.run(found) if q else request.read(found))
 
 
 @router.get(
     "/who",
-    response_model=with_fields("Experts", bank=str, about=str, experts=list[Expert]),
+    response_model=open_model("Experts", bank=str, about=str, experts=list[Expert]),
     summary="Who knows most about a file, a folder or a matter",
 )
-async def who(asked: Asking, about: Words, bank: Bank = "all", limit: Limit = 5) -> Response:
+async def who(
+    request: ApiRequestDep, about: QueryText, bank: Bank = "all", limit: Limit = 5
+) -> Response:
     """People by their commits, best first."""
 
-    def found(memory: Holdfast) -> Told:
-        name = memory.bank_name(memory.bank_id(bank))
-        return {"bank": name, "about": about, "experts": memory.who_knows(about, bank, limit)}
+    def found(memory: Holdfast) -> JsonObject:
+        name = memory.context.bank_name(memory.context.bank_id(bank))
+        return {
+            "bank": name,
+            "about": about,
+            "experts": memory.browse.who_knows(about, bank, limit),
+        }
 
-    return await asked.read(found)
+    return await request.read(found)
 
 
 @router.get(
     "/team",
-    response_model=extended(
+    response_model=extend_model(
         model_of(Answer), "TeamAnswer", evidence=list[Hit], people=list[Expert]
     ),
     summary="What the team knows of a question",
 )
-async def team(asked: Asking, q: Words, bank: Bank = "all", limit: Limit = 10) -> Response:
+async def team(
+    request: ApiRequestDep, q: QueryText, bank: Bank = "all", limit: Limit = 10
+) -> Response:
     """An answer out of commits, pulls and issues, the best records, and the people to ask."""
 
-    def found(memory: Holdfast) -> Told:
-        told = memory.team_query(q, bank, limit)
+    def found(memory: Holdfast) -> JsonObject:
+        told = memory.answers.team_query(q, bank, limit)
         return {**plain(told.answer), "evidence": told.evidence, "people": told.people}
 
-    return await asked.work(found)
+    return await request.run(found)
 
 
-class Thought(Sent):
+class Thought(RequestBody):
     """What to think about."""
 
     query: str = _TEXT
@@ -227,45 +238,47 @@ class Thought(Sent):
 
 
 @router.post("/reflect", response_model=model_of(Reflection), summary="What a bank makes of it")
-async def reflect(asked: Asking, sent: Thought) -> Response:
+async def reflect(request: ApiRequestDep, body: Thought) -> Response:
     """Through the disposition of the bank, with what speaks for and against it."""
-    return await asked.think(lambda memory: memory.reflect(sent.query, sent.bank, sent.store))
+    return await request.run_with_model(
+        lambda memory: memory.reflect(body.query, body.bank, body.store)
+    )
 
 
 @router.get(
     "/brief",
-    response_model=with_fields("Brief", id=str, text=str, records=list[str]),
+    response_model=open_model("Brief", id=str, text=str, records=list[str]),
     summary="What a session would be told",
 )
 async def brief(
-    asked: Asking,
+    request: ApiRequestDep,
     bank: Annotated[str, Query(min_length=1, max_length=200)],
     prompt: Annotated[str, Query(max_length=4000)] = "",
 ) -> Response:
     """At its start, or for a prompt; the latter by words alone, as where no server runs."""
 
-    def made(memory: Holdfast) -> Told:
-        with Briefing(memory.settings) as briefing:
+    def made(memory: Holdfast) -> JsonObject:
+        with Holdfast(memory.settings, create=False) as briefing:
             given = (
                 briefing.goal_brief(prompt, bank, quickly=True)
                 if prompt
-                else briefing.session_brief(bank)
+                else briefing.briefs.session_brief(bank)
             )
         return {"id": given.id, "text": given.text, "records": given.records}
 
-    return await asked.work(made)
+    return await request.run(made)
 
 
 @router.get(
     "/handoff",
-    response_model=with_fields("HandOff", page=str),
+    response_model=open_model("HandOff", page=str),
     summary="A session or a topic, packed for whoever goes on with it",
 )
-async def handoff(asked: Asking, what: Words, bank: Bank = "all") -> Response:
+async def handoff(request: ApiRequestDep, what: QueryText, bank: Bank = "all") -> Response:
     """As a page of Markdown, and what it is made of. Nothing is written to a file."""
 
-    def packed(memory: Holdfast) -> Told:
+    def packed(memory: Holdfast) -> JsonObject:
         pack, page = hand_off(memory, what, bank)
         return {**plain(pack), "page": page, "file": ""}
 
-    return await asked.work(packed)
+    return await request.run(packed)

@@ -10,18 +10,18 @@ from fastapi import APIRouter, Path, Query, Response
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.api.handling import (
-    Asking,
+from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
+from holdfast.interfaces.http.api.requests import (
+    ApiRequestDep,
     Bank,
     Cursor,
+    JsonObject,
     Limit,
-    Told,
-    no_cursor,
+    invalid_cursor,
     read_cursor,
     write_cursor,
 )
-from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
-from holdfast.interfaces.http.api.schema import extended, named, page_of
+from holdfast.interfaces.http.api.schema import extend_model, model_with_uri, page_model
 from holdfast.model.records import Digest, Exchange, Session, Turn
 
 router = APIRouter(tags=["sessions"])
@@ -30,15 +30,15 @@ SessionId = Annotated[
     str,
     Path(max_length=200, description="Our id or the host's own, or the start of ours."),
 ]
-_Session = named(Session)
-_Whole = extended(
-    _Session, "SessionWhole", digest=named(Digest) | None, exchanges=int, messages=int
+_Session = model_with_uri(Session)
+_Whole = extend_model(
+    _Session, "SessionWhole", digest=model_with_uri(Digest) | None, exchanges=int, messages=int
 )
 
 
 def find_session(memory: Holdfast, id: str, bank: str = "all") -> Session:
     """The session of an id: ours, the start of it, or the host's own."""
-    within = memory.bank_id(bank)
+    within = memory.context.bank_id(bank)
     known = memory.reader.find(within, "session", id, 2)
     found = [one for one in known if isinstance(one, Session)]
     if len(found) > 1 and found[0].id != id:
@@ -48,9 +48,9 @@ def find_session(memory: Holdfast, id: str, bank: str = "all") -> Session:
     raise NotFoundError(f"There is no session {id!r}.", "GET /api/v1/sessions lists them.")
 
 
-@router.get("/sessions", response_model=page_of("sessions", _Session), summary="Sessions")
+@router.get("/sessions", response_model=page_model("sessions", _Session), summary="Sessions")
 async def sessions(
-    asked: Asking,
+    request: ApiRequestDep,
     bank: Bank = "all",
     agent: Annotated[str, Query(max_length=100)] = "",
     branch: Annotated[str, Query(max_length=300)] = "",
@@ -59,18 +59,18 @@ async def sessions(
 ) -> Response:
     """The latest first."""
 
-    def found(memory: Holdfast) -> Told:
+    def found(memory: Holdfast) -> JsonObject:
         page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
         return {"sessions": [json_shapes.named("session", one) for one in page], "cursor": more}
 
-    return await asked.read(found)
+    return await request.read(found)
 
 
 @router.get("/sessions/{id}", response_model=_Whole, summary="One session")
-async def session(asked: Asking, id: SessionId, bank: Bank = "all") -> Response:
+async def session(request: ApiRequestDep, id: SessionId, bank: Bank = "all") -> Response:
     """With its digest, and how much is in it."""
 
-    def found(memory: Holdfast) -> Told:
+    def found(memory: Holdfast) -> JsonObject:
         one, reader = find_session(memory, id, bank), memory.reader
         digest = reader.digest_of(one.bank, one.id)
         return {
@@ -80,16 +80,16 @@ async def session(asked: Asking, id: SessionId, bank: Bank = "all") -> Response:
             "messages": sum(1 for _ in reader.turns_from(one.bank, one.id)),
         }
 
-    return await asked.read(found)
+    return await request.read(found)
 
 
 @router.get(
     "/sessions/{id}/messages",
-    response_model=page_of("messages", named(Turn)),
+    response_model=page_model("messages", model_with_uri(Turn)),
     summary="The messages of a session",
 )
 async def messages(
-    asked: Asking,
+    request: ApiRequestDep,
     id: SessionId,
     bank: Bank = "all",
     first: Annotated[int, Query(ge=0, le=_ALL, description="From this place (`seq`) on.")] = 0,
@@ -101,14 +101,14 @@ async def messages(
     if cursor:
         (start,) = _place(cursor)
 
-    def found(memory: Holdfast) -> Told:
+    def found(memory: Holdfast) -> JsonObject:
         one = find_session(memory, id, bank)
         turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
         page = turns[:limit]
         more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
         return {"messages": [json_shapes.named("turn", turn) for turn in page], "cursor": more}
 
-    return await asked.read(found)
+    return await request.read(found)
 
 
 def _place(cursor: str) -> tuple[int]:
@@ -116,22 +116,26 @@ def _place(cursor: str) -> tuple[int]:
         case (int() as start,) if 0 <= start <= _ALL:
             return (start,)
         case _:
-            raise no_cursor()
+            raise invalid_cursor()
 
 
 @router.get(
     "/sessions/{id}/exchanges",
-    response_model=page_of("exchanges", named(Exchange)),
+    response_model=page_model("exchanges", model_with_uri(Exchange)),
     summary="The exchanges of a session",
 )
 async def exchanges(
-    asked: Asking, id: SessionId, bank: Bank = "all", limit: Limit = 100, cursor: Cursor = ""
+    request: ApiRequestDep,
+    id: SessionId,
+    bank: Bank = "all",
+    limit: Limit = 100,
+    cursor: Cursor = "",
 ) -> Response:
     """In their order: each one request and its resolution."""
 
-    def found(memory: Holdfast) -> Told:
+    def found(memory: Holdfast) -> JsonObject:
         one = find_session(memory, id, bank)
         page, more = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
         return {"exchanges": [json_shapes.named("exchange", e) for e in page], "cursor": more}
 
-    return await asked.read(found)
+    return await request.read(found)

@@ -8,21 +8,21 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from holdfast.app.server.shared_records import ORGANISATION, Receipt, Told, recall_shared, receive
-from holdfast.interfaces.http.api.handling import Asking, Sent
-from holdfast.interfaces.http.api.schema import described, with_fields
+from holdfast.interfaces.http.api.requests import ApiRequestDep, RequestBody
+from holdfast.interfaces.http.api.schema import open_model, schema_type
 
 router = APIRouter(tags=["shares"])
 _Bank = Annotated[str, Field(min_length=1, max_length=200, examples=["checkout"])]
 
 
-class Shares(Sent):
+class Shares(RequestBody):
     """Lines of the format of docs/sharing.md, without a name: each with its scope and its hash."""
 
     bank: _Bank
     shares: list[dict[str, Any]] = Field(max_length=100)
 
 
-class Question(Sent):
+class Question(RequestBody):
     """A question of another memory's."""
 
     question: str = Field(min_length=1, max_length=4000, examples=["Why do we retry?"])
@@ -32,29 +32,31 @@ class Question(Sent):
 
 @router.post(
     "/shares",
-    response_model=with_fields("Receipts", shares=list[described(Receipt)]),
+    response_model=open_model("Receipts", shares=list[schema_type(Receipt)]),
     summary="Hand in what somebody shares",
 )
-async def hand_in(asked: Asking, sent: Shares) -> Response:
+async def hand_in(request: ApiRequestDep, body: Shares) -> Response:
     """In the name of the key; the same line is taken once, however often it comes. A line with
     `gone` takes back what was handed in before."""
-    return await asked.work(
-        lambda memory: {"shares": receive(memory, sent.bank, sent.shares, asked.person, asked.who)},
+    return await request.run(
+        lambda memory: {
+            "shares": receive(memory, body.bank, body.shares, request.person, request.who)
+        },
         also=(ORGANISATION,),
     )
 
 
 @router.post(
     "/shares/recall",
-    response_model=with_fields("SharedHits", bank=str, hits=list[described(Told)]),
+    response_model=open_model("SharedHits", bank=str, hits=list[schema_type(Told)]),
     summary="What was shared and speaks of a question",
 )
-async def recall(asked: Asking, sent: Question) -> Response:
+async def recall(request: ApiRequestDep, body: Question) -> Response:
     """With the readers of a bank, or with everybody; best first."""
-    return await asked.work(
+    return await request.run(
         lambda memory: {
-            "bank": sent.bank,
-            "hits": recall_shared(memory, sent.question, sent.bank, sent.limit),
+            "bank": body.bank,
+            "hits": recall_shared(memory, body.question, body.bank, body.limit),
         },
         also=(ORGANISATION,),
     )

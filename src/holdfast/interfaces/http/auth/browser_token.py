@@ -1,7 +1,7 @@
-"""Who may come in: whoever shows the token of the file, or came by a link that works once.
+"""The keys of `holdfast browse`: the token in its file, and links that work once.
 
-A link gives the browser a cookie of its own; the token itself is in no address and no page. What
-a form must bring along (`form_key`) follows from the cookie, so that another site cannot know it.
+A link gives the browser a cookie; the token itself is in no address and no page. The key that every
+form must send (`form_key`) is derived from the cookie, so that another site cannot know it.
 """
 
 from __future__ import annotations
@@ -15,65 +15,67 @@ from holdfast.interfaces.http.core.request_principal import owner
 from holdfast.principal import Principal
 
 COOKIE = "holdfast"
-LINK_S = 120.0
-_MOST_VISITORS = 50
+# Long enough for a slow browser to start. A link is in the history of the terminal, so not longer.
+LINK_LIFETIME_S = 120.0
+# One user has few browsers; the oldest cookie makes room.
+_MAX_COOKIES = 50
 
 
-class Cookies:
-    """What forms of visitors must bring along."""
+class FormKeys:
+    """The keys that forms must send, one for each cookie."""
 
     def __init__(self) -> None:
         self._secret = secrets.token_bytes(32)
 
     def form_key(self, cookie: str) -> str:
-        """What a form of this visitor must bring along."""
+        """The key that the forms of a browser with this cookie must send."""
         return hmac.new(self._secret, cookie.encode(), hashlib.sha256).hexdigest()
 
-    def knows_form(self, cookie: str, shown: str) -> bool:
-        """Whether a form is one of ours."""
+    def is_valid_form_key(self, cookie: str, shown: str) -> bool:
+        """Whether a form came from one of our pages."""
         return hmac.compare_digest(self.form_key(cookie).encode(), shown.encode("utf-8", "replace"))
 
 
-class Keys(Cookies):
-    """The keys of one run of a server for its owner alone."""
+class OwnerKeys(FormKeys):
+    """The keys of one run of a server that only its owner uses."""
 
     def __init__(self, token: str) -> None:
         super().__init__()
         self._token = token
         self._owner = owner()
-        self._links: dict[str, float] = {}
-        self._visitors: dict[str, None] = {}
+        self._link_expiry: dict[str, float] = {}
+        self._cookies: dict[str, None] = {}
 
     async def refresh(self, shown: str) -> bool:
-        """Nothing changes while it runs."""
+        """Do nothing: the keys do not change while the server runs."""
         return True
 
     def make_link_key(self) -> str:
-        """A key that lets one browser in, once, within two minutes."""
+        """A key that gives one browser a cookie, once, within two minutes."""
         key = secrets.token_urlsafe(24)
-        self._links[key] = time.monotonic() + LINK_S
+        self._link_expiry[key] = time.monotonic() + LINK_LIFETIME_S
         return key
 
     def enter(self, key: str) -> str | None:
-        """The cookie for whoever brings a link's key; None if it does not hold."""
-        until = self._links.pop(key, 0.0)
+        """The cookie for the key of a link; None if the key is unknown, used or too old."""
+        until = self._link_expiry.pop(key, 0.0)
         if time.monotonic() > until:
             return None
         cookie = secrets.token_urlsafe(32)
-        while len(self._visitors) >= _MOST_VISITORS:
-            del self._visitors[next(iter(self._visitors))]
-        self._visitors[cookie] = None
+        while len(self._cookies) >= _MAX_COOKIES:
+            del self._cookies[next(iter(self._cookies))]
+        self._cookies[cookie] = None
         return cookie
 
-    async def admits(self, who: Principal) -> bool:
-        """Whether somebody who came in may still be here: they may."""
+    async def is_still_valid(self, who: Principal) -> bool:
+        """Whether a principal that was admitted is still allowed."""
         return who == self._owner
 
     def by_token(self, shown: str) -> Principal | None:
-        """Who shows a token; None where it is not ours."""
+        """The principal of a token; None if it is wrong."""
         same = hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode())
         return self._owner if same else None
 
     def by_cookie(self, shown: str) -> Principal | None:
-        """Whose cookie it is; None where it is nobody's."""
-        return self._owner if shown in self._visitors else None
+        """The principal of a cookie; None if it is unknown."""
+        return self._owner if shown in self._cookies else None

@@ -1,9 +1,8 @@
-"""Stands before every request: who asks, from which page, how much and how often.
+"""The check in front of every request: Host, Origin, key or cookie, size and rate.
 
-A server on the loopback is reached by every page that a browser has open, under any name that
-somebody's DNS gives 127.0.0.1. So the Host must be ours, a request that names its Origin must come
-from our own pages, everything wants a token or a visitor's cookie, and what a page may load or run
-is what we ship.
+Any page that is open in a browser can reach a server on the loopback address, under any name that
+resolves to 127.0.0.1. So the Host must be ours, a request with an Origin must come from our own
+pages, every request needs a token or a cookie, and a page may load and run only what we ship.
 """
 
 from __future__ import annotations
@@ -22,20 +21,26 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.interfaces.http.auth.browser_token import COOKIE
-from holdfast.interfaces.http.core.request_principal import carry_out_as
+from holdfast.interfaces.http.core.request_principal import set_principal
 from holdfast.principal import Principal
 
-MOST_BYTES = 1_000_000
-RATE = 500.0
+# A page with all its texts is far smaller; imports do not go through HTTP.
+MAX_BODY_BYTES = 1_000_000
+# Requests of one key: far above what a person or an agent sends, below what stalls the server.
+RATE_PER_S = 500.0
 BURST = 2000.0
-# Whoever has no key shares another measure, so that nobody is kept waiting by strangers.
-STRANGERS_RATE = 20.0
-STRANGERS_BURST = 100.0
-BODY_S = 30.0
-SAFE = ("GET", "HEAD", "OPTIONS")
-_MOST_MEASURES = 10_000
+# Requests without a key, for each address: enough to load the login page, too few to guess keys.
+ANONYMOUS_RATE_PER_S = 20.0
+ANONYMOUS_BURST = 100.0
+# The whole body must have arrived by then, however regularly pieces of it come. The nginx
+# configuration in the deployment guide uses the same number.
+BODY_TIMEOUT_S = 30.0
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+# Keys and addresses whose rate is remembered; the least recent is forgotten.
+_MAX_BUCKETS = 10_000
 _STATIC = "/static/"
-_DIGITS = 12
+# A Content-Length with more digits is refused before it is converted.
+_MAX_LENGTH_DIGITS = 12
 HEADERS: Mapping[str, str] = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -56,31 +61,31 @@ class Refusal(NamedTuple):
     code: str
     message: str
     remedy: str = ""
-    # In how many seconds it may be asked again; 0 where waiting does not help.
-    after: int = 0
+    # After how many seconds the client may try again; 0 where waiting does not help.
+    retry_after_s: int = 0
 
 
-_ANOTHER = Refusal(403, "wrong_origin", "Other pages may not ask.")
+_WRONG_ORIGIN = Refusal(403, "wrong_origin", "Other pages may not ask.")
 _NO_KEY = Refusal(401, "no_key", "Who are you?", "Open the link that `holdfast browse` prints.")
-_NOT_NOW = Refusal(
+_KEYS_UNAVAILABLE = Refusal(
     503, "unavailable", "Keys cannot be looked up right now.", "Ask again in a moment.", 2
 )
-_AT_ONCE = Refusal(
+_TOO_MANY_AT_ONCE = Refusal(
     429, "too_many", "Too many requests of this key at once.", "Wait for those to be answered.", 1
 )
 
 
-def _too_many(after: float) -> Refusal | None:
-    """What is said to whoever has to wait so long; nothing, if they need not."""
-    if not after:
+def _too_many(retry_after_s: float) -> Refusal | None:
+    """The refusal of a request that would be accepted after so many seconds; None for 0."""
+    if not retry_after_s:
         return None
-    whole = max(1, ceil(after))
-    told = f"Ask again in {whole} second{'s' * (whole > 1)}."
-    return Refusal(429, "too_many", "Too many requests.", told, whole)
+    whole = max(1, ceil(retry_after_s))
+    remedy = f"Ask again in {whole} second{'s' * (whole > 1)}."
+    return Refusal(429, "too_many", "Too many requests.", remedy, whole)
 
 
-class _Measure:
-    """So many at once, and so many a second."""
+class _TokenBucket:
+    """A rate limit: `burst` requests at once, and `rate` more a second."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self._rate = rate
@@ -88,7 +93,7 @@ class _Measure:
         self._at = time.monotonic()
 
     def take(self) -> float:
-        """Count one more; if that is too many, in how many seconds it will not be."""
+        """Count a request; returns 0, or after how many seconds there is room for it."""
         now = time.monotonic()
         self._left = min(self._burst, self._left + (now - self._at) * self._rate)
         self._at = now
@@ -98,77 +103,76 @@ class _Measure:
         return 0.0
 
 
-class Door(Protocol):
-    """Who knows people by what they show."""
+class Authenticator(Protocol):
+    """Knows the principal of a token or a cookie."""
 
     async def refresh(self, shown: str) -> bool:
-        """See what has changed, before somebody who shows this comes in; whether it can be known
-        who they are."""
+        """Reload the keys if need be; returns whether it is known if `shown` is one."""
         ...
 
     def by_token(self, shown: str) -> Principal | None:
-        """Who shows a token or a key."""
+        """The principal of a token or a key."""
         ...
 
     def by_cookie(self, shown: str) -> Principal | None:
-        """Whose cookie it is."""
+        """The principal of a cookie."""
         ...
 
 
-class Rules(NamedTuple):
-    """How a server is reached and how much it takes. `hosts` are the names it answers to; none:
-    any."""
+class GuardRules(NamedTuple):
+    """What the guard of one server accepts. Without `hosts` it answers to any name."""
 
     hosts: frozenset[str] = frozenset()
-    rate: float = RATE
+    rate: float = RATE_PER_S
     burst: float = BURST
     no_key: Refusal = _NO_KEY
-    # Where whoever is not known may go, too; what ends in a slash, with all below it.
-    doors: tuple[str, ...] = ("/enter",)
-    # Where a browser is sent whose visitor is not known.
+    # Paths that need no key; one that ends in a slash includes all below it.
+    public_paths: tuple[str, ...] = ("/enter",)
+    # Where a browser without a cookie is redirected to.
     login: str = ""
-    # How many requests of one key are answered at a time; 0: any number.
-    at_once: int = 0
-    most_bytes: int = MOST_BYTES
+    # How many requests of one key run at a time; 0: any number.
+    max_concurrent: int = 0
+    max_body_bytes: int = MAX_BODY_BYTES
 
     @property
     def too_large(self) -> Refusal:
-        """What is said to whoever sends too much."""
-        return Refusal(413, "too_large", f"More than {self.most_bytes:,} bytes are not taken.")
+        """The refusal of a body that is too large."""
+        return Refusal(413, "too_large", f"More than {self.max_body_bytes:,} bytes are not taken.")
 
-    def is_door(self, path: str) -> bool:
-        """Whether everybody may go there."""
-        return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in self.doors)
+    def is_public(self, path: str) -> bool:
+        """Whether a path needs no key."""
+        return any(
+            path == one or (one[-1] == "/" and path.startswith(one)) for one in self.public_paths
+        )
 
 
-class _Measures:
-    """A measure for each of many; who was not seen for longest is forgotten."""
+class _RateLimits:
+    """A token bucket for each name."""
 
     def __init__(self, rate: float, burst: float) -> None:
-        self._how = (rate, burst)
-        self._of: OrderedDict[str, _Measure] = OrderedDict()
+        self._limits = (rate, burst)
+        self._buckets: OrderedDict[str, _TokenBucket] = OrderedDict()
 
     def take(self, name: str) -> Refusal | None:
-        """Count one more of somebody; what is said to them if that is too many."""
-        found = self._of.pop(name, None) or _Measure(*self._how)
-        self._of[name] = found
-        if len(self._of) > _MOST_MEASURES:
-            self._of.popitem(last=False)
+        """Count a request of `name`; returns a refusal if there are too many."""
+        found = self._buckets.pop(name, None) or _TokenBucket(*self._limits)
+        self._buckets[name] = found
+        if len(self._buckets) > _MAX_BUCKETS:
+            self._buckets.popitem(last=False)
         return _too_many(found.take())
 
 
 class Guard:
-    """Lets nobody by who is not known, and says in whose name a request is carried out."""
+    """ASGI middleware that refuses requests, and sets the principal of those it lets through."""
 
-    def __init__(self, app: ASGIApp, keys: Door, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, keys: Authenticator, rules: GuardRules) -> None:
         self._app = app
         self._keys = keys
         self._rules = rules
-        # By the key, or by the address of who has none.
-        self._known = _Measures(rules.rate, rules.burst)
-        self._strangers = _Measures(STRANGERS_RATE, STRANGERS_BURST)
-        self._now: Counter[str] = Counter()
-        self.last = time.monotonic()
+        self._per_key = _RateLimits(rules.rate, rules.burst)
+        self._anonymous = _RateLimits(ANONYMOUS_RATE_PER_S, ANONYMOUS_BURST)
+        self._running: Counter[str] = Counter()
+        self.last_request = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -176,72 +180,76 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         known = await self._keys.refresh(_bearer(Headers(scope=scope)))
-        refusal = self._refusal(scope)
+        refusal = self._check(scope)
         if refusal is not None and refusal.status == 401 and not known:
-            refusal = _NOT_NOW
+            refusal = _KEYS_UNAVAILABLE
         if refusal is not None:
-            answer = self._shown_in(scope) if refusal.status == 401 else None
-            answer = answer or _told(refusal, scope)
+            answer = self._login_redirect(scope) if refusal.status == 401 else None
+            answer = answer or _refusal_response(refusal, scope)
             await answer(scope, receive, _with_headers(scope, send))
             return
-        self.last = time.monotonic()
-        body = _Body(receive, self._rules.most_bytes)
+        self.last_request = time.monotonic()
+        body = _Body(receive, self._rules.max_body_bytes)
         who: Principal | None = scope.get("principal")
         name = who.key if who else ""
-        self._now[name] += 1
+        self._running[name] += 1
         try:
-            onward = _unless_too_large(body, self._rules.too_large, scope, send)
-            await self._app(scope, body.receive, onward)
+            send_on = _refuse_too_large(body, self._rules.too_large, scope, send)
+            await self._app(scope, body.receive, send_on)
         finally:
-            self._now[name] -= 1
-            if not self._now[name]:
-                del self._now[name]
+            self._running[name] -= 1
+            if not self._running[name]:
+                del self._running[name]
 
-    def _shown_in(self, scope: Scope) -> Response | None:
-        """To the door, for a browser that looks for a page."""
+    def _login_redirect(self, scope: Scope) -> Response | None:
+        """To the login form, for a browser that opens a page."""
         page = "text/html" in Headers(scope=scope).get("accept", "") and scope["method"] == "GET"
         if not page or not self._rules.login:
             return None
         return RedirectResponse(f"{self._rules.login}?to={quote(scope['path'])}", 303)
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _check(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or (self._rules.hosts and hosts[0] not in self._rules.hosts):
             return Refusal(421, "wrong_host", "This server does not answer to that name.")
-        ours = {f"{scope.get('scheme', 'http')}://{name}" for name in self._rules.hosts or hosts}
-        if any(origin not in ours for origin in headers.getlist("origin")):
-            return _ANOTHER
+        own_origins = {
+            f"{scope.get('scheme', 'http')}://{name}" for name in self._rules.hosts or hosts
+        }
+        if any(origin not in own_origins for origin in headers.getlist("origin")):
+            return _WRONG_ORIGIN
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             top = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
-            if not (top and self._rules.is_door(scope["path"])):
-                return _ANOTHER
-        return self._stranger(scope, headers) or _unfit(headers, self._rules)
+            if not (top and self._rules.is_public(scope["path"])):
+                return _WRONG_ORIGIN
+        return self._authenticate(scope, headers) or _check_length(headers, self._rules)
 
-    def _stranger(self, scope: Scope, headers: Headers) -> Refusal | None:
+    def _authenticate(self, scope: Scope, headers: Headers) -> Refusal | None:
         token = _bearer(headers)
         if token and (known := self._keys.by_token(token)):
-            return self._welcome(scope, known, "")
+            return self._admit(scope, known, "")
         cookie = _cookie(headers)
-        # A browser names the origin of whatever changes something.
+        # A browser sends the origin with every request that can change something.
         named = headers.get("origin") is not None or headers.get("sec-fetch-site") == "same-origin"
-        fit = scope["method"] in SAFE or named
+        is_from_own_page = scope["method"] in SAFE_METHODS or named
         if cookie and (known := self._keys.by_cookie(cookie)):
-            return self._welcome(scope, known, cookie) or (None if fit else _ANOTHER)
-        if too_many := self._strangers.take(_address(scope)):
+            return self._admit(scope, known, cookie) or (
+                None if is_from_own_page else _WRONG_ORIGIN
+            )
+        if too_many := self._anonymous.take(_address(scope)):
             return too_many
-        if self._rules.is_door(scope["path"]):
-            return None if fit else _ANOTHER
+        if self._rules.is_public(scope["path"]):
+            return None if is_from_own_page else _WRONG_ORIGIN
         return self._rules.no_key
 
-    def _welcome(self, scope: Scope, known: Principal, cookie: str) -> Refusal | None:
+    def _admit(self, scope: Scope, known: Principal, cookie: str) -> Refusal | None:
         scope["visitor"] = cookie
         scope["principal"] = known
-        carry_out_as(known)
-        if too_many := self._known.take(known.key):
+        set_principal(known)
+        if too_many := self._per_key.take(known.key):
             return too_many
-        most = self._rules.at_once
-        return _AT_ONCE if most and self._now[known.key] >= most else None
+        most = self._rules.max_concurrent
+        return _TOO_MANY_AT_ONCE if most and self._running[known.key] >= most else None
 
 
 def _address(scope: Scope) -> str:
@@ -262,23 +270,23 @@ def _cookie(headers: Headers) -> str:
     return found.value if found is not None else ""
 
 
-def _told(refusal: Refusal, scope: Scope) -> Response:
+def _refusal_response(refusal: Refusal, scope: Scope) -> Response:
     error = {
         "code": refusal.code,
         "message": refusal.message,
         "remedy": refusal.remedy,
-        **named_request(scope),
+        **request_id_field(scope),
     }
-    aside = {"www-authenticate": "Bearer"} if refusal.status == 401 else {}
-    aside |= {"retry-after": str(refusal.after)} if refusal.after else {}
+    headers = {"www-authenticate": "Bearer"} if refusal.status == 401 else {}
+    headers |= {"retry-after": str(refusal.retry_after_s)} if refusal.retry_after_s else {}
     if "text/html" in Headers(scope=scope).get("accept", ""):
         text = f"{refusal.message} {refusal.remedy}".strip()
-        return Response(text, refusal.status, aside, "text/plain; charset=utf-8")
-    return JSONResponse({"error": error}, refusal.status, aside)
+        return Response(text, refusal.status, headers, "text/plain; charset=utf-8")
+    return JSONResponse({"error": error}, refusal.status, headers)
 
 
-def named_request(scope: Scope) -> dict[str, str]:
-    """What an error says of the request it is about, where requests have names."""
+def request_id_field(scope: Scope) -> dict[str, str]:
+    """The id of a request as a field of an error, where requests have ids."""
     return {"request_id": scope["request_id"]} if "request_id" in scope else {}
 
 
@@ -295,56 +303,55 @@ def _with_headers(scope: Scope, send: Send) -> Send:
     return out
 
 
-def _unfit(headers: Headers, rules: Rules) -> Refusal | None:
-    """What says itself that it is too long; how long that is was counted by nobody yet."""
-    said = headers.get("content-length") or "0"
-    if not (said.isascii() and said.isdigit() and len(said) <= _DIGITS):
+def _check_length(headers: Headers, rules: GuardRules) -> Refusal | None:
+    """Refuse a body that is too long by its own header; `_Body` counts what really comes."""
+    length = headers.get("content-length") or "0"
+    if not (length.isascii() and length.isdigit() and len(length) <= _MAX_LENGTH_DIGITS):
         return Refusal(400, "bad_input", "The request does not say how long it is.")
-    return rules.too_large if int(said) > rules.most_bytes else None
+    return rules.too_large if int(length) > rules.max_body_bytes else None
 
 
 class _Body:
-    """What comes in. What does not say how long it is ends at the limit as well, and so does what
-    has not come whole in time, however regularly pieces of it do."""
+    """The body of a request, cut off at the size limit and at the time limit."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive = receive
-        self._most = most
-        self._taken = 0
-        self._whole = False
-        self._until = 0.0
+        self._max_bytes = most
+        self._received = 0
+        self._complete = False
+        self._deadline = 0.0
         self.too_large = False
 
     async def receive(self) -> Message:
-        """The next piece."""
-        if self._whole:
-            return await self._receive()  # that the client went away, some time
+        """The next piece; a disconnect once a limit is reached."""
+        if self._complete:
+            return await self._receive()  # waits for the client to disconnect
         now = time.monotonic()
-        self._until = self._until or now + BODY_S
+        self._deadline = self._deadline or now + BODY_TIMEOUT_S
         try:
-            message = await asyncio.wait_for(self._receive(), max(0.0, self._until - now))
+            message = await asyncio.wait_for(self._receive(), max(0.0, self._deadline - now))
         except TimeoutError:
             return {"type": "http.disconnect"}
         if message["type"] == "http.request":
-            self._taken += len(message.get("body", b""))
-            self._whole = not message.get("more_body", False)
-            if self._taken > self._most:
+            self._received += len(message.get("body", b""))
+            self._complete = not message.get("more_body", False)
+            if self._received > self._max_bytes:
                 self.too_large = True
                 return {"type": "http.disconnect"}
         return message
 
 
-def _unless_too_large(body: _Body, refusal: Refusal, scope: Scope, send: Send) -> Send:
-    """Whatever is answered to a body that was cut off, it was too large."""
-    onward, told = _with_headers(scope, send), False
+def _refuse_too_large(body: _Body, refusal: Refusal, scope: Scope, send: Send) -> Send:
+    """A `send` that replaces the response to a body that was cut off by the refusal."""
+    send_on, is_refused = _with_headers(scope, send), False
 
     async def out(message: Message) -> None:
-        nonlocal told
-        if body.too_large and (told or message["type"] == "http.response.start"):
-            if not told:
-                told = True
-                await _told(refusal, scope)(scope, body.receive, onward)
+        nonlocal is_refused
+        if body.too_large and (is_refused or message["type"] == "http.response.start"):
+            if not is_refused:
+                is_refused = True
+                await _refusal_response(refusal, scope)(scope, body.receive, send_on)
             return
-        await onward(message)
+        await send_on(message)
 
     return out

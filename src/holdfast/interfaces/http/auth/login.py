@@ -1,4 +1,4 @@
-"""How a browser comes in to a server that several people share: by showing a key once."""
+"""The login page of `holdfast serve`: a browser sends a key once and gets a cookie."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.ui.render import Pages
 
 router = APIRouter()
-_LONGEST = 200
+_MAX_KEY_CHARS = 200
 
 
-def inside(to: str) -> str:
-    """Where to go on, if that is a page of ours; the start otherwise."""
+def local_path(to: str) -> str:
+    """`to` if it is a path of this server, else the first page."""
     ours = to.startswith("/") and not to.startswith(("//", "/\\"))
     return to if ours and to.isprintable() else "/"
 
 
 @router.get("/login")
-async def ask(request: Request, to: str = "/") -> HTMLResponse:
-    """The form."""
+async def show_form(request: Request, to: str = "/") -> HTMLResponse:
+    """The login form."""
     return _form(request, to)
 
 
 @router.post("/login")
 async def log_in(request: Request) -> Response:
-    """Let a browser in whose key holds."""
-    told = await request.form(max_files=0, max_fields=4)
-    shown, to = str(told.get("key", ""))[:_LONGEST].strip(), str(told.get("to", "/"))
-    keys: TeamKeys = request.app.state.site.keys
-    cookie = keys.log_in(shown)
+    """Give a browser a cookie if its key is valid."""
+    form = await request.form(max_files=0, max_fields=4)
+    key, to = str(form.get("key", ""))[:_MAX_KEY_CHARS].strip(), str(form.get("to", "/"))
+    keys: TeamKeys = request.app.state.web.keys
+    cookie = keys.log_in(key)
     if cookie is None:
         return _form(request, to, "This key opens nothing here.", 401)
-    answer = RedirectResponse(inside(to), 303)
+    answer = RedirectResponse(local_path(to), 303)
     secure = request.url.scheme == "https"
     answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/", secure=secure)
     return answer
@@ -42,8 +42,8 @@ async def log_in(request: Request) -> Response:
 
 @router.post("/logout")
 async def log_out(request: Request) -> Response:
-    """Let its cookie open nothing any more."""
-    keys: TeamKeys = request.app.state.site.keys
+    """End the session of a browser."""
+    keys: TeamKeys = request.app.state.web.keys
     keys.log_out(str(request.scope.get("visitor") or ""))
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(COOKIE, path="/")
@@ -51,6 +51,8 @@ async def log_out(request: Request) -> Response:
 
 
 def _form(request: Request, to: str, problem: str = "", status: int = 200) -> HTMLResponse:
-    pages: Pages = request.app.state.site.pages
-    page = pages.render("login.html", title="Come in", to=inside(to), problem=problem, places=())
+    pages: Pages = request.app.state.web.pages
+    page = pages.render(
+        "login.html", title="Come in", to=local_path(to), problem=problem, places=()
+    )
     return HTMLResponse(page, status)

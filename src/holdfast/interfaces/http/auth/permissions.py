@@ -1,8 +1,8 @@
-"""What each way into the server takes: how much a key must allow, and whether for every bank.
+"""What each route requires of a key: its level, and whether it must be for every bank.
 
-This list and the fence around the store (`store.fenced`) are two walls. A way that is not listed
-is for those alone who may do everything: whoever adds one says here what it takes. What a way finds
-or changes within the banks of a key is held in by the fence, so single banks are not told of here.
+A route that is not listed here requires an admin key for every bank, so a new route must be
+entered. Which banks a request can read or change within a route is enforced by the store itself
+(`store/access_fence`), so single banks do not appear here.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.principal import Level, Principal
 
 
-class Permit(NamedTuple):
-    """What a way takes; `whole` tells that it is about all banks at once, or about the machine."""
+class Permission(NamedTuple):
+    """What a route requires; `all_banks` for one that concerns all banks or the machine."""
 
     level: Level = Level.ADMIN
-    whole: bool = True
+    all_banks: bool = True
 
 
 NOT_PERMITTED = "not_permitted"
-UNLISTED = Permit()
-_READ = Permit(Level.READ, whole=False)
-_WRITE = Permit(Level.WRITE, whole=False)
-_ADMIN = Permit(Level.ADMIN, whole=False)
-_LOOK = Permit(Level.READ, whole=True)
+UNLISTED = Permission()
+_READ = Permission(Level.READ, all_banks=False)
+_WRITE = Permission(Level.WRITE, all_banks=False)
+_ADMIN = Permission(Level.ADMIN, all_banks=False)
+_READ_ALL = Permission(Level.READ, all_banks=True)
 
 _API = "/api/v1"
-_REST: dict[Permit, str] = {
+_REST: dict[Permission, str] = {
     _READ: """
         GET /me
         POST /ask /shares/recall
@@ -61,7 +61,7 @@ _REST: dict[Permit, str] = {
         POST /records/{id:path}/purge
         PATCH /banks/{name:path}
     """,
-    _LOOK: """
+    _READ_ALL: """
         GET /status /cost /worth /digest
     """,
     UNLISTED: """
@@ -71,7 +71,7 @@ _REST: dict[Permit, str] = {
         POST /rules /rules/promote /rules/candidates/{id}/approve
     """,
 }
-_PAGES: dict[Permit, str] = {
+_PAGES: dict[Permission, str] = {
     _READ: """
         POST /graphql /mcp /ask
         DELETE /mcp
@@ -91,34 +91,34 @@ _PAGES: dict[Permit, str] = {
         GET /memory/purge
         POST /memory/purge /banks/{id}
     """,
-    _LOOK: """
+    _READ_ALL: """
         GET /status /worth /metrics
     """,
     UNLISTED: """
         POST /review/approve
     """,
 }
-# Whoever is not in yet may go there.
-_DOORS = """
+# These need no key.
+_PUBLIC = """
     GET /enter /health /login
     POST /login /logout
 """
 
 
-def _ways(text: str, prefix: str = "") -> list[str]:
+def _parse_routes(text: str, prefix: str = "") -> list[str]:
     lines = (line.split() for line in text.splitlines() if line.strip())
     return [f"{method} {prefix}{path}" for method, *paths in lines for path in paths]
 
 
-PERMITS: dict[str, Permit] = {
-    way: permit
+PERMISSIONS: dict[str, Permission] = {
+    route: permit
     for table, prefix in ((_REST, _API), (_PAGES, ""))
     for permit, text in table.items()
-    for way in _ways(text, prefix)
+    for route in _parse_routes(text, prefix)
 }
-DOORS = frozenset(_ways(_DOORS))
-# Of the graph, by field; what only looks is as `POST /graphql` itself.
-MUTATIONS: dict[str, Permit] = {
+PUBLIC_ROUTES = frozenset(_parse_routes(_PUBLIC))
+# The mutations of GraphQL by field; queries require what `POST /graphql` does.
+MUTATIONS: dict[str, Permission] = {
     "searchMemory": _READ,
     **dict.fromkeys(
         "remember retain correct forget restore merge mergeEntities splitEntity undo".split(),
@@ -127,26 +127,26 @@ MUTATIONS: dict[str, Permit] = {
 }
 
 
-def way_of(scope: Scope) -> str:
-    """The way that a request took: its method, and the pattern of its path. "" for none."""
+def route_of(scope: Scope) -> str:
+    """The route of a request: its method and the pattern of its path; "" if none matched."""
     inside = scope.get("fastapi", {}).get("effective_route_context")
     path = getattr(inside or scope.get("route"), "path", "")
     method = "GET" if scope["method"] == "HEAD" else scope["method"]
     return f"{method} {path}" if path else ""
 
 
-def check(permit: Permit, who: Principal) -> None:
-    """Refuse what somebody may not."""
+def check(permit: Permission, who: Principal) -> None:
+    """Raise `ForbiddenError` if `who` lacks a permission."""
     if not who.level.includes(permit.level):
         raise ForbiddenError(
             "This key may not do that.", f"It takes one of the level {permit.level.value!r}."
         )
-    if permit.whole and who.banks is not None:
+    if permit.all_banks and who.banks is not None:
         raise ForbiddenError("This key is for some banks.", "This takes one for every bank.")
 
 
-async def check_way(request: Request) -> None:
-    """Hold a request against what its way takes."""
-    way = way_of(request.scope)
-    if way not in DOORS:
-        check(PERMITS.get(way, UNLISTED), principal())
+async def check_route(request: Request) -> None:
+    """Check that the principal of a request may use its route."""
+    route = route_of(request.scope)
+    if route not in PUBLIC_ROUTES:
+        check(PERMISSIONS.get(route, UNLISTED), principal())

@@ -1,10 +1,9 @@
-"""Who may come in to a server that several people share: whoever shows a key that the store knows.
+"""The keys of `holdfast serve`, which are stored in the memory.
 
-All keys are held in memory and looked at anew about once a second, so that asking costs nothing
-more, and one that was revoked soon opens nothing; sooner when one is shown that is not known, which
-may just have been made. When each was last used is written down now and
-then, not with every request. A browser shows its key once, and a cookie of its own from then on,
-which is worth as much as the key is at that moment.
+All keys are cached and reloaded about once a second, so that a check costs no query and a revoked
+key soon stops working. An unknown key may have been made just now and causes a reload at once. The
+time of last use is written from time to time, not with every request. A browser sends its key once
+and a cookie from then on, which is valid as long as the key is.
 """
 
 from __future__ import annotations
@@ -14,138 +13,144 @@ import secrets
 import time
 from collections import OrderedDict
 
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.old_recall import utc_now
 from holdfast.app.server.keys import is_of, read_key
 from holdfast.errors import HoldfastError
-from holdfast.interfaces.http.auth.browser_token import Cookies
-from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.auth.browser_token import FormKeys
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.keys import Key
 from holdfast.principal import Principal
 
-FRESH_S = 1.0
-_FRESH_TO_STRANGERS_S = 0.05
-NOTED_S = 30.0
-_MOST_VISITORS = 10_000
-_VISIT_S = 12 * 3600.0
+# How long a revoked key still works; a reload is one query for all requests.
+RELOAD_INTERVAL_S = 1.0
+# The same when an unknown key is sent: bounds the queries that guessing keys can cause.
+_RELOAD_INTERVAL_UNKNOWN_S = 0.05
+# How exact the time of last use is; each save is a write to the database.
+SAVE_INTERVAL_S = 30.0
+# Cookies, and keys whose hash was checked, that are kept in memory; the oldest make room.
+_MAX_COOKIES = 10_000
+# A working day: after it a browser must send its key again.
+_COOKIE_LIFETIME_S = 12 * 3600.0
 
 
-class TeamKeys(Cookies):
-    """The keys of a store."""
+class TeamKeys(FormKeys):
+    """The keys that a store holds, and the cookies of browsers that sent one."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, pool: MemoryPool) -> None:
         super().__init__()
-        self._desk = desk
+        self._pool = pool
         self._keys: dict[str, Key] = {}
-        # When it was last begun to look which keys there are; and when so that it was also done.
-        self._seen = self._looked = -FRESH_S
-        self._away = False
-        self._noted = time.monotonic()
-        self._looking = asyncio.Lock()
-        # Ids of keys whose secret was shown and held, so that it is hashed once.
-        self._shown: OrderedDict[str, str] = OrderedDict()
-        self._visitors: OrderedDict[str, tuple[str, float]] = OrderedDict()
-        self._used: dict[str, str] = {}
+        # When the latest reload began, and when the latest one began that also ended.
+        self._load_began = self._load_ended = -RELOAD_INTERVAL_S
+        self._store_failed = False
+        self._saved_at = time.monotonic()
+        self._load_lock = asyncio.Lock()
+        # The hash that a sent key was found to match, so that each is hashed once.
+        self._hashes_by_secret: OrderedDict[str, str] = OrderedDict()
+        self._cookies: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._last_used: dict[str, str] = {}
 
     async def refresh(self, shown: str = "") -> bool:
-        """See which keys there are, unless that was just done; whether it is known then if this is
-        one. While the store cannot be asked, those that were known hold: whatever they ask for has
-        to ask it as well. Who shows one that is not known waits until that was looked up."""
-        came = time.monotonic()
+        """Reload the keys unless that was just done; returns whether it is known if `shown` is one.
+
+        While the store does not answer, the cached keys stay valid: their requests need the store
+        anyway. A request with an unknown key waits for the reload."""
+        now = time.monotonic()
         id, _ = read_key(shown)
-        if not self._is_fresh(id, came):
-            async with self._looking:
-                if not self._is_fresh(id, came):
-                    await self._look()
-        return not (self._away and id and id not in self._keys)
+        if not self._is_fresh(id, now):
+            async with self._load_lock:
+                if not self._is_fresh(id, now):
+                    await self._reload()
+        return not (self._store_failed and id and id not in self._keys)
 
-    def _is_fresh(self, id: str, came: float) -> bool:
-        """Whether what is known of keys is new enough for somebody who came then."""
+    def _is_fresh(self, id: str, now: float) -> bool:
+        """Whether the cached keys are recent enough for a request that came at `now`."""
         if id and id not in self._keys:
-            return self._looked > came - _FRESH_TO_STRANGERS_S
-        return self._seen > came - FRESH_S
+            return self._load_ended > now - _RELOAD_INTERVAL_UNKNOWN_S
+        return self._load_began > now - RELOAD_INTERVAL_S
 
-    async def _look(self) -> None:
-        self._seen = begun = time.monotonic()
+    async def _reload(self) -> None:
+        self._load_began = begun = time.monotonic()
         try:
             await self.load()
-            self._away = False
+            self._store_failed = False
         except HoldfastError:
-            self._away = True
-        self._seen = self._looked = begun
-        if not self._away and self._used and begun - self._noted > NOTED_S:
-            await self.note()
+            self._store_failed = True
+        self._load_began = self._load_ended = begun
+        if not self._store_failed and self._last_used and begun - self._saved_at > SAVE_INTERVAL_S:
+            await self.save_last_used()
 
     async def load(self) -> None:
-        """See which keys there are."""
-        found = await self._desk.as_owner(lambda memory: memory.store.api_keys())
+        """Read the keys from the store."""
+        found = await self._pool.read_as_owner(lambda memory: memory.store.api_keys())
         self._keys = {key.id: key for key in found}
-        self._seen = time.monotonic()
+        self._load_began = time.monotonic()
 
-    async def note(self) -> None:
-        """Write down when keys were last used."""
-        used, self._used, self._noted = self._used, {}, time.monotonic()
+    async def save_last_used(self) -> None:
+        """Write to the store when keys were last used."""
+        used, self._last_used, self._saved_at = self._last_used, {}, time.monotonic()
 
-        def written(memory: Holdfast) -> None:
+        def save(memory: Holdfast) -> None:
             with memory.store.transaction():
-                memory.store.note_uses(used)
+                memory.store.record_key_uses(used)
 
         if used:
             try:
-                await self._desk.as_owner(written)
+                await self._pool.read_as_owner(save)
             except HoldfastError:
-                self._used = {**used, **self._used}
+                self._last_used = {**used, **self._last_used}
 
     @property
-    def any(self) -> bool:
-        """Whether there is a key that holds."""
+    def has_valid_key(self) -> bool:
+        """Whether any key is valid now."""
         now = utc_now()
         return any(key.holds(now) for key in self._keys.values())
 
     def by_token(self, shown: str) -> Principal | None:
-        """Who shows a key that holds."""
+        """The principal of a key; None if the key is not valid."""
         id, secret = read_key(shown)
         key = self._keys.get(id)
         if key is None:
             return None
-        if self._shown.get(shown) != key.hash:
+        if self._hashes_by_secret.get(shown) != key.hash:
             if not is_of(key, secret):
                 return None
-            self._shown[shown] = key.hash
-            if len(self._shown) > _MOST_VISITORS:
-                self._shown.popitem(last=False)
-        return self._admitted(key)
+            self._hashes_by_secret[shown] = key.hash
+            if len(self._hashes_by_secret) > _MAX_COOKIES:
+                self._hashes_by_secret.popitem(last=False)
+        return self._principal_of(key)
 
     def by_cookie(self, shown: str) -> Principal | None:
-        """Whose cookie it is, if their key still holds."""
-        id, until = self._visitors.get(shown, ("", 0.0))
+        """The principal of a cookie; None if it is unknown or its key is not valid any more."""
+        id, until = self._cookies.get(shown, ("", 0.0))
         key = self._keys.get(id)
-        return self._admitted(key) if key and time.monotonic() < until else None
+        return self._principal_of(key) if key and time.monotonic() < until else None
 
-    async def admits(self, who: Principal) -> bool:
-        """Whether the key of somebody who came in still holds."""
+    async def is_still_valid(self, who: Principal) -> bool:
+        """Whether the key of a principal that was admitted is still valid."""
         await self.refresh()
         key = self._keys.get(who.key)
         return key is not None and key.holds(utc_now())
 
     def log_in(self, shown: str) -> str | None:
-        """A cookie for whoever shows a key."""
+        """A new cookie for a key; None if the key is not valid."""
         known = self.by_token(shown)
         if known is None:
             return None
         cookie = secrets.token_urlsafe(32)
-        self._visitors[cookie] = (known.key, time.monotonic() + _VISIT_S)
-        if len(self._visitors) > _MOST_VISITORS:
-            self._visitors.popitem(last=False)
+        self._cookies[cookie] = (known.key, time.monotonic() + _COOKIE_LIFETIME_S)
+        if len(self._cookies) > _MAX_COOKIES:
+            self._cookies.popitem(last=False)
         return cookie
 
     def log_out(self, cookie: str) -> None:
-        """Let a cookie open nothing any more."""
-        self._visitors.pop(cookie, None)
+        """Forget a cookie."""
+        self._cookies.pop(cookie, None)
 
-    def _admitted(self, key: Key) -> Principal | None:
+    def _principal_of(self, key: Key) -> Principal | None:
         now = utc_now()
         if not key.holds(now):
             return None
-        self._used[key.id] = now
+        self._last_used[key.id] = now
         return key.principal

@@ -1,7 +1,10 @@
-"""The memory behind a server. A connection belongs to its thread, and models take much memory and
-are wanted once: so light questions go to a few threads, each with a memory of its own, and what
-needs models, or changes anything, goes to one thread that does one thing after the other. What can
-take minutes has one of its own, so that nobody who asks waits behind it."""
+"""The open memories behind a server, and the threads that use them.
+
+A database connection belongs to one thread, and models take so much memory that they are loaded
+once. So reads go to a few threads, each with a memory of its own; tasks that need models or change
+anything go to a single thread; tasks that can take minutes go to another one, so that no request
+waits behind them. Every task runs in the name of the principal of its request.
+"""
 
 from __future__ import annotations
 
@@ -24,171 +27,170 @@ from holdfast.interfaces.http.core.request_principal import owner, principal
 from holdfast.principal import Principal
 from holdfast.settings import NO_MODEL, Settings
 
-READERS = 4
-# More than this waiting is not being served but being buried.
-MOST_WAITING = 200
-_REMEMBERED = 500
+# Each has a connection and its caches. Reads are short, so a few threads keep up with many clients.
+READER_THREADS = 4
+# Tasks that are submitted and not done. Beyond this clients would wait longer than they do, so
+# further tasks are refused with 503. `[serve] waiting` in the settings overrides it.
+MAX_WAITING = 200
+# Durations kept for each queue, for the percentiles on the status page.
+_MAX_DURATIONS = 500
+# Sets of banks whose number of open reviews is remembered.
+_MAX_REVIEW_COUNTS = 500
 
 T = TypeVar("T")
-What = Callable[[Holdfast], T]
+Task = Callable[[Holdfast], T]
 
 
-class Desk:
-    """Where questions are handed in."""
+class MemoryPool:
+    """Runs tasks with an open memory; a task is a function that takes the memory."""
 
     def __init__(
-        self, settings: Settings, readers: int = READERS, most_waiting: int = MOST_WAITING
+        self, settings: Settings, readers: int = READER_THREADS, max_waiting: int = MAX_WAITING
     ) -> None:
         self._settings = settings
-        self._most_waiting = most_waiting
-        self._readers = ThreadPoolExecutor(readers, "reader")
-        self._engine = ThreadPoolExecutor(1, "engine")
-        self._errands = ThreadPoolExecutor(1, "errand")
-        self._own = threading.local()
+        self._max_waiting = max_waiting
+        self._reader_threads = ThreadPoolExecutor(readers, "reader")
+        self._engine_thread = ThreadPoolExecutor(1, "engine")
+        self._long_thread = ThreadPoolExecutor(1, "long")
+        self._thread_local = threading.local()
         self._open: set[Holdfast] = set()
         self._waiting = 0
-        self._doing = 0
+        self._running = 0
         self._lock = threading.Lock()
-        # How often the store failed, by the kind of failure.
-        self.failed: Counter[str] = Counter()
-        # How much waits for a person, as every page tells; by the banks that are seen.
-        self._counted: dict[tuple[str, ...] | None, int] = {}
-        # How many milliseconds the latest took, by the threads they went to.
-        self.took = {
-            "looks": deque[float](maxlen=_REMEMBERED),
-            "work": deque[float](maxlen=_REMEMBERED),
-            "errands": deque[float](maxlen=_REMEMBERED),
+        # Errors of the store, by the name of their class.
+        self.store_failures: Counter[str] = Counter()
+        # Open reviews, which every page shows; by the banks that the principal sees.
+        self._review_counts: dict[tuple[str, ...] | None, int] = {}
+        # Of the latest tasks, by queue; the status page shows these names.
+        self.durations_ms = {
+            queue: deque[float](maxlen=_MAX_DURATIONS) for queue in ("looks", "work", "errands")
         }
 
     @property
     def settings(self) -> Settings:
-        """Those of the memory, for what is done in the name of whoever asks."""
+        """The settings of the memory, with the principal of the current request."""
         who = principal()
         return replace(self._settings, principal=who) if who.key else self._settings
 
     @property
     def queued(self) -> int:
-        """How much was handed in and is not done yet."""
+        """How many tasks were submitted and are not done."""
         return self._waiting
 
     @property
-    def waiting(self) -> int:
-        """How much waits for a person who asks."""
-        return self._counted.get(principal().banks, 0)
+    def review_count(self) -> int:
+        """How many open reviews the principal of the current request can see."""
+        return self._review_counts.get(principal().banks, 0)
 
-    async def as_owner(self, what: What[T]) -> T:
-        """A look or a note of the server's own, in nobody else's name."""
-        return await self._hand_in(self._readers, "looks", what, owner())
+    async def read_as_owner(self, task: Task[T]) -> T:
+        """Run a short task of the server itself, in the name of its owner."""
+        return await self._submit(self._reader_threads, "looks", task, owner())
 
-    async def read(self, what: What[T]) -> T:
-        """A look into what is stored."""
-        return await self._hand_in(self._readers, "looks", what, principal())
+    async def read(self, task: Task[T]) -> T:
+        """Run a task that only reads what is stored."""
+        return await self._submit(self._reader_threads, "looks", task, principal())
 
-    async def work(self, what: What[T], also: tuple[str, ...] = ()) -> T:
-        """What recalls, thinks or changes something; in other banks `also`, where what is done sees
-        to it that only what is for everybody is told of them."""
+    async def run(self, task: Task[T], also: tuple[str, ...] = ()) -> T:
+        """Run a task that searches with models or changes something. The banks `also` are opened to
+        it beside those of the principal; the task must reveal only what is public in them."""
         who = principal()
         wider = who if who.banks is None else who._replace(banks=(*who.banks, *also))
-        return await self._hand_in(self._engine, "work", what, wider)
+        return await self._submit(self._engine_thread, "work", task, wider)
 
-    async def think(self, what: What[T]) -> T:
-        """What a model service may be asked for, if the settings name one; they take their time."""
+    async def run_with_model(self, task: Task[T]) -> T:
+        """Run a task that may wait for a model service, if the settings name one."""
         by_rules = self._settings.models.use == NO_MODEL
-        return await (self.work(what) if by_rules else self.run_errand(what))
+        return await (self.run(task) if by_rules else self.run_long(task))
 
-    async def run_errand(self, what: What[T]) -> T:
-        """What can take long: it reads files in, makes copies, or waits for a model service."""
-        return await self._hand_in(self._errands, "errands", what, principal())
+    async def run_long(self, task: Task[T]) -> T:
+        """Run a task that can take minutes, such as an import, a backup or research by a model."""
+        return await self._submit(self._long_thread, "errands", task, principal())
 
     @property
     def is_busy(self) -> bool:
-        """Whether a thread is at work."""
-        return self._doing > 0
+        """Whether any task is running."""
+        return self._running > 0
 
-    def give_up(self) -> None:
-        """Break off what is being asked of the store."""
+    def interrupt_queries(self) -> None:
+        """Interrupt the running database queries."""
         for memory in list(self._open):
             memory.store.interrupt()
 
-    def refuse(self) -> None:
-        """Begin nothing any more; who waits is told so."""
-        for threads in (self._readers, self._engine, self._errands):
+    def stop_accepting(self) -> None:
+        """Start no more tasks; those that wait fail."""
+        for threads in (self._reader_threads, self._engine_thread, self._long_thread):
             threads.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
-        """Let go of everything; what was begun is finished first."""
-        for threads in (self._readers, self._engine, self._errands):
+        """Wait for running tasks, then stop the threads."""
+        for threads in (self._reader_threads, self._engine_thread, self._long_thread):
             threads.shutdown(wait=True, cancel_futures=True)
         self._open.clear()
 
-    async def _hand_in(self, threads: Executor, sort: str, what: What[T], who: Principal) -> T:
-        if self._waiting >= self._most_waiting:
+    async def _submit(self, threads: Executor, queue: str, task: Task[T], who: Principal) -> T:
+        if self._waiting >= self._max_waiting:
             raise BusyError("Too many questions at once.", "Ask again in a moment.")
         self._waiting += 1
         try:
             loop = asyncio.get_running_loop()
             context = copy_context()
-            done = lambda: self._done(sort, what, who)  # noqa: E731 - its type is known
-            return await loop.run_in_executor(threads, lambda: context.run(done))
+            run = lambda: self._run_task(queue, task, who)  # noqa: E731 - its type is known
+            return await loop.run_in_executor(threads, lambda: context.run(run))
         finally:
             self._waiting -= 1
 
-    def _done(self, sort: str, what: What[T], who: Principal) -> T:
-        """Do it, with the memory as whoever asks may see and change it: there is no other way to
-        one."""
+    def _run_task(self, queue: str, task: Task[T], who: Principal) -> T:
+        """Run a task with a memory that is scoped to `who`. Nothing else hands out a memory."""
         begun = perf_counter()
-        with self._at_work():
-            return self._done_by(begun, sort, what, who)
+        with self._track_running():
+            memory = self._open_memory()
+            with memory.scoped_to(who):
+                try:
+                    return task(memory)
+                except UnicodeEncodeError as error:
+                    raise InputError(
+                        "The text holds half a character.", "Send whole ones."
+                    ) from error
+                finally:
+                    self.durations_ms[queue].append((perf_counter() - begun) * 1000)
+                    self._update_review_count(memory, who.banks)
 
     @contextmanager
-    def _at_work(self) -> Generator[None]:
+    def _track_running(self) -> Generator[None]:
         with self._lock:
-            self._doing += 1
+            self._running += 1
         try:
             yield
+        except StoreError as error:
+            self.store_failures[type(error).__name__] += 1
+            raise
         finally:
             with self._lock:
-                self._doing -= 1
+                self._running -= 1
 
-    def _done_by(self, begun: float, sort: str, what: What[T], who: Principal) -> T:
-        try:
-            memory = self._memory()
-        except StoreError as error:
-            self.failed[type(error).__name__] += 1
-            raise
-        with memory.kept_to(who):
-            try:
-                return what(memory)
-            except StoreError as error:
-                self.failed[type(error).__name__] += 1
-                raise
-            except UnicodeEncodeError as error:
-                raise InputError("The text holds half a character.", "Send whole ones.") from error
-            finally:
-                self.took[sort].append((perf_counter() - begun) * 1000)
-                self._count(memory, who.banks)
-
-    def _count(self, memory: Holdfast, banks: tuple[str, ...] | None) -> None:
-        """Count what waits for a person, whenever this thread finds that anything was written."""
-        known: dict[tuple[str, ...] | None, str] = self._own.__dict__.setdefault("counted", {})
+    def _update_review_count(self, memory: Holdfast, banks: tuple[str, ...] | None) -> None:
+        """Count the open reviews again if anything was written since this thread last did."""
+        known: dict[tuple[str, ...] | None, str] = self._thread_local.__dict__.setdefault(
+            "counted", {}
+        )
         with suppress(HoldfastError):
             seen = memory.reader.generation()
             if seen != known.get(banks):
-                if len(known) >= _REMEMBERED:
+                if len(known) >= _MAX_REVIEW_COUNTS:
                     known.clear()
-                    self._counted.clear()
-                self._counted[banks] = count_waiting(memory)
+                    self._review_counts.clear()
+                self._review_counts[banks] = count_waiting(memory)
                 known[banks] = seen
 
-    def _memory(self) -> Holdfast:
-        """This thread's own, opened anew when the file is another one."""
+    def _open_memory(self) -> Holdfast:
+        """The memory of this thread, opened again if the database file was replaced."""
         seen = standing(self._settings.database)
-        known: tuple[object, Holdfast] | None = getattr(self._own, "memory", None)
+        known: tuple[object, Holdfast] | None = getattr(self._thread_local, "memory", None)
         if known is None or known[0] != seen:
             if known is not None:
                 self._open.discard(known[1])
                 known[1].close()
             made = Holdfast(self._settings, create=False)
             self._open.add(made)
-            self._own.memory = known = (seen, made)
+            self._thread_local.memory = known = (seen, made)
         return known[1]

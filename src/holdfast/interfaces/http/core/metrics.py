@@ -1,4 +1,4 @@
-"""What a server counts of itself, in the text that Prometheus reads."""
+"""Counters of a server, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -10,76 +10,79 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-TYPE = "text/plain; version=0.0.4; charset=utf-8"
-# Upper ends in seconds; the last holds whatever took longer.
-_ENDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+# Upper ends of the buckets: from a cached page to the longest request that is not research. The
+# last bucket holds whatever took longer.
+_BUCKET_ENDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _STATM = Path("/proc/self/statm")
 
 
 class Histogram:
-    """How long things took."""
+    """Durations, counted by bucket."""
 
     def __init__(self) -> None:
-        self.counts = [0] * (len(_ENDS) + 1)
+        self.counts = [0] * (len(_BUCKET_ENDS_S) + 1)
         self.total = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more."""
-        self.counts[bisect_left(_ENDS, seconds)] += 1
+        """Count a duration."""
+        self.counts[bisect_left(_BUCKET_ENDS_S, seconds)] += 1
         self.total += seconds
 
 
 class Metrics:
-    """The counts of one server. Ways are patterns, never paths, so there are only so many."""
+    """The counters of one server. Routes are patterns, not paths, so their number is bounded."""
 
     def __init__(self) -> None:
-        self.begun = time.time()
+        self.started = time.time()
         self.in_flight = 0
         self.requests: Counter[tuple[str, str, int]] = Counter()
-        self.took: dict[str, Histogram] = {}
+        self.durations: dict[str, Histogram] = {}
         self.refused: Counter[str] = Counter()
         self.store_errors: Counter[str] = Counter()
         self.log_lost = 0
 
-    def add(self, way: str, status: int, seconds: float) -> None:
-        """One request that was answered."""
-        method, _, path = way.partition(" ")
+    def add(self, route: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        method, _, path = route.partition(" ")
         self.requests[method, path, status] += 1
-        self.took.setdefault(path, Histogram()).add(seconds)
+        self.durations.setdefault(path, Histogram()).add(seconds)
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """All of it; `gauges` are what others know, each with what it is."""
+        """All metrics. `gauges` adds values by name, each with its help text."""
         lines: list[str] = []
-        lines += _told("holdfast_requests_total", "counter", "Requests that were answered.")
+        lines += _help_lines("holdfast_requests_total", "counter", "Requests that were answered.")
         for (method, path, status), count in sorted(self.requests.items()):
             labels = _labels(method=method, route=path, status=str(status))
             lines.append(f"holdfast_requests_total{labels} {count}")
-        lines += _told("holdfast_request_seconds", "histogram", "How long requests took, by route.")
-        for path, took in sorted(self.took.items()):
-            lines += _histogram("holdfast_request_seconds", path, took)
+        lines += _help_lines(
+            "holdfast_request_seconds", "histogram", "How long requests took, by route."
+        )
+        for path, durations in sorted(self.durations.items()):
+            lines += _histogram("holdfast_request_seconds", path, durations)
         for name, what, counts, label in (
             ("holdfast_refused_total", "Requests that were refused.", self.refused, "code"),
             ("holdfast_store_errors_total", "Failures of the store.", self.store_errors, "kind"),
         ):
-            lines += _told(name, "counter", what)
+            lines += _help_lines(name, "counter", what)
             lines += [f"{name}{_labels(**{label: key})} {n}" for key, n in sorted(counts.items())]
         name = "holdfast_log_lines_lost_total"
         lines += [
-            *_told(name, "counter", "Lines of the log that nobody took."),
+            *_help_lines(name, "counter", "Lines of the log that nobody took."),
             f"{name} {self.log_lost}",
         ]
         own = {
             "holdfast_in_flight": ("Requests that are being answered.", float(self.in_flight)),
-            "holdfast_start_time_seconds": ("When this server began.", self.begun),
+            "holdfast_start_time_seconds": ("When this server began.", self.started),
             "process_resident_memory_bytes": ("Memory that is in use.", resident()),
         }
         for name, (what, value) in sorted({**own, **gauges}.items()):
-            lines += [*_told(name, "gauge", what), f"{name} {value:g}"]
+            lines += [*_help_lines(name, "gauge", what), f"{name} {value:g}"]
         return "\n".join(lines) + "\n"
 
 
 def resident() -> float:
-    """How much memory this process holds, in bytes."""
+    """The resident memory of this process in bytes."""
     try:
         return float(int(_STATM.read_text("ascii").split()[1]) * resource.getpagesize())
     except (OSError, ValueError, IndexError):
@@ -87,23 +90,23 @@ def resident() -> float:
         return float(most if sys.platform == "darwin" else most * 1024)
 
 
-def _told(name: str, kind: str, what: str) -> Iterable[str]:
+def _help_lines(name: str, kind: str, what: str) -> Iterable[str]:
     return (f"# HELP {name} {what}", f"# TYPE {name} {kind}")
 
 
 def _labels(**labels: str) -> str:
-    told = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
-    return f"{{{told}}}"
+    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return f"{{{pairs}}}"
 
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _histogram(name: str, path: str, took: Histogram) -> Iterable[str]:
-    sum_so_far = 0
-    for end, count in zip((*map(str, _ENDS), "+Inf"), took.counts, strict=True):
-        sum_so_far += count
-        yield f"{name}_bucket{_labels(route=path, le=end)} {sum_so_far}"
-    yield f"{name}_sum{_labels(route=path)} {took.total:.6f}"
-    yield f"{name}_count{_labels(route=path)} {sum_so_far}"
+def _histogram(name: str, path: str, durations: Histogram) -> Iterable[str]:
+    cumulative = 0
+    for end, count in zip((*map(str, _BUCKET_ENDS_S), "+Inf"), durations.counts, strict=True):
+        cumulative += count
+        yield f"{name}_bucket{_labels(route=path, le=end)} {cumulative}"
+    yield f"{name}_sum{_labels(route=path)} {durations.total:.6f}"
+    yield f"{name}_count{_labels(route=path)} {cumulative}"

@@ -1,8 +1,8 @@
-"""Investigations that somebody follows over HTTP.
+"""Research sessions that are started and followed over HTTP.
 
-They run on one thread of the desk's, one after the other, and are written to their journals;
-following one is reading its journal on. Whoever starts one gets its name at once, though it may
-still wait for its turn: until it is written down, what was asked is known here.
+They run one after the other on one thread of the pool and write journals; following one means
+reading its journal as it grows. A client gets the id at once, while the session may still wait for
+its turn, so questions that are not in a journal yet are kept here.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ from functools import partial
 from typing import NamedTuple
 
 from holdfast.app.answers.ask import Wish
-from holdfast.app.answers.research_sessions import Investigation, sessions_of, shown
+from holdfast.app.answers.research_sessions import sessions_of
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.old_recall import utc_now
 from holdfast.errors import BusyError, HoldfastError, InputError, NotFoundError
-from holdfast.interfaces.http.core.memory_pool import Desk
-from holdfast.interfaces.http.core.streaming import Told
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.streaming import ServerEvent
 from holdfast.research.journal_lines import mask_removed_records
-from holdfast.research.session_journal import ASKED, Line, SessionSummary, SessionState, new_id
+from holdfast.research.session_journal import ASKED, Line, SessionState, SessionSummary, new_id
 
-MOST_AT_ONCE = 20
-_LOOK_S = 0.1
-_KEPT = 200
+# Sessions that wait or run; more are refused with 503, because they run one after the other.
+MAX_RUNNING = 20
+# How late a step reaches a follower; a check costs one `stat` call.
+_POLL_INTERVAL_S = 0.1
+# Questions that ended before they reached a journal, kept so that their outcome can be shown.
+_MAX_UNWRITTEN = 200
 
 
-class _Question(NamedTuple):
-    """What was asked, when, behind how many questions of its session; how it ended, if it did
-    before it was written down."""
+class _PendingQuestion(NamedTuple):
+    """A question that may not be in its journal yet: its text and time, how many questions the
+    journal had before it, and how it ended if it ended before it was written."""
 
     text: str
     time: str
@@ -39,113 +42,117 @@ class _Question(NamedTuple):
     problem: str = ""
 
 
-class Investigations:
-    """Those of one server."""
+class ResearchRuns:
+    """The research sessions that one server runs."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._sessions = sessions_of(desk.settings)
+    def __init__(self, pool: MemoryPool) -> None:
+        self._pool = pool
+        self._sessions = sessions_of(pool.settings)
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
-        self._asked: dict[str, _Question] = {}
+        self._pending: dict[str, _PendingQuestion] = {}
 
     def start(self, wish: Wish, session: str = "") -> str:
-        """Begin one, or go on with one; returns its name."""
-        if len(self._running) >= MOST_AT_ONCE:
+        """Start a session, or ask a further question in one; returns its id."""
+        if len(self._running) >= MAX_RUNNING:
             raise BusyError("Too many questions at once.", "Ask again in a moment.")
         id = self._sessions.find(session) if session else new_id()
         if id in self._running:
             raise InputError(f"{id} is being worked on.", "Wait for its answer, or cancel it.")
-        self._asked[id] = _Question(wish.question, utc_now(), self._written(id))
-        task = asyncio.create_task(self._drive(wish, bool(session), id))
+        self._pending[id] = _PendingQuestion(wish.question, utc_now(), self._questions_written(id))
+        task = asyncio.create_task(self._run(wish, bool(session), id))
         self._running[id] = task
         return id
 
-    async def _drive(self, wish: Wish, follows: bool, id: str) -> None:
-        def all_of_it(memory: Holdfast) -> None:
+    async def _run(self, wish: Wish, is_follow_up: bool, id: str) -> None:
+        def run_all(memory: Holdfast) -> None:
             if id in self._stopped:
                 return
-            for _ in Investigation(memory, wish, id if follows else "", id):
+            for _ in memory.answers.investigate(wish, id if is_follow_up else "", id):
                 pass
 
         end, problem = SessionState.CANCELLED, "It was stopped before it began."
         try:
-            await self._desk.think(all_of_it)
+            await self._pool.run_with_model(run_all)
         except HoldfastError as error:
             end, problem = SessionState.FAILED, f"{error.message} {error.remedy}".strip()
         finally:
             del self._running[id]
             self._stopped.discard(id)
-            self._ended(id, end, problem)
+            self._record_end(id, end, problem)
 
-    def _ended(self, id: str, end: SessionState, problem: str) -> None:
-        """What is not in its journal is told from here, for a while."""
-        asked = self._asked.pop(id)
-        if self._written(id) <= asked.before:
-            if len(self._asked) >= _KEPT:
-                del self._asked[next(iter(self._asked))]
-            self._asked[id] = asked._replace(end=end, problem=problem)
+    def _record_end(self, id: str, end: SessionState, problem: str) -> None:
+        """Keep the outcome of a question that never reached its journal."""
+        pending = self._pending.pop(id)
+        if self._questions_written(id) <= pending.before:
+            if len(self._pending) >= _MAX_UNWRITTEN:
+                del self._pending[next(iter(self._pending))]
+            self._pending[id] = pending._replace(end=end, problem=problem)
 
-    def _written(self, id: str) -> int:
-        """How many questions of a session are written down."""
+    def _questions_written(self, id: str) -> int:
+        """How many questions the journal of a session has."""
         try:
             return sum(line.get("stage") == ASKED for line in self._sessions.lines(id))
         except NotFoundError:
             return 0
 
     def find(self, id: str) -> str:
-        """The investigation that is meant, whether or not it has begun."""
-        return id if id in self._asked else self._sessions.find(id)
+        """The full id of a session, whether or not it has started."""
+        return id if id in self._pending else self._sessions.find(id)
 
     def state(self, id: str) -> str:
-        """How one stands; one that waits for its turn is `running`."""
-        return self._asked[id].end.value if id in self._asked else self._sessions.state(id).value
+        """The state of a session; one that waits for its turn is `running`."""
+        return (
+            self._pending[id].end.value if id in self._pending else self._sessions.state(id).value
+        )
 
-    def told(self, memory: Holdfast, id: str) -> tuple[SessionSummary, list[Line]]:
-        """One with its lines, whether or not it has begun; without the words of what is not shown
-        any more."""
-        asked = self._asked.get(id)
+    def read(self, memory: Holdfast, id: str) -> tuple[SessionSummary, list[Line]]:
+        """A session with its lines, whether or not it has started; without the text of records that
+        are no longer shown."""
+        pending = self._pending.get(id)
         try:
-            session, lines = shown(memory, id)
+            session, lines = memory.answers.research_session(id)
         except NotFoundError:
-            if asked is None:
+            if pending is None:
                 raise
-            session, lines = SessionSummary(id, asked.end, (), asked.time, asked.time, ""), []
-        if asked is None:
+            session, lines = SessionSummary(id, pending.end, (), pending.time, pending.time, ""), []
+        if pending is None:
             return session, lines
-        if sum(line.get("stage") == ASKED for line in lines) <= asked.before:
-            lines = [*lines, {"time": asked.time, "stage": ASKED, "question": asked.text}]
-            session = session._replace(questions=(*session.questions, asked.text))
-            if asked.problem:
-                end: Line = {"stage": asked.end.value, "text": asked.problem}
-                lines.append({"time": asked.time, **end})
-        return session._replace(state=asked.end), lines
+        if sum(line.get("stage") == ASKED for line in lines) <= pending.before:
+            lines = [*lines, {"time": pending.time, "stage": ASKED, "question": pending.text}]
+            session = session._replace(questions=(*session.questions, pending.text))
+            if pending.problem:
+                end: Line = {"stage": pending.end.value, "text": pending.problem}
+                lines.append({"time": pending.time, **end})
+        return session._replace(state=pending.end), lines
 
     def cancel(self, id: str) -> bool:
-        """Stop one; returns whether anybody worked on it."""
+        """Stop a session; returns whether it was waiting or running."""
         waits = id in self._running
         if waits:
             self._stopped.add(id)
         begun = id in self._sessions.ids() and self._sessions.cancel(id)
         return waits or begun
 
-    async def follow(self, id: str, after: int) -> AsyncGenerator[Told]:
-        """The steps of one behind the first `after`, and those to come until it rests."""
+    async def follow(self, id: str, after: int) -> AsyncGenerator[ServerEvent]:
+        """The steps of a session after the first `after`, and those to come until it ends."""
         seen = -1
         while True:
-            # Whether it runs is looked at first: what it wrote before it left is read after.
+            # The state is read before the lines, so that the last lines are not missed.
             state = self.state(id)
             size = self._size(id)
             if size != seen:
                 seen = size
-                for line in await self._desk.read(partial(self._lines, id, after)):
+                for line in await self._pool.read(partial(self._lines, id, after)):
                     after += 1
-                    yield Told("step", {"session_id": id, **line}, str(after))
+                    yield ServerEvent("step", {"session_id": id, **line}, str(after))
             if state != SessionState.RUNNING.value:
-                said = {"problem": self._asked[id].problem} if id in self._asked else {}
-                yield Told("done", {"session_id": id, "state": state, **said}, str(after))
+                data = {"session_id": id, "state": state}
+                if id in self._pending:
+                    data["problem"] = self._pending[id].problem
+                yield ServerEvent("done", data, str(after))
                 return
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_POLL_INTERVAL_S)
 
     def _lines(self, id: str, after: int, memory: Holdfast) -> list[Line]:
         if id not in self._sessions.ids():

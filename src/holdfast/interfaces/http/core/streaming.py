@@ -1,7 +1,7 @@
-"""Server-sent events: what is told as it happens, to whoever listens, until they go away.
+"""Server-sent events.
 
-A stream says something now and then though nothing happens, so that a listener that vanished is
-noticed; what it held is let go of then. When the server ends, so do all streams.
+A stream sends a heartbeat when nothing happens, so that a client that is gone is noticed and its
+resources are freed. All streams end with the server, and when the key of a listener is revoked.
 """
 
 from __future__ import annotations
@@ -17,74 +17,78 @@ from holdfast.errors import BusyError
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.principal import Principal
 
-MOST_LISTENERS = 100
+# Each costs a task and a connection, for as long as a client listens.
+MAX_LISTENERS = 100
+# Proxies close idle connections, often after 60 seconds; a shorter time only costs more traffic.
 HEARTBEAT_S = 15.0
 
 
-class Told(NamedTuple):
-    """One event: what it is called, what it says, and the number to go on behind it."""
+class ServerEvent(NamedTuple):
+    """One event: its name, its data, and the id after which a client can resume."""
 
     event: str
     data: Any
     id: str = ""
 
 
-class Streams:
+class EventStreams:
     """All streams of one server."""
 
-    def __init__(self, admits: Callable[[Principal], Awaitable[bool]]) -> None:
-        """`admits` tells whether somebody may still listen."""
+    def __init__(self, is_still_valid: Callable[[Principal], Awaitable[bool]]) -> None:
+        """`is_still_valid` tells whether the key of a listener is still valid."""
         self.listeners = 0
-        self._admits = admits
-        self._over = asyncio.Event()
+        self._is_still_valid = is_still_valid
+        self._closed = asyncio.Event()
 
     def close(self) -> None:
-        """End them all."""
-        self._over.set()
+        """End all streams."""
+        self._closed.set()
 
-    def answer(self, events: AsyncGenerator[Told]) -> StreamingResponse:
-        """A stream of events as an answer."""
-        if self.listeners >= MOST_LISTENERS:
+    def respond(self, events: AsyncGenerator[ServerEvent]) -> StreamingResponse:
+        """A response that streams events."""
+        if self.listeners >= MAX_LISTENERS:
             raise BusyError("Too many are listening.", "Close a page, or try again later.")
-        told = self._written(events, principal())
-        return StreamingResponse(told, media_type="text/event-stream")
+        event = self._write_events(events, principal())
+        return StreamingResponse(event, media_type="text/event-stream")
 
-    async def _written(self, events: AsyncGenerator[Told], who: Principal) -> AsyncGenerator[str]:
+    async def _write_events(
+        self, events: AsyncGenerator[ServerEvent], listener: Principal
+    ) -> AsyncGenerator[str]:
         self.listeners += 1
-        over = asyncio.create_task(self._over.wait())
-        coming: asyncio.Task[Told | None] | None = None
+        closed = asyncio.create_task(self._closed.wait())
+        next_event: asyncio.Task[ServerEvent | None] | None = None
         try:
             yield ": listening\n\n"
-            while not over.done():
-                coming = coming or asyncio.create_task(_next(events))
+            while not closed.done():
+                next_event = next_event or asyncio.create_task(_next(events))
                 await asyncio.wait(
-                    (coming, over), timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
+                    (next_event, closed), timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
                 )
-                if not await self._admits(who):
+                if not await self._is_still_valid(listener):
                     return
-                if not coming.done():
+                if not next_event.done():
                     yield ": still here\n\n"
                     continue
-                told = coming.result()
-                coming = None
-                if told is None:
+                event = next_event.result()
+                next_event = None
+                if event is None:
                     return
-                yield written(told)
+                yield encode_event(event)
         finally:
             self.listeners -= 1
-            over.cancel()
-            if coming is not None and not coming.done():
-                coming.cancel()
-                await asyncio.wait((coming,))
+            closed.cancel()
+            if next_event is not None and not next_event.done():
+                next_event.cancel()
+                await asyncio.wait((next_event,))
             await events.aclose()
 
 
-async def _next(events: AsyncGenerator[Told]) -> Told | None:
+async def _next(events: AsyncGenerator[ServerEvent]) -> ServerEvent | None:
     return await anext(events, None)
 
 
-def written(told: Told) -> str:
-    """An event as it goes over the wire."""
-    head = f"id: {told.id}\n" if told.id else ""
-    data = json.dumps(told.data, ensure_ascii=False, separators=(",", ":"))
-    return f"{head}event: {told.event}\ndata: {data}\n\n"
+def encode_event(event: ServerEvent) -> str:
+    """An event in the text format of server-sent events."""
+    head = f"id: {event.id}\n" if event.id else ""
+    data = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
+    return f"{head}event: {event.event}\ndata: {data}\n\n"

@@ -9,12 +9,18 @@ from typing import Any
 from fastapi import APIRouter, Depends, Response
 from pydantic import Field
 
-from holdfast.interfaces.http.api.handling import ERRORS, Asking, Sent, check_sender, told
+from holdfast.interfaces.http.api.requests import (
+    ERRORS,
+    ApiRequestDep,
+    RequestBody,
+    check_write_request,
+    json_response,
+)
 
-router = APIRouter(dependencies=[Depends(check_sender)], responses=ERRORS, tags=["graphql"])
+router = APIRouter(dependencies=[Depends(check_write_request)], responses=ERRORS, tags=["graphql"])
 
 
-class GraphQuestion(Sent):
+class GraphQuestion(RequestBody):
     """A GraphQL request."""
 
     query: str = Field(min_length=1, max_length=50_000, examples=["{ banks { name } }"])
@@ -31,9 +37,9 @@ def _load_schema() -> Callable[..., Awaitable[dict[str, Any]]]:
 
 
 @router.post("/graphql", summary="Ask the graph")
-async def graphql(asked: Asking, sent: GraphQuestion) -> Response:
+async def graphql(request: ApiRequestDep, body: GraphQuestion) -> Response:
     """Errors are in `errors`, as GraphQL has them, each with `extensions.code` and `.remedy`."""
     answer = await asyncio.to_thread(_load_schema)
-    return told(
-        await answer(asked.desk, asked.who, sent.query, sent.variables, sent.operation_name)
+    return json_response(
+        await answer(request.pool, request.who, body.query, body.variables, body.operation_name)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import strawberry
 
 from holdfast.app.search import json_shapes
-from holdfast.interfaces.http.graph.types import made
+from holdfast.interfaces.http.graph.types import make_node
 from holdfast.model.knowledge import Concept as ConceptRecord
 from holdfast.model.query import Citation as CitationRecord
 
@@ -184,7 +184,7 @@ class Citation:
 
 def citation_node(citation: CitationRecord) -> Citation:
     """A citation as a node; its source is a URI."""
-    return made(Citation, "", citation, source=citation.uri)
+    return make_node(Citation, "", citation, source=citation.uri)
 
 
 @strawberry.type

@@ -1,4 +1,4 @@
-"""Who may change what through the graph."""
+"""What GraphQL mutations require of a key."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from holdfast.errors import ForbiddenError, HoldfastError, StoreError
 from holdfast.interfaces.http.auth import permissions
 from holdfast.interfaces.http.core.request_principal import principal
 
-_CHANGES = "Mutation"
+_MUTATION_TYPE = "Mutation"
 
 
-class Permitted(SchemaExtension):
-    """Holds every change against what it takes, whatever fragment or name it comes under."""
+class PermissionCheck(SchemaExtension):
+    """Checks every mutation, under whatever alias or fragment it is called."""
 
     def resolve(
         self,
@@ -26,16 +26,16 @@ class Permitted(SchemaExtension):
         *args: str,
         **kwargs: Any,
     ) -> Any:
-        """Go on, if that is allowed."""
-        if info.parent_type.name == _CHANGES:
+        """Resolve a field if that is allowed."""
+        if info.parent_type.name == _MUTATION_TYPE:
             permissions.check(
                 permissions.MUTATIONS.get(info.field_name, permissions.UNLISTED), principal()
             )
         return _next(root, info, *args, **kwargs)
 
 
-def code_of(error: HoldfastError) -> str:
-    """What an error is called in `extensions`."""
+def error_code(error: HoldfastError) -> str:
+    """The code of an error in `extensions`."""
     if isinstance(error, ForbiddenError):
         return permissions.NOT_PERMITTED
     return "unavailable" if isinstance(error, StoreError) else "bad_input"

@@ -11,7 +11,6 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from holdfast.app.answers.ask import Wish
-from holdfast.app.answers.research_sessions import Investigation
 from holdfast.app.curation.decision_log import channel_of
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
@@ -25,10 +24,10 @@ from holdfast.interfaces.http.api.listing import (
     latest_records,
 )
 from holdfast.interfaces.http.api.sessions import find_session
-from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.graph import knowledge_types, limits, types
-from holdfast.interfaces.http.graph.permissions import Permitted, code_of
-from holdfast.interfaces.http.graph.types import Asked, Context, bounded, made
+from holdfast.interfaces.http.graph.permissions import PermissionCheck, error_code
+from holdfast.interfaces.http.graph.types import Context, GraphInfo, clamp_limit, make_node
 from holdfast.model.curation import Curation
 from holdfast.model.query import Layer
 from holdfast.model.to_json import plain
@@ -44,47 +43,49 @@ class Query:
     """What can be asked. `bank` is a name or an id; `all` is every one."""
 
     @strawberry.field
-    async def banks(self, info: Asked) -> list[types.Bank]:
+    async def banks(self, info: GraphInfo) -> list[types.Bank]:
         """Every bank, by name."""
-        found = await info.context.read(lambda memory: memory.known_banks())
+        found = await info.context.read(lambda memory: memory.context.banks.all())
         return [types.bank_node(bank) for bank in found]
 
     @strawberry.field
-    async def bank(self, info: Asked, name: str) -> types.Bank:
+    async def bank(self, info: GraphInfo, name: str) -> types.Bank:
         """One bank."""
-        return types.bank_node(await info.context.read(lambda memory: memory.bank(name)))
+        return types.bank_node(
+            await info.context.read(lambda memory: memory.context.banks.get(name))
+        )
 
     @strawberry.field
     async def sessions(
-        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> types.Sessions:
         """The latest first."""
         return await info.context.read(lambda m: types.sessions_in(m, bank, limit, cursor))
 
     @strawberry.field
-    async def session(self, info: Asked, id: str) -> types.Session:
+    async def session(self, info: GraphInfo, id: str) -> types.Session:
         """One session, with its messages and exchanges."""
-        return made(
+        return make_node(
             types.Session, "session", await info.context.read(lambda m: find_session(m, id))
         )
 
     @strawberry.field
     async def messages(
-        self, info: Asked, session: str, first: int = 0, limit: int = 100
+        self, info: GraphInfo, session: str, first: int = 0, limit: int = 100
     ) -> list[types.Message]:
         """The messages of a session, from a place on."""
 
         def found(memory: Holdfast) -> list[types.Message]:
             one = find_session(memory, session)
             rest = memory.reader.turns_from(one.bank, one.id, max(0, first))
-            most = zip(rest, range(bounded(limit)), strict=False)
-            return [made(types.Message, "turn", turn) for turn, _ in most]
+            most = zip(rest, range(clamp_limit(limit)), strict=False)
+            return [make_node(types.Message, "turn", turn) for turn, _ in most]
 
         return await info.context.read(found)
 
     @strawberry.field
     async def exchanges(
-        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> types.Exchanges:
         """Of all sessions, the latest first."""
         items, more = await _latest(info, types.Exchange, "exchange", bank, limit, cursor)
@@ -92,7 +93,7 @@ class Query:
 
     @strawberry.field
     async def memories(
-        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> knowledge_types.Memories:
         """What was remembered and retained, the latest first."""
         items, more = await _latest(info, knowledge_types.Memory, "memory", bank, limit, cursor)
@@ -100,7 +101,7 @@ class Query:
 
     @strawberry.field
     async def commits(
-        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> knowledge_types.Commits:
         """Of the histories that were read, the latest first."""
         items, more = await _latest(info, knowledge_types.Commit, "commit", bank, limit, cursor)
@@ -108,13 +109,13 @@ class Query:
 
     @strawberry.field
     async def concepts(
-        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> knowledge_types.Concepts:
         """The one that was touched last first."""
 
         def found(memory: Holdfast) -> knowledge_types.Concepts:
-            names = memory.bank_names()
-            page, more = concepts_page(memory, bank, bounded(limit), cursor)
+            names = memory.context.bank_names()
+            page, more = concepts_page(memory, bank, clamp_limit(limit), cursor)
             items = [knowledge_types.concept_node(one, names) for one in page]
             return knowledge_types.Concepts(items=items, cursor=more)
 
@@ -123,7 +124,7 @@ class Query:
     @strawberry.field
     async def facts(
         self,
-        info: Asked,
+        info: GraphInfo,
         bank: str = "all",
         kind: str = "",
         all: bool = False,
@@ -133,22 +134,22 @@ class Query:
         """Those in force, the latest first; with `all` also those that ended."""
 
         def found(memory: Holdfast) -> knowledge_types.Facts:
-            page, more = facts_page(memory, bank, kind, all, bounded(limit), cursor)
+            page, more = facts_page(memory, bank, kind, all, clamp_limit(limit), cursor)
             return knowledge_types.Facts(
-                items=[made(knowledge_types.Fact, "fact", one) for one in page], cursor=more
+                items=[make_node(knowledge_types.Fact, "fact", one) for one in page], cursor=more
             )
 
         return await info.context.read(found)
 
     @strawberry.field
     async def entities(
-        self, info: Asked, bank: str = "all", kind: str = "", limit: int = 50, cursor: str = ""
+        self, info: GraphInfo, bank: str = "all", kind: str = "", limit: int = 50, cursor: str = ""
     ) -> knowledge_types.Entities:
         """Who and what is involved; those in most records first."""
 
         def found(memory: Holdfast) -> knowledge_types.Entities:
-            page, more = entities_page(memory, bank, kind, bounded(limit), cursor)
-            items = [made(knowledge_types.Entity, "entity", one) for one in page]
+            page, more = entities_page(memory, bank, kind, clamp_limit(limit), cursor)
+            items = [make_node(knowledge_types.Entity, "entity", one) for one in page]
             return knowledge_types.Entities(items=items, cursor=more)
 
         return await info.context.read(found)
@@ -156,7 +157,7 @@ class Query:
     @strawberry.field
     async def search(
         self,
-        info: Asked,
+        info: GraphInfo,
         query: str,
         bank: str = "all",
         limit: int = 10,
@@ -166,12 +167,14 @@ class Query:
         """The records that speak of a query, best first; or an abstention."""
         plan = Plan(
             tuple(_chosen(Layer, name) for name in layers or ()),
-            bounded(limit),
+            clamp_limit(limit),
             _chosen(Budget, budget),
         )
-        found = await info.context.work(lambda memory: memory.recall_by(query, bank, plan))
+        found = await info.context.run(
+            lambda memory: memory.search.recall_with_plan(query, bank, plan)
+        )
         hits, misses = (
-            [made(knowledge_types.Hit, "", hit, uri=hit.uri) for hit in some]
+            [make_node(knowledge_types.Hit, "", hit, uri=hit.uri) for hit in some]
             for some in (found.hits, found.misses)
         )
         return knowledge_types.Found(
@@ -184,7 +187,7 @@ class Query:
         )
 
     @strawberry.field
-    async def record(self, info: Asked, uri: str) -> knowledge_types.Record:
+    async def record(self, info: GraphInfo, uri: str) -> knowledge_types.Record:
         """Any record, by its URI or the start of its id."""
         found = await info.context.read(lambda memory: memory.show(uri, "all"))
         told: Any = json_shapes.named(found.word, found.record)
@@ -194,12 +197,12 @@ class Query:
 
     @strawberry.field
     async def decisions(
-        self, info: Asked, bank: str = "all", limit: int = 50, cursor: str = ""
+        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> knowledge_types.Decisions:
         """The log: who changed what, the latest first."""
 
         def found(memory: Holdfast) -> knowledge_types.Decisions:
-            page, more = decisions_page(memory, bank, bounded(limit), cursor)
+            page, more = decisions_page(memory, bank, clamp_limit(limit), cursor)
             items = [knowledge_types.Decision(**one.told()) for one in page]
             return knowledge_types.Decisions(items=items, cursor=more)
 
@@ -212,25 +215,27 @@ class Mutation:
 
     @strawberry.mutation
     async def search_memory(
-        self, info: Asked, question: str, bank: str = "all", session: str = ""
+        self, info: GraphInfo, question: str, bank: str = "all", session: str = ""
     ) -> knowledge_types.MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one."""
         wish = Wish(_said(question), bank)
-        told = await info.context.think(lambda m: Investigation(m, wish, session).answer())
+        told = await info.context.run_with_model(
+            lambda m: m.answers.investigate(wish, session).answer()
+        )
         citations = [knowledge_types.citation_node(one) for one in told.citations]
-        return made(knowledge_types.MemoryAnswer, "", told, citations=citations)
+        return make_node(knowledge_types.MemoryAnswer, "", told, citations=citations)
 
     @strawberry.mutation
-    async def remember(self, info: Asked, text: str, bank: str) -> knowledge_types.Memory:
+    async def remember(self, info: GraphInfo, text: str, bank: str) -> knowledge_types.Memory:
         """Keep a text, with the secrets out."""
         who = info.context.who
-        kept = await info.context.work(lambda m: m.remember(_said(text), bank, who))
-        return made(knowledge_types.Memory, "memory", kept)
+        kept = await info.context.run(lambda m: m.remember(_said(text), bank, who))
+        return make_node(knowledge_types.Memory, "memory", kept)
 
     @strawberry.mutation
     async def retain(
         self,
-        info: Asked,
+        info: GraphInfo,
         text: str,
         bank: str,
         network: str = "world",
@@ -240,70 +245,74 @@ class Mutation:
     ) -> knowledge_types.Memory:
         """Keep a text as a memory of a network; an opinion needs a confidence."""
         who = info.context.who
-        kept = await info.context.work(
+        kept = await info.context.run(
             lambda m: m.retain(_said(text), network, confidence, where, why, bank, who)
         )
-        return made(knowledge_types.Memory, "memory", kept)
+        return make_node(knowledge_types.Memory, "memory", kept)
 
     @strawberry.mutation
-    async def correct(self, info: Asked, id: str, text: str) -> knowledge_types.Decision:
+    async def correct(self, info: GraphInfo, id: str, text: str) -> knowledge_types.Decision:
         """Say a record anew."""
         who = info.context.who
-        return _decision(await info.context.work(lambda m: m.correct(id, _said(text), who=who)))
+        return _decision(await info.context.run(lambda m: m.correct(id, _said(text), who=who)))
 
     @strawberry.mutation
-    async def forget(self, info: Asked, id: str) -> knowledge_types.Decision:
+    async def forget(self, info: GraphInfo, id: str) -> knowledge_types.Decision:
         """Leave a record, and all that is made of it, out of everything."""
         who = info.context.who
-        return _decision(await info.context.work(lambda m: m.forget(id, who=who)))
+        return _decision(await info.context.run(lambda m: m.forget(id, who=who)))
 
     @strawberry.mutation
-    async def restore(self, info: Asked, id: str) -> knowledge_types.Decision:
+    async def restore(self, info: GraphInfo, id: str) -> knowledge_types.Decision:
         """Bring back what was forgotten or merged."""
         who = info.context.who
-        return _decision(await info.context.work(lambda m: m.restore(id, who=who)))
+        return _decision(await info.context.run(lambda m: m.restore(id, who=who)))
 
     @strawberry.mutation
-    async def merge(self, info: Asked, id: str, into: str) -> knowledge_types.Decision:
+    async def merge(self, info: GraphInfo, id: str, into: str) -> knowledge_types.Decision:
         """Let one record stand for another."""
         who = info.context.who
-        return _decision(await info.context.work(lambda m: m.merge(id, into, who=who)))
+        return _decision(await info.context.run(lambda m: m.curation.merge(id, into, who=who)))
 
     @strawberry.mutation
     async def merge_entities(
-        self, info: Asked, name: str, into: str, bank: str = "all"
+        self, info: GraphInfo, name: str, into: str, bank: str = "all"
     ) -> knowledge_types.Decision:
         """Let two entities be one."""
         who = info.context.who
-        return _decision(await info.context.work(lambda m: m.merge_entities(name, into, bank, who)))
+        return _decision(
+            await info.context.run(lambda m: m.curation.merge_entities(name, into, bank, who))
+        )
 
     @strawberry.mutation
     async def split_entity(
-        self, info: Asked, name: str, alias: str, bank: str = "all"
+        self, info: GraphInfo, name: str, alias: str, bank: str = "all"
     ) -> knowledge_types.Decision:
         """Let one spelling of an entity stand by itself."""
         who = info.context.who
-        return _decision(await info.context.work(lambda m: m.split_entity(name, alias, bank, who)))
+        return _decision(
+            await info.context.run(lambda m: m.curation.split_entity(name, alias, bank, who))
+        )
 
     @strawberry.mutation
     async def undo(
-        self, info: Asked, count: int = 1, bank: str = "all"
+        self, info: GraphInfo, count: int = 1, bank: str = "all"
     ) -> list[knowledge_types.Decision]:
         """Take back the latest decisions."""
         who = info.context.who
-        undone = await info.context.work(lambda m: m.undo(max(1, min(count, 100)), bank, who))
+        undone = await info.context.run(lambda m: m.undo(max(1, min(count, 100)), bank, who))
         return [_decision(one) for one in undone]
 
 
 async def _latest(
-    info: Asked, node: type[T], kind: str, bank: str, limit: int, cursor: str
+    info: GraphInfo, node: type[T], kind: str, bank: str, limit: int, cursor: str
 ) -> Page[T]:
     def found(memory: Holdfast) -> Page[Record]:
-        id = memory.bank_id(bank)
-        return latest_records(memory.reader, id, kind, bounded(limit), cursor)
+        id = memory.context.bank_id(bank)
+        return latest_records(memory.reader, id, kind, clamp_limit(limit), cursor)
 
     page, more = await info.context.read(found)
-    return [made(node, kind, one) for one in page], more
+    return [make_node(node, kind, one) for one in page], more
 
 
 def _decision(entry: Curation) -> knowledge_types.Decision:
@@ -331,12 +340,12 @@ class _Schema(strawberry.Schema):
 
 
 SCHEMA = _Schema(
-    Query, Mutation, config=StrawberryConfig(auto_camel_case=True), extensions=[Permitted]
+    Query, Mutation, config=StrawberryConfig(auto_camel_case=True), extensions=[PermissionCheck]
 )
 
 
 async def answer(
-    desk: Desk, who: str, query: str, variables: dict[str, Any] | None, operation: str | None
+    pool: MemoryPool, who: str, query: str, variables: dict[str, Any] | None, operation: str | None
 ) -> dict[str, Any]:
     """One question of the graph, answered; or what is wrong with it."""
     try:
@@ -344,7 +353,7 @@ async def answer(
     except (GraphQLSyntaxError, HoldfastError, RecursionError) as error:
         return {"data": None, "errors": [_told(error)]}
     result = await SCHEMA.execute(
-        query, variables, context_value=Context(desk, who), operation_name=operation
+        query, variables, context_value=Context(pool, who), operation_name=operation
     )
     told: dict[str, Any] = {"data": result.data}
     if result.errors:
@@ -358,7 +367,7 @@ def _told(error: Exception) -> dict[str, Any]:
     ours = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
     place = {"path": error.path} if isinstance(error, GraphQLError) and error.path else {}
     if ours is not None:
-        aside = {"code": code_of(ours), "remedy": ours.remedy}
+        aside = {"code": error_code(ours), "remedy": ours.remedy}
         return {"message": ours.message, **place, "extensions": aside}
     if isinstance(error, GraphQLError) and cause is None:
         return {"message": error.message, **place, "extensions": {"code": "bad_form", "remedy": ""}}

@@ -11,9 +11,9 @@ import strawberry
 from strawberry.types import Info
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.api.handling import write_cursor
 from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
-from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.api.requests import write_cursor
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.bank import Bank as BankRecord
 from holdfast.model.to_json import plain
 from holdfast.model.uris import uri as uri_of
@@ -26,31 +26,31 @@ class Context:
     """What every resolver is given: the desk, and in whose name things are changed. One question
     waits for a few looks at a time, however many it fans out into."""
 
-    def __init__(self, desk: Desk, who: str) -> None:
-        self._desk = desk
+    def __init__(self, pool: MemoryPool, who: str) -> None:
+        self._pool = pool
         self._room = asyncio.Semaphore(_AT_ONCE)
         self.who = who
 
-    async def read(self, what: Callable[[Holdfast], T]) -> T:
+    async def read(self, task: Callable[[Holdfast], T]) -> T:
         """A look into what is stored."""
         async with self._room:
-            return await self._desk.read(what)
+            return await self._pool.read(task)
 
-    async def think(self, what: Callable[[Holdfast], T]) -> T:
+    async def run_with_model(self, task: Callable[[Holdfast], T]) -> T:
         """What a model service may be asked for."""
         async with self._room:
-            return await self._desk.think(what)
+            return await self._pool.run_with_model(task)
 
-    async def work(self, what: Callable[[Holdfast], T]) -> T:
+    async def run(self, task: Callable[[Holdfast], T]) -> T:
         """What recalls, thinks or changes something."""
         async with self._room:
-            return await self._desk.work(what)
+            return await self._pool.run(task)
 
 
-Asked = Info[Context, None]
+GraphInfo = Info[Context, None]
 
 
-def made(kind: type[T], word: str, record: object, **more: Any) -> T:
+def make_node(kind: type[T], word: str, record: object, **more: Any) -> T:
     """A node of a record."""
     told = {"uri": uri_of(word, str(getattr(record, "id", ""))), **plain(record), **more}
     names = {field.name for field in dataclasses.fields(kind)}  # pyright: ignore[reportArgumentType]
@@ -95,14 +95,14 @@ class Exchange:
     trust: str
 
     @strawberry.field
-    async def messages(self, info: Asked, limit: int = 100) -> list[Message]:
+    async def messages(self, info: GraphInfo, limit: int = 100) -> list[Message]:
         """The messages that it is made of."""
         bank, session, last = self.bank, str(self.session), self.last_seq
-        most = min(last, self.first_seq + bounded(limit) - 1)
+        most = min(last, self.first_seq + clamp_limit(limit) - 1)
         found = await info.context.read(
             lambda memory: memory.reader.turns(bank, session, self.first_seq, most)
         )
-        return [made(Message, "turn", turn) for turn in found]
+        return [make_node(Message, "turn", turn) for turn in found]
 
 
 @strawberry.type
@@ -152,37 +152,39 @@ class Session:
     ended: str
 
     @strawberry.field
-    async def messages(self, info: Asked, first: int = 0, limit: int = 100) -> Messages:
+    async def messages(self, info: GraphInfo, first: int = 0, limit: int = 100) -> Messages:
         """From a place on, in their order."""
-        start, most = max(0, first), bounded(limit)
+        start, most = max(0, first), clamp_limit(limit)
 
         def found(memory: Holdfast) -> Messages:
             rest = memory.reader.turns_from(self.bank, str(self.id), start)
             turns = [turn for turn, _ in zip(rest, range(most + 1), strict=False)]
             more = write_cursor(turns[most].seq) if len(turns) > most else None
-            return Messages(items=[made(Message, "turn", t) for t in turns[:most]], cursor=more)
+            return Messages(
+                items=[make_node(Message, "turn", t) for t in turns[:most]], cursor=more
+            )
 
         return await info.context.read(found)
 
     @strawberry.field
-    async def exchanges(self, info: Asked, limit: int = 50, cursor: str = "") -> Exchanges:
+    async def exchanges(self, info: GraphInfo, limit: int = 50, cursor: str = "") -> Exchanges:
         """In their order."""
 
         def found(memory: Holdfast) -> Exchanges:
             page, more = exchanges_page(
-                memory.reader, self.bank, str(self.id), bounded(limit), cursor
+                memory.reader, self.bank, str(self.id), clamp_limit(limit), cursor
             )
-            return Exchanges(items=[made(Exchange, "exchange", e) for e in page], cursor=more)
+            return Exchanges(items=[make_node(Exchange, "exchange", e) for e in page], cursor=more)
 
         return await info.context.read(found)
 
     @strawberry.field
-    async def digest(self, info: Asked) -> Digest | None:
+    async def digest(self, info: GraphInfo) -> Digest | None:
         """What it came to."""
         found = await info.context.read(
             lambda memory: memory.reader.digest_of(self.bank, str(self.id))
         )
-        return made(Digest, "digest", found) if found is not None else None
+        return make_node(Digest, "digest", found) if found is not None else None
 
 
 @strawberry.type
@@ -195,8 +197,8 @@ class Sessions:
 
 def sessions_in(memory: Holdfast, bank: str, limit: int, cursor: str) -> Sessions:
     """A page of them, the latest first."""
-    page, more = sessions_page(memory, bank, bounded(limit), cursor)
-    return Sessions(items=[made(Session, "session", one) for one in page], cursor=more)
+    page, more = sessions_page(memory, bank, clamp_limit(limit), cursor)
+    return Sessions(items=[make_node(Session, "session", one) for one in page], cursor=more)
 
 
 @strawberry.type
@@ -221,7 +223,7 @@ class Bank:
     retention: int
 
     @strawberry.field
-    async def sessions(self, info: Asked, limit: int = 50, cursor: str = "") -> Sessions:
+    async def sessions(self, info: GraphInfo, limit: int = 50, cursor: str = "") -> Sessions:
         """The latest first."""
         name = str(self.id)
         return await info.context.read(lambda memory: sessions_in(memory, name, limit, cursor))
@@ -229,9 +231,9 @@ class Bank:
 
 def bank_node(bank: BankRecord) -> Bank:
     """A bank as a node."""
-    return made(Bank, "bank", bank, disposition=Disposition(**plain(bank.disposition)))
+    return make_node(Bank, "bank", bank, disposition=Disposition(**plain(bank.disposition)))
 
 
-def bounded(limit: int) -> int:
+def clamp_limit(limit: int) -> int:
     """As many as one page may have."""
     return max(1, min(limit, 200))

@@ -13,7 +13,7 @@ from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.interfaces.http.pages.visit import Visit, Visiting
+from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
 from holdfast.interfaces.ui.record_fields import words_of
 from holdfast.interfaces.ui.research_view import Around, Asked, Cited, talk
 from holdfast.language import cut
@@ -21,10 +21,10 @@ from holdfast.model.bank import Bank
 from holdfast.model.query import Answer, Citation
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
-from holdfast.recall.lookup.trace import word_of
+from holdfast.recall.lookup.trace import kind_of
 from holdfast.refine.core.passages import turn_text
 from holdfast.research.journal_lines import answer_from_json
-from holdfast.research.session_journal import Line, SessionSummary, SessionState
+from holdfast.research.session_journal import Line, SessionState, SessionSummary
 
 router = APIRouter()
 _LONGEST = 4000
@@ -51,76 +51,78 @@ class _Talk(NamedTuple):
 
 
 @router.get("/")
-async def ask(visit: Visiting, q: str = "", bank: str = "", note: str = "") -> HTMLResponse:
+async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = "") -> HTMLResponse:
     """The question; one that is in the address is answered at once."""
     question = q.strip()[:_LONGEST]
     if question:
-        found = await visit.desk.work(lambda memory: _answered(memory, question, bank))
-        return _page(visit, found[0], found[1], bank)
-    front = await visit.desk.read(_front)
+        found = await request.pool.run(lambda memory: _answered(memory, question, bank))
+        return _page(request, found[0], found[1], bank)
+    front = await request.pool.read(_front)
     told = _NOTES.get(note, "")
-    return visit.page("ask.html", title="Ask", note=told, bank=bank, **front._asdict())
+    return request.render("ask.html", title="Ask", note=told, bank=bank, **front._asdict())
 
 
 @router.post("/ask")
-async def begin(visit: Visiting) -> RedirectResponse:
+async def begin(request: PageRequestDep) -> RedirectResponse:
     """Begin an investigation, or go on with one."""
-    form = await visit.form()
+    form = await request.form()
     question = form.get("q", "").strip()[:_LONGEST]
     session = form.get("session", "")
     if not question:
         raise InputError("There is no question.", "Write one.")
     wish = Wish(question, form.get("bank") or "all")
-    id = visit.investigations.start(wish, session)
+    id = request.research_runs.start(wish, session)
     # What is asked on is asked of the same bank.
     kept = f"?{urlencode({'bank': form['bank']})}" if form.get("bank") else ""
     return RedirectResponse(f"/research/{id}{kept}#latest", 303)
 
 
 @router.get("/research/{id}")
-async def research(visit: Visiting, id: str, bank: str = "", note: str = "") -> HTMLResponse:
+async def research(
+    request: PageRequestDep, id: str, bank: str = "", note: str = ""
+) -> HTMLResponse:
     """An investigation: what was asked, found and answered so far."""
-    name = visit.investigations.find(id)
+    name = request.research_runs.find(id)
 
     def look(memory: Holdfast) -> tuple[str, _Talk]:
-        found = _talk(memory, *visit.investigations.told(memory, name))
+        found = _talk(memory, *request.research_runs.read(memory, name))
         begun = name in sessions_of(memory.settings).ids()
         # What never began cannot be gone on with.
         return name if begun or found.state == SessionState.RUNNING.value else "", found
 
-    known, found = await visit.desk.read(look)
-    return _page(visit, known, found, bank, _NOTES.get(note, ""))
+    known, found = await request.pool.read(look)
+    return _page(request, known, found, bank, _NOTES.get(note, ""))
 
 
 @router.post("/research/{id}/cancel")
-async def cancel(visit: Visiting, id: str, bank: str = "") -> RedirectResponse:
+async def cancel(request: PageRequestDep, id: str, bank: str = "") -> RedirectResponse:
     """Stop it."""
-    await visit.form()
-    visit.investigations.cancel(visit.investigations.find(id))
+    await request.form()
+    request.research_runs.cancel(request.research_runs.find(id))
     return RedirectResponse(f"/research/{id}?{urlencode({'bank': bank, 'note': 'stopping'})}", 303)
 
 
 @router.post("/research/{id}/useful")
-async def useful(visit: Visiting, id: str, bank: str = "") -> RedirectResponse:
+async def useful(request: PageRequestDep, id: str, bank: str = "") -> RedirectResponse:
     """Say that the answer was of use."""
-    await visit.form()
-    await visit.desk.work(lambda memory: memory.vouch(id, visit.who))
+    await request.form()
+    await request.pool.run(lambda memory: memory.answers.mark_useful(id, request.who))
     kept = urlencode({"bank": bank, "note": "useful"})
     return RedirectResponse(f"/research/{id}?{kept}#latest", 303)
 
 
 @router.post("/research/{id}/remove")
-async def remove(visit: Visiting, id: str) -> RedirectResponse:
+async def remove(request: PageRequestDep, id: str) -> RedirectResponse:
     """Forget the talk itself; what it found stays."""
-    await visit.form()
-    await visit.desk.work(lambda memory: sessions_of(memory.settings).remove(id))
+    await request.form()
+    await request.pool.run(lambda memory: sessions_of(memory.settings).remove(id))
     return RedirectResponse("/?note=removed", 303)
 
 
-def _page(visit: Visit, id: str, found: _Talk, bank: str, note: str = "") -> HTMLResponse:
+def _page(request: PageRequest, id: str, found: _Talk, bank: str, note: str = "") -> HTMLResponse:
     first = found.asked[0].question if found.asked else "A question"
     running = found.state == SessionState.RUNNING.value
-    return visit.page(
+    return request.render(
         "talk.html", title=cut(first, 120), id=id, note=note, running=running, bank=bank,
         **found._asdict(),
     )  # fmt: skip
@@ -141,7 +143,9 @@ def _answered(memory: Holdfast, question: str, bank: str) -> tuple[str, _Talk]:
 
 def _talk(memory: Holdfast, session: SessionSummary, lines: list[Line]) -> _Talk:
     answers = {
-        place: answer_from_json(line["answer"]) for place, line in enumerate(lines) if line.get("answer")
+        place: answer_from_json(line["answer"])
+        for place, line in enumerate(lines)
+        if line.get("answer")
     }
     asked = talk(lines, answers)
     banks = memory.reader.banks()
@@ -165,7 +169,7 @@ def _opened(memory: Holdfast, citation: Citation) -> Cited:
     record = found[0]
     if not isinstance(record, Turn):
         said = Around("", cut(words_of(record), _AROUND), True)
-        return Cited(citation, word_of(record), (said,), True)
+        return Cited(citation, kind_of(record), (said,), True)
     near = memory.reader.turns(record.bank, record.session, record.seq - 1, record.seq + 1)
     around = [
         Around(turn.speaker or turn.role.value, cut(turn_text(turn), _AROUND), turn.id == record.id)

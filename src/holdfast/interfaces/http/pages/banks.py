@@ -9,10 +9,10 @@ from holdfast.app.curation.record_view import fingerprint
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.curation import done, kept, plainly
-from holdfast.interfaces.http.pages.visit import Visit, Visiting
-from holdfast.interfaces.ui.formatting import told_apart
+from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
+from holdfast.interfaces.ui.formatting import distinguishing_labels
 from holdfast.interfaces.ui.notes import note_of
-from holdfast.learn.bank_settings import LONGEST_BACKGROUND, PRESETS, Wish
+from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, PRESETS, BankChanges
 from holdfast.model.bank import Bank
 from holdfast.store.protocol import Counts
 
@@ -27,22 +27,22 @@ _CONFLICT = 409
 
 
 @router.get("")
-async def banks(visit: Visiting) -> HTMLResponse:
+async def banks(request: PageRequestDep) -> HTMLResponse:
     """Every bank, with how much is in it."""
 
     def look(memory: Holdfast) -> list[tuple[Bank, Counts]]:
-        return [(bank, memory.counts(bank.id)) for bank in memory.known_banks()]
+        return [(bank, memory.inventory.counts(bank.id)) for bank in memory.context.banks.all()]
 
-    found = await visit.desk.read(look)
-    apart = told_apart([bank for bank, _ in found])
-    return visit.page("banks.html", title="Banks", banks=found, apart=apart)
+    found = await request.pool.read(look)
+    apart = distinguishing_labels([bank for bank, _ in found])
+    return request.render("banks.html", title="Banks", banks=found, apart=apart)
 
 
 @router.get("/{id}")
-async def bank(visit: Visiting, id: str, note: str = "") -> HTMLResponse:
+async def bank(request: PageRequestDep, id: str, note: str = "") -> HTMLResponse:
     """One bank, and the form that changes it."""
-    found = await visit.desk.read(lambda memory: known(memory, id))
-    return _form(visit, found, note=note)
+    found = await request.pool.read(lambda memory: known(memory, id))
+    return _form(request, found, note=note)
 
 
 def known(memory: Holdfast, id: str) -> Bank:
@@ -59,7 +59,7 @@ def told(bank: Bank) -> str:
 
 
 def _form(
-    visit: Visit,
+    request: PageRequest,
     bank: Bank,
     status: int = 200,
     wrote: dict[str, str] | None = None,
@@ -75,7 +75,7 @@ def _form(
         "preset": "",
         **(wrote or {}),
     }
-    return visit.page(
+    return request.render(
         "bank.html",
         status,
         title=bank.name,
@@ -85,7 +85,7 @@ def _form(
         shown=shown,
         traits=TRAITS,
         presets=PRESETS,
-        longest=LONGEST_BACKGROUND,
+        longest=MAX_BACKGROUND_CHARS,
         seen=told(bank),
         problem=problem,
         note=note_of(note),
@@ -93,13 +93,13 @@ def _form(
 
 
 @router.post("/{id}")
-async def change(visit: Visiting, id: str) -> Response:
+async def change(request: PageRequestDep, id: str) -> Response:
     """Change a bank, if it still is what was seen."""
-    form = await visit.form()
+    form = await request.form()
     try:
         wish = _wish(form)
     except InputError as error:
-        return kept(visit, error, form.get("background", ""))
+        return kept(request, error, form.get("background", ""))
 
     def save(memory: Holdfast) -> tuple[Bank, str]:
         now = known(memory, id)
@@ -114,22 +114,22 @@ async def change(visit: Visiting, id: str) -> Response:
                 f"Sessions older than {wish.retention} months would be put away; nothing is "
                 "erased. Say that you want it, and save again."
             )
-        return memory.set_bank(wish, id, visit.who), ""
+        return memory.context.banks.change(wish, id, request.who), ""
 
     try:
-        found, problem = await visit.desk.work(save)
+        found, problem = await request.pool.run(save)
     except InputError as error:
-        return kept(visit, error, form.get("background", ""))
+        return kept(request, error, form.get("background", ""))
     if problem:
-        return _form(visit, found, _CONFLICT, form, problem)
+        return _form(request, found, _CONFLICT, form, problem)
     return done(f"/banks/{found.id}", "saved")
 
 
-def _wish(form: dict[str, str]) -> Wish:
+def _wish(form: dict[str, str]) -> BankChanges:
     preset = form.get("preset") or None
     one, two, three = (None if preset else _number(form.get(name), name) for name in TRAITS)
     alias = form.get("alias", "").strip()
-    return Wish(
+    return BankChanges(
         preset,
         one,
         two,

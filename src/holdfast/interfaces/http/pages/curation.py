@@ -15,7 +15,7 @@ from holdfast.app.curation.record_view import current_words, fingerprint
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.memory import plan
-from holdfast.interfaces.http.pages.visit import Visit, Visiting
+from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import link
 from holdfast.learn.curation import Target
 from holdfast.learn.decision_state import undoable
@@ -45,23 +45,23 @@ def _record(name: str, note: str) -> Response:
 
 
 @router.post("/remember")
-async def remember(visit: Visiting) -> Response:
+async def remember(request: PageRequestDep) -> Response:
     """Keep a text."""
-    form = await visit.form()
+    form = await request.form()
     text, bank = plainly(form.get("text", "")), form.get("bank", "")
     network = form.get("network", "") or "world"
     sure = _confidence(form.get("confidence", "")) if network == "opinion" else None
 
     def keep(memory: Holdfast) -> str:
-        known = memory.bank(bank or None).id if bank else ""
+        known = memory.context.banks.get(bank or None).id if bank else ""
         if not known:
             raise InputError("Of which project?", "Choose a bank.")
-        return memory.retain(text, network, sure, "", form.get("why", ""), known, visit.who).id
+        return memory.retain(text, network, sure, "", form.get("why", ""), known, request.who).id
 
     try:
-        made = await visit.desk.work(keep)
+        made = await request.pool.run(keep)
     except InputError as error:
-        return kept(visit, error, text)
+        return kept(request, error, text)
     return _record(uri("memory", made), "remembered")
 
 
@@ -73,42 +73,44 @@ def _confidence(text: str) -> float | None:
 
 
 @router.post("/correct")
-async def correct(visit: Visiting) -> Response:
+async def correct(request: PageRequestDep) -> Response:
     """Say a record anew, if it still says what was seen."""
-    form = await visit.form()
+    form = await request.form()
     name, text = form.get("uri", ""), plainly(form.get("text", ""))
 
     def say(memory: Holdfast) -> str | None:
-        target = memory.target(name)
+        target = memory.curation.target(name)
         now = current_words(memory, target) if target.shown else ""
         if target.shown and fingerprint(now) != form.get("seen", ""):
             return now
-        memory.correct(target.uri, text, target.bank, visit.who)
+        memory.correct(target.uri, text, target.bank, request.who)
         return None
 
     try:
-        now = await visit.desk.work(say)
+        now = await request.pool.run(say)
     except InputError as error:
-        return kept(visit, error, text)
+        return kept(request, error, text)
     if now is not None:
-        return visit.page(
+        return request.render(
             "conflict.html", _CONFLICT, title="Changed meanwhile", uri=name, text=text, now=now,
             seen=fingerprint(now),
         )  # fmt: skip
     return _record(name, "corrected")
 
 
-def kept(visit: Visit, error: InputError, text: str) -> HTMLResponse:
+def kept(request: PageRequest, error: InputError, text: str) -> HTMLResponse:
     """An error that keeps what somebody wrote."""
     status = 404 if isinstance(error, NotFoundError) else 400
-    return visit.page("unsaved.html", status, title="Not saved", error=error, text=text)
+    return request.render("unsaved.html", status, title="Not saved", error=error, text=text)
 
 
 @router.post("/forget")
-async def forget(visit: Visiting) -> Response:
+async def forget(request: PageRequestDep) -> Response:
     """Leave a record out of everything."""
-    form = await visit.form()
-    target = await _decided(visit, form, lambda memory, t: memory.forget(t.uri, t.bank, visit.who))
+    form = await request.form()
+    target = await _decided(
+        request, form, lambda memory, t: memory.forget(t.uri, t.bank, request.who)
+    )
     if form.get("back") == "stale":
         return done("/review", "forgotten", tab="stale")
     if target.kind in _TABS:
@@ -117,62 +119,66 @@ async def forget(visit: Visiting) -> Response:
 
 
 @router.post("/holds")
-async def holds(visit: Visiting) -> Response:
+async def holds(request: PageRequestDep) -> Response:
     """Say that a record holds, whatever became of its code."""
-    form = await visit.form()
-    told = await visit.desk.work(lambda m: m.confirm(form.get("uri", ""), who=visit.who))
+    form = await request.form()
+    told = await request.pool.run(
+        lambda m: m.curation.confirm(form.get("uri", ""), who=request.who)
+    )
     if form.get("back") == "stale":
         return done("/review", "holds", tab="stale")
     return _record(told.target, "holds")
 
 
 @router.post("/restore")
-async def restore(visit: Visiting) -> Response:
+async def restore(request: PageRequestDep) -> Response:
     """Bring a record back."""
-    form = await visit.form()
-    target = await _decided(visit, form, lambda memory, t: memory.restore(t.uri, t.bank, visit.who))
+    form = await request.form()
+    target = await _decided(
+        request, form, lambda memory, t: memory.restore(t.uri, t.bank, request.who)
+    )
     if form.get("back") == "forgotten" and target.kind not in _TABS:
         return done("/memory", "restored", tab="forgotten")
     return _record(target.uri, "restored")
 
 
 async def _decided(
-    visit: Visit, form: Mapping[str, str], act: Callable[[Holdfast, Target], object]
+    request: PageRequest, form: Mapping[str, str], act: Callable[[Holdfast, Target], object]
 ) -> Target:
     def decide(memory: Holdfast) -> Target:
-        target = memory.target(form.get("uri", ""))
+        target = memory.curation.target(form.get("uri", ""))
         act(memory, target)
         return target
 
-    return await visit.desk.work(decide)
+    return await request.pool.run(decide)
 
 
 @router.post("/merge")
-async def merge(visit: Visiting) -> Response:
+async def merge(request: PageRequestDep) -> Response:
     """Let one record stand for two."""
-    form = await visit.form()
+    form = await request.form()
     name = form.get("uri", "")
     into = form.get("other", "").strip() or form.get("into", "")
     if not into:
         raise InputError("Into which record?", "Choose one, or name it.")
 
     def join(memory: Holdfast) -> str:
-        target = memory.target(name)
-        other = memory.target(into, target.bank)
-        memory.merge(target.uri, other.uri, target.bank, visit.who)
+        target = memory.curation.target(name)
+        other = memory.curation.target(into, target.bank)
+        memory.curation.merge(target.uri, other.uri, target.bank, request.who)
         return other.uri
 
-    return _record(await visit.desk.work(join), "merged")
+    return _record(await request.pool.run(join), "merged")
 
 
 @router.post("/undo")
-async def undo(visit: Visiting) -> Response:
+async def undo(request: PageRequestDep) -> Response:
     """Take the latest decision back, if it is still the one that was seen."""
-    form = await visit.form()
+    form = await request.form()
     bank, seen = form.get("bank", ""), form.get("seq", "")
 
     def back(memory: Holdfast) -> None:
-        id = memory.bank_id(bank or "all")
+        id = memory.context.bank_id(bank or "all")
         banks = [b.id for b in memory.reader.banks() if id in (None, b.id)]
         log = [e for one in banks for e in undoable(memory.reader.curations(one))]
         latest = max((entry.seq for entry in log), default=0)
@@ -181,16 +187,16 @@ async def undo(visit: Visiting) -> Response:
                 "Something else was decided meanwhile; nothing was taken back.",
                 "Look at the decisions again.",
             )
-        memory.undo(1, bank or "all", visit.who)
+        memory.undo(1, bank or "all", request.who)
 
-    await visit.desk.work(back)
+    await request.pool.run(back)
     return done("/memory", "undone", tab="decisions", **({"bank": bank} if bank else {}))
 
 
 @router.post("/purge")
-async def purge(visit: Visiting) -> Response:
+async def purge(request: PageRequestDep) -> Response:
     """Erase a record for good, if that takes with it what was told and no more."""
-    form = await visit.form()
+    form = await request.form()
     name = form.get("uri", "")
     if form.get("sure") != "yes":
         raise InputError("Nothing was erased.", "Say that you are sure; it cannot be undone.")
@@ -199,11 +205,13 @@ async def purge(visit: Visiting) -> Response:
         found = plan(memory, name)
         if found.seen != form.get("seen", ""):
             return False
-        target = memory.target(name)
-        memory.purge(target.uri, target.bank, visit.who)
+        target = memory.curation.target(name)
+        memory.erasure.purge(target.uri, target.bank, request.who)
         return True
 
-    if not await visit.desk.work(erase):
-        found = await visit.desk.work(lambda memory: plan(memory, name))
-        return visit.page("purge.html", _CONFLICT, title="Erase for good", plan=found, changed=True)
+    if not await request.pool.run(erase):
+        found = await request.pool.run(lambda memory: plan(memory, name))
+        return request.render(
+            "purge.html", _CONFLICT, title="Erase for good", plan=found, changed=True
+        )
     return done("/memory", "erased", tab="decisions")

@@ -10,12 +10,18 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.core.addresses import page_of
-from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.http.core.page_urls import page_url
+from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, LinkKind
-from holdfast.recall.lookup.entities import about
-from holdfast.recall.lookup.neighbours import HOPS, Neighbourhood, around, choices, foremost
+from holdfast.recall.lookup.entities import describe_entity
+from holdfast.recall.lookup.neighbours import (
+    HOPS,
+    Neighbourhood,
+    entities_matching,
+    most_mentioned,
+    neighbourhood_of,
+)
 
 router = APIRouter(prefix="/graph")
 
@@ -69,7 +75,7 @@ def _load_drawing() -> ModuleType:
 
 @router.get("")
 async def graph(
-    visit: Visiting,
+    request: PageRequestDep,
     focus: str = "",
     bank: str = "all",
     kind: Annotated[tuple[str, ...], Query()] = (),
@@ -85,9 +91,9 @@ async def graph(
         seen = _look(memory, focus, bank, kinds, hops)
         return seen, drawing.draw(seen.found)
 
-    seen, net = await visit.desk.read(looked)
-    missing = bool(focus) and seen.focus is None and not seen.choices
-    return visit.page(
+    seen, net = await request.pool.read(looked)
+    missing = bool(focus) and seen.focus is None and not seen.entities_matching
+    return request.render(
         "graph.html",
         404 if missing else 200,
         title=f"{seen.focus.name[:80]} · Graph" if seen.focus else "Graph",
@@ -103,24 +109,24 @@ async def graph(
 
 
 def _look(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops: int) -> Seen:
-    reader, id = memory.reader, memory.bank_id(bank)
+    reader, id = memory.reader, memory.context.bank_id(bank)
     banks = reader.banks()
     if not focus:
-        return Seen(banks, [], None, foremost(reader, id, kinds), [], [])
-    found = choices(reader, id, focus)
+        return Seen(banks, [], None, most_mentioned(reader, id, kinds), [], [])
+    found = entities_matching(reader, id, focus)
     if len(found) != 1:
         return Seen(banks, found, None, Neighbourhood(), [], [])
     entity = found[0]
-    shown = around(reader, entity, hops, kinds)
+    shown = neighbourhood_of(reader, entity, hops, kinds)
     return Seen(banks, [], entity, shown, *_told(memory, entity))
 
 
 def _told(memory: Holdfast, entity: Entity) -> tuple[list[Mentioned], list[Told]]:
     """What mentions an entity, and what that led to."""
     reader = memory.reader
-    told = about(reader, entity, _RECORDS, kinds=tuple(_TELLING))
+    told = describe_entity(reader, entity, _RECORDS, kinds=tuple(_TELLING))
     seen = [
-        Mentioned(page_of(reader, entity.bank, r.uri), r.kind, r.time, r.title)
+        Mentioned(page_url(reader, entity.bank, r.uri), r.kind, r.time, r.title)
         for r in told.records
     ]
     names = {r.uri: r.title for r in told.records}
@@ -130,8 +136,8 @@ def _told(memory: Holdfast, entity: Entity) -> tuple[list[Mentioned], list[Told]
             names[link.target] = _title(memory, entity.bank, link.target)
     return seen, [
         Told(
-            *(names[link.source], page_of(reader, entity.bank, link.source), _TELLING[link.kind]),
-            *(names[link.target], page_of(reader, entity.bank, link.target), link.via),
+            *(names[link.source], page_url(reader, entity.bank, link.source), _TELLING[link.kind]),
+            *(names[link.target], page_url(reader, entity.bank, link.target), link.via),
         )
         for link in links
     ]
@@ -139,6 +145,6 @@ def _told(memory: Holdfast, entity: Entity) -> tuple[list[Mentioned], list[Told]
 
 def _title(memory: Holdfast, bank: str, uri: str) -> str:
     word, _, id = uri.removeprefix("holdfast://").partition("/")
-    place = memory.reader.place(bank, word, id)
-    found = memory.reader.passages_at(bank, [place.node]) if place else []
+    place = memory.reader.graph_record(bank, word, id)
+    found = memory.reader.node_passages(bank, [place.node]) if place else []
     return " ".join(found[0][1].body.split())[:100] if found else uri

@@ -12,7 +12,7 @@ from holdfast.app.curation.catalogue import ANY, CURRENT, WORDS, Wanted, decisio
 from holdfast.app.curation.record_view import address_of, current_words
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.formatting import link
 from holdfast.interfaces.ui.notes import note_of
 from holdfast.model.bank import Bank
@@ -77,7 +77,7 @@ Asking = Annotated[Asked, Depends(_asked)]
 
 
 @router.get("/memory")
-async def memory(visit: Visiting, asked: Asking) -> Response:
+async def memory(request: PageRequestDep, asked: Asking) -> Response:
     """A shelf; one record of it has a page of its own."""
     if asked.shelf not in TABS:
         raise NotFoundError(f"There is no shelf {asked.tab!r}.", f"One of: {', '.join(TABS)}.")
@@ -85,7 +85,7 @@ async def memory(visit: Visiting, asked: Asking) -> Response:
         named = parse_uri(asked.id)
         word = WORDS.get(asked.shelf) or (named.word if named else "")
         return RedirectResponse(link(uri(word, named.id if named else asked.id)), 303)
-    banks = await visit.desk.read(lambda memory: memory.known_banks())
+    banks = await request.pool.read(lambda memory: memory.context.banks.all())
     usual: dict[str, Any] = {
         "title": asked.shelf.capitalize(),
         "asked": asked,
@@ -97,20 +97,20 @@ async def memory(visit: Visiting, asked: Asking) -> Response:
         "networks": [network.value for network in Network],
     }
     if asked.shelf == FORGOTTEN:
-        away, more = await visit.desk.read(lambda m: put_away(m, m.store, asked.wanted))
-        return visit.page("forgotten.html", away=away, more=more, **usual)
+        away, more = await request.pool.read(lambda m: put_away(m, m.store, asked.wanted))
+        return request.render("forgotten.html", away=away, more=more, **usual)
     if asked.shelf == DECISIONS:
-        log, more = await visit.desk.read(lambda m: decisions(m, asked.wanted))
-        return visit.page("decisions.html", log=log, more=more, **usual)
-    found = await visit.desk.read(lambda m: shelf(m, asked.wanted))
-    return visit.page("memory.html", items=found.items, more=found.more, **usual)
+        log, more = await request.pool.read(lambda m: decisions(m, asked.wanted))
+        return request.render("decisions.html", log=log, more=more, **usual)
+    found = await request.pool.read(lambda m: shelf(m, asked.wanted))
+    return request.render("memory.html", items=found.items, more=found.more, **usual)
 
 
 @router.get("/memory/purge")
-async def purge(visit: Visiting, uri: str = "") -> HTMLResponse:
+async def purge(request: PageRequestDep, uri: str = "") -> HTMLResponse:
     """What erasing a record would take with it, before anybody does."""
-    found = await visit.desk.work(lambda memory: plan(memory, uri))
-    return visit.page("purge.html", title="Erase for good", plan=found, changed=False)
+    found = await request.pool.run(lambda memory: plan(memory, uri))
+    return request.render("purge.html", title="Erase for good", plan=found, changed=False)
 
 
 class Plan(NamedTuple):
@@ -130,8 +130,8 @@ class Plan(NamedTuple):
 
 def plan(memory: Holdfast, name: str) -> Plan:
     """What erasing a record would take with it."""
-    target = memory.target(name)
-    told = memory.plan_purge(target.uri, target.bank)
+    target = memory.curation.target(name)
+    told = memory.erasure.plan_purge(target.uri, target.bank)
     copies = tuple(str(path) for path in told.copies)
     counts = tuple(sorted(told.records.items()))
     words = current_words(memory, target) if target.shown else ""
@@ -139,16 +139,16 @@ def plan(memory: Holdfast, name: str) -> Plan:
 
 
 @router.get("/open")
-async def open_uri(visit: Visiting, uri: str = "") -> Response:
+async def open_uri(request: PageRequestDep, uri: str = "") -> Response:
     """The page of whatever record a name names."""
 
     def place(memory: Holdfast) -> str:
         try:
             return address_of(memory.reader, uri)
         except NotFoundError:
-            return link(memory.target(uri).uri)
+            return link(memory.curation.target(uri).uri)
 
-    return RedirectResponse(await visit.desk.read(place), 303)
+    return RedirectResponse(await request.pool.read(place), 303)
 
 
 def _names(banks: list[Bank]) -> dict[str, str]:

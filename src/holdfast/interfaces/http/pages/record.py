@@ -16,18 +16,18 @@ from holdfast.app.search.code_freshness import anchor_of, confirmed
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.memory import TABS, Asked
-from holdfast.interfaces.http.pages.visit import Visit, Visiting
+from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import day, link, session_link
 from holdfast.interfaces.ui.notes import note_of
 from holdfast.interfaces.ui.record_fields import fields_of, words_of
 from holdfast.language import cut
-from holdfast.learn.curation import CORRECTABLE, Target
+from holdfast.learn.curation import CORRECTABLE_KINDS, Target
 from holdfast.model.anchors import Anchor
 from holdfast.model.curation import Action, Curation
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import Trace, history, word_of
+from holdfast.recall.lookup.trace import Trace, decisions_about, kind_of
 from holdfast.store.protocol import Record
 
 router = APIRouter(prefix="/record")
@@ -56,25 +56,25 @@ class _Found(NamedTuple):
 
 
 @router.get("/{word}/{id:path}/place")
-async def place(visit: Visiting, word: str, id: str) -> RedirectResponse:
+async def place(request: PageRequestDep, word: str, id: str) -> RedirectResponse:
     """Where a record lies: in its session if it has one, else its own page."""
-    found = await visit.desk.read(lambda memory: _place(memory.show(uri(word, id)).record))
+    found = await request.pool.read(lambda memory: _place(memory.show(uri(word, id)).record))
     return RedirectResponse(found or link(uri(word, id)), 303)
 
 
 @router.get("/{word}/{id:path}")
-async def record(visit: Visiting, word: str, id: str, note: str = "") -> HTMLResponse:
+async def record(request: PageRequestDep, word: str, id: str, note: str = "") -> HTMLResponse:
     """A record, or the word that it was put away."""
     name = uri(word, id)
     try:
-        found = await visit.desk.read(lambda memory: _look(memory, name))
+        found = await request.pool.read(lambda memory: _look(memory, name))
     except NotFoundError:
-        return await _put_away(visit, name, note)
+        return await _put_away(request, name, note)
     trace, opened = found.trace, found.opened
     if opened is not None:
         tab = _tab(opened)
         asked = Asked(tab=tab)
-        return visit.page(
+        return request.render(
             "record.html", title=opened.item.word.capitalize(), opened=opened, asked=asked,
             tabs=TABS, names={trace.record.bank: found.bank}, note=note_of(note),
         )  # fmt: skip
@@ -84,7 +84,7 @@ async def record(visit: Visiting, word: str, id: str, note: str = "") -> HTMLRes
         title = f"{trace.word.capitalize()} of {day(time)}"
     own = uri(trace.word, trace.record.id)
     replaced = said_by(trace.record)
-    return visit.page(
+    return request.render(
         "any_record.html",
         title=cut(title, _TITLE) or own,
         note=note_of(note),
@@ -104,7 +104,7 @@ async def record(visit: Visiting, word: str, id: str, note: str = "") -> HTMLRes
         bank=found.bank,
         anchor=found.anchor,
         place=found.place,
-        correctable=trace.word in CORRECTABLE,
+        correctable=trace.word in CORRECTABLE_KINDS,
         forgettable=trace.word not in _FIXED,
     )
 
@@ -118,19 +118,19 @@ def _tab(opened: Opened) -> str:
     )
 
 
-async def _put_away(visit: Visit, name: str, note: str) -> HTMLResponse:
+async def _put_away(request: PageRequest, name: str, note: str) -> HTMLResponse:
     """One that is not shown, with what was decided about it; it can be brought back, unless it
     was erased or went with something else."""
 
     def look(memory: Holdfast) -> tuple[Target, list[Curation], bool]:
-        found = memory.target(name)
-        known = memory.reader.curated(found.bank, found.kind, found.id)
-        log = history(memory.reader.curations(found.bank), found.uri)
+        found = memory.curation.target(name)
+        known = memory.reader.curation_state(found.bank, found.kind, found.id)
+        log = decisions_about(memory.reader.curations(found.bank), found.uri)
         erased = any(entry.action is Action.PURGE for entry in log)
         return found, log, known is not None and known.gone and not erased
 
-    found, log, back = await visit.desk.read(look)
-    return visit.page(
+    found, log, back = await request.pool.read(look)
+    return request.render(
         "away.html", 404, title="Not shown", target=found, log=log, back=back, note=note_of(note)
     )
 
@@ -144,7 +144,9 @@ def _look(memory: Holdfast, name: str) -> _Found:
     record = trace.record
     opened = open_record(memory, trace)
     if opened is not None:
-        return _Found(trace, memory.bank_name(record.bank), Anchor(), "", [], opened, opened.held)
+        return _Found(
+            trace, memory.context.bank_name(record.bank), Anchor(), "", [], opened, opened.held
+        )
     anchor = anchor_of(memory.reader, record)
     held = confirmed(memory.reader, record.bank).get(uri(trace.word, record.id))
     named = [parse_uri(one) for one in trace.above]
@@ -155,7 +157,7 @@ def _look(memory: Holdfast, name: str) -> _Found:
         for found in memory.reader.find(record.bank, one.word, one.id, 1)
     ]
     place = _place(record)
-    return _Found(trace, memory.bank_name(record.bank), anchor, place, above, None, held)
+    return _Found(trace, memory.context.bank_name(record.bank), anchor, place, above, None, held)
 
 
 def _place(record: Record) -> str:
@@ -170,4 +172,4 @@ def _place(record: Record) -> str:
 
 def _part(record: Record) -> _Part:
     text, time = describe_record(record)
-    return _Part(uri(word_of(record), record.id), word_of(record), cut(text, _TITLE), time)
+    return _Part(uri(kind_of(record), record.id), kind_of(record), cut(text, _TITLE), time)

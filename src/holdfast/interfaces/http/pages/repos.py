@@ -11,18 +11,18 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.core.addresses import page_of
-from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.http.core.page_urls import page_url
+from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.model.bank import Bank
 from holdfast.model.forge import Issue, Pull, Remark, Thread
 from holdfast.model.team import Commit
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.commit_links import names_above, records_below, threads_of_commit
-from holdfast.recall.lookup.commits import Story, story
+from holdfast.recall.lookup.commits import CommitDetails, commit_details
 from holdfast.research.history.expertise import Expert
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.git_history import Repository, Tagged
-from holdfast.store.protocol.overview import Author, Wanted
+from holdfast.store.protocol.git_history import Repository, Tag
+from holdfast.store.protocol.overview import CommitAuthor, CommitFilter
 
 router = APIRouter(prefix="/repos")
 
@@ -39,7 +39,7 @@ class Read(NamedTuple):
     repository: Repository
     bank: str
     commits: int
-    tags: list[Tagged]
+    tags: list[Tag]
     branches: int
 
 
@@ -66,7 +66,7 @@ class Seen(NamedTuple):
     followed: list[tuple[str, str]]
     commits: list[Listed]
     more: bool
-    authors: list[Author]
+    authors: list[CommitAuthor]
     experts: list[tuple[Expert, list[Link]]]
 
 
@@ -75,7 +75,7 @@ class Whole(NamedTuple):
 
     commit: Commit
     bank: str
-    story: Story
+    story: CommitDetails
     diff: str
     cut: int
     parents: list[Link]
@@ -98,7 +98,7 @@ class Opened(NamedTuple):
 
 @router.get("")
 async def repos(
-    visit: Visiting,
+    request: PageRequestDep,
     bank: str = "all",
     commit: str = "",
     pull: str = "",
@@ -111,10 +111,10 @@ async def repos(
     """The histories; or one commit, pull or issue."""
     for word, name in (("commit", commit), ("pull", pull), ("issue", issue)):
         if name.strip():
-            return await _one(visit, bank, word, name.strip())
-    wanted = Wanted(author.strip(), path.strip())
-    seen = await visit.desk.read(lambda memory: _look(memory, bank, wanted, who.strip(), page))
-    return visit.page(
+            return await _one(request, bank, word, name.strip())
+    wanted = CommitFilter(author.strip(), path.strip())
+    seen = await request.pool.read(lambda memory: _look(memory, bank, wanted, who.strip(), page))
+    return request.render(
         "repos.html",
         title="Repos",
         seen=seen,
@@ -125,9 +125,9 @@ async def repos(
     )
 
 
-async def _one(visit: Visiting, bank: str, word: str, name: str) -> HTMLResponse:
+async def _one(request: PageRequestDep, bank: str, word: str, name: str) -> HTMLResponse:
     def found(memory: Holdfast) -> Whole | Opened | list[Link]:
-        records = memory.reader.find(memory.bank_id(bank), word, name, 10)
+        records = memory.reader.find(memory.context.bank_id(bank), word, name, 10)
         if not records:
             raise NotFoundError(
                 f"There is no {word} {name[:80]!r} here.",
@@ -142,29 +142,29 @@ async def _one(visit: Visiting, bank: str, word: str, name: str) -> HTMLResponse
         assert isinstance(record, Pull | Issue)
         return _opened(memory, word, record)
 
-    shown = await visit.desk.read(found)
+    shown = await request.pool.read(found)
     if isinstance(shown, list):
-        return visit.page("choices.html", title=name[:80], choices=shown, word=word)
+        return request.render("choices.html", title=name[:80], choices=shown, word=word)
     if isinstance(shown, Whole):
         title = f"{shown.commit.subject[:80]} · {shown.commit.id[:10]}"
-        return visit.page("commit.html", title=title, seen=shown, fates=FATES)
+        return request.render("commit.html", title=title, seen=shown, fates=FATES)
     title = f"#{shown.thread.number} {shown.thread.title[:80]}"
-    return visit.page("thread.html", title=title, seen=shown)
+    return request.render("thread.html", title=title, seen=shown)
 
 
 def _choice(memory: Holdfast, word: str, bank: str, id: str) -> Link:
-    return Link(id, f"/repos?{word}={id}&bank={bank}", memory.bank_name(bank))
+    return Link(id, f"/repos?{word}={id}&bank={bank}", memory.context.bank_name(bank))
 
 
-def _look(memory: Holdfast, bank: str, wanted: Wanted, who: str, page: int) -> Seen:
-    reader, id = memory.reader, memory.bank_id(bank)
-    names = reader.history(id, wanted, _PAGE + 1, (page - 1) * _PAGE)
+def _look(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int) -> Seen:
+    reader, id = memory.reader, memory.context.bank_id(bank)
+    names = reader.commit_ids(id, wanted, _PAGE + 1, (page - 1) * _PAGE)
     commits = _commits(reader, names[:_PAGE])
-    experts = memory.who_knows(who, bank, _EXPERTS) if who else []
+    experts = memory.browse.who_knows(who, bank, _EXPERTS) if who else []
     return Seen(
         banks=reader.banks(),
         read=_read(memory, id),
-        followed=[(one.repo, one.read_at) for one in reader.followed(id)],
+        followed=[(one.repo, one.read_at) for one in reader.forge_repositories(id)],
         commits=commits,
         more=len(names) > _PAGE,
         authors=reader.authors(id, 12),
@@ -177,7 +177,7 @@ def _read(memory: Holdfast, bank: str | None) -> list[Read]:
     return [
         Read(
             one,
-            memory.bank_name(one.bank),
+            memory.context.bank_name(one.bank),
             reader.counts(one.bank).commits,
             reader.tags(one.bank)[-6:][::-1],
             len(reader.branches(one.bank)),
@@ -191,7 +191,7 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[Listed]:
     lost = {
         (bank, id)
         for bank in {bank for bank, _ in names}
-        for id in reader.astray(bank, [id for one, id in names if one == bank])
+        for id in reader.unmerged_commits(bank, [id for one, id in names if one == bank])
     }
     return [
         Listed(commit, (bank, id) in lost)
@@ -207,16 +207,16 @@ def _evidence(memory: Holdfast, bank: str | None, expert: Expert) -> list[Link]:
         word, _, id = name.removeprefix("holdfast://").partition("/")
         for record in reader.find(bank, word, id, 1):
             title = record.subject if isinstance(record, Commit) else getattr(record, "title", id)
-            told.append(Link(str(title), page_of(reader, record.bank, name), id[:10]))
+            told.append(Link(str(title), page_url(reader, record.bank, name), id[:10]))
     return told
 
 
 def _whole(memory: Holdfast, commit: Commit) -> Whole:
-    reader, told = memory.reader, story(memory.reader, commit)
+    reader, told = memory.reader, commit_details(memory.reader, commit)
     lines = told.diff.split("\n") if told.diff else []
     return Whole(
         commit=commit,
-        bank=memory.bank_name(commit.bank),
+        bank=memory.context.bank_name(commit.bank),
         story=told,
         diff="\n".join(lines[:_LINES]),
         cut=max(0, len(lines) - _LINES),
@@ -225,8 +225,8 @@ def _whole(memory: Holdfast, commit: Commit) -> Whole:
         reverted_by=[_named(reader, commit.bank, name) for name in told.reverted_by],
         makers=[
             (
-                Link(maker.host, page_of(reader, commit.bank, maker.session)),
-                Link(maker.because, page_of(reader, commit.bank, maker.exchange)),
+                Link(maker.host, page_url(reader, commit.bank, maker.session)),
+                Link(maker.because, page_url(reader, commit.bank, maker.exchange)),
                 maker.score,
             )
             for maker in told.made_by
@@ -240,13 +240,13 @@ def _named(reader: Reader, bank: str, name: str) -> Link:
     id = name.removeprefix("holdfast://commit/")
     for commit in reader.find(bank, "commit", id, 1):
         if isinstance(commit, Commit):
-            return Link(id[:10], page_of(reader, bank, uri("commit", commit.id)), commit.subject)
+            return Link(id[:10], page_url(reader, bank, uri("commit", commit.id)), commit.subject)
     return Link(id[:10], "")
 
 
 def _thread(reader: Reader, thread: Thread) -> Link:
     word = "pull" if isinstance(thread, Pull) else "issue"
-    address = page_of(reader, thread.bank, uri(word, thread.id))
+    address = page_url(reader, thread.bank, uri(word, thread.id))
     return Link(f"{word} #{thread.number}", address, f"{thread.title} ({thread.state.value})")
 
 
@@ -265,7 +265,7 @@ def _opened(memory: Holdfast, word: str, thread: Thread) -> Opened:
     return Opened(
         thread=thread,
         word=word,
-        bank=memory.bank_name(thread.bank),
+        bank=memory.context.bank_name(thread.bank),
         remarks=[one for one in below if isinstance(one, Remark)],
         commits=_commits(reader, commits),
         above=above,

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.language import cut, plain
 from holdfast.model.bank import Bank
 from holdfast.model.query import LAYER_OF, Hit, Layer, Recalled
@@ -32,7 +32,7 @@ class _Found(NamedTuple):
 
 @router.get("")
 async def search(
-    visit: Visiting, q: str = "", bank: str = "", layer: str = "", kind: str = ""
+    request: PageRequestDep, q: str = "", bank: str = "", layer: str = "", kind: str = ""
 ) -> HTMLResponse:
     """Search, with a page that can be asked again."""
     asked = q.strip()[:_LONGEST]
@@ -46,12 +46,12 @@ async def search(
         # A kind is sought in its own layer, and deeper.
         wanted = (Layer(layer),) if layer else (LAYER_OF[kind],) if kind else ()
         plan = Plan(wanted, _FILTERED if kind else _LIMIT, tokens=_TOKENS)
-        return _Found(memory.recall_by(asked, bank or "all", plan), banks)
+        return _Found(memory.search.recall_with_plan(asked, bank or "all", plan), banks)
 
-    told = await visit.desk.work(look)
+    told = await request.pool.run(look)
     found = told.found
     hits = [hit for hit in found.hits if kind in ("", hit.kind)][:_LIMIT] if found else []
-    return visit.page(
+    return request.render(
         "search.html",
         title=f"Search: {cut(asked, 60)}" if asked else "Search",
         searched=asked,

@@ -11,14 +11,19 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.conversation import Nested, Said, conversation
 from holdfast.interfaces.ui.formatting import session_link
 from holdfast.model.accounts import Injection
 from holdfast.model.bank import Bank
 from holdfast.model.records import Digest, Exchange, Outcome, Session
-from holdfast.recall.lookup.commits import Making, commits_of
-from holdfast.store.protocol.sessions import Extent, Facets, Listed, Sieve
+from holdfast.recall.lookup.commits import SessionCommit, commits_of
+from holdfast.store.protocol.sessions import (
+    SessionExtent,
+    SessionFacets,
+    SessionFilter,
+    SessionListing,
+)
 
 router = APIRouter(prefix="/sessions")
 ON_A_PAGE = 50
@@ -34,14 +39,14 @@ Place = Annotated[int, Query(ge=0, le=_MOST)]
 
 
 class _List(NamedTuple):
-    found: list[Listed]
+    found: list[SessionListing]
     banks: list[Bank]
-    facets: Facets
+    facets: SessionFacets
 
 
 @router.get("")
 async def sessions(
-    visit: Visiting,
+    request: PageRequestDep,
     bank: str = "",
     agent: str = "",
     branch: str = "",
@@ -54,19 +59,19 @@ async def sessions(
     days = [day if _DAY.fullmatch(day) else "" for day in (since, until)]
 
     def look(memory: Holdfast) -> _List:
-        id = memory.bank_id(bank or "all")
-        sieve = Sieve(id, agent, branch, outcome, *days)
+        id = memory.context.bank_id(bank or "all")
+        sieve = SessionFilter(id, agent, branch, outcome, *days)
         reader = memory.reader
-        found = reader.listed(sieve, ON_A_PAGE + 1, (page - 1) * ON_A_PAGE)
+        found = reader.list_sessions(sieve, ON_A_PAGE + 1, (page - 1) * ON_A_PAGE)
         return _List(found, reader.banks(), reader.facets(id))
 
-    told = await visit.desk.read(look)
+    told = await request.pool.read(look)
     chosen = {
         "bank": bank, "agent": agent, "branch": branch, "outcome": outcome,
         "since": days[0], "until": days[1],
     }  # fmt: skip
     asked = urlencode({name: value for name, value in chosen.items() if value})
-    return visit.page(
+    return request.render(
         "sessions.html",
         title="Sessions",
         sessions=told.found[:ON_A_PAGE],
@@ -87,7 +92,7 @@ class _Session(NamedTuple):
     digest: Digest | None
     exchanges: list[Exchange]
     near: list[Exchange]
-    extent: Extent
+    extent: SessionExtent
     said: list[Said]
     earlier: int | None
     later: int | None
@@ -95,7 +100,7 @@ class _Session(NamedTuple):
     redacted: dict[str, int]
     subagents: list[Nested]
     parent: Session | None
-    commits: tuple[Making, ...]
+    commits: tuple[SessionCommit, ...]
 
 
 @router.get("/{name}/msg")
@@ -112,46 +117,46 @@ async def at_message(name: str, n: int) -> RedirectResponse:
 
 @router.get("/{name}")
 async def session(
-    visit: Visiting,
+    request: PageRequestDep,
     name: str,
     first: Annotated[int, Query(alias="from", ge=0, le=_MOST)] = 0,
     at: Place = 0,
 ) -> HTMLResponse:
     """One session, from a place on or around a message."""
-    told = await visit.desk.read(lambda memory: _look(memory, name, first, at))
+    told = await request.pool.read(lambda memory: _look(memory, name, first, at))
     title = told.session.title or (told.digest.request if told.digest else "") or name
-    return visit.page("session.html", title=title, at=at, name=name, **told._asdict())
+    return request.render("session.html", title=title, at=at, name=name, **told._asdict())
 
 
 def _look(memory: Holdfast, name: str, first: int, at: int) -> _Session:
     reader = memory.reader
-    found = reader.named(name)
+    found = reader.sessions_named(name)
     if not found:
         raise NotFoundError("There is no such session.", "It may be forgotten, or not read yet.")
     session = found[0]
     bank, id = session.bank, session.id
     extent = reader.extent(bank, id)
     if at:
-        before = reader.window_before(bank, id, at, BEFORE)
+        before = reader.turn_window_before(bank, id, at, BEFORE)
         first = before if before is not None else at
     first = first if first <= extent.last else extent.first
-    window = reader.window(bank, id, first, WINDOW)
+    window = reader.turn_window(bank, id, first, WINDOW)
     turns = reader.turns(bank, id, *window) if window else []
     exchanges = reader.exchanges(bank, id)
     nested = [Nested(s, reader.digest_of(s.bank, s.id)) for s in reader.subagents(bank, id)]
     last = window[1] if window else 0
     return _Session(
         session=session,
-        bank=memory.bank_name(bank),
+        bank=memory.context.bank_name(bank),
         digest=reader.digest_of(bank, id),
         exchanges=exchanges,
         near=_near(exchanges, window),
         extent=extent,
         said=conversation(turns, exchanges, nested, at),
-        earlier=reader.window_before(bank, id, window[0], WINDOW) if window else None,
+        earlier=reader.turn_window_before(bank, id, window[0], WINDOW) if window else None,
         later=last + 1 if last < extent.last else None,
         injections=_injected(memory, session),
-        redacted=reader.redacted(session.source),
+        redacted=reader.redaction_counts(session.source),
         subagents=nested,
         parent=reader.session(bank, session.parent) if session.parent else None,
         commits=commits_of(reader, session),

@@ -12,11 +12,11 @@ from fastapi.responses import HTMLResponse
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import SKIPPED_BECAUSE, ago
 from holdfast.app.status.page_status import State, examined, look_at_state, processes
-from holdfast.interfaces.http.pages.visit import Visiting
-from holdfast.interfaces.ui.plots import Plot, by_day, bytes_told, shares
+from holdfast.interfaces.http.pages.page_request import PageRequestDep
+from holdfast.interfaces.ui.plots import Plot, by_day, format_bytes, shares
 from holdfast.model.bank import Bank
 from holdfast.settings import NO_MODEL
-from holdfast.store.protocol.overview import Portion
+from holdfast.store.protocol.overview import TableSize
 
 router = APIRouter(prefix="/status")
 
@@ -39,11 +39,11 @@ class Looked(NamedTuple):
     state: State
     banks: list[Bank]
     checks: list[Any]
-    portions: list[Portion]
+    portions: list[TableSize]
 
 
 @router.get("")
-async def status(visit: Visiting, bank: str = "all", look: str = "") -> HTMLResponse:
+async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> HTMLResponse:
     """The same as `holdfast status`; with `look=doctor` also what the doctor finds."""
 
     def looked(memory: Holdfast) -> Looked:
@@ -51,15 +51,15 @@ async def status(visit: Visiting, bank: str = "all", look: str = "") -> HTMLResp
             look_at_state(memory, bank),
             memory.reader.banks(),
             examined(memory) if look == "doctor" else [],
-            memory.reader.portions()[:_PORTIONS] if look == "sizes" else [],
+            memory.reader.table_sizes()[:_PORTIONS] if look == "sizes" else [],
         )
 
     # What takes seconds is done where only one thing is done at a time.
-    seen = await (visit.desk.work if look else visit.desk.read)(looked)
+    seen = await (request.pool.run if look else request.pool.read)(looked)
     state, b = seen.state, seen.state.balance
     parts = [("captured", b.captured), *(b.skipped or {}).items()]
     parts += [("failed", b.failed), ("still to be read", b.pending)]
-    return visit.page(
+    return request.render(
         "status.html",
         title="Health",
         bank=bank,
@@ -70,11 +70,11 @@ async def status(visit: Visiting, bank: str = "all", look: str = "") -> HTMLResp
         because=SKIPPED_BECAUSE,
         tokens=_tokens(state),
         dollars=_dollars(state),
-        latency=_latency(visit.desk.took.items()),
+        latency=_latency(request.pool.durations_ms.items()),
         processes=processes(state.health),
         asks_model=state.costs.service != NO_MODEL,
         ago=ago,
-        size=bytes_told,
+        size=format_bytes,
     )
 
 

@@ -10,12 +10,18 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.interfaces.http.core.addresses import page_of
-from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.http.core.page_urls import page_url
+from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.time_bars import KINDS, draw, named
 from holdfast.model.bank import Bank
 from holdfast.model.query import Moment
-from holdfast.recall.lookup.histogram import Spread, beside, events_in, read_span, spread
+from holdfast.recall.lookup.histogram import (
+    Histogram,
+    adjacent_spans,
+    count_by_period,
+    events_in,
+    read_span,
+)
 from holdfast.recall.lookup.timeline import Event
 
 router = APIRouter(prefix="/timeline")
@@ -35,7 +41,7 @@ class Seen(NamedTuple):
     """What the page shows; `earlier` and `later` are moments to go on from, "" for none."""
 
     banks: list[Bank]
-    spread: Spread
+    spread: Histogram
     events: list[Shown]
     anchor: str
     earlier: str
@@ -57,7 +63,7 @@ class Asked(NamedTuple):
 
 @router.get("")
 async def timeline(
-    visit: Visiting,
+    request: PageRequestDep,
     bank: str = "all",
     span: str = "",
     at: str = "",
@@ -72,11 +78,11 @@ async def timeline(
         *(bank, read_span(span), at.strip(), q.strip(), kinds, _moment(after), _moment(before))
     )
     # Words are looked up by recall, which may want a model.
-    hand_in = visit.desk.work if asked.query else visit.desk.read
+    hand_in = request.pool.run if asked.query else request.pool.read
     seen = await hand_in(lambda memory: _look(memory, asked))
     latest_first = not (seen.spread.span or asked.at or asked.query)
     events = seen.events[::-1] if latest_first else seen.events
-    return visit.page(
+    return request.render(
         "timeline.html",
         title="Timeline",
         seen=seen,
@@ -87,13 +93,13 @@ async def timeline(
         asked=asked,
         kinds=kinds if len(kinds) < len(KINDS) else (),
         all_kinds=KINDS,
-        beside=beside(seen.spread.span),
+        beside=adjacent_spans(seen.spread.span),
         named=named,
     )
 
 
 def _look(memory: Holdfast, asked: Asked) -> Seen:
-    reader, id = memory.reader, memory.bank_id(asked.bank)
+    reader, id = memory.reader, memory.context.bank_id(asked.bank)
     banks, notes = reader.banks(), ()
     if asked.at or asked.query:
         told = memory.timeline(asked.at, asked.query, asked.bank, asked.kinds, _AROUND, _AROUND)
@@ -112,11 +118,11 @@ def _look(memory: Holdfast, asked: Asked) -> Seen:
             ends = (None, ends[1]) if backwards else (ends[0], None)
         if ends and asked.after is None and asked.before is None:
             ends = (ends[0], None) if not span else (None, ends[1])
-    found = spread(reader, id, span, asked.kinds)
+    found = count_by_period(reader, id, span, asked.kinds)
     return Seen(
         banks=banks,
         spread=found,
-        events=[Shown(e, page_of(reader, e.bank, e.uri)) for e in events],
+        events=[Shown(e, page_url(reader, e.bank, e.uri)) for e in events],
         anchor=anchor,
         earlier=_spelled(ends[0]) if ends else "",
         later=_spelled(ends[1]) if ends else "",

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import ago
 from holdfast.app.status.usage_report import DAYS, USED, Worth, look_at_worth
-from holdfast.interfaces.http.pages.visit import Visiting
+from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.plots import shares
 from holdfast.model.bank import Bank
 
@@ -19,7 +19,7 @@ _CHOICES = (7, 30, 90, 365)
 
 @router.get("")
 async def worth(
-    visit: Visiting, bank: str = "all", days: int = DAYS, measure: bool = False
+    request: PageRequestDep, bank: str = "all", days: int = DAYS, measure: bool = False
 ) -> HTMLResponse:
     """The same as `holdfast worth`; with `measure` what the history should have led to."""
     looked_back = days if days in _CHOICES else DAYS
@@ -29,11 +29,11 @@ async def worth(
         return seen, memory.reader.banks()
 
     # Asking the own history takes seconds, so it is done where only one thing is done at a time.
-    seen, banks = await (visit.desk.work if measure else visit.desk.read)(look)
+    seen, banks = await (request.pool.run if measure else request.pool.read)(look)
     total = seen.total
     parts = [("used", total.used), ("ignored", total.ignored), ("wrong", total.wrong)]
     parts += [("did not arrive", total.lost), ("not judged yet", total.unjudged)]
-    return visit.page(
+    return request.render(
         "worth.html",
         title="Worth",
         worth=seen,

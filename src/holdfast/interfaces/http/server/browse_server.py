@@ -1,4 +1,4 @@
-"""A server on the loopback that ends by itself when nobody asks any more."""
+"""`holdfast browse`: a server on the loopback address that stops by itself when it is idle."""
 
 from __future__ import annotations
 
@@ -11,21 +11,26 @@ from typing import NamedTuple
 import uvicorn
 
 from holdfast.app.core.token import read_or_make_token, token_file
-from holdfast.interfaces.http.app import Site
-from holdfast.interfaces.http.auth.browser_token import Keys
-from holdfast.interfaces.http.auth.guard import Rules
-from holdfast.interfaces.http.core.memory_pool import Desk
-from holdfast.interfaces.http.server.sockets import manner, open_socket
+from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import GuardRules
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.server.sockets import open_socket, uvicorn_config
 from holdfast.settings import Settings
 
 ADDRESS = "127.0.0.1"
+# Without a request for so long, nobody uses the server any more; `--idle` sets another time.
 IDLE_S = 1800.0
-_LOOK_S = 1.0
-_LAST_S = 5
+# How late an idle server notices that it should stop.
+_IDLE_CHECK_S = 1.0
+# How long requests may take to finish when the server stops.
+_SHUTDOWN_S = 5
+# Connections of one user's browser tabs and programs.
+_MAX_CONNECTIONS = 500
 
 
 class Address(NamedTuple):
-    """Where a server answers: for a browser once, for programs with a token."""
+    """Where a server answers: a link for one browser, and the file with the token for programs."""
 
     url: str
     enter: str
@@ -33,29 +38,29 @@ class Address(NamedTuple):
 
 
 def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address], None]) -> None:
-    """Serve until stopped, or until nobody asked for `idle_s` seconds."""
+    """Serve until stopped, or until there was no request for `idle_s` seconds."""
     listening = listen(port)
     port = listening.getsockname()[1]
-    keys = Keys(read_or_make_token(settings.home))
+    keys = OwnerKeys(read_or_make_token(settings.home))
     hosts = frozenset(f"{name}:{port}" for name in (ADDRESS, "localhost"))
-    site = Site(Desk(settings), keys, Rules(hosts))
-    server = uvicorn.Server(manner(site.guard, 500, _LAST_S))
+    web = WebApp(MemoryPool(settings), keys, GuardRules(hosts))
+    server = uvicorn.Server(uvicorn_config(web.guard, _MAX_CONNECTIONS, _SHUTDOWN_S))
     url = f"http://{ADDRESS}:{port}"
     enter = f"{url}/enter?key={keys.make_link_key()}"
-    told = Address(url, enter, str(token_file(settings.home)))
+    address = Address(url, enter, str(token_file(settings.home)))
 
     async def run() -> None:
         serving = asyncio.create_task(server.serve([listening]))
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
         if server.started:
-            ready(told)
+            ready(address)
         while not serving.done():
-            await asyncio.sleep(_LOOK_S)
-            if idle_s and time.monotonic() - site.guard.last > idle_s:
+            await asyncio.sleep(_IDLE_CHECK_S)
+            if idle_s and time.monotonic() - web.guard.last_request > idle_s:
                 server.should_exit = True
             if server.should_exit:
-                site.streams.close()
+                web.streams.close()
         await serving
 
     asyncio.run(run())

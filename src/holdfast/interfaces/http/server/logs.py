@@ -1,11 +1,10 @@
-"""What a server writes down of what it does: one line an event, without anybody's words.
+"""The log of a server: one line for each event, without texts of users.
 
-Of a request that is its pattern, not its path, how it ended and in whose name; of a fault its kind
-and where it happened, not what it said. Nothing of it is a secret, and only where it is asked for
-are paths and questions told.
+A request is logged with its route (not its path), its status and the name of its key; a failure
+with its type and place in the code, not its message. Paths and queries are logged only on request.
 
-Whoever reads the lines may be slow, or have stopped: nobody waits for them. So many lines are kept
-until they are taken, and of what is left out then it is told how much it was.
+Lines are written by a separate thread so that a blocked reader cannot stall requests. A bounded
+number of lines waits; lines beyond that are dropped, and their number is logged later.
 """
 
 from __future__ import annotations
@@ -21,86 +20,91 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 JSON, TEXT = "json", "text"
-MOST_WAITING = 10_000
-_FRAMES = 4
-_LOOK_S = 0.05
+# Lines that wait for a slow reader: a few megabytes, some seconds of a busy server.
+MAX_WAITING_LINES = 10_000
+# Frames of the code in the place of a failure, from the innermost.
+_MAX_FRAMES = 4
+# How soon a write to a full non-blocking pipe is tried again.
+_RETRY_S = 0.05
 
 
 class Log:
-    """Where lines go."""
+    """Writes lines to a stream without blocking the caller."""
 
     def __init__(
-        self, form: str = TEXT, out: TextIO | None = None, most: int = MOST_WAITING
+        self, format: str = TEXT, out: TextIO | None = None, max_waiting: int = MAX_WAITING_LINES
     ) -> None:
-        self._form = form
-        # There is none where a program was started with it closed.
+        self._format = format
+        # None where the program was started with stderr closed.
         self._out: TextIO | None = out or sys.stderr
-        self._most = most
-        # How many lines were left out, because those before them were not taken.
+        self._max_waiting = max_waiting
+        # How many lines were dropped because the reader was too slow.
         self.lost = 0
-        self._told_lost = 0
+        self._reported_lost = 0
         self._waiting: deque[bytes] = deque()
-        self._change = threading.Condition()
-        self._being_said = False
+        self._changed = threading.Condition()
+        self._is_writing = False
         self._thread: threading.Thread | None = None
 
     def write(self, event: str, **fields: object) -> None:
-        """One line, some time. A log that cannot be written stops nothing."""
+        """Write a line soon. Errors of the stream are ignored."""
         if self._out is None:
             return
         line = self._line(event, fields)
-        number = _number_of(self._out)
-        if number is None:
-            _say_here(self._out, line)
+        descriptor = _file_descriptor(self._out)
+        if descriptor is None:
+            _write_directly(self._out, line)
             return
-        with self._change:
+        with self._changed:
             if self._thread is None:
                 self._thread = threading.Thread(
-                    target=self._say_all, args=(number,), name="log", daemon=True
+                    target=self._write_all, args=(descriptor,), name="log", daemon=True
                 )
                 self._thread.start()
-            if len(self._waiting) >= self._most:
+            if len(self._waiting) >= self._max_waiting:
                 self.lost += 1
                 return
-            if self.lost > self._told_lost:
-                lost, self._told_lost = self.lost - self._told_lost, self.lost
+            if self.lost > self._reported_lost:
+                lost, self._reported_lost = self.lost - self._reported_lost, self.lost
                 self._waiting.append(self._line("log_lost", {"lines": lost}).encode())
             self._waiting.append(line.encode())
-            self._change.notify_all()
+            self._changed.notify_all()
 
-    def settle(self, patience_s: float = 1.0) -> None:
-        """Wait until all lines are written, but not for long."""
-        give_up = time.monotonic() + patience_s
-        with self._change:
-            while self._waiting or self._being_said:
-                if not self._change.wait(give_up - time.monotonic()):
+    def flush(self, timeout_s: float = 1.0) -> None:
+        """Wait until all lines are written, at most `timeout_s` seconds."""
+        deadline = time.monotonic() + timeout_s
+        with self._changed:
+            while self._waiting or self._is_writing:
+                if not self._changed.wait(deadline - time.monotonic()):
                     return
 
-    def _say_all(self, number: int) -> None:
-        """Write what waits. This is past every lock and buffer of the stream itself: who is stuck
-        here, because nobody reads, keeps the program from nothing, also not from ending."""
+    def _write_all(self, descriptor: int) -> None:
+        """Write waiting lines, in a daemon thread. It writes to the file descriptor directly: a
+        thread that blocks here holds no lock of the stream, so the program can still end."""
         while True:
-            with self._change:
-                self._being_said = False
-                self._change.notify_all()
+            with self._changed:
+                self._is_writing = False
+                self._changed.notify_all()
                 while not self._waiting:
-                    self._change.wait()
-                self._being_said = True
+                    self._changed.wait()
+                self._is_writing = True
                 line = self._waiting.popleft()
-            if not _written(number, line):
-                with self._change:
+            if not _write_fully(descriptor, line):
+                with self._changed:
                     self.lost += 1
 
     def _line(self, event: str, fields: dict[str, object]) -> str:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        told = {"time": now, "event": event, **{k: v for k, v in fields.items() if v != ""}}
-        if self._form == JSON:
-            return json.dumps(told, ensure_ascii=True, separators=(",", ":")) + "\n"
-        rest = " ".join(f"{name}={_plain(value)}" for name, value in fields.items() if value != "")
+        record = {"time": now, "event": event, **{k: v for k, v in fields.items() if v != ""}}
+        if self._format == JSON:
+            return json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n"
+        rest = " ".join(
+            f"{name}={_text_value(value)}" for name, value in fields.items() if value != ""
+        )
         return f"{now} {event} {rest}\n"
 
 
-def _say_here(out: TextIO, line: str) -> None:
+def _write_directly(out: TextIO, line: str) -> None:
     try:
         out.write(line)
         out.flush()
@@ -108,34 +112,34 @@ def _say_here(out: TextIO, line: str) -> None:
         return
 
 
-def _written(number: int, line: bytes) -> bool:
-    """Write a line, however long that takes; whether it could be."""
+def _write_fully(descriptor: int, line: bytes) -> bool:
+    """Write a line, however long that takes; returns whether that was possible."""
     while line:
         try:
-            line = line[os.write(number, line) :]
-        except BlockingIOError:  # somebody else who has the file made it one that nobody waits for
-            time.sleep(_LOOK_S)
+            line = line[os.write(descriptor, line) :]
+        except BlockingIOError:  # another process made the pipe non-blocking
+            time.sleep(_RETRY_S)
         except OSError:
             return False
     return True
 
 
-def _number_of(out: TextIO) -> int | None:
-    """The number of the file that a stream writes to, if there is one."""
+def _file_descriptor(out: TextIO) -> int | None:
+    """The file descriptor of a stream; None if it has none."""
     try:
         return out.fileno()
     except (OSError, ValueError):
         return None
 
 
-def _plain(value: object) -> str:
+def _text_value(value: object) -> str:
     text = str(value)
     return text if text.isprintable() and " " not in text else json.dumps(text)
 
 
-def place_of(error: BaseException) -> str:
-    """Where something failed, without what was said about it."""
-    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+def traceback_location(error: BaseException) -> str:
+    """Where in the code an error was raised, without its message."""
+    frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]
     return " < ".join(
         f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in reversed(frames)
     )

@@ -1,5 +1,5 @@
-"""A connection that must come to the point: who opens one and never finishes a request is hung up
-on, and nobody has more than a part of them, so that nobody can hold them all."""
+"""Limits for slow clients: a connection that does not send the head of a request in time is closed,
+and one address cannot hold all connections."""
 
 from __future__ import annotations
 
@@ -9,56 +9,62 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD_S = 15.0
-# Of a thousand that a server has. A proxy that we trust speaks for many, and counts them itself.
-MOST_OF_ONE = 250
+# A client sends the head of a request at once; this leaves time for bad networks. The nginx
+# configuration in the deployment guide uses the same number.
+HEAD_TIMEOUT_S = 15.0
+# Of the thousand connections of a server. Trusted proxies are exempt: they speak for many clients
+# and count them themselves.
+MAX_CONNECTIONS_PER_CLIENT = 250
 
 
-class Impatient(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it, with an end to waiting for the head of a request."""
+class HeadTimeoutProtocol(H11Protocol):
+    """uvicorn's HTTP/1.1 with a time limit for the head of a request."""
 
-    _waiting: asyncio.TimerHandle | None = None
+    _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Somebody is there."""
+        """Start the timer, or close the connection if the client has too many."""
         super().connection_made(transport)
         if self._has_too_many():
             self.transport.abort()
         else:
-            self._wait()
+            self._start_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Something came: the whole head of a request, or a piece of one."""
+        """Stop the timer once the head of a request is complete."""
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
-            self._wait()
+            self._start_timer()
         else:
-            self._stop_waiting()
+            self._stop_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody is there any more."""
-        self._stop_waiting()
+        """Stop the timer."""
+        self._stop_timer()
         super().connection_lost(exc)
 
     def _has_too_many(self) -> bool:
-        mine = self.client[0] if self.client else ""
+        address = self.client[0] if self.client else ""
         trusted = self.config.forwarded_allow_ips if self.config.proxy_headers else ()
-        if not mine or mine in (trusted or ()):
+        if not address or address in (trusted or ()):
             return False
         clients: list[Any] = [getattr(one, "client", None) for one in self.connections]
-        return sum(bool(client) and client[0] == mine for client in clients) > MOST_OF_ONE
+        return (
+            sum(bool(client) and client[0] == address for client in clients)
+            > MAX_CONNECTIONS_PER_CLIENT
+        )
 
-    def _wait(self) -> None:
-        if self._waiting is None:
-            self._waiting = self.loop.call_later(HEAD_S, self._hang_up)
+    def _start_timer(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_TIMEOUT_S, self._close_if_idle)
 
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
-    def _hang_up(self) -> None:
-        self._waiting = None
+    def _close_if_idle(self) -> None:
+        self._head_timer = None
         cycle: Any = self.cycle  # None before the first request
         busy = cycle is not None and not cycle.response_complete
         if not busy and not self.transport.is_closing():

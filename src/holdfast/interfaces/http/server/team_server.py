@@ -1,7 +1,7 @@
-"""A server for a team: whoever shows a key may ask, from wherever the address can be reached.
+"""`holdfast serve`: a server for a team. Every request needs a key.
 
-It is never open by mistake: beyond this machine it answers only where there is a key to show, and
-where what is shown cannot be read on the way.
+It is never open by mistake: beyond this machine it starts only if there is a key, and only if keys
+are encrypted on the way.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from starlette.types import ASGIApp
 
 import holdfast
 from holdfast.errors import HoldfastError, InputError
-from holdfast.interfaces.http.app import Site
-from holdfast.interfaces.http.auth.guard import Refusal, Rules
+from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.auth.guard import GuardRules, Refusal
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
-from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.server.logs import Log
-from holdfast.interfaces.http.server.request_watch import Watch, Watching
-from holdfast.interfaces.http.server.sockets import manner, open_socket
+from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
+from holdfast.interfaces.http.server.sockets import open_socket, uvicorn_config
 from holdfast.settings import Settings
 
 _NO_KEY = Refusal(
@@ -40,16 +40,19 @@ _NO_KEY = Refusal(
     "No key that holds was shown.",
     "Send `Authorization: Bearer` with a key that `holdfast key new` made.",
 )
-_DOORS = ("/login", "/static/")
-_LAST_S = 6.0
-_LOOK_S = 0.05
-_PORTS = 65535
+_PUBLIC_PATHS = ("/login", "/static/")
+# How long running tasks may take when the server stops; queries are interrupted after half of it.
+_SHUTDOWN_S = 6.0
+_SHUTDOWN_CHECK_S = 0.05
+# Each connection is a file descriptor; the usual limit of a process is 1024.
+_MAX_CONNECTIONS = 1000
+_MAX_PORT = 65535
 _FIRST_KEY = "holdfast key new --name NAME --all-banks --level admin"
 
 
-class Place(NamedTuple):
-    """Where and how a server answers. `proxies` are addresses whose word on who asks is taken;
-    `names` those that it may be called by, any where there is none."""
+class ListenOptions(NamedTuple):
+    """Where a server listens. `proxies` are addresses that may say who the client is; `names` are
+    the host names that it answers to, any if empty."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -62,7 +65,7 @@ class Place(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether nobody but this machine reaches it."""
+        """Whether only this machine can reach it."""
         if self.host == "localhost":
             return True
         try:
@@ -72,91 +75,97 @@ class Place(NamedTuple):
 
 
 class _Server(uvicorn.Server):
-    """One that leaves signals to us: to be asked to end is no reason to fail."""
+    """A uvicorn server that leaves signals to us, so that a signal is a normal end."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Nothing is caught here."""
+        """Catch nothing."""
         yield
 
 
-def check(place: Place) -> None:
-    """Refuse what would show keys to whoever listens on the way."""
-    if not 0 <= place.port <= _PORTS:
-        raise InputError(f"There is no port {place.port}.", f"Choose 1 to {_PORTS}, or 0 for any.")
-    if bool(place.certificate) != bool(place.key):
+def check_options(options: ListenOptions) -> None:
+    """Raise `InputError` if keys could be read on the way, or options contradict each other."""
+    if not 0 <= options.port <= _MAX_PORT:
+        raise InputError(
+            f"There is no port {options.port}.", f"Choose 1 to {_MAX_PORT}, or 0 for any."
+        )
+    if bool(options.certificate) != bool(options.key):
         raise InputError("A certificate needs its key.", "Name both: --tls-cert and --tls-key.")
-    if place.certificate and place.key:
+    if options.certificate and options.key:
         try:
             made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            made.load_cert_chain(place.certificate, place.key)
+            made.load_cert_chain(options.certificate, options.key)
         except (OSError, ssl.SSLError) as error:
             raise InputError(
                 f"The certificate cannot be used: {error}.", "Give a PEM file and its key."
             ) from error
-    if not (place.is_local or place.certificate or place.behind_proxy or place.insecure):
+    if not (options.is_local or options.certificate or options.behind_proxy or options.insecure):
         raise InputError(
-            f"Without TLS, keys could be read on the way to {place.host}.",
+            f"Without TLS, keys could be read on the way to {options.host}.",
             "Give --tls-cert and --tls-key, or --behind-proxy if a proxy does TLS; "
             "--insecure on a network where everybody is trusted.",
         )
 
 
-def check_keys(place: Place, has_keys: bool) -> None:
-    """Beyond this machine there must be somebody who can be let in."""
-    if not has_keys and not place.is_local:
+def check_keys(options: ListenOptions, has_keys: bool) -> None:
+    """Raise `InputError` if the server is reachable from elsewhere and there is no key."""
+    if not has_keys and not options.is_local:
         raise InputError(
-            f"There is no key that holds, so nobody could use {place.host}.",
+            f"There is no key that holds, so nobody could use {options.host}.",
             f"Make one first: {_FIRST_KEY}.",
         )
 
 
 async def serve(
-    settings: Settings, place: Place, log: Log, ready: Callable[[str], None], queries: bool = False
+    settings: Settings,
+    options: ListenOptions,
+    log: Log,
+    ready: Callable[[str], None],
+    log_queries: bool = False,
 ) -> None:
-    """Serve until a signal says to end. With `queries` the log tells paths and questions, too."""
-    desk = Desk(settings, most_waiting=settings.serve.waiting)
+    """Serve until a signal. With `log_queries` the log also has paths and queries."""
+    pool = MemoryPool(settings, max_waiting=settings.serve.waiting)
     try:
-        keys = TeamKeys(desk)
+        keys = TeamKeys(pool)
         await keys.load()
-        check_keys(place, keys.any)
-        if not keys.any:
-            # It may come while the server runs; until then nobody can use it.
+        check_keys(options, keys.has_valid_key)
+        if not keys.has_valid_key:
+            # A key may be made while the server runs; until then nobody can use it.
             log.write("no_key", make=_FIRST_KEY)
-        listening = listen(place)
+        listening = listen(options)
         await _run(
             settings,
-            place,
+            options,
             listening,
-            Site(desk, keys, _rules(settings, place, listening)),
+            WebApp(pool, keys, _rules(settings, options, listening)),
             log,
             ready,
-            queries,
+            log_queries,
         )
     finally:
-        await _leave(desk, log)
-        log.settle()
+        await _shut_down(pool, log)
+        log.flush()
 
 
 async def _run(
     settings: Settings,
-    place: Place,
+    options: ListenOptions,
     listening: socket.socket,
-    site: Site,
+    web: WebApp,
     log: Log,
     ready: Callable[[str], None],
-    queries: bool,
+    log_queries: bool,
 ) -> None:
-    watching = Watching(site.metrics, log, settings.serve.request_s, queries)
-    watch = Watch(site.guard, watching, partial(_readiness, site.desk))
-    server = _Server(_config(watch, settings, place))
+    monitor_options = MonitorOptions(web.metrics, log, settings.serve.request_s, log_queries)
+    monitor = RequestMonitor(web.guard, monitor_options, partial(_readiness, web.pool))
+    server = _Server(_config(monitor, settings, options))
     loop = asyncio.get_running_loop()
 
     def end() -> None:
         log.write("ending")
-        watch.ending = True
+        monitor.is_stopping = True
         server.should_exit = True
-        site.streams.close()
+        web.streams.close()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
@@ -164,73 +173,72 @@ async def _run(
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
     if server.started:
-        scheme = "https" if place.certificate else "http"
-        host = f"[{place.host}]" if ":" in place.host else place.host
+        scheme = "https" if options.certificate else "http"
+        host = f"[{options.host}]" if ":" in options.host else options.host
         url = f"{scheme}://{host}:{listening.getsockname()[1]}"
         log.write("started", url=url, version=holdfast.__version__)
         ready(url)
     await serving
 
 
-async def _readiness(desk: Desk) -> str:
-    """What is in the way of answering: nothing, if the memory can be opened and asked."""
+async def _readiness(pool: MemoryPool) -> str:
+    """Why the server cannot answer; "" if the memory can be opened and read."""
     try:
-        await desk.as_owner(lambda memory: memory.reader.last_event())
+        await pool.read_as_owner(lambda memory: memory.reader.last_session_end())
     except HoldfastError:
         return "the memory cannot be used"
     return ""
 
 
-async def _leave(desk: Desk, log: Log) -> None:
-    """Let threads finish what they are at, but not for long: a question is broken off then, and
-    what still goes on ends with us. Nothing is left half-written: a transaction is there whole or
-    not at all."""
-    desk.refuse()
+async def _shut_down(pool: MemoryPool, log: Log) -> None:
+    """Let running tasks finish for a while, then interrupt their queries, then end the process.
+    That leaves nothing half-written, because every change is one transaction."""
+    pool.stop_accepting()
     begun = time.monotonic()
-    while desk.is_busy and time.monotonic() - begun < _LAST_S:
-        await asyncio.sleep(_LOOK_S)
-        if time.monotonic() - begun > _LAST_S / 2:
-            desk.give_up()
-    left = desk.is_busy
-    log.write("ended", broken_off=left)
-    if left:
-        log.settle()
+    while pool.is_busy and time.monotonic() - begun < _SHUTDOWN_S:
+        await asyncio.sleep(_SHUTDOWN_CHECK_S)
+        if time.monotonic() - begun > _SHUTDOWN_S / 2:
+            pool.interrupt_queries()
+    is_still_busy = pool.is_busy
+    log.write("ended", broken_off=is_still_busy)
+    if is_still_busy:
+        log.flush()
         sys.stdout.flush()
         os._exit(0)
-    desk.close()
+    pool.close()
 
 
-def _rules(settings: Settings, place: Place, listening: socket.socket) -> Rules:
-    port, most = listening.getsockname()[1], settings.serve
-    names = {name for one in place.names for name in (one, f"{one}:{port}")}
-    if place.is_local and not place.behind_proxy and not names:
-        names = {f"{name}:{port}" for name in (place.host, "127.0.0.1", "localhost", "[::1]")}
-    return Rules(
+def _rules(settings: Settings, options: ListenOptions, listening: socket.socket) -> GuardRules:
+    port, limits = listening.getsockname()[1], settings.serve
+    names = {name for one in options.names for name in (one, f"{one}:{port}")}
+    if options.is_local and not options.behind_proxy and not names:
+        names = {f"{name}:{port}" for name in (options.host, "127.0.0.1", "localhost", "[::1]")}
+    return GuardRules(
         frozenset(names),
-        most.rate,
-        most.burst,
+        limits.rate,
+        limits.burst,
         _NO_KEY,
-        _DOORS,
+        _PUBLIC_PATHS,
         "/login",
-        most.at_once,
-        most.body_bytes,
+        limits.at_once,
+        limits.body_bytes,
     )
 
 
-def _config(app: ASGIApp, settings: Settings, place: Place) -> uvicorn.Config:
-    trusted = ("127.0.0.1", "::1", *place.proxies)
-    return manner(
+def _config(app: ASGIApp, settings: Settings, options: ListenOptions) -> uvicorn.Config:
+    trusted = ("127.0.0.1", "::1", *options.proxies)
+    return uvicorn_config(
         app,
-        1000,
+        _MAX_CONNECTIONS,
         settings.serve.end_s,
-        proxy_headers=place.behind_proxy,
+        proxy_headers=options.behind_proxy,
         forwarded_allow_ips=list(trusted),
-        ssl_certfile=place.certificate,
-        ssl_keyfile=place.key,
+        ssl_certfile=options.certificate,
+        ssl_keyfile=options.key,
     )
 
 
-def listen(place: Place) -> socket.socket:
+def listen(options: ListenOptions) -> socket.socket:
     """A socket on that address."""
-    name = f"{place.host}:{place.port}"
-    return open_socket(place.host, place.port, 1024, name, "Choose another address or port.")
+    name = f"{options.host}:{options.port}"
+    return open_socket(options.host, options.port, 1024, name, "Choose another address or port.")

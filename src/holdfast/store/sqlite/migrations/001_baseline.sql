@@ -1112,7 +1112,7 @@ CREATE TABLE vector (
     data BLOB NOT NULL, -- 32-bit floats, little-endian
     UNIQUE (bank, model, hash, part)
 ) STRICT;
-CREATE INDEX vector_number ON vector (bank, model);
+CREATE INDEX vector_model ON vector (bank, model);
 
 -- D. How many vectors a bank has of a model: each search by meaning needs it, and counting takes as
 -- long as comparing.

@@ -6,7 +6,6 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.app.search.audit import Audit, Audited, audit
-from holdfast.app.search.old_recall import open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
@@ -53,14 +52,14 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     if arguments.holds:
         with open_memory(create=False) as memory:
-            entry = memory.confirm(arguments.holds)
+            entry = memory.curation.confirm(arguments.holds)
         told = f"{entry.target} still holds. `holdfast undo` takes that back."
         screen.json({"confirmed": plain(entry)}) if arguments.json else screen.line(told)
         return 0
-    with open_reading() as memory:
-        id = memory.bank_id(arguments.bank)
-        name = memory.bank_name(id)
-        hint = memory.no_bank(id)
+    with open_memory(create=False) as memory:
+        id = memory.context.bank_id(arguments.bank)
+        name = memory.context.bank_name(id)
+        hint = memory.context.missing_bank_hint(id)
         found = audit(memory.reader, id, arguments.file)
     shown = found._replace(stale=found.stale[: arguments.limit])
     if arguments.json:

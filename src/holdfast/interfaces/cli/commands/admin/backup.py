@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.old_recall import utc_now
+from holdfast.app.core.context import utc_now
 from holdfast.app.status.health import disk_use
 from holdfast.app.transfer.backup import back_up, made_told, place
 from holdfast.interfaces.cli import options

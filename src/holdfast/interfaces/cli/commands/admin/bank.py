@@ -8,7 +8,7 @@ from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.learn.bank_settings import PRESETS, Wish
+from holdfast.learn.bank_settings import PRESETS, BankChanges
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.to_json import plain
 
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     wish = _wish(arguments)
-    if (wish == Wish()) is (arguments.action == "set"):
+    if (wish == BankChanges()) is (arguments.action == "set"):
         raise InputError(
             "There is nothing to set."
             if arguments.action == "set"
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     with open_memory(create=False) as memory:
         if arguments.action == "list":
-            return _list(screen, memory.known_banks(), arguments.json)
+            return _list(screen, memory.context.banks.all(), arguments.json)
         if wish.retention and not confirm.may_go_ahead(
             arguments.yes,
             f"Put away sessions older than {wish.retention} months (nothing is erased)?",
@@ -82,7 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
             screen.line("Nothing was changed.")
             return 0
         bank = arguments.bank
-        found = memory.set_bank(wish, bank) if arguments.action == "set" else memory.bank(bank)
+        found = (
+            memory.context.banks.change(wish, bank)
+            if arguments.action == "set"
+            else memory.context.banks.get(bank)
+        )
     if arguments.json:
         screen.json(plain(found))
     else:
@@ -90,8 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _wish(arguments: argparse.Namespace) -> Wish:
-    return Wish(
+def _wish(arguments: argparse.Namespace) -> BankChanges:
+    return BankChanges(
         arguments.preset,
         arguments.skepticism,
         arguments.literalism,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.old_recall import ALL_BANKS, open_reading, utc_now
+from holdfast.app.core.context import ALL_BANKS, utc_now
+from holdfast.app.memory import open_memory
 from holdfast.app.status.period_digest import (
     NOTHING,
     TITLES,
@@ -53,9 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen, (since, until) = Screen(), _span(arguments)
-    with open_reading() as memory:
+    with open_memory(create=False) as memory:
         told = digest(memory, arguments.bank, since, until, arguments.limit)
-        hint = "" if memory.reader.banks() else memory.no_bank()
+        hint = "" if memory.reader.banks() else memory.context.missing_bank_hint()
     if arguments.json:
         screen.json(as_told(told))
     elif arguments.md:

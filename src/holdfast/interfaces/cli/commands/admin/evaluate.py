@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import holdfast
+from holdfast.app.core.context import ALL_BANKS, utc_now
 from holdfast.app.evaluation.engine import BUDGETS, Parts, prepare
 from holdfast.app.evaluation.evaluate import Group, Latency, Report, evaluate
 from holdfast.app.evaluation.home import open_home
@@ -16,7 +17,7 @@ from holdfast.app.evaluation.own import History, advice, find_questions
 from holdfast.app.evaluation.ranks import open_ranks
 from holdfast.app.evaluation.replay import OwnReport, replay
 from holdfast.app.evaluation.sets import read_set, spread
-from holdfast.app.search.old_recall import ALL_BANKS, open_reading, utc_now
+from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
@@ -127,7 +128,7 @@ def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
         asking = Progress("asking", lambda count: number(count, "question"))
         report = evaluate(memory, questions, arguments.budget, asking, record, failed)
         asking.finish()
-        held = memory.counts()
+        held = memory.inventory.counts()
     screen = Screen()
     if arguments.json:
         screen.json(_contract(report, folder, wanted.files.banks, held))
@@ -137,14 +138,14 @@ def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
 
 
 def _run_own(arguments: argparse.Namespace) -> int:
-    with open_reading() as memory, open_ranks(arguments.out) as record:
-        id = memory.bank_id(arguments.bank or ALL_BANKS)
+    with open_memory(create=False) as memory, open_ranks(arguments.out) as record:
+        id = memory.context.bank_id(arguments.bank or ALL_BANKS)
         history = find_questions(memory.reader, id)
         questions = spread(history.questions, arguments.limit_questions)
         asking = Progress("asking", lambda count: number(count, "question"))
         report = replay(memory, questions, arguments.budget, asking, record)
         asking.finish()
-        name = memory.bank_name(id)
+        name = memory.context.bank_name(id)
     screen = Screen()
     if arguments.json:
         screen.json(_own_contract(report, history, name))

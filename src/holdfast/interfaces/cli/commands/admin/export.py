@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from holdfast.app.search.old_recall import ALL_BANKS, Reading, open_reading
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.export_folder import Folder
 from holdfast.app.transfer.exporting import SCHEMA, Wanted, check_groups, write_export
 from holdfast.capture.redact import Redactor
@@ -14,9 +15,9 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.to_json import plain
-from holdfast.recall.query.times import read_span
+from holdfast.recall.query.times import read_iso_span
 from holdfast.store.export_tables import GROUPS
-from holdfast.store.protocol.export import Chosen
+from holdfast.store.protocol.export import ExportSelection
 
 HELP = """\
 Write the memory, or a part of it, as files that any program can read.
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.path:
         raise InputError("Nothing is named to write to.", "Give a file, such as memory.jsonl.")
     check_groups(arguments.kind)
-    with open_reading() as memory:
+    with open_memory(create=False) as memory:
         wanted = _wanted(memory, arguments)
         path = Path(arguments.path).expanduser()
         if arguments.format != "jsonl":
@@ -96,19 +97,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _wanted(memory: Reading, arguments: argparse.Namespace) -> Wanted:
-    bank = memory.bank_id(arguments.bank)
+def _wanted(memory: Holdfast, arguments: argparse.Namespace) -> Wanted:
+    bank = memory.context.bank_id(arguments.bank)
     banks = tuple(one for one in memory.reader.banks() if bank in (None, one.id))
-    chosen = Chosen(
+    chosen = ExportSelection(
         tuple(dict.fromkeys(arguments.kind)),
-        read_span(arguments.since).first if arguments.since else "",
-        read_span(arguments.until).last if arguments.until else "",
+        read_iso_span(arguments.since).first if arguments.since else "",
+        read_iso_span(arguments.until).last if arguments.until else "",
     )
     return Wanted(banks, chosen, arguments.derived)
 
 
 def _write_folder(
-    screen: Screen, memory: Reading, arguments: argparse.Namespace, path: Path, wanted: Wanted
+    screen: Screen, memory: Holdfast, arguments: argparse.Namespace, path: Path, wanted: Wanted
 ) -> int:
     if arguments.kind or arguments.derived:
         raise InputError(

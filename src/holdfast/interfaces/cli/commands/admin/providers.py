@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from time import perf_counter
 
-from holdfast.app.search.old_recall import here, utc_now
+from holdfast.app.core.context import current_folder, utc_now
 from holdfast.app.search.plugin_search import Listed, Providers, all_told
 from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     settings = options.with_plugins(load_settings(), arguments)
-    providers = Providers(settings, utc_now, Path(here()))
+    providers = Providers(settings, utc_now, Path(current_folder()))
     if arguments.action == "test":
         name = options.words([arguments.name], "name", "Say which provider to test.")
         _test(screen, providers, name, options.words(arguments.query, "query"), arguments.json)

@@ -14,10 +14,10 @@ from holdfast.interfaces.cli import confirm as asking
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.refine.by_model.pricing import Estimate
-from holdfast.refine.by_model.summarise import Done
+from holdfast.refine.by_model.pricing import CostEstimate
+from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.refine.core.rules_version import RULES_VERSION
-from holdfast.refine.model_output.prompts import VERSION as PROMPTS
+from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
 from holdfast.settings import NO_MODEL
 from holdfast.spend.prices import AS_OF
 
@@ -40,7 +40,7 @@ class _Came(NamedTuple):
     """What was done."""
 
     sessions: int = 0
-    by_model: Done = Done()
+    by_model: SummaryReport = SummaryReport()
     asked: bool = False
 
 
@@ -197,7 +197,7 @@ def _money(offered: Offer) -> str:
     return "price unknown" if usd is None else f"${usd:.4f} by the prices of {AS_OF}"
 
 
-def _days(made: Estimate) -> str:
+def _days(made: CostEstimate) -> str:
     if made.days is None:
         return "The caps of a day allow none of it (models.day_tokens, models.day_usd)."
     if made.days == 1:

@@ -6,7 +6,8 @@ import argparse
 from collections import Counter
 
 from holdfast.app.background.outdated import Older, look
-from holdfast.app.search.old_recall import ALL_BANKS, Reading, open_reading
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.status.costs import look_at_costs
 from holdfast.app.status.health import (
     SKIPPED_BECAUSE,
@@ -53,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_reading() as memory:
+    with open_memory(create=False) as memory:
         if arguments.size:
             show_sizes(screen, memory, arguments.json)
             return 0
@@ -64,8 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.cost:
             print_costs(screen, costs)
             return 0
-        id = memory.bank_id(arguments.bank)
-        counts, balance = memory.counts(arguments.bank), memory.balance(arguments.bank)
+        id = memory.context.bank_id(arguments.bank)
+        counts, balance = (
+            memory.inventory.counts(arguments.bank),
+            memory.inventory.balance(arguments.bank),
+        )
         health = examine(memory, current_folder())
         _print_verdict(screen, health, judge(health, balance.pending))
         _print(screen, memory, id, counts, balance)
@@ -79,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(
-    screen: Screen, memory: Reading, id: str | None, counts: Counts, balance: Balance
+    screen: Screen, memory: Holdfast, id: str | None, counts: Counts, balance: Balance
 ) -> None:
     banks = memory.reader.banks()
     screen.line(f"{screen.paint('Holdfast', 'bold')} at {memory.settings.home}")
@@ -162,9 +166,9 @@ def _print_older(screen: Screen, older: Older) -> None:
         screen.wrap(f"made: {'; '.join(told)}. `holdfast refine --stale` makes it again", "", "  ")
 
 
-def _print_banks(screen: Screen, memory: Reading, id: str | None) -> None:
+def _print_banks(screen: Screen, memory: Holdfast, id: str | None) -> None:
     if id is not None:
-        screen.line(f"bank {memory.bank_name(id)}")
+        screen.line(f"bank {memory.context.bank_name(id)}")
         return
     held = [bank for bank in memory.reader.banks() if any(memory.reader.counts(bank.id))]
     names = Counter(bank.name for bank in held)
@@ -192,7 +196,7 @@ def _print_ledger(screen: Screen, balance: Balance) -> None:
         screen.line(f"  secrets taken out: {kinds}")
 
 
-def _print_failures(screen: Screen, memory: Reading, id: str | None, balance: Balance) -> None:
+def _print_failures(screen: Screen, memory: Holdfast, id: str | None, balance: Balance) -> None:
     failures = memory.reader.failures(id, limit=5)
     if failures:
         screen.line()

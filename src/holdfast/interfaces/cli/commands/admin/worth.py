@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.old_recall import ALL_BANKS, open_reading
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import open_memory
 from holdfast.app.status.health import ago
 from holdfast.app.status.usage_report import DAYS, Fate, Worth, as_told, look_at_worth
 from holdfast.interfaces.cli import options
@@ -44,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_reading() as memory:
+    with open_memory(create=False) as memory:
         worth = look_at_worth(memory, arguments.bank, arguments.days, arguments.measure)
     if arguments.json:
         screen.json(as_told(worth))

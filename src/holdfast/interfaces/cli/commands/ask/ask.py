@@ -7,7 +7,7 @@ import sys
 
 from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.research_sessions import Investigation
-from holdfast.app.search.old_recall import open_reading
+from holdfast.app.memory import open_memory
 from holdfast.errors import CancelledError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     question = options.words(arguments.question, "question")
     screen = Screen()
-    with open_reading(options.with_plugins(load_settings(), arguments)) as memory:
+    with open_memory(options.with_plugins(load_settings(), arguments)) as memory:
         wish = Wish(
             question,
             arguments.bank,
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
             model=not arguments.by_rules,
             remotes=not arguments.local,
         )
-        asked = Investigation(memory, wish, arguments.session)
+        asked = memory.answers.investigate(wish, arguments.session)
         answer = _streamed(screen, asked, arguments) if arguments.stream else asked.answer()
     if arguments.json:
         if not arguments.stream:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
-from holdfast.app.search.old_browse import open_browsing
-from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number, short
 from holdfast.language import cut
 from holdfast.model.query import Filter
 from holdfast.model.records import ExchangeType
-from holdfast.recall.lookup.filters import Finding, Found, is_meant
+from holdfast.recall.lookup.filters import Finding, Found, matches_path
 
 HELP = """\
 Find work by what is known of it: exchanges that read or changed a file, that are about
@@ -55,8 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_browsing() as memory:
-        found = memory.sift(
+    with open_memory(create=False) as memory:
+        found = memory.browse.find(
             arguments.file,
             arguments.concept,
             arguments.type,
@@ -65,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.bank,
             arguments.limit,
         )
-        names = memory.bank_names()
-        hint = memory.no_bank(memory.bank_id(arguments.bank))
+        names = memory.context.bank_names()
+        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     if arguments.json:
         screen.json(json_shapes.sifted(found, names))
     else:
@@ -110,7 +110,7 @@ def _print_finding(screen: Screen, finding: Finding, meant: str, bank: str) -> N
     room = screen.width - len(_INDENT)
     for verb, files in (("changed", finding.files), ("read", finding.files_read)):
         if files:
-            first = sorted(files, key=lambda file: not is_meant(file, meant))
+            first = sorted(files, key=lambda file: not matches_path(file, meant))
             screen.line(_INDENT + _listed(verb, first, room))
     more = f" · session {finding.session[:8]}" if finding.session else ""
     more += f" · {bank}" if bank else ""

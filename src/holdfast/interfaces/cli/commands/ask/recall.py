@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Mapping
 
 from holdfast.app.core.agent_names import agent_named
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
-from holdfast.app.search.old_recall import ALL_BANKS, open_reading
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
@@ -98,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     query = options.words(arguments.query, "query")
     screen = Screen()
-    with open_reading(options.with_plugins(load_settings(), arguments)) as memory:
+    with open_memory(options.with_plugins(load_settings(), arguments)) as memory:
         plan = Plan(
             tuple(Layer(name) for name in arguments.layer),
             arguments.limit,
@@ -112,12 +113,16 @@ def run(arguments: argparse.Namespace) -> int:
             agent=agent_named(arguments.agent),
             remotes=not arguments.local,
         )
-        search = memory.recall_by if arguments.budget else memory.recall_quickly
+        search = (
+            memory.search.recall_with_plan
+            if arguments.budget
+            else memory.search.recall_by_words_first
+        )
         found = search(query, arguments.bank, plan)
-        hint = memory.no_bank(memory.bank_id(arguments.bank))
-        hint = hint or memory.no_network(arguments.bank, plan.networks)
+        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
+        hint = hint or memory.search.missing_networks_hint(arguments.bank, plan.networks)
         everywhere = found.bank == ALL_BANKS
-        names = memory.bank_names() if everywhere else {}
+        names = memory.context.bank_names() if everywhere else {}
     if arguments.json:
         told = {"notes": [hint]} if hint and plan.networks else {}
         screen.json({**json_shapes.recalled(found, names), **told})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from holdfast.app.answers.research_sessions import sessions_of, shown
-from holdfast.app.search.old_recall import open_reading
+from holdfast.app.answers.research_sessions import sessions_of
+from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask.ask import show_answer, told
@@ -14,7 +14,13 @@ from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import cut
 from holdfast.model.to_json import plain
 from holdfast.research.journal_lines import answer_from_json, mask_removed_records
-from holdfast.research.session_journal import ASKED, MAX_AGE_DAYS, MAX_SESSIONS, ResearchSessions, SessionState
+from holdfast.research.session_journal import (
+    ASKED,
+    MAX_AGE_DAYS,
+    MAX_SESSIONS,
+    ResearchSessions,
+    SessionState,
+)
 from holdfast.settings import load_settings
 
 HELP = f"""\
@@ -102,8 +108,8 @@ def _list(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namesp
 
 
 def _show(screen: Screen, arguments: argparse.Namespace) -> int:
-    with open_reading() as memory:
-        session, lines = shown(memory, arguments.id)
+    with open_memory(create=False) as memory:
+        session, lines = memory.answers.research_session(arguments.id)
     if arguments.json:
         screen.json({**plain(session), "lines": lines})
         return 0
@@ -128,7 +134,7 @@ def _step(screen: Screen, line: dict[str, Any]) -> None:
 
 def _attach(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namespace) -> int:
     id = sessions.find(arguments.id)
-    with open_reading() as memory:
+    with open_memory(create=False) as memory:
         for line in sessions.tail(id, arguments.after):
             (seen,) = mask_removed_records(memory.reader, [line])
             if arguments.json:

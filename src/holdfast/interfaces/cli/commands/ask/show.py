@@ -6,9 +6,10 @@ import argparse
 import sys
 from typing import cast
 
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import anchor_of
-from holdfast.app.search.old_recall import ALL_BANKS, open_reading
 from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_shown
@@ -22,7 +23,7 @@ from holdfast.model.records import Turn
 from holdfast.model.to_json import plain
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import RawState, Trace, word_of
+from holdfast.recall.lookup.trace import RawState, Trace
 from holdfast.refine.core.passages import turn_text
 
 HELP = """\
@@ -73,9 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     if arguments.path:
         return path_shown.run(screen, arguments.uri, arguments.bank, arguments.json)
-    with open_reading() as memory:
+    with open_memory(create=False) as memory:
         found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
-        by_rules = memory.by_rules(found.record) if arguments.rules else None
+        by_rules = memory.inventory.without_model(found.record) if arguments.rules else None
         anchor = anchor_of(memory.reader, found.record)
     if arguments.raw:
         return _print_raw(screen, found)

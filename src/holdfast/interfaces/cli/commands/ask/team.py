@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.old_recall import open_reading
+from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask.ask import show_answer
 from holdfast.interfaces.cli.screen import Screen, day, short
@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     question = options.words(arguments.question, "question")
     screen = Screen()
-    with open_reading() as memory:
-        found = memory.team_query(question, arguments.bank, arguments.limit)
+    with open_memory(create=False) as memory:
+        found = memory.answers.team_query(question, arguments.bank, arguments.limit)
     if arguments.json:
         beside = {"evidence": found.evidence, "people": found.people}
         screen.json({**plain(found.answer), **beside})

@@ -6,9 +6,9 @@ import argparse
 import shlex
 from collections.abc import Mapping
 
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
-from holdfast.app.search.old_browse import open_browsing
-from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.anchor and arguments.query:
         raise InputError("An anchor and a query at once.", "Give one of them.")
     screen = Screen()
-    with open_browsing() as memory:
+    with open_memory(create=False) as memory:
         try:
             told = memory.timeline(
                 arguments.anchor,
@@ -83,9 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
                 raise
             words = f"holdfast timeline --query {shlex.quote(said)}"
             raise InputError(error.message, f"For what is said of it: {words}") from error
-        names = memory.bank_names()
-        lost = not told.events and memory.bank_id(arguments.bank) == ""
-        hint = memory.no_bank() if lost else ""
+        names = memory.context.bank_names()
+        lost = not told.events and memory.context.bank_id(arguments.bank) == ""
+        hint = memory.context.missing_bank_hint() if lost else ""
     if arguments.json:
         screen.json(json_shapes.timeline(told, names))
     else:

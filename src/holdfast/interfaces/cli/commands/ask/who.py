@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.old_browse import open_browsing
+from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, short
 from holdfast.model.to_json import plain
@@ -40,11 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     about = options.words(arguments.about, "topic", "Give a path, a folder/, or words.")
-    with open_browsing() as memory:
-        found = memory.who_knows(about, arguments.bank, arguments.limit)
-        bank = memory.bank_name(memory.bank_id(arguments.bank))
-        commits = memory.reader.counts(memory.bank_id(arguments.bank)).commits
-        hint = memory.no_bank(memory.bank_id(arguments.bank))
+    with open_memory(create=False) as memory:
+        found = memory.browse.who_knows(about, arguments.bank, arguments.limit)
+        bank = memory.context.bank_name(memory.context.bank_id(arguments.bank))
+        commits = memory.reader.counts(memory.context.bank_id(arguments.bank)).commits
+        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     if arguments.json:
         screen.json({"bank": bank, "about": about, "experts": plain(found)})
         return 0

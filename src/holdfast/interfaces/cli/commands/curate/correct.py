@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     text = " ".join(arguments.text)
     with open_memory(create=False) as memory:
-        target = memory.target(arguments.id)
+        target = memory.curation.target(arguments.id)
         screen.wrap(f"{target.uri} will say: {cut(text, 300)}")
         if not confirm.may_go_ahead(arguments.yes, "Go ahead?", True, "the memory", False):
             screen.line("Nothing was changed.")

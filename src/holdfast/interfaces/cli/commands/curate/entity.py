@@ -46,10 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
             undone = memory.undo(1, arguments.bank)
             told = undone[0] if undone else None
         elif arguments.what == "merge":
-            told = memory.merge_entities(names[0], names[1], arguments.bank)
+            told = memory.curation.merge_entities(names[0], names[1], arguments.bank)
         else:
-            told = memory.split_entity(names[0], names[1], arguments.bank)
-        named = memory.entity(names[0], arguments.bank) if names else None
+            told = memory.curation.split_entity(names[0], names[1], arguments.bank)
+        named = memory.browse.entity(names[0], arguments.bank) if names else None
     if arguments.json:
         screen.json({"decision": told, "entity": named})
     elif told is None:

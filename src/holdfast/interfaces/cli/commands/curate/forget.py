@@ -36,15 +36,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=False) as memory:
-        target = memory.target(arguments.id)
+        target = memory.curation.target(arguments.id)
         if arguments.purge:
-            told = memory.plan_purge(target.uri)
+            told = memory.erasure.plan_purge(target.uri)
             screen.line(f"This erases {target.uri} for good:")
             erasure.show(screen, told)
             if not confirm.may_go_ahead(arguments.yes, "Erase it?", False, "the memory", False):
                 screen.line("Nothing was changed.")
                 return 0
-            erasure.finish(screen, memory.purge(target.uri), arguments.yes, arguments.backups)
+            erasure.finish(
+                screen, memory.erasure.purge(target.uri), arguments.yes, arguments.backups
+            )
             return 0
         screen.line(f"This leaves {target.uri}, and what is made of it, out of everything.")
         if not confirm.may_go_ahead(arguments.yes, "Go ahead?", True, "the memory", False):

@@ -27,11 +27,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=False) as memory:
-        one, into = memory.target(arguments.id), memory.target(arguments.into)
+        one, into = memory.curation.target(arguments.id), memory.curation.target(arguments.into)
         screen.line(f"{into.uri} will stand for {one.uri}.")
         if not confirm.may_go_ahead(arguments.yes, "Go ahead?", True, "the memory", False):
             screen.line("Nothing was changed.")
             return 0
-        memory.merge(one.uri, into.uri)
+        memory.curation.merge(one.uri, into.uri)
     screen.line(f"Merged. `holdfast restore {one.id[:16]}` takes them apart again.")
     return 0

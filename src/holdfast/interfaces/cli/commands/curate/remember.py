@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory() as memory:
         began = memory.now()
         kept = memory.remember(" ".join(arguments.text), arguments.bank)
-        name = memory.bank_name(kept.bank)
+        name = memory.context.bank_name(kept.bank)
     if arguments.json:
         screen.json(json_shapes.kept(kept, name))
         return 0

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     with open_memory(create=False) as memory:
-        target = memory.target(arguments.id)
+        target = memory.curation.target(arguments.id)
         memory.restore(target.uri)
     Screen().line(f"{target.uri} is back.")
     return 0

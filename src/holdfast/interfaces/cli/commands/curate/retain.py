@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.why,
             arguments.bank,
         )
-        name = memory.bank_name(kept.bank)
+        name = memory.context.bank_name(kept.bank)
     if arguments.json:
         screen.json(json_shapes.kept(kept, name))
         return 0

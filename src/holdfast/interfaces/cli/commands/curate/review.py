@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.id:
         raise InputError("Which one?", f"Give its id: `holdfast review {arguments.what} ID`.")
     with open_memory(create=False) as memory:
-        review = memory.find_review(arguments.id, arguments.bank)
+        review = memory.curation.find_review(arguments.id, arguments.bank)
         keep = arguments.what == "keep"
         if not arguments.json:
             _print(screen, memory.reader, review)
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not confirm.may_go_ahead(arguments.yes, verb, True, "the memory", False):
             screen.line("Nothing was changed.")
             return 0
-        entry = memory.decide(review, keep)
+        entry = memory.curation.decide(review, keep)
     if arguments.json:
         screen.json({"decided": plain(entry)})
     else:
@@ -70,9 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(screen: Screen, arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
-        found = memory.reviews(arguments.bank, arguments.all)
-        waiting = memory.proposals(arguments.bank)
-        rules = [json_shapes.proposal(one, memory.bank_name(one.bank)) for one in waiting]
+        found = memory.browse.reviews(arguments.bank, arguments.all)
+        waiting = memory.rules.proposals(arguments.bank)
+        rules = [json_shapes.proposal(one, memory.context.bank_name(one.bank)) for one in waiting]
         if arguments.json:
             told = [{"uri": uri("review", review.id), **plain(review)} for review in found]
             screen.json({"reviews": told, "proposals": len(waiting), "rules": rules})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from holdfast.app.curation.erasure import erased_told, remove_copies
+from holdfast.app.curation.erasure import erasure_json, remove_backups
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
@@ -44,22 +44,22 @@ def run(arguments: argparse.Namespace) -> int:
         if not pattern:
             raise InputError("Standard input holds no pattern.", "Write it on the first line.")
     with open_memory(create=False) as memory:
-        told = memory.find_pattern(pattern)
+        told = memory.erasure.plan_scrub(pattern)
         if not arguments.json:
             erasure.show(screen, told)
         if arguments.dry_run or (told.nothing and not told.copies):
             if arguments.json:
-                screen.json(erased_told(told, False))
+                screen.json(erasure_json(told, False))
             elif arguments.dry_run and not told.nothing:
                 screen.line("Nothing was changed.")
             return 0
         if not confirm.may_go_ahead(arguments.yes, "Erase it for good?", False, "the memory"):
             screen.line("Nothing was changed.")
             return 0
-        told = memory.scrub(pattern)
+        told = memory.erasure.scrub(pattern)
     if arguments.json:
-        remove_copies(told, arguments.backups)
-        screen.json(erased_told(told, True))
+        remove_backups(told, arguments.backups)
+        screen.json(erasure_json(told, True))
     else:
         erasure.finish(screen, told, arguments.yes, arguments.backups)
         screen.wrap(

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=False) as memory:
-        id = memory.bank_id(arguments.bank)
+        id = memory.context.bank_id(arguments.bank)
         banks = [b.id for b in memory.reader.banks() if id in (None, b.id)]
         log = [e for bank in banks for e in undoable(memory.reader.curations(bank))]
         last = sorted(log, key=lambda entry: -entry.seq)[: arguments.count]

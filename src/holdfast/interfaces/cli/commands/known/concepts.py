@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.search import json_shapes
-from holdfast.app.search.old_browse import Browsing, open_browsing
-from holdfast.app.search.old_recall import ALL_BANKS
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import cut
@@ -49,13 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     name = " ".join(arguments.name)
-    with open_browsing() as memory:
-        names = memory.bank_names()
+    with open_memory(create=False) as memory:
+        names = memory.context.bank_names()
         if name:
             return _show(screen, memory, name, arguments.bank, arguments.json, names)
-        found = memory.concepts(arguments.bank, arguments.limit + 1)
-        bank = memory.bank_name(memory.bank_id(arguments.bank))
-        hint = memory.no_bank(memory.bank_id(arguments.bank))
+        found = memory.browse.concepts(arguments.bank, arguments.limit + 1)
+        bank = memory.context.bank_name(memory.context.bank_id(arguments.bank))
+        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     shown = found[: arguments.limit]
     if arguments.json:
         screen.json({"bank": bank, "concepts": [json_shapes.concept(c, names) for c in shown]})
@@ -89,13 +89,13 @@ def _print(
 
 def _show(
     screen: Screen,
-    memory: Browsing,
+    memory: Holdfast,
     name: str,
     bank: str | None,
     json: bool,
     names: Mapping[str, str],
 ) -> int:
-    concept = memory.concept(name, bank)
+    concept = memory.browse.concept(name, bank)
     found = memory.show(uri("concept", concept.id))
     if json:
         screen.json(json_shapes.whole_concept(concept, found, names))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
-from holdfast.app.search.old_browse import open_browsing
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import cut
 from holdfast.model.graph import Entity, EntityKind, LinkKind
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.entities import About
+from holdfast.recall.lookup.entities import EntityDetails
 
 HELP = """\
 Who and what this project's memory speaks of: people, components, files and concepts,
@@ -53,17 +53,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     name = " ".join(arguments.name).strip()
-    with open_browsing() as memory:
-        hint = memory.no_bank(memory.bank_id(arguments.bank))
+    with open_memory(create=False) as memory:
+        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
         if name:
-            about = memory.about_entity(name, arguments.bank, min(arguments.limit, 10))
+            about = memory.browse.about_entity(name, arguments.bank, min(arguments.limit, 10))
             _show(screen, about, arguments.json)
             return 0
         if arguments.communities:
-            groups = memory.communities(arguments.bank)[: arguments.limit]
+            groups = memory.browse.communities(arguments.bank)[: arguments.limit]
             _groups(screen, groups, arguments.json)
             return 0
-        found = memory.entities(arguments.bank, arguments.kind, arguments.limit)
+        found = memory.browse.entities(arguments.bank, arguments.kind, arguments.limit)
     if arguments.json:
         screen.json({"entities": [json_shapes.entity(entity) for entity in found]})
         return 0
@@ -87,7 +87,7 @@ def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -
         screen.wrap(f"{place}. {cut(names, 400)}", "", "   ")
 
 
-def _show(screen: Screen, about: About, as_json: bool) -> None:
+def _show(screen: Screen, about: EntityDetails, as_json: bool) -> None:
     if as_json:
         screen.json(json_shapes.about(about))
         return
@@ -108,7 +108,7 @@ def _show(screen: Screen, about: About, as_json: bool) -> None:
     _show_links(screen, about)
 
 
-def _show_links(screen: Screen, about: About) -> None:
+def _show_links(screen: Screen, about: EntityDetails) -> None:
     """What causes, enables or prevents what; that records share a name or a day is known above."""
     ordinary = (LinkKind.TEMPORAL, LinkKind.ENTITY)
     told = [link for link in about.links if link.kind not in ordinary]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.search.old_recall import open_reading
+from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
@@ -42,12 +42,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_reading() as memory:
-        id = memory.bank_id(arguments.bank)
-        found = memory.facts(arguments.bank, arguments.kind, arguments.all)
-        dropped = memory.reader.dropped(id)
-        name = memory.bank_name(id)
-        hint = memory.no_bank(id)
+    with open_memory(create=False) as memory:
+        id = memory.context.bank_id(arguments.bank)
+        found = memory.browse.facts(arguments.bank, arguments.kind, arguments.all)
+        dropped = memory.reader.dropped_claims(id)
+        name = memory.context.bank_name(id)
+        hint = memory.context.missing_bank_hint(id)
     if arguments.json:
         told = [{"uri": uri("fact", fact.id), **plain(fact)} for fact in found]
         screen.json({"bank": name, "facts": told, "dropped": dropped})

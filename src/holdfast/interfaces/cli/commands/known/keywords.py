@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
+from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
-from holdfast.app.search.old_browse import open_browsing
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.to_json import plain
-from holdfast.recall.lookup.topics import Leads
+from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.protocol.concepts import Keyword
 
 HELP = """\
@@ -44,20 +44,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     words = " ".join(arguments.words)
-    with open_browsing() as memory:
-        id = memory.bank_id(arguments.bank)
-        bank = memory.bank_name(id)
-        names = memory.bank_names()
-        hint = memory.no_bank(id)
+    with open_memory(create=False) as memory:
+        id = memory.context.bank_id(arguments.bank)
+        bank = memory.context.bank_name(id)
+        names = memory.context.bank_names()
+        hint = memory.context.missing_bank_hint(id)
         if words:
-            found = memory.keyword(words, arguments.bank, arguments.limit or 10)
+            found = memory.browse.keyword(words, arguments.bank, arguments.limit or 10)
             return _print_leads(screen, found, bank, names, hint, arguments.json)
-        listed = memory.keywords(arguments.bank, arguments.limit or 50)
+        listed = memory.browse.keywords(arguments.bank, arguments.limit or 50)
         return _print_list(screen, listed, bank, hint, arguments.json)
 
 
 def _print_leads(
-    screen: Screen, found: Leads, bank: str, names: Mapping[str, str], hint: str, json: bool
+    screen: Screen, found: KeywordHits, bank: str, names: Mapping[str, str], hint: str, json: bool
 ) -> int:
     if json:
         screen.json(json_shapes.leads(found, bank, names))

@@ -37,10 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=False) as memory:
-        told = memory.opinions(arguments.bank, arguments.all)
-        id = memory.bank_id(arguments.bank)
-        name = memory.bank_name(id)
-        hint = memory.no_bank(id)
+        told = memory.opinions.opinions(arguments.bank, arguments.all)
+        id = memory.context.bank_id(arguments.bank)
+        name = memory.context.bank_name(id)
+        hint = memory.context.missing_bank_hint(id)
     if arguments.json:
         listed = [{"uri": uri("memory", o.id), **plain(o)} for o in told]
         screen.json({"bank": name, "opinions": listed})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from holdfast.app.curation.old_rule_teaching import ACTIONS
+from holdfast.app.curation.rule_teaching import ACTIONS
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=False) as memory:
-        told = memory.auto_learn(arguments.action, arguments.id or None, arguments.bank)
+        told = memory.teaching.auto_learn(arguments.action, arguments.id or None, arguments.bank)
     if arguments.json:
         screen.json(told)
     elif arguments.action == "status":

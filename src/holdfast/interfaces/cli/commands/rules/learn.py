@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.curation.old_rule_proposals import SCOPES, Learned
-from holdfast.app.curation.old_rule_teaching import learned_told
+from holdfast.app.curation.rule_proposals import SCOPES, Learned
+from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = options.words(arguments.text, "rule", "Say what it demands, in a sentence.")
     a = arguments
     with open_memory() as memory:
-        learned = memory.plan_learn(a.domain, text, a.scope, a.paths, a.bank)
+        learned = memory.teaching.plan_learn(a.domain, text, a.scope, a.paths, a.bank)
         change = learned.change
         written = False
         if change is not None:
@@ -55,9 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
                 _warn(screen, learned)
             written = confirm.may_go_ahead(a.yes, f"Write {change.path}?", True, "files", False)
             if written:
-                memory.write_rule(change, a.bank)
+                memory.teaching.write_rule(change, a.bank)
     if a.json:
-        screen.json(learned_told(learned, written))
+        screen.json(learn_result_json(learned, written))
     elif change is None:
         screen.line(f"{learned.documented} says so already. Nothing was changed.")
     else:

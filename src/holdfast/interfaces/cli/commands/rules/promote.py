@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.curation.old_rule_proposals import Candidate
+from holdfast.app.curation.rule_proposals import Candidate
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, number
@@ -56,18 +56,18 @@ def run(arguments: argparse.Namespace) -> int:
             case "reject":
                 return _reject(screen, memory, arguments)
             case "run":
-                return _list(screen, memory, memory.promote(arguments.bank), arguments)
+                return _list(screen, memory, memory.rules.promote(arguments.bank), arguments)
             case _:
-                return _list(screen, memory, memory.candidates(arguments.bank), arguments)
+                return _list(screen, memory, memory.rules.candidates(arguments.bank), arguments)
 
 
 def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
     if arguments.json:
-        screen.json(memory.auto_learn("status", bank=arguments.bank))
+        screen.json(memory.teaching.auto_learn("status", bank=arguments.bank))
         return 0
-    state = memory.learning(arguments.bank)
+    state = memory.rules.state(arguments.bank)
     wanted = memory.settings.promote
-    name = memory.bank_name(memory.bank_id(arguments.bank))
+    name = memory.context.bank_name(memory.context.bank_id(arguments.bank))
     screen.line(f"{name}: {number(state.rules, 'section')} in {number(len(state.files), 'file')}")
     screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} of them ripe")
     screen.line(f"  {state.promotions:,} wait to become rules, {state.demotions:,} to be dropped")
@@ -80,9 +80,9 @@ def _list(
     screen: Screen, memory: Holdfast, candidates: list[Candidate], arguments: argparse.Namespace
 ) -> int:
     if arguments.json:
-        screen.json(memory.candidates_told(candidates, arguments.bank))
+        screen.json(memory.teaching.candidates_json(candidates, arguments.bank))
         return 0
-    questions = len(memory.reviews(arguments.bank))
+    questions = len(memory.browse.reviews(arguments.bank))
     if not candidates:
         screen.line("Nothing waits for you.")
     for candidate in candidates:
@@ -112,7 +112,7 @@ def _print(screen: Screen, candidate: Candidate) -> None:
 
 def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
     a = arguments
-    planned = memory.plan_approval(a.id, a.text, a.bank)
+    planned = memory.rules.plan_approval(a.id, a.text, a.bank)
     if not a.json:
         screen.line(planned.diff or planned.proposal.reason)
     question = (
@@ -123,7 +123,7 @@ def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
         screen.line("Nothing was changed.")
         return 0
     # At a terminal the diff was just seen; without one only what was proposed is known.
-    change = memory.approve(a.id, a.text, a.bank, seen=planned.diff if asked else "")
+    change = memory.rules.approve(a.id, a.text, a.bank, seen=planned.diff if asked else "")
     if a.json:
         path = change.path if change else planned.proposal.path
         screen.json({"approved": planned.proposal.id, "path": path, "diff": planned.diff})
@@ -135,7 +135,7 @@ def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
 
 
 def _reject(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
-    gone = memory.reject(arguments.id, arguments.why, arguments.bank)
+    gone = memory.rules.reject(arguments.id, arguments.why, arguments.bank)
     if arguments.json:
         screen.json({"rejected": gone.id, "text": gone.text})
     else:

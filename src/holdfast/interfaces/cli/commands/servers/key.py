@@ -112,7 +112,7 @@ def _list(screen: Screen, as_json: bool) -> None:
 
 
 def _told(memory: Holdfast, key: Key) -> dict[str, Any]:
-    names = memory.bank_names()
+    names = memory.context.bank_names()
     held = "in force" if key.holds(memory.now()) else "expired"
     return {
         "id": key.id,

@@ -90,7 +90,7 @@ def _serve_http(arguments: argparse.Namespace, companions: MakeCompanions) -> No
     offer = _offer(arguments.server)
     hub = Server(lambda line: None, offer, companions)
     token = tokens.read_or_make_token(home)
-    listening = http_server.HttpServer(hub, offer, token, arguments.port or 0)
+    listening = http_server.HttpServer(hub.engines, offer, token, arguments.port or 0)
     told = {"url": listening.url, "token_file": str(tokens.token_file(home))}
     if arguments.json:
         sys.stdout.write(f"{json.dumps(told)}\n")

@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     from holdfast.interfaces.http.server import team_server
     from holdfast.interfaces.http.server.logs import Log
 
-    place = team_server.Place(
+    listen_options = team_server.ListenOptions(
         arguments.host,
         arguments.port,
         arguments.tls_cert,
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         tuple(arguments.name),
         arguments.insecure,
     )
-    team_server.check(place)
+    team_server.check_options(listen_options)
     screen = Screen()
 
     def ready(url: str) -> None:
@@ -99,5 +99,5 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
 
     log = Log(arguments.log_format)
-    asyncio.run(team_server.serve(load_settings(), place, log, ready, arguments.log_queries))
+    asyncio.run(team_server.serve(load_settings(), listen_options, log, ready, arguments.log_queries))
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.briefs.briefing import open_briefing
+from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import cut
@@ -43,15 +43,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    with open_briefing() as memory:
+    with open_memory(create=False) as memory:
         if arguments.log:
-            _print_log(screen, memory.injections(arguments.bank, arguments.limit), arguments.json)
+            _print_log(
+                screen, memory.inventory.injections(arguments.bank, arguments.limit), arguments.json
+            )
             return 0
         if arguments.prompt:
             brief = memory.goal_brief(arguments.prompt, arguments.bank)
         else:
-            brief = memory.session_brief(arguments.bank)
-        hint = memory.no_bank(memory.bank_id(arguments.bank))
+            brief = memory.briefs.session_brief(arguments.bank)
+        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     if arguments.json:
         screen.json({"id": brief.id, "text": brief.text, "records": brief.records})
     elif brief.text:

@@ -11,7 +11,7 @@ from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.to_json import plain
-from holdfast.refine.git.forge_sync import ForgeCount, ForgeRead
+from holdfast.refine.git.forge_sync import ForgeCount, ForgeReport
 
 HELP = """\
 Read pull requests, issues, reviews and comments from GitHub into memory: those of the
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     name, bank = arguments.name, arguments.bank
     with open_memory(create=not arguments.dry_run) as memory:
         if arguments.dry_run:
-            counted: ForgeCount = memory.count_forge(name, bank, _tell)
+            counted: ForgeCount = memory.ingestion.count_forge(name, bank, _tell)
             if arguments.json:
                 screen.json(plain(counted))
             else:
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         progress = Progress(
             "reading", lambda n: number(n, "thread or remark", "threads and remarks")
         )
-        told: ForgeRead = memory.read_forge(name, bank, progress, _tell)
+        told: ForgeReport = memory.ingestion.read_forge(name, bank, progress, _tell)
         if not arguments.json:
             progress.finish()
         ingest.embed(memory, arguments.embed, arguments.json)
@@ -98,7 +98,7 @@ def _print_count(screen: Screen, counted: ForgeCount) -> None:
     screen.line(f"Nothing has been read or written; counting took {counted.asked}.")
 
 
-def _print(screen: Screen, told: ForgeRead) -> None:
+def _print(screen: Screen, told: ForgeReport) -> None:
     screen.line(
         f"{told.repo}: {number(told.pulls, 'pull')}, {number(told.issues, 'issue')} and "
         f"{number(told.remarks, 'remark')} new or changed, in bank {told.bank}."

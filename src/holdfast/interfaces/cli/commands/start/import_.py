@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.old_importing import Took
+from holdfast.app.transfer.imports import Took
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
@@ -87,11 +87,11 @@ def _records(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
     if not arguments.path and arguments.format not in usual:
         raise InputError("Nothing is named to import.", "Give the path of a file or folder.")
     progress = Progress("read", lambda count: number(count, "record"))
-    took = memory.import_records(
+    took = memory.imports.import_records(
         arguments.format, path, arguments.bank, arguments.dry_run, lambda read: progress(read, read)
     )
     if took.uri:
-        memory.know()
+        memory.ingestion.update()
     if arguments.json:
         screen.json(_contract(took))
     else:
@@ -145,8 +145,8 @@ def _contract(took: Took) -> dict[str, object]:
 
 
 def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
-    found = memory.importings(arguments.bank or "all")
-    names = memory.bank_names()
+    found = memory.imports.imports(arguments.bank or "all")
+    names = memory.context.bank_names()
     if arguments.json:
         screen.json(
             [
@@ -168,8 +168,8 @@ def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> in
 def _undo(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
     if not arguments.path:
         raise InputError("No import is named.", "`holdfast import list` names them.")
-    undone = memory.undo_import(arguments.path)
-    memory.know()
+    undone = memory.imports.undo_import(arguments.path)
+    memory.ingestion.update()
     if arguments.json:
         screen.json({"undone": plain(undone)})
     for entry in () if arguments.json else undone:
@@ -181,7 +181,7 @@ def _holdfast(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -
     if arguments.bank:
         raise InputError("An export goes into the banks it comes from.", "Leave --bank out.")
     progress = Progress("restored", lambda count: number(count, "line"))
-    done = memory.import_export(Path(arguments.path), arguments.dry_run, progress)
+    done = memory.imports.import_export(Path(arguments.path), arguments.dry_run, progress)
     if arguments.json:
         screen.json(plain(done))
         return 0
@@ -200,7 +200,7 @@ def _conversation(screen: Screen, memory: Holdfast, arguments: argparse.Namespac
     if not arguments.bank:
         raise InputError("A dialogue needs a bank to go into.", "Name it: --bank NAME.")
     path = Path(arguments.path).expanduser()
-    account = memory.import_conversation(path, arguments.bank, arguments.dry_run)
+    account = memory.imports.import_conversation(path, arguments.bank, arguments.dry_run)
     if arguments.json:
         screen.json(plain(account))
         return 0

@@ -25,8 +25,8 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.model.to_json import plain
 from holdfast.refine.core.executor import Executor
-from holdfast.refine.git.history import LogRead
-from holdfast.refine.ingest.ingest import Account
+from holdfast.refine.git.history import HistoryReport
+from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.sources.git.log import is_repository
 from holdfast.sources.registry import agents
 
@@ -96,7 +96,11 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=not arguments.dry_run) as memory:
         problems: list[str] = []
         wanted = bool(folders) or not paths
-        inputs = memory.find(folders, arguments.bank, problems, arguments.agent) if wanted else []
+        inputs = (
+            memory.ingestion.find(folders, arguments.bank, problems, arguments.agent)
+            if wanted
+            else []
+        )
         if not paths and not inputs:
             return _nothing_there(screen, arguments.json)
         if arguments.dry_run:
@@ -108,8 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
             if inputs:
                 account = _read(memory, inputs, hired, arguments.json)
             commits = [_read_history(memory, path, arguments) for path in repositories]
-            memory.know()
-            memory.follow()
+            memory.ingestion.update()
+            memory.rules.sync_all()
             left = embed(memory, arguments.embed, arguments.json, hired.embed)
     if arguments.json:
         screen.json(
@@ -136,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[LogRead]) -> None:
+def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[HistoryReport]) -> None:
     for path, log in zip(paths, logs, strict=True):
         screen.line(
             f"{path.resolve().name}: {number(log.commits, 'commit')} in its history, {log.new:,} "
@@ -148,7 +152,7 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[LogRe
 
 def _nothing_there(screen: Screen, as_json: bool) -> int:
     if as_json:
-        screen.json({"transcripts": plain(Account()), "without_vectors": None, "repositories": []})
+        screen.json({"transcripts": plain(IngestReport()), "without_vectors": None, "repositories": []})
         return 0
     screen.line("None of the agents known here has kept any transcripts.")
     screen.line(
@@ -165,7 +169,7 @@ def _estimate(
     repositories: Sequence[Path],
     as_json: bool,
 ) -> int:
-    new = memory.estimate(inputs)  # pyright: ignore[reportArgumentType]
+    new = memory.ingestion.estimate(inputs)  # pyright: ignore[reportArgumentType]
     size = sum(count for _, count in new)
     if as_json:
         screen.json({"files": len(inputs), "files_with_news": len(new), "new_bytes": size})
@@ -197,7 +201,7 @@ def _workers(text: str) -> int | str:
     return text if is_cluster(text) else options.positive(text)
 
 
-def _read(memory: Holdfast, inputs: Sequence[object], hired: Hired, quiet: bool) -> Account:
+def _read(memory: Holdfast, inputs: Sequence[object], hired: Hired, quiet: bool) -> IngestReport:
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -216,13 +220,13 @@ def _read(memory: Holdfast, inputs: Sequence[object], hired: Hired, quiet: bool)
         )
 
 
-def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -> LogRead:
+def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -> HistoryReport:
     console = Console(stderr=True)
     columns = (TextColumn("commits"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     quiet = arguments.json or not console.is_terminal
     with Progress(*columns, console=console, disable=quiet) as bar:
         task = bar.add_task("commits", total=None)
-        return memory.ingest_git(
+        return memory.ingestion.ingest_git(
             path,
             arguments.bank,
             lambda done, total: bar.update(task, completed=done, total=total),
@@ -240,7 +244,7 @@ def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None)
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("embed", total=None)
         try:
-            return memory.embed(
+            return memory.ingestion.embed(
                 TURNS_S if how == "some" else None,
                 lambda done, total: bar.update(task, completed=done, total=total),
                 crew=crew,
@@ -251,7 +255,7 @@ def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None)
             return None
 
 
-def _print(screen: Screen, account: Account) -> None:
+def _print(screen: Screen, account: IngestReport) -> None:
     if account.files_read == 0:
         screen.line(f"Nothing new in {number(account.files_seen, 'transcript')}.")
     else:

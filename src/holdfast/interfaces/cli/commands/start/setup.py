@@ -16,14 +16,14 @@ from holdfast.errors import InputError
 from holdfast.hosts.claude_code import install, plugin_files
 from holdfast.hosts.claude_code import locations as host
 from holdfast.hosts.claude_code.config_file import load
-from holdfast.hosts.claude_code.install_record import Record
+from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm as asking
 from holdfast.interfaces.cli import options, other_agents
 from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
-from holdfast.sources.registry import FIRST
+from holdfast.sources.registry import DEFAULT_AGENT
 
 HELP = """\
 Move into Claude Code, or with --agent into another one (docs/agents.md): from the next
@@ -50,8 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument(
         "--agent",
-        choices=[FIRST, *hosts()],
-        default=FIRST,
+        choices=[DEFAULT_AGENT, *hosts()],
+        default=DEFAULT_AGENT,
         help="which agent (default: claude-code)",
     )
     parser.add_argument(
@@ -80,10 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     settings = load_settings()
     places = Places(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
-    if arguments.agent != FIRST:
+    if arguments.agent != DEFAULT_AGENT:
         told = other_agents.set_up(Screen(), settings, places, arguments)
         return _history(Screen(), settings, arguments) if told else 0
-    where = host.locate(settings, host.Scope(arguments.scope), Path.cwd())
+    where = host.settings_files(settings, host.Scope(arguments.scope), Path.cwd())
     python = install.find_interpreter()
     enabled = plugin_files.is_enabled(where.hooks_file)
     plan = install.plan_install(
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             screen.line("Nothing was changed.")
             return 0
         install.prepare_home(places, python)
-        install.carry_out(places.home, plan.changes, host.default_home())
+        install.apply_install(places.home, plan.changes, host.default_home())
         if arguments.plugin or enabled:
             _install_plugin(places, where, enabled)
         if opts is not None:
@@ -121,16 +121,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _notes(
-    settings: Settings, python: install.Interpreter, with_plugin: bool, where: host.Where
+    settings: Settings, python: install.Interpreter, with_plugin: bool, where: host.SettingsFiles
 ) -> list[str]:
     notes: list[str] = []
-    if not host.is_here(settings):
+    if not host.is_present(settings):
         notes.append(
             f"Claude Code was not found here (no {settings.claude_dir}, no `claude` on the path). "
             "All is ready for it when it comes."
         )
-    if python.elsewhere:
-        notes.append(f"Hooks will run the Holdfast at {python.elsewhere}, not this one.")
+    if python.other_copy:
+        notes.append(f"Hooks will run the Holdfast at {python.other_copy}, not this one.")
     if python.path.startswith(tempfile.gettempdir()) or "/uv/archive-" in python.path:
         notes.append(
             f"{python.path} lies in a temporary place. Install Holdfast where it stays, e.g. "
@@ -147,23 +147,23 @@ def _notes(
 def _steps(
     places: Places,
     python: install.Interpreter,
-    where: host.Where,
+    where: host.SettingsFiles,
     with_plugin: bool,
     enabled: bool,
 ) -> list[str]:
     """What is done besides changing settings."""
     steps: list[str] = []
-    if install.outdated(places, python) or places.inbox() is None:
+    if install.outdated_files(places, python) or places.inbox() is None:
         steps.append(f"copy what hooks run to {places.hooks}")
     if with_plugin and not plugin_files.is_current(places.home):
-        steps.append(f"copy the plugin to {plugin_files.market_folder(places.home)}")
+        steps.append(f"copy the plugin to {plugin_files.marketplace_folder(places.home)}")
     if with_plugin and not enabled:
         for command in plugin_files.install_commands(places.home, where.scope.value):
             steps.append(f"run: claude plugin {shlex.join(command)}")
     return steps
 
 
-def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.Where) -> None:
+def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.SettingsFiles) -> None:
     for change in plan.changes:
         screen.diff(change.diff)
     for change in plan.changes:
@@ -187,23 +187,23 @@ def _in_short(change: install.Change) -> str:
     return f"change {change.file.path}: {number(added, 'line')} in, {taken or 'none'} out"
 
 
-def _install_plugin(places: Places, where: host.Where, enabled: bool) -> None:
+def _install_plugin(places: Places, where: host.SettingsFiles, enabled: bool) -> None:
     before = load(where.hooks_file)
-    folder = plugin_files.copy_out(places.home, holdfast.__version__)
+    folder = plugin_files.write_plugin(places.home, holdfast.__version__)
     if enabled:
         return
     program = host.find_program()
     commands = plugin_files.install_commands(places.home, where.scope.value)
-    told = plugin_files.run(program, commands) if program else plugin_files.Told(False, "")
+    told = plugin_files.run_plugin_commands(program, commands) if program else plugin_files.CommandResult(False, "")
     if not told.ok:
         typed = " && ".join(f"claude plugin {shlex.join(command)}" for command in commands)
         why = f"Claude Code said: {told.words}" if program else "`claude` is not on the path."
         raise InputError(f"The plugin lies in {folder}, but is not installed. {why}", typed)
-    record, after = Record(places.home), load(where.hooks_file)
+    record, after = InstallRecord(places.home), load(where.hooks_file)
     if record.is_untouched(where.hooks_file, before.raw):
-        record.note(where.hooks_file, after.raw)
+        record.update(where.hooks_file, after.raw)
     else:
-        record.remember(where.hooks_file, before.raw, after.raw)
+        record.add(where.hooks_file, before.raw, after.raw)
 
 
 def _tell(screen: Screen, done: bool) -> None:
@@ -227,9 +227,9 @@ def _tell(screen: Screen, done: bool) -> None:
 def _estimate(settings: Settings) -> tuple[int, int, int]:
     """How many transcripts have something new, how many bytes, and how many seconds that takes."""
     with open_memory(settings, create=False) as memory:
-        if not memory.default_inputs():
+        if not memory.ingestion.default_inputs():
             return 0, 0, 0
-        new = memory.estimate(memory.find([]))
+        new = memory.ingestion.estimate(memory.ingestion.find([]))
     size = sum(count for _, count in new)
     seconds = size / _BYTES_PER_S / max(1, (os.cpu_count() or 1) / 2) + min(ingest.TURNS_S, 2)
     return len(new), size, round(seconds + 0.5)

@@ -13,12 +13,12 @@ from holdfast.hosts.claude_code import install, plugin_files
 from holdfast.hosts.claude_code import locations as host
 from holdfast.hosts.claude_code import uninstall as leaving
 from holdfast.hosts.claude_code.config_file import load, save
-from holdfast.hosts.claude_code.install_record import Record
+from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, other_agents
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
-from holdfast.sources.registry import FIRST
+from holdfast.sources.registry import DEFAULT_AGENT
 
 HELP = """\
 Move out of Claude Code, and of every other agent that setup was run for. Settings files get
@@ -35,7 +35,7 @@ EXAMPLES = """\
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    parser.add_argument("--agent", choices=[FIRST, *hosts()], help="only from this agent")
+    parser.add_argument("--agent", choices=[DEFAULT_AGENT, *hosts()], help="only from this agent")
     parser.add_argument(
         "--scope",
         choices=[scope.value for scope in host.Scope],
@@ -53,9 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     settings = load_settings()
     places = Places(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     default = host.default_home()
-    all_scopes = [host.locate(settings, scope, Path.cwd()) for scope in host.Scope]
+    all_scopes = [host.settings_files(settings, scope, Path.cwd()) for scope in host.Scope]
     agent: str | None = arguments.agent
-    here = agent in (None, FIRST)
+    here = agent in (None, DEFAULT_AGENT)
     wheres = [w for w in all_scopes if here and arguments.scope in (None, w.scope.value)]
     everything = here and arguments.scope is None
     plan = install.plan_uninstall(places.home, wheres, everything, default)
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     plugins = [where for where in wheres if plugin_files.is_enabled(where.hooks_file)]
     rest = [where for where in all_scopes if where not in wheres]
     stays = (
-        bool(install.is_set_up(places.home, rest, default))
+        bool(install.installed_scopes(places.home, rest, default))
         or any(plugin_files.is_enabled(where.hooks_file) for where in rest)
         or leaving_others.stays
     )
@@ -90,9 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.data:
         leaving.check_idle(places)
     _remove_plugins(places, plugins)
-    agent_install.undo(places.home, leaving_others.plan.changes)
+    agent_install.apply_uninstall(places.home, leaving_others.plan.changes)
     plan = install.plan_uninstall(places.home, wheres, everything, default)
-    install.undo(places.home, plan.changes, default)
+    install.apply_uninstall(places.home, plan.changes, default)
     leaving.remove(parts)
     _tell(screen, places, arguments.data, stays)
     return 0
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(
     screen: Screen,
     plan: install.Plan,
-    plugins: list[host.Where],
+    plugins: list[host.SettingsFiles],
     parts: list[Path],
     places: Places,
 ) -> None:
@@ -121,16 +121,16 @@ def _show(
         )
 
 
-def _remove_plugins(places: Places, plugins: list[host.Where]) -> None:
+def _remove_plugins(places: Places, plugins: list[host.SettingsFiles]) -> None:
     """Let Claude Code take the plugin out. It writes the settings anew; where nobody else
     touched them since setup they get their old bytes back."""
     program = host.find_program()
-    record = Record(places.home)
+    record = InstallRecord(places.home)
     for where in plugins:
         path = where.hooks_file
         untouched = record.is_untouched(path, load(path).raw)
         commands = plugin_files.uninstall_commands(where.scope.value)
-        told = plugin_files.run(program, commands) if program else plugin_files.Told(False, "")
+        told = plugin_files.run_plugin_commands(program, commands) if program else plugin_files.CommandResult(False, "")
         if not told.ok:
             raise InputError(
                 f"The plugin could not be removed: {told.words or '`claude` is not on the path'}.",

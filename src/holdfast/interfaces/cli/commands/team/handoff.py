@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from holdfast.app.answers.handoff import hand_off
-from holdfast.app.search.old_recall import open_reading
+from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     what = options.words(arguments.what, "topic", "Name a topic or a session.")
-    with open_reading() as memory:
+    with open_memory(create=False) as memory:
         pack, page = hand_off(memory, what, arguments.bank)
     target = None if arguments.out == "-" else Path(arguments.out or _name(pack)).expanduser()
     if arguments.json:

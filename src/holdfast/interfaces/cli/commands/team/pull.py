@@ -8,7 +8,7 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
-from holdfast.learn.share_intake import ToTake
+from holdfast.learn.share_intake import ShareImportPlan
 from holdfast.model.team import Shared
 from holdfast.model.to_json import plain
 from holdfast.model.uris import uri
@@ -52,14 +52,16 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.list:
             return _list(screen, memory, arguments.bank, arguments.json)
         if arguments.undo:
-            entry = memory.undo_pull(arguments.undo.strip().rpartition("/")[2], arguments.bank)
+            entry = memory.sharing.undo_pull(
+                arguments.undo.strip().rpartition("/")[2], arguments.bank
+            )
             if arguments.json:
                 screen.json({"undone": plain(entry)})
             else:
                 screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
             return 0
-        planned = memory.plan_pull(arguments.place, arguments.bank)
-        taking = "" if arguments.dry_run else memory.pull(planned, arguments.bank)
+        planned = memory.sharing.plan_pull(arguments.place, arguments.bank)
+        taking = "" if arguments.dry_run else memory.sharing.pull(planned, arguments.bank)
     if arguments.json:
         screen.json(_contract(planned, taking))
     else:
@@ -67,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(screen: Screen, planned: ToTake, taking: str, looking: bool) -> None:
+def _print(screen: Screen, planned: ShareImportPlan, taking: str, looking: bool) -> None:
     for sign, records in (("+", planned.added), ("~", planned.changed), ("-", planned.gone)):
         for record in records:
             said = cut(record.text, _SHOWN) or uri("shared", record.id)
@@ -95,7 +97,7 @@ def _print(screen: Screen, planned: ToTake, taking: str, looking: bool) -> None:
         screen.line("Nothing was changed.")
 
 
-def _contract(planned: ToTake, taking: str) -> dict[str, object]:
+def _contract(planned: ShareImportPlan, taking: str) -> dict[str, object]:
     return {
         "place": planned.place.name,
         "taking": taking,
@@ -118,7 +120,7 @@ def _record(record: Shared) -> dict[str, object]:
 
 
 def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> int:
-    found = memory.takings(bank)
+    found = memory.sharing.pulls(bank)
     if as_json:
         screen.json(
             {"pulls": [{**plain(one), "undone": not stands} for one, stands in found]},

@@ -15,7 +15,7 @@ from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import OFF
 from holdfast.sources.remote.remote_config import Remote, checked_address
-from holdfast.store.protocol.outbox import Parcel, ParcelState
+from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 
 HELP = """\
 Servers that keep what your team shares. Once one is added, `recall` and `ask` put your
@@ -79,7 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
             case "test":
                 _test(screen, remotes, remotes.named(arguments.name_or_url), arguments.json)
             case "push":
-                return _push(screen, Post(memory).push(arguments.name_or_url), arguments.json)
+                return _push(
+                    screen, Post(memory.context).push(arguments.name_or_url), arguments.json
+                )
             case "remove":
                 _remove(screen, memory, remotes, arguments)
             case _:
@@ -122,10 +124,10 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse
 def _banks(memory: Holdfast, given: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs of our banks and theirs."""
     if not given:
-        id = memory.bank_id()
+        id = memory.context.bank_id()
         if id is None:
             raise InputError("The settings mean all banks.", "Say which one: --bank LOCAL=REMOTE.")
-        name = memory.bank_name(id)
+        name = memory.context.bank_name(id)
         return [(name, name)]
     pairs: list[tuple[str, str]] = []
     for text in given:
@@ -173,8 +175,8 @@ def _remove(
     if not arguments.name_or_url:
         raise InputError("No server is named.", "holdfast remote remove NAME")
     remote = remotes.named(arguments.name_or_url)
-    parcels = memory.reader.parcels(remote.name)
-    waiting = _count(parcels, ParcelState.WAITING)
+    parcels = memory.reader.outbox(remote.name)
+    waiting = _count(parcels, OutboxState.WAITING)
     lost = f" {number(waiting, 'record')} would never be sent." if waiting else ""
     if not confirm.may_go_ahead(
         arguments.yes, f"Forget {remote.name} and its key?{lost}", False, "what is asked", False
@@ -183,7 +185,7 @@ def _remove(
         return
     with memory.store.transaction():
         for parcel in parcels:
-            memory.store.drop_parcel(parcel)
+            memory.store.drop_outbox_item(parcel)
     remotes.remove(remote)
     if arguments.json:
         screen.json({"removed": remote.name})
@@ -196,7 +198,7 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
     found = [(item, *_reached(remotes, item)) for item in remotes.listed()]
     if as_json:
         told = [
-            _plain(item, ms, problem) | _counts(memory.reader.parcels(item.remote.name))
+            _plain(item, ms, problem) | _counts(memory.reader.outbox(item.remote.name))
             for item, ms, problem in found
         ]
         screen.json({"use": use, "remotes": told})
@@ -208,10 +210,10 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
         screen.wrap(state, "  ", "    ")
         banks = ", ".join(h if h == t else f"{h} as {t}" for h, t in remote.banks)
         screen.wrap(f"{number(len(remote.banks), 'bank')}: {banks}", "  ", "    ")
-        parcels = memory.reader.parcels(remote.name)
+        parcels = memory.reader.outbox(remote.name)
         counted = ", ".join(f"{n} {state}" for state, n in _counts(parcels).items() if n)
         screen.wrap(f"shared there: {counted or 'nothing'}", "  ", "    ")
-        for refused in (p for p in parcels if p.state is ParcelState.REFUSED):
+        for refused in (p for p in parcels if p.state is OutboxState.REFUSED):
             screen.wrap(f"refused: {refused.origin} ({refused.problem})", "  ", "    ")
     if not found:
         screen.line("No server is named here: holdfast remote add URL")
@@ -239,11 +241,11 @@ def _said_of(told: Pushed) -> str:
     return "; ".join(parts or ["nothing to send"]) + "."
 
 
-def _counts(parcels: Sequence[Parcel]) -> dict[str, int]:
-    return {state.value: _count(parcels, state) for state in ParcelState}
+def _counts(parcels: Sequence[OutboxItem]) -> dict[str, int]:
+    return {state.value: _count(parcels, state) for state in OutboxState}
 
 
-def _count(parcels: Sequence[Parcel], state: ParcelState) -> int:
+def _count(parcels: Sequence[OutboxItem], state: OutboxState) -> int:
     return sum(parcel.state is state for parcel in parcels)
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.old_sharing import OnShelf, ToShare
+from holdfast.app.transfer.sharing import OnShelf, ToShare
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
 from holdfast.interfaces.cli.screen import Screen, day, number
@@ -104,14 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
     place, remote = place_of(arguments)
     with open_memory(create=False) as memory:
         if arguments.list:
-            return _list(screen, memory.on_shelf(place), arguments.json)
+            return _list(screen, memory.sharing.list_shared(place), arguments.json)
         if not arguments.uri and not arguments.push:
             raise InputError(
                 "Nothing is named to be shared.", "Name records by their URIs, or use --list."
             )
         if not arguments.uri:
             return push(screen, memory, place, remote, arguments.json)
-        planned = memory.plan_share(arguments.uri, place, arguments.note, arguments.bank)
+        planned = memory.sharing.plan_share(arguments.uri, place, arguments.note, arguments.bank)
         return go_on(screen, memory, planned, arguments, (place, remote))
 
 
@@ -135,8 +135,8 @@ def go_on(
     ):
         screen.line("Nothing was changed.")
         return 0
-    commit = memory.share(planned) if not planned.nothing else ""
-    pushed = memory.push_shared(remote, place) if arguments.push else ("", False)
+    commit = memory.sharing.share(planned) if not planned.nothing else ""
+    pushed = memory.sharing.push(remote, place) if arguments.push else ("", False)
     if arguments.json:
         screen.json(contract(planned, commit, bool(pushed[0])))
     elif pushed[0]:
@@ -151,7 +151,7 @@ def go_on(
 
 def push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: bool) -> int:
     """Push what is shared already."""
-    name, done = memory.push_shared(remote, place)
+    name, done = memory.sharing.push(remote, place)
     if as_json:
         screen.json({"pushed": done, "remote": name})
     else:

@@ -39,5 +39,5 @@ def run(arguments: argparse.Namespace) -> int:
         return server_sharing.take_back(Screen(), server, arguments)
     place, remote = share.place_of(arguments)
     with open_memory(create=False) as memory:
-        planned = memory.plan_unshare(arguments.uri, place)
+        planned = memory.sharing.plan_unshare(arguments.uri, place)
         return share.go_on(Screen(), memory, planned, arguments, (place, remote))

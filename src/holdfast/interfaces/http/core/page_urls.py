@@ -1,5 +1,5 @@
-"""On which page a record is seen. The pages of a forge are others' own: a pull and an issue have
-one here as well."""
+"""The page of this server that shows a record. Pulls and issues have a page here too, beside the
+one of their forge."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.uris import parse_uri
 from holdfast.store.protocol import Reader
 
-_FORGED = ("pull", "issue", "remark")
-_SPOKEN = ("exchange", "turn", "digest")
+_FORGE_KINDS = ("pull", "issue", "remark")
+_SESSION_KINDS = ("exchange", "turn", "digest")
 
 
-def page_of(reader: Reader, bank: str, name: str) -> str:
-    """The address of the page of a record by its URI; "" for what names none."""
+def page_url(reader: Reader, bank: str, name: str) -> str:
+    """The path of the page of a record; "" if `name` is no URI of a record."""
     named = parse_uri(name)
     if named is None or not named.word:
         return ""
@@ -27,13 +27,15 @@ def page_of(reader: Reader, bank: str, name: str) -> str:
         return f"/repos?commit={quote(id)}&bank={quote(bank)}"
     if word == "session":
         return session_link(id)
-    if word in _FORGED:
-        return _forged(reader, bank, word, id)
-    return (_spoken(reader, bank, word, id) if word in _SPOKEN else "") or link(name)
+    if word in _FORGE_KINDS:
+        return _forge_page_url(reader, bank, word, id)
+    return (_session_page_url(reader, bank, word, id) if word in _SESSION_KINDS else "") or link(
+        name
+    )
 
 
-def _spoken(reader: Reader, bank: str, word: str, id: str) -> str:
-    """Where something lies in its session."""
+def _session_page_url(reader: Reader, bank: str, word: str, id: str) -> str:
+    """The place of a turn, an exchange or a digest on the page of its session."""
     for record in reader.find(bank, word, id, 1):
         if isinstance(record, Exchange):
             return session_link(record.session, record.first_seq)
@@ -44,9 +46,9 @@ def _spoken(reader: Reader, bank: str, word: str, id: str) -> str:
     return ""
 
 
-def _forged(reader: Reader, bank: str, word: str, id: str) -> str:
+def _forge_page_url(reader: Reader, bank: str, word: str, id: str) -> str:
     for record in reader.find(bank, word, id, 1):
         if isinstance(record, Remark):
             thread = parse_uri(record.thread)
-            return _forged(reader, bank, thread.word, thread.id) if thread else "/repos"
+            return _forge_page_url(reader, bank, thread.word, thread.id) if thread else "/repos"
     return f"/repos?{word}={quote(id, safe='')}&bank={quote(bank)}"

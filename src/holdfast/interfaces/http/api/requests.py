@@ -1,4 +1,5 @@
-"""What all ways in for programs share: who asks, how it is answered, pages of lists, errors."""
+"""What the routes of the REST API share: the request, its parameters, JSON responses, cursors and
+the description of errors."""
 
 from __future__ import annotations
 
@@ -15,18 +16,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from holdfast.app.curation.decision_log import HTTP, named_by
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.interfaces.http.auth.guard import SAFE
-from holdfast.interfaces.http.core.live import Live
-from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.auth.guard import SAFE_METHODS
+from holdfast.interfaces.http.core.change_feed import ChangeFeed
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
-from holdfast.interfaces.http.core.research_runs import Investigations
-from holdfast.interfaces.http.core.streaming import Streams
+from holdfast.interfaces.http.core.research_runs import ResearchRuns
+from holdfast.interfaces.http.core.streaming import EventStreams
 from holdfast.model.to_json import plain
 
 KEY_HEADER = "X-Form-Key"
-MOST = 200
+# Items of one page of a list. More would hold a thread longer; clients follow the cursor.
+MAX_PAGE_SIZE = 200
 T = TypeVar("T")
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 Bank = Annotated[
     str,
@@ -36,20 +38,20 @@ Bank = Annotated[
         examples=["all"],
     ),
 ]
-Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="How many at most.")]
 Cursor = Annotated[
     str,
     Query(max_length=2000, description="Where to go on: the `cursor` of the page before."),
 ]
-Words = Annotated[str, Query(min_length=1, max_length=4000, pattern=r"\S")]
+QueryText = Annotated[str, Query(min_length=1, max_length=4000, pattern=r"\S")]
 Id = Annotated[
     str,
     Path(max_length=300, description="A record: its id, the start of it, or `word/id`."),
 ]
 
 
-class Sent(BaseModel):
-    """What a program sends: these fields, and no others."""
+class RequestBody(BaseModel):
+    """The base of request bodies; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -88,127 +90,127 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Asked:
-    """A program's request."""
+class ApiRequest:
+    """A request to the API: runs tasks in the memory pool and returns JSON."""
 
     def __init__(self, request: Request) -> None:
-        site = request.app.state.site
+        web = request.app.state.web
         self.request = request
-        self.desk: Desk = site.desk
-        self.investigations: Investigations = site.investigations
-        self.live: Live = site.live
-        self.streams: Streams = site.streams
+        self.pool: MemoryPool = web.pool
+        self.research_runs: ResearchRuns = web.research_runs
+        self.changes: ChangeFeed = web.changes
+        self.streams: EventStreams = web.streams
 
     @property
     def who(self) -> str:
-        """In whose name something is changed."""
-        return who_by_http()
+        """The author of a change, as the log of decisions names it."""
+        return http_author()
 
     @property
     def person(self) -> str:
-        """Who that is to others."""
+        """The name of the principal, as other people see it."""
         return principal().name
 
-    async def read(self, what: Callable[[Holdfast], object], status: int = 200) -> Response:
-        """The answer to a look into what is stored."""
-        return told(await self.desk.read(what), status)
+    async def read(self, task: Callable[[Holdfast], object], status: int = 200) -> Response:
+        """The result of a task that only reads."""
+        return json_response(await self.pool.read(task), status)
 
-    async def work(
-        self, what: Callable[[Holdfast], object], status: int = 200, also: tuple[str, ...] = ()
+    async def run(
+        self, task: Callable[[Holdfast], object], status: int = 200, also: tuple[str, ...] = ()
     ) -> Response:
-        """The answer to what recalls, thinks or changes something."""
-        return told(await self.desk.work(what, also), status)
+        """The result of a task that searches with models or changes something."""
+        return json_response(await self.pool.run(task, also), status)
 
-    async def think(self, what: Callable[[Holdfast], object]) -> Response:
-        """The answer to what a model service may be asked for."""
-        return told(await self.desk.think(what))
+    async def run_with_model(self, task: Callable[[Holdfast], object]) -> Response:
+        """The result of a task that may wait for a model service."""
+        return json_response(await self.pool.run_with_model(task))
 
-    async def run_errand(self, what: Callable[[Holdfast], object], status: int = 200) -> Response:
-        """The answer to what can take long."""
-        return told(await self.desk.run_errand(what), status)
-
-
-Asking = Annotated[Asked, Depends(Asked)]
+    async def run_long(self, task: Callable[[Holdfast], object], status: int = 200) -> Response:
+        """The result of a task that can take minutes."""
+        return json_response(await self.pool.run_long(task), status)
 
 
-def who_by_http() -> str:
-    """How the log of decisions names whoever decides by HTTP."""
+ApiRequestDep = Annotated[ApiRequest, Depends(ApiRequest)]
+
+
+def http_author() -> str:
+    """The author of a change over HTTP, as the log of decisions names it."""
     return named_by(principal().label, HTTP)
 
 
-def told(value: object, status: int = 200) -> Response:
-    """A value as JSON, in the form that the command line has."""
+def json_response(value: object, status: int = 200) -> Response:
+    """A value as JSON, in the same form as on the command line."""
     return Response(orjson.dumps(plain(value)), status, media_type="application/json")
 
 
-async def check_sender(request: Request) -> None:
-    """What a program sends is JSON; and a browser that came by a link shows that it is a page of
-    ours, for a cookie is sent along by itself."""
-    if request.method in SAFE:
+async def check_write_request(request: Request) -> None:
+    """Check a request that can change something: its body is JSON, and a browser sends the key of
+    our forms, because it would send the cookie with a form of another site as well."""
+    if request.method in SAFE_METHODS:
         return
     cookie = str(request.scope.get("visitor") or "")
-    if cookie and not request.app.state.site.keys.knows_form(
+    if cookie and not request.app.state.web.keys.is_valid_form_key(
         cookie, request.headers.get(KEY_HEADER, "")
     ):
-        raise ForeignError(
+        raise CrossSiteError(
             "A cookie alone changes nothing.", f"Send the key of the page along as {KEY_HEADER}."
         )
-    said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     length = request.headers.get("content-length", "0")
     empty = length.strip("0") == "" and "transfer-encoding" not in request.headers
-    if said != "application/json" and not (empty and not said):
+    if content_type != "application/json" and not (empty and not content_type):
         raise NotJsonError("Only JSON is taken.", "Send it with Content-Type: application/json.")
 
 
-class ForeignError(InputError):
-    """A change that none of our pages asked for."""
+class CrossSiteError(InputError):
+    """A change that did not come from one of our pages."""
 
 
 class NotJsonError(InputError):
     """A body that is not JSON."""
 
 
-def paged(
+def paginate(
     items: Sequence[T],
     key: Callable[[T], tuple[str | int | float, ...]],
     limit: int,
     cursor: str,
     descending: bool = True,
 ) -> tuple[list[T], str | None]:
-    """The next items of a list behind a cursor, and the cursor behind these; None at the end. A
-    cursor is the key of an item, so that what comes or goes elsewhere moves nothing."""
+    """The next page of a list after a cursor, and the next cursor; None at the end. A cursor is
+    the sort key of an item, so that pages do not shift when items come or go."""
     ordered = sorted(items, key=key, reverse=descending)
     if cursor:
         after = read_cursor(cursor)
         if ordered and len(after) != len(key(ordered[0])):
-            raise no_cursor()
+            raise invalid_cursor()
         try:
             ordered = [i for i in ordered if (key(i) < after if descending else key(i) > after)]
         except TypeError as error:
-            raise no_cursor() from error
+            raise invalid_cursor() from error
     page = ordered[:limit]
     more = len(ordered) > limit
     return page, write_cursor(*key(page[-1])) if more else None
 
 
 def write_cursor(*key: str | int | float) -> str:
-    """A place in a list as a word."""
+    """A sort key as a cursor."""
     data = json.dumps(key, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def read_cursor(cursor: str) -> tuple[Any, ...]:
-    """The place that such a word stands for."""
+    """The sort key that a cursor stands for; raises `InputError` if it is none."""
     try:
         data = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4))
         found = json.loads(data)
     except (ValueError, binascii.Error, UnicodeError, RecursionError) as error:
-        raise no_cursor() from error
+        raise invalid_cursor() from error
     if not isinstance(found, list):
-        raise no_cursor()
+        raise invalid_cursor()
     return tuple(found)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
-def no_cursor() -> InputError:
-    """What to say of a cursor that is none of this list."""
+def invalid_cursor() -> InputError:
+    """The error for a cursor that is not of this list."""
     return InputError("This is no cursor of this list.", "Take the one of the page before.")

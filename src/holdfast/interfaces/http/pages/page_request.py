@@ -9,22 +9,22 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.curation.decision_log import BROWSE, named_by
 from holdfast.errors import InputError
-from holdfast.interfaces.http.auth.browser_token import Cookies
-from holdfast.interfaces.http.core.memory_pool import Desk
+from holdfast.interfaces.http.auth.browser_token import FormKeys
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
-from holdfast.interfaces.http.core.research_runs import Investigations
+from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.ui.render import Pages
 
 
-class Visit:
+class PageRequest:
     """Whoever looks at a page."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.desk: Desk = request.app.state.site.desk
-        self.investigations: Investigations = request.app.state.site.investigations
-        self._keys: Cookies = request.app.state.site.keys
-        self._pages: Pages = request.app.state.site.pages
+        self.pool: MemoryPool = request.app.state.web.pool
+        self.research_runs: ResearchRuns = request.app.state.web.research_runs
+        self._keys: FormKeys = request.app.state.web.keys
+        self._pages: Pages = request.app.state.web.pages
         self._cookie = str(request.scope.get("visitor") or "")
 
     @property
@@ -32,12 +32,12 @@ class Visit:
         """In whose name something is changed on a page."""
         return named_by(principal().label, BROWSE)
 
-    def page(self, template: str, status: int = 200, **shown: Any) -> HTMLResponse:
+    def render(self, template: str, status: int = 200, **shown: Any) -> HTMLResponse:
         """A page of ours."""
         context = {
             "path": self.request.url.path,
             "form_key": self._keys.form_key(self._cookie),
-            "waiting": self.desk.waiting,
+            "waiting": self.pool.review_count,
             **shown,
         }
         return HTMLResponse(self._pages.render(template, **context), status)
@@ -45,9 +45,9 @@ class Visit:
     async def form(self) -> dict[str, str]:
         """What a form of ours brought; one of another's is refused."""
         told = {name: str(value) for name, value in (await self.request.form()).items()}
-        if not self._keys.knows_form(self._cookie, told.pop("form_key", "")):
+        if not self._keys.is_valid_form_key(self._cookie, told.pop("form_key", "")):
             raise InputError("This form is not from here, or too old.", "Load the page again.")
         return told
 
 
-Visiting = Annotated[Visit, Depends(Visit)]
+PageRequestDep = Annotated[PageRequest, Depends(PageRequest)]

@@ -1,0 +1,71 @@
+"""Answers a hook of another agent than Claude Code: `python -I -S other_agents.py EVENT`.
+
+Setup copies this file beside answer.py, whose functions it uses. A session that starts gets its
+brief. Of any other event only the path of the transcript is written to the inbox: the transcript
+has all the text. Whatever goes wrong, it exits 0 and prints nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KEPT_FIELDS = ("session_id", "transcript_path", "cwd")
+# Part of no file's name: every event in the inbox is a reason to start a worker.
+NO_OWN_EVENT = "/"
+# Codex lets in 2,500 tokens and counts four bytes as one; a little is left for what it adds.
+MAX_BRIEF_BYTES = 9_900
+# The last lines of a brief always stay: an empty line, the last sentence, the end of the frame.
+FRAME_END_LINES = 3
+
+
+def main(event: str) -> None:
+    """Inject the brief into a session that starts; of any other event note the transcript."""
+    os.umask(0o077)
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    answer: Any = import_module("answer")
+    home = answer.HookHome()
+    data = sys.stdin.buffer.read(answer.MAX_PAYLOAD_BYTES)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, answer.TOTAL_TIMEOUT_S)
+    payload = json.loads(data)
+    if not answer.is_object(payload):
+        return
+    id = payload.get("session_id")
+    session = answer.session_name(id if isinstance(id, str) else "")
+    if event == answer.EVENTS["start"]:
+        home.brief = shortened(home.brief)
+        answer.answer_start(home, session, payload)
+        return
+    fields = {**{name: payload.get(name) for name in KEPT_FIELDS}, "reason": "other"}
+    answer.write_event(home, "SessionEnd", session, json.dumps(fields).encode())
+    answer.start_worker(home, NO_OWN_EVENT)
+
+
+def shortened(read_brief: Any) -> Any:
+    """`HookHome.brief` with whole lines left out before the end, until these agents accept it."""
+
+    def read(name: str) -> Any:
+        brief = read_brief(name)
+        lines = str(brief.get("text", "")).split("\n")
+        while len("\n".join(lines).encode()) > MAX_BRIEF_BYTES and len(lines) > 2 * FRAME_END_LINES:
+            del lines[-FRAME_END_LINES - 1]
+        return {**brief, "text": "\n".join(lines)} if "text" in brief else brief
+
+    return read
+
+
+if __name__ == "__main__":
+    try:
+        if not os.environ.get("HOLDFAST_OFF"):
+            main(sys.argv[1])
+    finally:
+        os._exit(0)  # whatever happened, no traceback

@@ -1,0 +1,24 @@
+"""Which part of a person's message they typed themselves, rather than pasted or quoted."""
+
+from __future__ import annotations
+
+import re
+
+# A longer message is taken for pasted text: a plan, a log, instructions for an agent. Raising it
+# lets sentences of such text count as what the person said; lowering it ignores long messages.
+MAX_TYPED_CHARS = 1500
+# In a longer message, a first or last paragraph up to this length still counts as typed.
+_MAX_PARAGRAPH_CHARS = 500
+_QUOTING_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+_BLANK_LINE = re.compile(r"\n\s*\n")
+
+
+def typed_text(text: str) -> str:
+    """The part of a message that a person is likely to have typed: without quoted lines, and of a
+    long message only the first and the last paragraph, if these are short."""
+    text = _QUOTING_LINE.sub("", text)
+    if len(text) <= MAX_TYPED_CHARS:
+        return text
+    paragraphs = [block for block in _BLANK_LINE.split(text) if block.strip()]
+    ends = dict.fromkeys((*paragraphs[:1], *paragraphs[-1:]))
+    return "\n\n".join(block for block in ends if len(block) <= _MAX_PARAGRAPH_CHARS)

@@ -1,0 +1,1 @@
+"""What the SQLite and the PostgreSQL store share: statements, rows and numbered migrations."""
