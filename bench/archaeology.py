@@ -21,7 +21,12 @@ from bench.corpus import unpacked
 from holdfast.app.evaluation.engine import prepare
 from holdfast.app.evaluation.sets import Question, read_set
 from holdfast.app.memory import Holdfast
-from holdfast.refine.git.commit_matching import MIN_LEAD, MIN_COVERAGE, DiscussingSession, find_discussing_session
+from holdfast.refine.git.commit_matching import (
+    MIN_COVERAGE,
+    MIN_LEAD,
+    DiscussingSession,
+    find_discussing_session,
+)
 from holdfast.settings import Settings
 
 ARCHIVE = "eval/archaeology.tar.xz"

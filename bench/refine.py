@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 
 from bench.corpus import real_transcripts
-from holdfast.refine.ingest.turns import RefinedTurn, PrivacyRules, refine_lines
+from holdfast.refine.ingest.turns import PrivacyRules, RefinedTurn, refine_lines
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.sources.draft import FileInfo
 from holdfast.sources.lines import read_lines, segments

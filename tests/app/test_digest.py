@@ -11,7 +11,7 @@ from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.period_digest import as_markdown, as_told, digest
 from holdfast.interfaces.cli.main import main
-from holdfast.model.accounts import Injection, InjectionKind, Use
+from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
 
 SAMPLES = Path(__file__).parents[2] / "examples" / "sessions"
@@ -59,10 +59,10 @@ def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
     memory.forget(unwanted, session.bank)
     known = Injection(
         *("i1", session.bank, "s", utc_now(), InjectionKind.GOAL, 80),
-        *((f"holdfast://turn/{first.id}",), True, Use.CONTRADICTED, "no, that is wrong"),
+        *((f"holdfast://turn/{first.id}",), True, InjectionUse.CONTRADICTED, "no, that is wrong"),
     )
     ignored = Injection(
-        *("i2", session.bank, "s", utc_now(), InjectionKind.START, 80, (), True, Use.IGNORED),
+        *("i2", session.bank, "s", utc_now(), InjectionKind.START, 80, (), True, InjectionUse.IGNORED),
     )
     with memory.store.transaction():
         for one in (known, ignored):

@@ -28,7 +28,7 @@ from holdfast.errors import SettingsError
 from holdfast.hosts.claude_code import install
 from holdfast.hosts.claude_code import locations as host
 from holdfast.interfaces.cli.main import main
-from holdfast.model.accounts import Chore
+from holdfast.model.failed_tasks import FailedTask
 from holdfast.settings import Settings, load_settings
 
 LONG_AGO_S = 7200.0
@@ -125,7 +125,7 @@ def no_memory_no_backup(lab: Lab) -> None:
 def chore(lab: Lab) -> None:
     with Holdfast(lab.settings) as memory, memory.store.transaction():
         moment = "2026-11-01T10:00:00.000Z"
-        memory.store.put_failed_task(Chore("derive", 3, "no room on the disk", moment, moment))
+        memory.store.put_failed_task(FailedTask("derive", 3, "no room on the disk", moment, moment))
 
 
 def without(name: str) -> Callable[[Any], Any]:

@@ -15,7 +15,7 @@ from tests.app.foreign import claude_mem, insert
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.imports import Took
 from holdfast.errors import HoldfastError, InputError, NotFoundError
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.query import Layer
 from holdfast.model.trust import Trust
 from holdfast.settings import Settings
@@ -45,7 +45,7 @@ def test_claude_mem_comes_in_by_project_and_is_recalled_with_its_origin(
     assert hit.imported == "claude-mem://observation/1"
     assert memory.ask("what cloth are the sails of the yawl cut from?", bank="yawl").citations
     record = memory.show("claude-mem://observation/1").record
-    assert isinstance(record, Imported)
+    assert isinstance(record, ImportedRecord)
     assert record.files == ("rig/sails.py", "not json")
     assert record.labels == ("decision", "trade-off") and record.session == "m-1"
     assert "Hemp cloth lasts ten years" in record.text
@@ -57,7 +57,7 @@ def test_claude_mem_comes_in_by_project_and_is_recalled_with_its_origin(
         memory.show("claude-mem://observation/99")
     assert memory.recall("which leak has the rudder post?", bank="yawl").hits == ()
     prompt = memory.show("claude-mem://prompt/1").record
-    assert isinstance(prompt, Imported) and "AKIA" not in prompt.text
+    assert isinstance(prompt, ImportedRecord) and "AKIA" not in prompt.text
 
 
 def test_a_dry_run_counts_the_same_and_changes_nothing(tmp_path: Path) -> None:
@@ -84,10 +84,10 @@ def test_importing_again_changes_nothing_and_a_grown_source_adds_only_the_new(
     assert counts(grown) == {"yawl": {"observation": 1}}
     assert counts(grown, "changed") == {"yawl": {"observation": 1}}
     shown = memory.show("claude-mem://observation/1").record
-    assert isinstance(shown, Imported) and "Of flax." in shown.text
+    assert isinstance(shown, ImportedRecord) and "Of flax." in shown.text
     memory.imports.undo_import(grown.uri)
     shown = memory.show("claude-mem://observation/1").record
-    assert isinstance(shown, Imported) and "hemp cloth" in shown.text
+    assert isinstance(shown, ImportedRecord) and "hemp cloth" in shown.text
     assert [stands for _, stands in memory.imports.imports("all")] == [True, True, False]
 
 

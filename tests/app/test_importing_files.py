@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.imports import FORMATS
 from holdfast.errors import HoldfastError, InputError
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.settings import Settings
 from holdfast.sources.imports import basic_memory, hindsight, mem0
 from holdfast.sources.imports.draft import DraftRecord, SkippedRecord
@@ -91,7 +91,7 @@ def test_basic_memory_gives_notes_observations_and_relations(
     said = "Ropes are numbered from the bow #numbers (since 2020)"
     assert ("observation", "Rig Service", said) in found.values()
     shown = memory.show("memory://rig/service").record
-    assert isinstance(shown, Imported) and shown.labels == ("component", "rigging", "core")
+    assert isinstance(shown, ImportedRecord) and shown.labels == ("component", "rigging", "core")
     assert shown.time == "2024-12-21T14:00:00.000Z"
     assert memory.recall("from where are ropes numbered?").hits[0].imported.startswith("memory://")
     assert memory.imports.import_records("basic-memory", notes).nothing
@@ -117,7 +117,7 @@ def test_claude_code_gives_its_notes_and_instructions(memory: Holdfast, tmp_path
     assert bank == "harbour"
     assert dict(tally.added) == {"note": 1, "index": 1, "instruction": 2}
     shown = memory.show("claude-memory://-tmp-harbour/ropes.md")
-    assert isinstance(shown.record, Imported)
+    assert isinstance(shown.record, ImportedRecord)
     assert (shown.record.title, shown.record.labels) == ("How ropes are kept", ("feedback",))
     other = tmp_path / "quay"
     other.mkdir()
@@ -163,7 +163,7 @@ def test_mem0_gives_its_memories_in_every_shape(
     assert dict(tallies[""].skipped) == {"superseded": 1, "empty": 1}
     assert dict(tallies[""].failed) == {"wrong-shape": 1}
     shown = memory.show("mem0://memory/m1").record
-    assert isinstance(shown, Imported) and shown.labels == ("preference", "taste")
+    assert isinstance(shown, ImportedRecord) and shown.labels == ("preference", "taste")
     lines = tmp_path / "mem0.jsonl"
     lines.write_text("\n".join(json.dumps(one) for one in MEMORIES))
     assert memory.imports.import_records("mem0", lines).nothing

@@ -19,7 +19,7 @@ from tests.support.transcripts import Script
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.knowledge import Network
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.store.protocol import Reader
 
@@ -125,7 +125,7 @@ def given(filled: Filled) -> dict[str, list[Any]]:
     ids = sorted(filled.ids)
     return {
         "after": [5], "before": [5], "commit": commits, "commits": [commits], "each": [5],
-        "entities": [entities], "entity": entities, "fact": ids, "filter": [Filter()],
+        "entities": [entities], "entity": entities, "fact": ids, "filter": [RecordFilter()],
         "hashes": [ids], "id": ids, "issue": [1], "keys": [["quillon", "quillonpy"]],
         "kind": ["memory", "exchange", "fact", "entity", "commit", "concept", "turn"],
         "kinds": [["turn", "exchange", "memory", "commit", "digest"]], "limit": [50],

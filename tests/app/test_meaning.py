@@ -19,7 +19,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors
-from holdfast.model.query import Recalled, Strategy
+from holdfast.model.query import RecallResult, Strategy
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import recall
 from holdfast.recall.retrievers.semantics import ModelSemanticSearch, SemanticModels
@@ -51,7 +51,7 @@ def ingested(settings: Settings) -> Holdfast:
     return memory
 
 
-def semantic(found: Recalled) -> Strategy | None:
+def semantic(found: RecallResult) -> Strategy | None:
     return next((arm for arm in found.strategies if arm.name == "semantic"), None)
 
 

@@ -23,7 +23,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.inference.agent_chat import GUARD, AgentChat
 from holdfast.inference.chat import Chat
 from holdfast.model.query import Answer
-from holdfast.model.research import Event, Stage
+from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.research.answering.agent_answer import SYSTEM
 from holdfast.settings import Models, Settings
 
@@ -43,7 +43,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
         yield made
 
 
-def ask(memory: Holdfast, chat: Chat, told: Answer | None = None) -> tuple[list[Event], Answer]:
+def ask(memory: Holdfast, chat: Chat, told: Answer | None = None) -> tuple[list[ResearchEvent], Answer]:
     told = told or memory.ask(QUESTION, "all", model=False)
     agent = MemoryAgent(memory.settings, memory.now, chat=chat)
     events = list(agent.steps(Talk(told, "all")))
@@ -106,7 +106,7 @@ def test_the_agent_through_claude_code_can_look_up_and_nothing_else(
     told = json.dumps(api.requests[-1]["messages"])
     assert "No such tool available" in told and "retry wrapper" in told
     stages = [event.stage for event in events]
-    assert stages[0] is Stage.SEARCHING and stages[-2:] == [Stage.SYNTHESISING, Stage.DONE]
+    assert stages[0] is ResearchStage.SEARCHING and stages[-2:] == [ResearchStage.SYNTHESISING, ResearchStage.DONE]
     assert answer_.cost.tokens > 0 and memory.store.total_spent("").calls == 1
     assert not list(home.glob(".claude/projects/**/*.jsonl"))
 
@@ -146,7 +146,7 @@ def test_the_same_agent_runs_through_a_service(memory: Holdfast, played: Play) -
     )
     events, answer = ask(memory, chat)
     assert answer.answer == f"{TRUE} [1]" and answer.cost.tokens == 110
-    assert [e.query for e in events if e.stage is Stage.SEARCHING] == [QUESTION, "retry wrapper"]
+    assert [e.query for e in events if e.stage is ResearchStage.SEARCHING] == [QUESTION, "retry wrapper"]
 
 
 def test_an_answer_that_nothing_bears_out_leaves_what_rules_say(
@@ -303,14 +303,14 @@ def test_a_session_asks_no_model_twice_and_tells_it_what_was_asked_before(
         service.answer = lambda body: completion(("answer", sentences))
         settings = replace(memory.settings, models=models)
         memory.close()
-        session, stages = "", list[Stage]()
+        session, stages = "", list[ResearchStage]()
         for _ in range(2):  # each time as a process of its own would
             with Holdfast(settings) as asked:
                 investigation = asked.answers.investigate(Wish(QUESTION, "all"), session)
                 stages = [event.stage for event in investigation]
                 session = investigation.id
                 assert asked.store.total_spent("").calls == len(service.asked) == 1
-        assert stages == [Stage.DONE]
+        assert stages == [ResearchStage.DONE]
         with Holdfast(settings) as asked:
             answer = asked.answers.investigate(
                 Wish("And how was that fixed?", "all"), session

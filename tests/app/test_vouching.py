@@ -7,7 +7,7 @@ import pytest
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.model.curation import Action
-from holdfast.model.knowledge import How
+from holdfast.model.knowledge import EvidenceKind
 from holdfast.model.uris import uri
 from holdfast.settings import Settings
 
@@ -27,7 +27,7 @@ def _used(memory: Holdfast) -> dict[str, float]:
     return {
         fact.id: fact.confidence
         for fact in memory.browse.facts("all", all=True)
-        if any(b.how is How.USED for b in memory.show(uri("fact", fact.id)).bearings)
+        if any(b.how is EvidenceKind.USED for b in memory.show(uri("fact", fact.id)).bearings)
     }
 
 

@@ -23,7 +23,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.errors import ModelError, NewerSchemaError
 from holdfast.inference import packaged
-from holdfast.model.accounts import Chore
+from holdfast.model.failed_tasks import FailedTask
 from holdfast.settings import Settings
 
 QUICK = Manner(patient=True, settle_s=0, linger_s=0, patience_s=0)
@@ -56,7 +56,7 @@ def drop_event(settings: Settings, name: str, content: str = "{}") -> Path:
     return path
 
 
-def chores_of(settings: Settings) -> list[Chore]:
+def chores_of(settings: Settings) -> list[FailedTask]:
     with Holdfast(settings) as memory:
         return memory.inventory.failed_tasks()
 

@@ -14,14 +14,15 @@ from holdfast.app.background.worker_log import WorkLog
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.usage_report import Fate, as_told, fate_of, look_at_worth
 from holdfast.interfaces.cli.main import main
-from holdfast.model.accounts import Call, CallOutcome, Injection, InjectionKind, Use
+from holdfast.model.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.model_calls import CallOutcome, ModelCall
 from holdfast.settings import Settings
 
 NOW = "2026-11-15T12:00:00.000Z"
 
 
 def injection(
-    number: int, use: Use = Use.UNKNOWN, arrived: bool | None = True, time: str = "2026-11-10"
+    number: int, use: InjectionUse = InjectionUse.UNKNOWN, arrived: bool | None = True, time: str = "2026-11-10"
 ) -> Injection:
     kind = InjectionKind.START if number % 2 else InjectionKind.GOAL
     moment = f"{time}T10:00:00.000Z"
@@ -50,14 +51,14 @@ def put(memory: Holdfast, *known: Injection) -> None:
 def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
     put(
         memory,
-        injection(1, Use.CITED),
-        injection(2, Use.FILE),
-        injection(3, Use.WORDING),
-        injection(4, Use.IGNORED),
-        injection(5, Use.CONTRADICTED),
-        injection(6, Use.IGNORED, arrived=False),
+        injection(1, InjectionUse.CITED),
+        injection(2, InjectionUse.FILE),
+        injection(3, InjectionUse.WORDING),
+        injection(4, InjectionUse.IGNORED),
+        injection(5, InjectionUse.CONTRADICTED),
+        injection(6, InjectionUse.IGNORED, arrived=False),
         injection(7, arrived=None),
-        injection(8, Use.CITED, time="2026-09-01"),
+        injection(8, InjectionUse.CITED, time="2026-09-01"),
     )
     worth = look_at_worth(memory, "all", 30, now=NOW)
     assert worth.total == Fate(7, used=3, ignored=1, wrong=1, lost=1, unjudged=1)
@@ -73,7 +74,7 @@ def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
         st.builds(
             injection,
             st.integers(0, 9),
-            st.sampled_from(Use),
+            st.sampled_from(InjectionUse),
             st.sampled_from([True, False, None]),
         )
     )
@@ -97,10 +98,10 @@ def test_what_people_put_right_counts_until_it_is_taken_back(memory: Holdfast) -
 
 
 def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfast) -> None:
-    call = Call("b", "c1", "2026-11-14T10:00:00.000Z", "s", "summarise", "openai", "m", 900, 100)
+    call = ModelCall("b", "c1", "2026-11-14T10:00:00.000Z", "s", "summarise", "openai", "m", 900, 100)
     with memory.store.transaction():
         for id, usd in (("c1", 0.25), ("c2", None)):
-            made = Call(
+            made = ModelCall(
                 *(call.bank, id, call.time, call.session, call.operation, call.service, call.model),
                 *(900, 100, 0, usd),
                 outcome=CallOutcome.DONE,
@@ -132,7 +133,7 @@ def test_the_command_says_the_same_and_what_it_cannot_claim(
 
 
 def test_programs_are_told_numbers_and_no_words_of_sessions(memory: Holdfast) -> None:
-    put(memory, injection(1, Use.CITED), injection(2, Use.IGNORED))
+    put(memory, injection(1, InjectionUse.CITED), injection(2, InjectionUse.IGNORED))
     told = as_told(look_at_worth(memory, "all", now=NOW))
     assert "latest" not in told and told["kinds"]["start"]["used"] == 1
     memory.close()

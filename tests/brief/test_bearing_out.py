@@ -11,8 +11,8 @@ from tests.support.transcripts import Script
 from holdfast.app.background.steps import STEPS
 from holdfast.app.memory import Holdfast
 from holdfast.brief.injection_outcomes import settle_injections
-from holdfast.model.accounts import Injection, InjectionKind
-from holdfast.model.knowledge import Fact, How
+from holdfast.model.injections import Injection, InjectionKind
+from holdfast.model.knowledge import EvidenceKind, Fact
 from holdfast.model.uris import uri
 
 OVER = "2026-12-20T12:00:00.000Z"
@@ -61,7 +61,7 @@ def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
         assert after.confidence > before.confidence
         assert after.evidence == before.evidence and after.status is before.status
         hows = [b.how for b in memory.reader.fact_evidence(after.bank, after.id)]
-        assert hows == [How.STATED, How.USED], "once a session"
+        assert hows == [EvidenceKind.STATED, EvidenceKind.USED], "once a session"
         kept = dump(tmp_path / "memory.db")
         memory.ingestion.rebuild()
         assert dump(tmp_path / "memory.db") == kept

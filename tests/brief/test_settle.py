@@ -9,7 +9,7 @@ from tests.support.transcripts import Script, bug_hunt
 from holdfast.app.memory import Holdfast
 from holdfast.brief.injection_outcomes import SettledCounts, settle_injections
 from holdfast.interfaces.cli.main import main
-from holdfast.model.accounts import Injection, InjectionKind, Use
+from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
 
 NOW = "2026-09-02T12:00:00.000Z"
@@ -67,7 +67,7 @@ def test_a_brief_that_the_transcript_shows_has_arrived(tmp_path: Path) -> None:
     script = later("Tune the cache.", "It is tuned.")
     attach(script, "goal-abc")
     found = lived(tmp_path, script)
-    assert (found.arrived, found.use, found.because) == (True, Use.IGNORED, "")
+    assert (found.arrived, found.use, found.because) == (True, InjectionUse.IGNORED, "")
 
 
 def test_one_that_it_does_not_show_has_not(tmp_path: Path) -> None:
@@ -79,23 +79,23 @@ def test_touching_its_file_is_use(tmp_path: Path) -> None:
     script.tool("Read", "1\tx", file_path="/home/dev/proj/src/importer.py")
     script.assistant("I see.")
     found = lived(tmp_path, script)
-    assert (found.use, found.because) == (Use.FILE, "src/importer.py")
+    assert (found.use, found.because) == (InjectionUse.FILE, "src/importer.py")
 
 
 def test_its_wording_is_use(tmp_path: Path) -> None:
     words = "As before, the retry wrapper after a timeout needs an idempotency key on the import."
-    assert lived(tmp_path, later("Look at the nightly job.", words)).use is Use.WORDING
+    assert lived(tmp_path, later("Look at the nightly job.", words)).use is InjectionUse.WORDING
 
 
 def test_a_correction_by_the_user_counts_before_all_else(tmp_path: Path) -> None:
     said = ("Look at the job.", "The retry wrapper did it.", "No, that's outdated, we rewrote it.")
-    assert lived(tmp_path, later(*said)).use is Use.CONTRADICTED
+    assert lived(tmp_path, later(*said)).use is InjectionUse.CONTRADICTED
 
 
 def test_opening_a_recent_file_says_nothing_about_the_index(tmp_path: Path) -> None:
     script = later("Something else.")
     script.tool("Read", "1\tx", file_path="/home/dev/proj/src/importer.py")
-    assert lived(tmp_path, script, InjectionKind.START).use is Use.IGNORED
+    assert lived(tmp_path, script, InjectionKind.START).use is InjectionUse.IGNORED
 
 
 def test_a_session_that_was_never_read_is_given_up_after_a_week(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from holdfast.inference import packaged
 from holdfast.interfaces.cli.main import COMMANDS
-from holdfast.model.ledger import Failure, Skip
+from holdfast.model.ledger import FailureReason, SkipReason
 from holdfast.settings import load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def test_every_command_is_documented() -> None:
 
 def test_every_reason_of_the_ledger_is_explained() -> None:
     page = document("docs/concepts.md")
-    for reason in (*Skip, *Failure):
+    for reason in (*SkipReason, *FailureReason):
         assert f"`{reason.value}`" in page, reason
 
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser
 from tests.http.browser import Looker, lacks, lacks_in_any_light
 from tests.http.server import Server, make_home, serving
 
-from holdfast.interfaces.ui.graph_layout import Spot, label, place
-from holdfast.interfaces.ui.graph_view import draw, shortened
+from holdfast.interfaces.ui.graph_layout import NodeToPlace, place_labels, place_nodes
+from holdfast.interfaces.ui.graph_view import draw, shorten_name
 from holdfast.recall.lookup.neighbours import Cooccurrence, Neighbour, Neighbourhood
 
 HOSTILE = ("<script>alert(1)</script>.py", 'it\'s "quoted".py', "\u202egnp.py", "x" * 10_000)
@@ -90,8 +90,8 @@ def test_three_hundred_nodes_lie_apart_with_labels_that_can_be_read() -> None:
 
 def test_no_label_lies_over_another() -> None:
     texts = [f"label number {n}" for n in range(60)]
-    at = place([Spot(n, 0, 4.0) for n in range(60)], [], 600, 500)
-    shown = [one for one in label(texts, at, [4.0] * 60, 600, 500) if one.shown]
+    at = place_nodes([NodeToPlace(n, 0, 4.0) for n in range(60)], [], 600, 500)
+    shown = [one for one in place_labels(texts, at, [4.0] * 60, 600, 500) if one.shown]
     assert len(shown) > 20
     rows = sorted((round(one.y), one.x, one.text) for one in shown if one.anchor == "start")
     for (y, x, _), (next_y, next_x, _) in pairwise(rows):
@@ -99,8 +99,8 @@ def test_no_label_lies_over_another() -> None:
 
 
 def test_a_long_path_is_told_by_its_end() -> None:
-    assert shortened("src/holdfast/interfaces/http/pages/graph.py") == "…/graph.py"
-    assert shortened("word " * 3000).endswith("…") and len(shortened("x" * 9000)) == 24
+    assert shorten_name("src/holdfast/interfaces/http/pages/graph.py") == "…/graph.py"
+    assert shorten_name("word " * 3000).endswith("…") and len(shorten_name("x" * 9000)) == 24
 
 
 def test_a_picture_of_three_hundred_is_drawn_within_a_second() -> None:

@@ -18,9 +18,9 @@ from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.ui.plots import by_day, format_bytes, shares
 from holdfast.interfaces.ui.render import PLACES
-from holdfast.interfaces.ui.time_bars import draw, named
-from holdfast.model.accounts import Call, CallOutcome
+from holdfast.interfaces.ui.time_bars import draw, period_name
 from holdfast.model.forge import Issue, Pull, Remark, RemarkKind, ThreadState
+from holdfast.model.model_calls import CallOutcome, ModelCall
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.lookup.histogram import Histogram, adjacent_spans, read_span
@@ -74,7 +74,7 @@ def _forge_and_costs(env: Mapping[str, str]) -> None:
             *(bank, "r1", "holdfast://pull/12@acme.harbour", RemarkKind.REVIEW, when, "eve"),
             *(f"[click](javascript:alert(1)) {EVIL}", "approved"),
         )
-        call = Call(
+        call = ModelCall(
             bank, "c1", memory.now(), "", "digest", "claude", "haiku", 1200, 300, 0, 0.01, 90,
             1, CallOutcome.DONE,
         )  # fmt: skip
@@ -233,7 +233,9 @@ def test_spans_are_read_and_go_on() -> None:
     assert [adjacent_spans(span) for span in ("2026", "2026-01", "2024-02-29")] == [
         ("2025", "2027"), ("2025-12", "2026-02"), ("2024-02-28", "2024-03-01"),
     ]  # fmt: skip
-    assert read_span(" 2026-03 ") == "2026-03" and named("2026-03-01T08") == "1 Mar 2026, 08:00"
+    assert (
+        read_span(" 2026-03 ") == "2026-03" and period_name("2026-03-01T08") == "1 Mar 2026, 08:00"
+    )
     for wrong in ("26", "2026-00", "2026-02-30", "0000", "x" * 999):
         with pytest.raises(InputError):
             read_span(wrong)
@@ -245,13 +247,13 @@ def test_lanes_stand_under_their_periods() -> None:
     assert [lane.name for lane in lanes.lanes] == ["commits"]
     (bar,) = lanes.bars
     assert lanes.columns[1].x <= bar.x < lanes.mark < bar.x + bar.width <= lanes.width
-    assert lanes.columns[1].told == "Feb 2026: 4 commits"
+    assert lanes.columns[1].tooltip == "Feb 2026: 4 commits"
 
 
 def test_plots_are_in_proportion() -> None:
     spent = {("2026-03-02", "ask"): 30.0, ("2026-03-02", "digest"): 10.0}
     plot = by_day(spent, "2026-03-02", 30, lambda n: f"{n:.0f}", cap=80)
-    assert [piece.told for piece in plot.pieces] == [
+    assert [piece.tooltip for piece in plot.pieces] == [
         "2026-03-02: ask, 30",
         "2026-03-02: digest, 10",
     ]

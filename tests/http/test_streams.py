@@ -14,7 +14,7 @@ from tests.http.test_api import get, send
 from holdfast.errors import BusyError
 from holdfast.interfaces.http.core import streaming
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
-from holdfast.interfaces.http.core.streaming import EventStreams, Told
+from holdfast.interfaces.http.core.streaming import EventStreams, ServerEvent
 from holdfast.principal import Principal
 
 
@@ -91,9 +91,9 @@ def test_who_listens_hears_of_changes(server: Server) -> None:
     live.close()
 
 
-async def _never(gone: list[str]) -> AsyncGenerator[Told]:
+async def _never(gone: list[str]) -> AsyncGenerator[ServerEvent]:
     try:
-        yield Told("hello", {})
+        yield ServerEvent("hello", {})
         await asyncio.Event().wait()
     finally:
         gone.append("gone")

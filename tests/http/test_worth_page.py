@@ -11,7 +11,7 @@ from tests.http.server import Server, make_home, serving
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.model.accounts import Injection, InjectionKind, Use
+from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
 
 EVIL = "<script>alert(1)</script> said otherwise"
@@ -25,11 +25,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         Holdfast(Settings(folder / "home", folder / "claude")) as memory,
         (store := memory.store).transaction(),
     ):
-        for number, use in enumerate((Use.CITED, Use.FILE, Use.IGNORED, Use.CONTRADICTED)):
+        for number, use in enumerate(
+            (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.IGNORED, InjectionUse.CONTRADICTED)
+        ):
             kind = InjectionKind.START if number else InjectionKind.ERROR
             one = Injection(
                 *(f"i{number}", "", "s", utc_now(), kind, 800, ("holdfast://turn/x",)),
-                *(True, use, EVIL if use is Use.CONTRADICTED else ""),
+                *(True, use, EVIL if use is InjectionUse.CONTRADICTED else ""),
             )
             store.add_injection(one)
             store.record_injection_outcome(one)

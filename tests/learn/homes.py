@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, Turn
 from holdfast.settings import Settings
 
@@ -54,7 +54,7 @@ def filled(home: Path, script: Script | None = None) -> Holdfast:
 
 def exchange_about(memory: Holdfast, word: str) -> Exchange:
     """The exchange whose title or summary holds a word."""
-    found = memory.reader.filter_records(None, Filter(since="0"), 100)
+    found = memory.reader.filter_records(None, RecordFilter(since="0"), 100)
     told = [x for x in found if isinstance(x, Exchange) and word in f"{x.title} {x.summary}"]
     assert len(told) == 1, [x.title for x in told]
     return told[0]
@@ -78,7 +78,7 @@ def findable(memory: Holdfast, word: str) -> list[str]:
         met.append("ask")
     if any(word in event.title for event in memory.timeline(before=50, after=50).events):
         met.append("timeline")
-    found = memory.reader.filter_records(None, Filter(since="0"), 100)
+    found = memory.reader.filter_records(None, RecordFilter(since="0"), 100)
     if any(word in repr(record) for record in found):
         met.append("find")
     for session in memory.reader.sessions(None):

@@ -12,7 +12,7 @@ from tests.support.transcripts import Script
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action
-from holdfast.model.query import Filter, Layer
+from holdfast.model.query import Layer, RecordFilter
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.refine.sessions.embedding import embed_pending
@@ -200,7 +200,7 @@ def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_pat
         assert findable(memory, "yawl") == []
         assert memory.recall("which colour did we paint the yawl?").hits == ()
         assert not memory.browse.find(file="yawl.py").findings
-        assert len(memory.reader.filter_records(None, Filter(since="0"))) == 2
+        assert len(memory.reader.filter_records(None, RecordFilter(since="0"))) == 2
         digest = memory.reader.digest_of(memory.reader.banks()[0].id, SESSION)
         assert digest is not None
         assert digest.exchanges == 2

@@ -27,8 +27,8 @@ from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.learn.erasure import is_unfinished
-from holdfast.model.accounts import Chore
-from holdfast.model.query import Filter
+from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.query import RecordFilter
 from holdfast.refine.hooks.reconcile import reconcile
 from holdfast.refine.sessions.embedding import embed_pending
 from holdfast.store.sqlite.migrate import back_up
@@ -67,7 +67,7 @@ def leaky(home: Path) -> Holdfast:
     (home / "vectors").mkdir()
     (home / "vectors" / "0000.vectors").write_bytes(SECRET.encode())
     with memory.store.transaction():
-        memory.store.put_failed_task(Chore("drain", 1, f"cannot: {SECRET}", "", ""))
+        memory.store.put_failed_task(FailedTask("drain", 1, f"cannot: {SECRET}", "", ""))
     embed_pending(memory.store, BagOfWords())
     memory.remember("The lamp is lit at dusk.")  # has the briefs prepared
     return memory
@@ -205,7 +205,7 @@ def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
         assert accounted(memory)
         skipped = memory.inventory.balance().skipped or {}
         assert skipped["erased"] == {"exchange": 5, "session": 13}[kind]
-        left = memory.reader.filter_records(None, Filter(since="0"))
+        left = memory.reader.filter_records(None, RecordFilter(since="0"))
         assert len(left) == (2 if kind == "exchange" else 0)
 
 

@@ -12,7 +12,7 @@ from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.learn.bank_settings import BankChanges
-from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind
+from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind
 from holdfast.refine.git.threads import curated_remark_passage, curated_thread_passage
 
 WORD = "quaywall"
@@ -99,7 +99,7 @@ def discussed(memory: Holdfast) -> None:
         for one in (pull, issue):
             memory.store.put_thread(one, curated_thread_passage(memory.store, one))
         memory.store.put_remark(said, curated_remark_passage(memory.store, said))
-        memory.store.put_logins(bank.id, [Login("quaywall-fan", "Quaywall Fan", "q@x.org")])
+        memory.store.put_logins(bank.id, [ForgeAccount("quaywall-fan", "Quaywall Fan", "q@x.org")])
     memory.ingestion.update()
 
 

@@ -16,7 +16,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import ProposalKind
 from holdfast.model.trust import Trust
-from holdfast.refine.rules.patterns import confidence
+from holdfast.refine.rules.patterns import pattern_confidence
 from holdfast.settings import Promote, Settings
 
 SAID = (
@@ -54,8 +54,8 @@ def told_thrice(memory: Holdfast, root: Path, file: str = "") -> Candidate:
 
 
 def test_confidence_is_as_it_was_laid_down() -> None:
-    assert [confidence(n, 1) for n in (1, 2, 3, 4)] == [0.65, 0.8, 0.95, 1.0]
-    assert confidence(1, 2) == 0.75 and confidence(3, 1, against=2) == 0.65
+    assert [pattern_confidence(n, 1) for n in (1, 2, 3, 4)] == [0.65, 0.8, 0.95, 1.0]
+    assert pattern_confidence(1, 2) == 0.75 and pattern_confidence(3, 1, against=2) == 0.65
 
 
 def test_a_convention_of_three_sessions_by_two_authors_becomes_a_proposed_rule(root: Path) -> None:

@@ -9,7 +9,7 @@ from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
-from holdfast.model.query import Answer, Confidence, Layer, Recalled
+from holdfast.model.query import Answer, Confidence, Layer, RecallResult
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Plan
 
@@ -30,7 +30,7 @@ def memory_with(tmp_path: Path, *modes: str, more: str = "", own: bool = True) -
     return memory
 
 
-def recall(memory: Holdfast, query: str = "when do retries of the importer stop") -> Recalled:
+def recall(memory: Holdfast, query: str = "when do retries of the importer stop") -> RecallResult:
     return memory.search.recall_with_plan(query, None, Plan(providers=True))
 
 

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sources.providers.reliability import ReliabilityFile, Reliability, after_success, after_failure
+from holdfast.sources.providers.reliability import (
+    Reliability,
+    ReliabilityFile,
+    after_failure,
+    after_success,
+)
 
 NOON = "2026-03-01T12:00:00.000Z"
 

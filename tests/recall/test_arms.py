@@ -9,7 +9,7 @@ from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
-from holdfast.model.query import LAYER_OF, Hit, Layer
+from holdfast.model.query import LAYER_BY_KIND, Hit, Layer
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, run_retrievers
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.core.semantic_port import SemanticSearch
@@ -216,7 +216,7 @@ def test_a_layer_is_a_wall_for_every_arm(shop: Holdfast, query: str, layer: Laye
         found = shop.recall(query, "shop", [layer], budget=budget)
         assert {hit.layer for hit in (*found.hits, *found.misses)} <= {layer}
         ranked = shop.search.rank(query, "shop", Plan((layer,), budget=budget)).candidates
-        assert {LAYER_OF[c.passage.kind] for c in ranked} <= {layer}
+        assert {LAYER_BY_KIND[c.passage.kind] for c in ranked} <= {layer}
 
 
 @pytest.mark.parametrize("layer", [Layer.TRANSCRIPTS, Layer.OBSERVATIONS, Layer.SUMMARIES])

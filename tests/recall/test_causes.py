@@ -121,7 +121,10 @@ def test_a_forgotten_record_is_no_step_of_a_chain(tmp_path: Path) -> None:
         after = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
         assert not any(hit.why.get("caused_by", 0) > 0 for hit in after.hits)
         bank = memory.context.bank_id("shop")
-        assert bank is not None and memory.reader.graph_record(bank, "exchange", middle.uri[-16:]) is None
+        assert (
+            bank is not None
+            and memory.reader.graph_record(bank, "exchange", middle.uri[-16:]) is None
+        )
         memory.restore(middle.uri)
         again = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
         assert [h.uri for h in again.hits] == [h.uri for h in before.hits]

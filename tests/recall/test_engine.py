@@ -8,7 +8,7 @@ import pytest
 from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.query import Layer, Passage, Recalled
+from holdfast.model.query import Layer, Passage, RecallResult
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Budget, Fusion, Plan
@@ -120,7 +120,7 @@ def test_a_question_is_searched_once_and_remembered(shop: Holdfast) -> None:
     assert remembered(shop, shop.context.bank_id("farm"), "session cookies", plan) is not first
 
 
-def remembered(memory: Holdfast, bank: str | None, query: str, plan: Plan) -> Recalled:
+def remembered(memory: Holdfast, bank: str | None, query: str, plan: Plan) -> RecallResult:
     return memory._recall(bank, query, plan)  # pyright: ignore[reportPrivateUsage]
 
 

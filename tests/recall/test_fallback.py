@@ -8,7 +8,7 @@ from tests.recall.bank import NOW, read_in, talk
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.query import Layer, Recalled
+from holdfast.model.query import Layer, RecallResult
 from holdfast.model.records import Turn
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget, Plan
@@ -48,7 +48,7 @@ def grep(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pa
     return how
 
 
-def ask(memory: Holdfast, query: str, **plan: object) -> Recalled:
+def ask(memory: Holdfast, query: str, **plan: object) -> RecallResult:
     return memory.search.recall_with_plan(query, "shop", Plan()._replace(**plan))  # type: ignore[arg-type]
 
 

@@ -21,7 +21,7 @@ from tests.store.conformance.samples import (
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
-from holdfast.model.query import Moment
+from holdfast.model.query import TimelinePosition
 from holdfast.model.records import Exchange, Session
 from holdfast.recall.lookup.timeline import Timeline, timeline
 from holdfast.recall.query.times import IsoSpan, read_iso_span
@@ -181,7 +181,7 @@ def test_a_record_whose_passage_is_not_there_is_still_an_anchor(memory: Holdfast
     assert isinstance(stray, Exchange)
     told = timeline(memory.reader, BANK, stray, before=1, after=1)
     assert names(told) == ["c1", "*zz", "x2"]
-    assert names(timeline(memory.reader, BANK, Moment(""), after=1)) == ["d1"]
+    assert names(timeline(memory.reader, BANK, TimelinePosition(""), after=1)) == ["d1"]
 
 
 @pytest.mark.parametrize(

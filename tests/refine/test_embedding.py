@@ -19,7 +19,12 @@ from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
 from holdfast.refine.core.passages import EMBEDDED_FIRST
-from holdfast.refine.sessions.embedding import MAX_PART_CHARACTERS, MAX_PARTS, embed_pending, split_text
+from holdfast.refine.sessions.embedding import (
+    MAX_PART_CHARACTERS,
+    MAX_PARTS,
+    embed_pending,
+    split_text,
+)
 from holdfast.store.sqlite.store import SqliteStore
 
 

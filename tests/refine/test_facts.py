@@ -12,7 +12,7 @@ from tests.refine.families import HELD_OUT, TUNED
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.knowledge import FactKind, How, ReviewState
+from holdfast.model.knowledge import EvidenceKind, FactKind, ReviewState
 from holdfast.model.trust import Status
 from holdfast.recall.ranking.status import decay
 
@@ -58,7 +58,7 @@ def test_deeds_along_with_a_rule_bear_it_out_and_those_against_it_are_counted(
         (fact,) = memory.browse.facts()
         assert fact.contradictions == 4 and len(fact.against) == 4
         told = memory.show(f"fact/{fact.id}").bearings
-        assert [b.how for b in told] == [How.STATED, How.FOLLOWED, *[How.BREACHED] * 4]
+        assert [b.how for b in told] == [EvidenceKind.STATED, EvidenceKind.FOLLOWED, *[EvidenceKind.BREACHED] * 4]
         assert memory.browse.reviews() == []
 
 

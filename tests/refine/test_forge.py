@@ -16,7 +16,7 @@ from holdfast.errors import ForgeError, InputError, NotFoundError, SettingsError
 from holdfast.model.forge import Issue, Pull, Remark, ThreadState
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.query.terms import read_terms
-from holdfast.refine.git.forge_sync import MAX_TEXT_CHARACTERS, MAX_REMARKS, ForgeReport
+from holdfast.refine.git.forge_sync import MAX_REMARKS, MAX_TEXT_CHARACTERS, ForgeReport
 from holdfast.research.answering.evidence_chains import Chain, Link
 from holdfast.research.answering.next_queries import SAID_UNDER, Scope, find_leads, follow_lead
 from holdfast.settings import ForgeAccess, Settings

@@ -3,12 +3,18 @@ from __future__ import annotations
 import pytest
 
 from holdfast.language import folded, is_trouble, relations
-from holdfast.model.graph import Same, Sort
-from holdfast.refine.entities.name_finder import moves_in, names_in, packages_in, people_in, person
+from holdfast.model.graph import ProvenAlias, SpellingSource
+from holdfast.refine.entities.name_finder import (
+    find_names,
+    find_packages,
+    find_people,
+    find_renames,
+    person_mentions,
+)
 
 
 def found(text: str) -> set[tuple[str, str]]:
-    return {(m.sort.value, m.text) for m in names_in(text)}
+    return {(m.sort.value, m.text) for m in find_names(text)}
 
 
 @pytest.mark.parametrize(
@@ -51,27 +57,32 @@ def test_endings_that_are_no_plural_stay() -> None:
 
 
 def test_packages_of_a_command() -> None:
-    named = [m.text for m in packages_in("pip install -U 'httpx>=2' rich && npm i @types/node -D")]
+    named = [
+        m.text for m in find_packages("pip install -U 'httpx>=2' rich && npm i @types/node -D")
+    ]
     assert named == ["httpx", "rich", "@types/node"]
 
 
 def test_renames_of_a_command() -> None:
-    assert list(moves_in("cd x && git mv -f src/old.py src/new.py")) == [
-        Same(Sort.FILE, "src/old.py", "src/new.py")
+    assert list(find_renames("cd x && git mv -f src/old.py src/new.py")) == [
+        ProvenAlias(SpellingSource.FILE, "src/old.py", "src/new.py")
     ]
-    assert list(moves_in("git mv a.py lib/")) == [Same(Sort.FILE, "a.py", "lib/a.py")]
-    assert list(moves_in("git mv *.py lib/; git mv folder other")) == []
+    assert list(find_renames("git mv a.py lib/")) == [
+        ProvenAlias(SpellingSource.FILE, "a.py", "lib/a.py")
+    ]
+    assert list(find_renames("git mv *.py lib/; git mv folder other")) == []
 
 
 def test_people_of_a_message_and_no_robots() -> None:
     message = "Fix\n\nCo-authored-by: Ann Ex <ann@x.org>\nSigned-off-by: Bo <bo@x.org>"
-    assert list(people_in(message)) == [("Ann Ex", "ann@x.org"), ("Bo", "bo@x.org")]
+    assert list(find_people(message)) == [("Ann Ex", "ann@x.org"), ("Bo", "bo@x.org")]
     assert (
-        person("dependabot[bot]") == ([], []) and person("Claude", "noreply@anthropic.com")[0] == []
+        person_mentions("dependabot[bot]") == ([], [])
+        and person_mentions("Claude", "noreply@anthropic.com")[0] == []
     )
-    mentions, same = person("Ann  Ex", "Ann@x.org")
+    mentions, same = person_mentions("Ann  Ex", "Ann@x.org")
     assert [m.text for m in mentions] == ["Ann Ex", "ann@x.org"]
-    assert same == [Same(Sort.PERSON, "Ann Ex", "ann@x.org")]
+    assert same == [ProvenAlias(SpellingSource.PERSON, "Ann Ex", "ann@x.org")]
 
 
 @pytest.mark.parametrize(

@@ -4,21 +4,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.language import file_word, folded
-from holdfast.model.curation import Action, Curated, Curation
-from holdfast.model.graph import EntityKind, Same, Sort
+from holdfast.model.curation import Action, Curation, CurationState
+from holdfast.model.graph import EntityKind, ProvenAlias, SpellingSource
 from holdfast.model.ids import content_id
 from holdfast.model.uris import uri
-from holdfast.refine.entities.alias_resolution import resolve
+from holdfast.refine.entities.alias_resolution import resolve_entities
 from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity, Spelling
 
 
-def spelling(number: int, sort: Sort, text: str, records: int = 2) -> Spelling:
-    paths = (Sort.FILE, Sort.PATH)
+def spelling(number: int, sort: SpellingSource, text: str, records: int = 2) -> Spelling:
+    paths = (SpellingSource.FILE, SpellingSource.PATH)
     key = file_word(text) if sort in paths else text.lower() if "@" in text else folded(text)
     return Spelling(number, sort, text, key, content_id(sort.value, text), records, records)
 
 
-def spelled(*given: tuple[Sort, str]) -> list[Spelling]:
+def spelled(*given: tuple[SpellingSource, str]) -> list[Spelling]:
     return [spelling(n, sort, text) for n, (sort, text) in enumerate(given, start=1)]
 
 
@@ -28,7 +28,7 @@ def groups(
     log: list[Curation] | None = None,
 ) -> set[frozenset[str]]:
     by_number = {s.number: s.text for s in spellings}
-    found = resolve("b", spellings, same or [], log or [], [])
+    found = resolve_entities("b", spellings, same or [], log or [], [])
     return {frozenset(by_number[n] for n in one.spellings) for one in found}
 
 
@@ -38,23 +38,23 @@ def decided(action: Action, one: Spelling, other: Spelling) -> Curation:
 
 def test_a_component_is_its_file_and_what_prose_calls_it() -> None:
     given = spelled(
-        (Sort.NAME, "AuthProvider"),
-        (Sort.PHRASE, "auth provider"),
-        (Sort.FILE, "src/providers/AuthProvider.tsx"),
-        (Sort.PATH, "AuthProvider.tsx"),
+        (SpellingSource.NAME, "AuthProvider"),
+        (SpellingSource.PHRASE, "auth provider"),
+        (SpellingSource.FILE, "src/providers/AuthProvider.tsx"),
+        (SpellingSource.PATH, "AuthProvider.tsx"),
     )
-    (one,) = resolve("b", given, [], [], [])
+    (one,) = resolve_entities("b", given, [], [], [])
     assert one.entity.name == "AuthProvider" and one.entity.kind is EntityKind.COMPONENT
     assert len(one.spellings) == 4
 
 
 def test_a_name_that_two_files_have_stands_by_itself() -> None:
     given = spelled(
-        (Sort.NAME, "AuthProvider"),
-        (Sort.FILE, "web/AuthProvider.tsx"),
-        (Sort.FILE, "app/AuthProvider.tsx"),
-        (Sort.PATH, "AuthProvider.tsx"),
-        (Sort.PATH, "app/AuthProvider.tsx"),
+        (SpellingSource.NAME, "AuthProvider"),
+        (SpellingSource.FILE, "web/AuthProvider.tsx"),
+        (SpellingSource.FILE, "app/AuthProvider.tsx"),
+        (SpellingSource.PATH, "AuthProvider.tsx"),
+        (SpellingSource.PATH, "app/AuthProvider.tsx"),
     )
     assert groups(given) == {
         frozenset(["AuthProvider"]),
@@ -65,11 +65,11 @@ def test_a_name_that_two_files_have_stands_by_itself() -> None:
 
 def test_files_named_like_everything_are_meant_by_no_word() -> None:
     given = spelled(
-        (Sort.FILE, "src/index.ts"),
-        (Sort.FILE, "test/data.py"),
-        (Sort.NAME, "Index"),
-        (Sort.NAME, "Data"),
-        (Sort.PATH, "nowhere.ts"),
+        (SpellingSource.FILE, "src/index.ts"),
+        (SpellingSource.FILE, "test/data.py"),
+        (SpellingSource.NAME, "Index"),
+        (SpellingSource.NAME, "Data"),
+        (SpellingSource.PATH, "nowhere.ts"),
     )
     assert groups(given) == {
         frozenset([text]) for text in ("src/index.ts", "test/data.py", "Index", "Data")
@@ -77,28 +77,32 @@ def test_files_named_like_everything_are_meant_by_no_word() -> None:
 
 
 def test_a_renamed_file_is_one_under_its_latest_name() -> None:
-    given = spelled((Sort.FILE, "a.py"), (Sort.FILE, "b.py"), (Sort.FILE, "lib/c.py"))
+    given = spelled(
+        (SpellingSource.FILE, "a.py"),
+        (SpellingSource.FILE, "b.py"),
+        (SpellingSource.FILE, "lib/c.py"),
+    )
     same = [
-        DatedAlias("2026-01-01", Same(Sort.FILE, "a.py", "b.py")),
-        DatedAlias("2026-01-02", Same(Sort.FILE, "b.py", "lib/c.py")),
+        DatedAlias("2026-01-01", ProvenAlias(SpellingSource.FILE, "a.py", "b.py")),
+        DatedAlias("2026-01-02", ProvenAlias(SpellingSource.FILE, "b.py", "lib/c.py")),
     ]
-    (one,) = resolve("b", given, same, [], [])
+    (one,) = resolve_entities("b", given, same, [], [])
     assert one.entity.name == "lib/c.py" and set(one.entity.aliases) == {"a.py", "b.py"}
 
 
 def test_people_by_address_and_by_a_first_name_that_only_one_has() -> None:
     given = spelled(
-        (Sort.PERSON, "Ann Ex"),
-        (Sort.PERSON, "ann@x.org"),
-        (Sort.PERSON, "A. Ex"),
-        (Sort.PROPER, "Ann"),
-        (Sort.PERSON, "Bo One"),
-        (Sort.PERSON, "Bo Two"),
-        (Sort.PROPER, "Bo"),
+        (SpellingSource.PERSON, "Ann Ex"),
+        (SpellingSource.PERSON, "ann@x.org"),
+        (SpellingSource.PERSON, "A. Ex"),
+        (SpellingSource.PROPER, "Ann"),
+        (SpellingSource.PERSON, "Bo One"),
+        (SpellingSource.PERSON, "Bo Two"),
+        (SpellingSource.PROPER, "Bo"),
     )
     same = [
-        DatedAlias("", Same(Sort.PERSON, "Ann Ex", "ann@x.org")),
-        DatedAlias("", Same(Sort.PERSON, "A. Ex", "ann@x.org")),
+        DatedAlias("", ProvenAlias(SpellingSource.PERSON, "Ann Ex", "ann@x.org")),
+        DatedAlias("", ProvenAlias(SpellingSource.PERSON, "A. Ex", "ann@x.org")),
     ]
     found = groups(given, same)
     assert frozenset(["Ann Ex", "ann@x.org", "A. Ex", "Ann"]) in found
@@ -106,12 +110,15 @@ def test_people_by_address_and_by_a_first_name_that_only_one_has() -> None:
 
 
 def test_what_only_prose_says_must_be_said_in_two_sessions() -> None:
-    once = [spelling(1, Sort.PHRASE, "tide table", 1), spelling(2, Sort.PHRASE, "red buoy", 2)]
+    once = [
+        spelling(1, SpellingSource.PHRASE, "tide table", 1),
+        spelling(2, SpellingSource.PHRASE, "red buoy", 2),
+    ]
     assert groups(once) == {frozenset(["red buoy"])}
 
 
 def test_a_split_wins_over_rules_and_a_later_merge_over_a_split() -> None:
-    given = spelled((Sort.NAME, "AuthProvider"), (Sort.PHRASE, "auth provider"))
+    given = spelled((SpellingSource.NAME, "AuthProvider"), (SpellingSource.PHRASE, "auth provider"))
     split = decided(Action.SPLIT, given[1], given[0])
     assert groups(given, log=[split]) == {frozenset(["AuthProvider"]), frozenset(["auth provider"])}
     merge = decided(Action.MERGE, given[1], given[0])
@@ -120,21 +127,21 @@ def test_a_split_wins_over_rules_and_a_later_merge_over_a_split() -> None:
 
 
 def test_a_forgotten_entity_is_none_and_a_corrected_one_has_its_new_name() -> None:
-    given = spelled((Sort.NAME, "AuthProvider"), (Sort.PHRASE, "auth provider"))
-    gone = Curated("b", "entity", given[1].id, forgotten=True)
-    assert resolve("b", given, [], [], [gone]) == []
-    named = Curated("b", "entity", given[1].id, text="Login")
-    (one,) = resolve("b", given, [], [], [named])
+    given = spelled((SpellingSource.NAME, "AuthProvider"), (SpellingSource.PHRASE, "auth provider"))
+    gone = CurationState("b", "entity", given[1].id, forgotten=True)
+    assert resolve_entities("b", given, [], [], [gone]) == []
+    named = CurationState("b", "entity", given[1].id, text="Login")
+    (one,) = resolve_entities("b", given, [], [], [named])
     assert one.entity.name == "Login" and "AuthProvider" in one.entity.aliases
 
 
 TEXTS = st.sampled_from(
     [
-        (Sort.NAME, "AuthProvider"), (Sort.NAME, "auth_provider"), (Sort.PHRASE, "auth provider"),
-        (Sort.FILE, "a/AuthProvider.tsx"), (Sort.FILE, "b/AuthProvider.tsx"),
-        (Sort.PATH, "AuthProvider.tsx"), (Sort.NAME, "TokenCache"), (Sort.PROPER, "Ann"),
-        (Sort.PERSON, "Ann Ex"), (Sort.PERSON, "Ann Other"), (Sort.ISSUE, "#12"),
-        (Sort.FILE, "token_cache.py"), (Sort.PACKAGE, "redis"), (Sort.PROPER, "Redis"),
+        (SpellingSource.NAME, "AuthProvider"), (SpellingSource.NAME, "auth_provider"), (SpellingSource.PHRASE, "auth provider"),
+        (SpellingSource.FILE, "a/AuthProvider.tsx"), (SpellingSource.FILE, "b/AuthProvider.tsx"),
+        (SpellingSource.PATH, "AuthProvider.tsx"), (SpellingSource.NAME, "TokenCache"), (SpellingSource.PROPER, "Ann"),
+        (SpellingSource.PERSON, "Ann Ex"), (SpellingSource.PERSON, "Ann Other"), (SpellingSource.ISSUE, "#12"),
+        (SpellingSource.FILE, "token_cache.py"), (SpellingSource.PACKAGE, "redis"), (SpellingSource.PROPER, "Redis"),
     ]
 )  # fmt: skip
 
@@ -145,7 +152,7 @@ TEXTS = st.sampled_from(
     st.randoms(use_true_random=False),
 )
 def test_entities_do_not_depend_on_order_and_undoing_is_exact(
-    texts: list[tuple[Sort, str]], wishes: list[tuple[bool, int, int]], chance: object
+    texts: list[tuple[SpellingSource, str]], wishes: list[tuple[bool, int, int]], chance: object
 ) -> None:
     given = spelled(*texts)
     log = [
@@ -156,9 +163,9 @@ def test_entities_do_not_depend_on_order_and_undoing_is_exact(
         )
         for merges, one, other in wishes
     ]
-    before = resolve("b", given, [], [], [])
-    decided_on = resolve("b", given, [], log, [])
-    assert resolve("b", given, [], [], []) == before
+    before = resolve_entities("b", given, [], [], [])
+    decided_on = resolve_entities("b", given, [], log, [])
+    assert resolve_entities("b", given, [], [], []) == before
     numbers = [n for one in decided_on for n in one.spellings]
     assert len(numbers) == len(set(numbers)), "a spelling means one entity at most"
     turned = [s._replace(number=100 - s.number) for s in reversed(given)]
@@ -166,4 +173,4 @@ def test_entities_do_not_depend_on_order_and_undoing_is_exact(
     def told(found: list[ResolvedEntity]) -> list[object]:
         return [one.entity for one in found]
 
-    assert told(resolve("b", turned, [], log, [])) == told(decided_on)
+    assert told(resolve_entities("b", turned, [], log, [])) == told(decided_on)

@@ -16,7 +16,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
 from holdfast.inference.chat import Question, Usage
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
-from holdfast.refine.by_model.summarise import SummaryReport, SummaryLimits, Summariser
+from holdfast.refine.by_model.summarise import Summariser, SummaryLimits, SummaryReport
 from holdfast.refine.model_output import prompts
 from holdfast.settings import Caps, Settings
 from holdfast.spend.governor import Governor

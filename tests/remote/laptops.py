@@ -19,7 +19,7 @@ from tests.http.server import MAIN, Server, serving
 
 from holdfast.app.core.token import read_or_make_token
 from holdfast.app.memory import Holdfast
-from holdfast.model.team import Shared
+from holdfast.model.team import SharedRecord
 from holdfast.settings import load_settings
 
 BANK = "harbour"
@@ -128,7 +128,7 @@ class Service:
             self._process.stdout.close()
             self._process = None
 
-    def shared(self) -> list[Shared]:
+    def shared(self) -> list[SharedRecord]:
         """What holds there of what people shared, what was taken back included."""
         with Holdfast(load_settings(self.env), create=False) as memory:
             return memory.store.current_shared(memory.context.bank_id(BANK) or "")

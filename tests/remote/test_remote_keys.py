@@ -10,7 +10,7 @@ import pytest
 from tests.http.team import Team, cli, new_key, team_serving
 from tests.remote.laptops import BANK, Laptop, environment
 
-from holdfast.model.team import Scope, Shared
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.sources.share_format import encode_for_server, line_hash
 
 OFFICE = "office"
@@ -73,7 +73,7 @@ def test_no_key_reads_or_takes_back_what_is_not_its_own(tmp_path: Path, team: Te
     for bank in ("organisation", "all"):
         assert team.ask("/api/v1/shares/recall", key, {**sent, "bank": bank}).status in (400, 404)
     fay = new_key(team.env, "--name", "Fay", "--bank", BANK, "--level", "write")
-    gone = Shared(
+    gone = SharedRecord(
         "", "", "", "", "", "Dora", "Dora", "2026-11-15T00:00:00.000Z", name, gone=True,
         scope=Scope.TEAM,
     )  # fmt: skip

@@ -23,7 +23,7 @@ from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
-from holdfast.model.team import Scope, Shared
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.settings import RemoteUse, load_settings
 from holdfast.sources.share_format import encode_for_server
@@ -37,7 +37,7 @@ def a_line(text: str, scope: Scope = Scope.TEAM, number: int = 1) -> dict[str, o
     when = "2026-11-01T00:00:00.000Z"
     origin = f"holdfast://memory/{number:016x}"
     return encode_for_server(
-        Shared(
+        SharedRecord(
             "", "", "", "memory", text, "", "", when, origin, when, lineage=Trust.USER, scope=scope
         )
     )

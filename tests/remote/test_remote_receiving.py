@@ -15,7 +15,7 @@ from tests.remote.laptops import BANK, environment, team_server
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.shared_records import ORGANISATION, recall_shared, receive
 from holdfast.errors import HoldfastError
-from holdfast.model.team import Scope, Shared
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from holdfast.sources.share_format import encode_for_server, line_hash
@@ -26,7 +26,7 @@ DAY = "2026-11-0{}T00:00:00.000Z"
 
 
 def line(text: str = BLUE, scope: str = "team", day: int = 1, **more: Any) -> dict[str, Any]:
-    shared = Shared(
+    shared = SharedRecord(
         "", "", "", "memory", text, "", "", DAY.format(day), "holdfast://memory/01", DAY.format(1),
         lineage=Trust.USER, scope=Scope.TEAM, gone=bool(more.pop("gone", False)),
     )  # fmt: skip

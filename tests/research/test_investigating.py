@@ -10,8 +10,8 @@ from tests.recall.bank import read_in, talk
 
 from holdfast.app.answers.ask import Wish, steps
 from holdfast.app.memory import Holdfast
-from holdfast.model.query import Confidence, Recalled
-from holdfast.model.research import Event, Stage
+from holdfast.model.query import Confidence, RecallResult
+from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
@@ -45,7 +45,7 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
         yield memory
 
 
-def events(memory: Holdfast, question: str, budget: Budget = Budget.MID) -> list[Event]:
+def events(memory: Holdfast, question: str, budget: Budget = Budget.MID) -> list[ResearchEvent]:
     return list(steps(memory, Wish(question, "all", budget=budget)))
 
 
@@ -63,8 +63,8 @@ def test_what_two_records_say_together_is_found_by_asking_on(memory: Holdfast) -
 def test_each_step_is_told_and_the_last_has_the_answer(memory: Holdfast) -> None:
     told = events(memory, ASKED)
     stages = [event.stage for event in told]
-    assert stages[:4] == [Stage.PLANNED, Stage.SEARCHING, Stage.FOUND, Stage.READING]
-    assert stages[-1] is Stage.DONE and told[-1].answer is not None
+    assert stages[:4] == [ResearchStage.PLANNED, ResearchStage.SEARCHING, ResearchStage.FOUND, ResearchStage.READING]
+    assert stages[-1] is ResearchStage.DONE and told[-1].answer is not None
     assert all(event.answer is None for event in told[:-1])
     assert max(event.round for event in told) == 2
     assert any("tidegauge" in event.query for event in told if event.round == 2)
@@ -89,7 +89,7 @@ def test_asking_on_makes_no_answer_of_none(memory: Holdfast, question: str) -> N
 def test_what_the_first_look_answers_well_is_answered_by_it_alone(memory: Holdfast) -> None:
     question = "Where does tidegauge run from Monday on?"
     told = events(memory, question)
-    assert [event.stage for event in told if event.stage is Stage.SEARCHING] == [Stage.SEARCHING]
+    assert [event.stage for event in told if event.stage is ResearchStage.SEARCHING] == [ResearchStage.SEARCHING]
     first = memory.ask(question, "all", budget=Budget.LOW)
     assert told[-1].answer is not None
     assert told[-1].answer.answer == first.answer and "heron-04" in first.answer
@@ -135,14 +135,14 @@ def test_out_of_time_the_first_answer_stands(memory: Holdfast) -> None:
     clock = iter(range(0, 1000, 10))
     way = AskRequest(None, ASKED, memory.now)
 
-    def search(query: str) -> Recalled:
+    def search(query: str) -> RecallResult:
         return memory.recall(query, "all", limit=25)
 
     ground = InvestigationInputs(
         memory.reader, way, search, EFFORTS[Budget.MID], clock=lambda: float(next(clock))
     )
     told = list(investigate(ground))
-    assert {event.round for event in told} == {1} and told[-1].stage is Stage.DONE
+    assert {event.round for event in told} == {1} and told[-1].stage is ResearchStage.DONE
 
 
 @pytest.mark.parametrize("question", ["🙂🙂🙂", "?", "the of and", "x" * 1_000_000, "\ud800 \x00"])

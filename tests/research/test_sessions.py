@@ -16,8 +16,8 @@ from holdfast.app.answers.ask import Wish
 from holdfast.app.answers.research_sessions import sessions_of, start
 from holdfast.app.memory import Holdfast
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
-from holdfast.model.query import Citation, Layer, Recalled
-from holdfast.model.research import Event, Stage
+from holdfast.model.query import Citation, Layer, RecallResult
+from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Plan
 from holdfast.research import session_journal as module
 from holdfast.research.answering.followups import complete_question
@@ -61,7 +61,7 @@ def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfas
     first = memory.ask(ASKED, "all")
     again = memory.answers.investigate(Wish(f"  {ASKED.upper()} ", "all"), first.session_id)
     told = list(again)
-    assert [event.stage for event in told] == [Stage.DONE] and told[0].answer is not None
+    assert [event.stage for event in told] == [ResearchStage.DONE] and told[0].answer is not None
     assert told[0].answer.answer == first.answer and told[0].answer.citations == first.citations
     memory.remember("The session tokens moved to Redis.", "shop")
     anew = list(memory.answers.investigate(Wish(ASKED, "all"), first.session_id))
@@ -107,7 +107,7 @@ def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
     sessions = sessions_of(memory.settings)
     assert sessions.state(asked.id) is SessionState.RUNNING
     assert sessions.cancel(asked.id)
-    assert [event.stage for event in steps][-1] is Stage.CANCELLED
+    assert [event.stage for event in steps][-1] is ResearchStage.CANCELLED
     assert sessions.state(asked.id) is SessionState.CANCELLED and not sessions.cancel(asked.id)
 
 
@@ -117,7 +117,7 @@ def test_who_waits_for_a_cancelled_one_hears_of_it(
     asked = memory.answers.investigate(Wish(ASKED, "all"))
     search = memory.search.recall_with_plan
 
-    def cancel_while_searching(query: str, bank: str | None, plan: Plan) -> Recalled:
+    def cancel_while_searching(query: str, bank: str | None, plan: Plan) -> RecallResult:
         asked.sessions.cancel(asked.id)
         return search(query, bank, plan)
 
@@ -132,7 +132,7 @@ def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
     next(steps)
     with pytest.raises(InputError, match="being worked on"):
         memory.ask("and why?", "all", session=asked.id)
-    assert list(steps)[-1].stage is Stage.DONE
+    assert list(steps)[-1].stage is ResearchStage.DONE
 
 
 def test_whoever_stops_listening_leaves_a_word(memory: Holdfast) -> None:
@@ -288,6 +288,6 @@ def test_what_a_plugin_said_is_not_kept(memory: Holdfast) -> None:
         answer=f"{answer.answer}\nFrom outside (wiki): “ask the octopus” [{number}]",
         citations=(*answer.citations, theirs),
     )
-    line = event_line(Event(Stage.DONE, "Done.", answer=whole), "", str, "key")
+    line = event_line(ResearchEvent(ResearchStage.DONE, "Done.", answer=whole), "", str, "key")
     assert "octopus" not in str(line) and "Postgres" in str(line) and "key" not in line
-    assert event_line(Event(Stage.DONE, "Done.", answer=answer), "", str, "key")["key"] == "key"
+    assert event_line(ResearchEvent(ResearchStage.DONE, "Done.", answer=answer), "", str, "key")["key"] == "key"

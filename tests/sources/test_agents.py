@@ -8,7 +8,7 @@ import pytest
 from tests.dump import dump
 from tests.sources.agent_samples import RECORDED, copy, remember, sessions, turns
 
-from holdfast.model.ledger import Skip
+from holdfast.model.ledger import SkipReason
 from holdfast.recall.lookup.trace import RawState, raw_line
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.registry import DEFAULT_AGENT, agents
@@ -29,8 +29,8 @@ def test_every_line_of_the_samples_has_a_fate_and_all_kinds_are_known(
     assert account.lines == account.captured + account.skipped + account.failed > 0
     assert balance.lines == balance.accounted == account.lines
     assert balance.failed == 0
-    assert Skip.UNKNOWN_TYPE.value not in skipped
-    assert Skip.ORPHAN_RESULT.value not in skipped
+    assert SkipReason.UNKNOWN_TYPE.value not in skipped
+    assert SkipReason.ORPHAN_RESULT.value not in skipped
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.model.ledger import Failure
+from holdfast.model.ledger import FailureReason
 from holdfast.refine.ingest.turns import PrivacyRules, RefinedLines, RefinedTurn, refine_lines
 from holdfast.sources.claude_code.records import describe_session, read_record
 from holdfast.sources.draft import FileInfo
@@ -211,19 +211,19 @@ def test_a_whole_last_line_without_newline_is_read() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"not json", Failure.NOT_JSON),
-        (b'{"type":"user",}', Failure.NOT_JSON),
-        (b"[1]", Failure.NOT_AN_OBJECT),
-        (b"null", Failure.NOT_AN_OBJECT),
-        (b'"user"', Failure.NOT_AN_OBJECT),
-        (b'{"type":"user","message":5}', Failure.WRONG_SHAPE),
+        (b"not json", FailureReason.NOT_JSON),
+        (b'{"type":"user",}', FailureReason.NOT_JSON),
+        (b"[1]", FailureReason.NOT_AN_OBJECT),
+        (b"null", FailureReason.NOT_AN_OBJECT),
+        (b'"user"', FailureReason.NOT_AN_OBJECT),
+        (b'{"type":"user","message":5}', FailureReason.WRONG_SHAPE),
         pytest.param(
             b"[" * 5000 + b"]" * 5000,
-            Failure.TOO_DEEP,
+            FailureReason.TOO_DEEP,
         ),
     ],
 )
-def test_an_unreadable_line_is_kept_with_its_reason(data: bytes, reason: Failure) -> None:
+def test_an_unreadable_line_is_kept_with_its_reason(data: bytes, reason: FailureReason) -> None:
     refined = refine_lines(lines_of(b"{}", data), 0, FILE, PrivacyRules())
 
     ((line, offset, why, excerpt),) = refined.failed

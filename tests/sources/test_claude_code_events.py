@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.model.ledger import Fate, Skip
+from holdfast.model.ledger import LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.events import (
     AGENT,
@@ -28,15 +28,15 @@ def told(event: str, **payload: Any) -> EventContent:
 @pytest.mark.parametrize(
     ("prompt", "skip"),
     [
-        ("/compact keep the plan", Skip.MACHINE),
-        ("/clear", Skip.MACHINE),
-        ("<task-notification>\n<task-id>a</task-id>", Skip.MACHINE),
-        ("<holdfast-brief>ours</holdfast-brief>", Skip.INJECTED),
-        ("   ", Skip.EMPTY),
-        (7, Skip.EMPTY),
+        ("/compact keep the plan", SkipReason.MACHINE),
+        ("/clear", SkipReason.MACHINE),
+        ("<task-notification>\n<task-id>a</task-id>", SkipReason.MACHINE),
+        ("<holdfast-brief>ours</holdfast-brief>", SkipReason.INJECTED),
+        ("   ", SkipReason.EMPTY),
+        (7, SkipReason.EMPTY),
     ],
 )
-def test_a_prompt_that_nobody_wrote_is_none(prompt: object, skip: Skip) -> None:
+def test_a_prompt_that_nobody_wrote_is_none(prompt: object, skip: SkipReason) -> None:
     assert told("UserPromptSubmit", prompt=prompt).skip is skip
 
 
@@ -65,7 +65,7 @@ def test_a_failure_of_the_service_and_a_summary_are_not_words() -> None:
     compacted = told("PostCompact", trigger="auto", compact_summary="All of it again.")
     assert (failed.turn, failed.notes) == (None, (("error", "rate_limit"),))
     assert (compacted.turn, compacted.notes) == (None, (("trigger", "auto"),))
-    assert told("Stop").skip is Skip.EMPTY
+    assert told("Stop").skip is SkipReason.EMPTY
     assert told("SomethingNew", prompt="x") == EventContent()
 
 
@@ -88,18 +88,18 @@ def test_a_turn_is_read_back_as_it_was_spelled() -> None:
 @pytest.mark.parametrize(
     ("fields", "fate", "reason"),
     [
-        ({}, Fate.SKIPPED, "empty"),
-        ({"event": "SessionStart"}, Fate.SKIPPED, "housekeeping"),
-        ({"v": 2, "role": "user", "trust": "user", "text": "x"}, Fate.SKIPPED, "unknown-type"),
-        ({"skip": "private"}, Fate.SKIPPED, "private"),
-        ({"skip": "of the future"}, Fate.SKIPPED, "unknown-type"),
-        ({"problem": "not-json"}, Fate.FAILED, "not-json"),
-        ({"problem": "of the future"}, Fate.FAILED, "wrong-shape"),
-        ({"role": "king", "trust": "user", "text": "x"}, Fate.SKIPPED, "empty"),
-        ({"role": "user", "trust": "user", "text": 7}, Fate.SKIPPED, "empty"),
+        ({}, LineOutcome.SKIPPED, "empty"),
+        ({"event": "SessionStart"}, LineOutcome.SKIPPED, "housekeeping"),
+        ({"v": 2, "role": "user", "trust": "user", "text": "x"}, LineOutcome.SKIPPED, "unknown-type"),
+        ({"skip": "private"}, LineOutcome.SKIPPED, "private"),
+        ({"skip": "of the future"}, LineOutcome.SKIPPED, "unknown-type"),
+        ({"problem": "not-json"}, LineOutcome.FAILED, "not-json"),
+        ({"problem": "of the future"}, LineOutcome.FAILED, "wrong-shape"),
+        ({"role": "king", "trust": "user", "text": "x"}, LineOutcome.SKIPPED, "empty"),
+        ({"role": "user", "trust": "user", "text": 7}, LineOutcome.SKIPPED, "empty"),
     ],
 )
-def test_every_line_has_a_fate(fields: dict[str, Any], fate: Fate, reason: str) -> None:
+def test_every_line_has_a_fate(fields: dict[str, Any], fate: LineOutcome, reason: str) -> None:
     reading = read_record(line(**fields), FILE)
     assert (reading.fate, reading.reason) == (fate, reason)
     assert skip_unparsed(b"{}") is None

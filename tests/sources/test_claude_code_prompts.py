@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.model.ledger import Skip
+from holdfast.model.ledger import SkipReason
 from holdfast.sources.claude_code.prompts import INTERRUPTED, Prompt, read_prompt
 
 
@@ -50,8 +50,8 @@ def test_a_person_may_speak_of_a_tag() -> None:
 
 
 def test_an_own_brief_alone_is_injected_and_other_machine_text_alone_is_the_machines() -> None:
-    assert read_prompt("<holdfast-brief>old</holdfast-brief>").skip is Skip.INJECTED
-    assert read_prompt("<system-reminder>x</system-reminder>").skip is Skip.MACHINE
+    assert read_prompt("<holdfast-brief>old</holdfast-brief>").skip is SkipReason.INJECTED
+    assert read_prompt("<system-reminder>x</system-reminder>").skip is SkipReason.MACHINE
 
 
 @pytest.mark.parametrize(
@@ -70,19 +70,19 @@ def test_an_own_brief_alone_is_injected_and_other_machine_text_alone_is_the_mach
 def test_machine_text_posing_as_a_prompt_is_not_one(text: str) -> None:
     prompt = read_prompt(text)
 
-    assert (prompt.text, prompt.skip) == ("", Skip.MACHINE)
+    assert (prompt.text, prompt.skip) == ("", SkipReason.MACHINE)
 
 
 def test_a_compaction_summary_is_no_prompt_even_unmarked() -> None:
     start = "This session is being continued from a previous conversation that ran out of context."
 
-    assert read_prompt(start).skip is Skip.COMPACTION
-    assert read_prompt(f"{start}\n<system-reminder>x</system-reminder>").skip is Skip.COMPACTION
+    assert read_prompt(start).skip is SkipReason.COMPACTION
+    assert read_prompt(f"{start}\n<system-reminder>x</system-reminder>").skip is SkipReason.COMPACTION
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "<bash-input> </bash-input>"])
 def test_no_words_are_empty(text: str) -> None:
-    assert read_prompt(text) == Prompt("", skip=Skip.EMPTY)
+    assert read_prompt(text) == Prompt("", skip=SkipReason.EMPTY)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_slash_command_is_its_name_and_arguments(name: str, arguments: str, wo
 def test_a_command_to_the_program_itself_is_not_a_request(name: str) -> None:
     text = f"<command-name>{name}</command-name>\n<command-args>x</command-args>"
 
-    assert read_prompt(text).skip is Skip.MACHINE
+    assert read_prompt(text).skip is SkipReason.MACHINE
 
 
 def test_a_shell_command_typed_by_the_person_is_kept() -> None:
@@ -136,7 +136,7 @@ def test_a_teammates_words_carry_his_name() -> None:
 def test_a_teammates_protocol_is_the_machines() -> None:
     text = '<teammate-message teammate_id="a">{"type":"idle_notification"}</teammate-message>'
 
-    assert read_prompt(text).skip is Skip.MACHINE
+    assert read_prompt(text).skip is SkipReason.MACHINE
 
 
 def test_an_interruption_is_kept_as_a_sign_of_how_it_ended() -> None:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.model.ledger import Fate, Skip
+from holdfast.model.ledger import LineOutcome, SkipReason
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.records import (
@@ -44,14 +44,14 @@ def attachment(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def only_turn(reading: ParsedLine) -> DraftTurn:
-    assert reading.fate is Fate.CAPTURED
+    assert reading.fate is LineOutcome.CAPTURED
     (turn,) = reading.turns
     return turn
 
 
-def fate(record: dict[str, Any]) -> tuple[Fate, str]:
+def fate(record: dict[str, Any]) -> tuple[LineOutcome, str]:
     reading = read_record(record, FILE)
-    assert reading.fate is Fate.CAPTURED or not (reading.turns or reading.results)
+    assert reading.fate is LineOutcome.CAPTURED or not (reading.turns or reading.results)
     return reading.fate, reading.reason
 
 
@@ -83,12 +83,12 @@ def fate(record: dict[str, Any]) -> tuple[Fate, str]:
     ],
 )
 def test_lines_about_the_program_itself_are_housekeeping(kind: str) -> None:
-    assert fate(line(kind)) == (Fate.SKIPPED, Skip.HOUSEKEEPING)
+    assert fate(line(kind)) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)
 
 
 def test_a_type_that_nobody_knows_is_skipped_by_that_name() -> None:
-    assert fate(line("brand-new")) == (Fate.SKIPPED, Skip.UNKNOWN_TYPE)
-    assert fate({}) == (Fate.SKIPPED, Skip.UNKNOWN_TYPE)
+    assert fate(line("brand-new")) == (LineOutcome.SKIPPED, SkipReason.UNKNOWN_TYPE)
+    assert fate({}) == (LineOutcome.SKIPPED, SkipReason.UNKNOWN_TYPE)
 
 
 @pytest.mark.parametrize(
@@ -105,61 +105,61 @@ def test_a_type_that_nobody_knows_is_skipped_by_that_name() -> None:
     ],
 )
 def test_housekeeping_is_told_from_the_first_bytes(data: bytes, expected: bool) -> None:
-    assert (skip_unparsed(data) is Skip.HOUSEKEEPING) is expected
+    assert (skip_unparsed(data) is SkipReason.HOUSEKEEPING) is expected
 
 
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        (attachment("hook_success", stdout="remember me"), Skip.INJECTED),
-        (attachment("hook_additional_context", content=["remember me"]), Skip.INJECTED),
-        (attachment("hook_blocking_error"), Skip.INJECTED),
-        (attachment("hook_non_blocking_error"), Skip.INJECTED),
-        (attachment("hook_system_message"), Skip.INJECTED),
-        (attachment("async_hook_response"), Skip.INJECTED),
-        (line("api-request-blob", blob="remember me"), Skip.INJECTED),
-        (user("<holdfast-brief>old news</holdfast-brief>"), Skip.INJECTED),
-        (user('<holdfast-brief bank="x">old\nnews'), Skip.INJECTED),
-        (attachment("nested_memory", content="CLAUDE.md"), Skip.HOUSEKEEPING),
-        (attachment("instructions"), Skip.HOUSEKEEPING),
-        (attachment("skill_listing"), Skip.HOUSEKEEPING),
-        (attachment("queued_command", prompt=""), Skip.EMPTY),
-        (user("A summary.", isCompactSummary=True), Skip.COMPACTION),
-        (user("A summary.", repeatsCompactSummary=True), Skip.COMPACTION),
+        (attachment("hook_success", stdout="remember me"), SkipReason.INJECTED),
+        (attachment("hook_additional_context", content=["remember me"]), SkipReason.INJECTED),
+        (attachment("hook_blocking_error"), SkipReason.INJECTED),
+        (attachment("hook_non_blocking_error"), SkipReason.INJECTED),
+        (attachment("hook_system_message"), SkipReason.INJECTED),
+        (attachment("async_hook_response"), SkipReason.INJECTED),
+        (line("api-request-blob", blob="remember me"), SkipReason.INJECTED),
+        (user("<holdfast-brief>old news</holdfast-brief>"), SkipReason.INJECTED),
+        (user('<holdfast-brief bank="x">old\nnews'), SkipReason.INJECTED),
+        (attachment("nested_memory", content="CLAUDE.md"), SkipReason.HOUSEKEEPING),
+        (attachment("instructions"), SkipReason.HOUSEKEEPING),
+        (attachment("skill_listing"), SkipReason.HOUSEKEEPING),
+        (attachment("queued_command", prompt=""), SkipReason.EMPTY),
+        (user("A summary.", isCompactSummary=True), SkipReason.COMPACTION),
+        (user("A summary.", repeatsCompactSummary=True), SkipReason.COMPACTION),
         (
             user("This session is being continued from a previous conversation that ran out"),
-            Skip.COMPACTION,
+            SkipReason.COMPACTION,
         ),
-        (user("Caveat", isMeta=True), Skip.MACHINE),
-        (user("done", turnOrigin="task_notification"), Skip.MACHINE),
-        (user("   "), Skip.EMPTY),
-        (user([]), Skip.EMPTY),
-        (assistant({"type": "thinking", "thinking": "hm"}), Skip.THINKING),
-        (assistant({"type": "redacted_thinking", "data": "x"}), Skip.THINKING),
-        (assistant({"type": "text", "text": " \n"}), Skip.EMPTY),
+        (user("Caveat", isMeta=True), SkipReason.MACHINE),
+        (user("done", turnOrigin="task_notification"), SkipReason.MACHINE),
+        (user("   "), SkipReason.EMPTY),
+        (user([]), SkipReason.EMPTY),
+        (assistant({"type": "thinking", "thinking": "hm"}), SkipReason.THINKING),
+        (assistant({"type": "redacted_thinking", "data": "x"}), SkipReason.THINKING),
+        (assistant({"type": "text", "text": " \n"}), SkipReason.EMPTY),
         (
             assistant({"type": "text", "text": "API Error: 400"}, isApiErrorMessage=True),
-            Skip.MACHINE,
+            SkipReason.MACHINE,
         ),
         (
             line(
                 "assistant", message={"model": "<synthetic>", "content": "No response requested."}
             ),
-            Skip.MACHINE,
+            SkipReason.MACHINE,
         ),
     ],
 )
 def test_what_no_one_said_is_skipped_for_the_right_reason(
-    record: dict[str, Any], reason: Skip
+    record: dict[str, Any], reason: SkipReason
 ) -> None:
-    assert fate(record) == (Fate.SKIPPED, reason)
+    assert fate(record) == (LineOutcome.SKIPPED, reason)
 
 
 @pytest.mark.parametrize("content", [None, 5, True, {"a": 1}])
 @pytest.mark.parametrize("kind", ["user", "assistant"])
 def test_a_message_of_the_wrong_shape_is_a_failure(kind: str, content: object) -> None:
-    assert fate(line(kind, message={"content": content})) == (Fate.FAILED, "wrong-shape")
-    assert fate(line(kind)) == (Fate.FAILED, "wrong-shape")
+    assert fate(line(kind, message={"content": content})) == (LineOutcome.FAILED, "wrong-shape")
+    assert fate(line(kind)) == (LineOutcome.FAILED, "wrong-shape")
 
 
 def test_a_prompt_is_the_users_turn() -> None:
@@ -221,7 +221,7 @@ def test_a_queued_notification_is_not_a_persons_word() -> None:
     by_mode = attachment("queued_command", prompt="Agent done", commandMode="task-notification")
     by_text = attachment("queued_command", prompt="<task-notification>x</task-notification>")
 
-    assert fate(by_mode) == fate(by_text) == (Fate.SKIPPED, Skip.MACHINE)
+    assert fate(by_mode) == fate(by_text) == (LineOutcome.SKIPPED, SkipReason.MACHINE)
 
 
 def test_a_queued_command_with_an_image_is_its_words() -> None:
@@ -315,7 +315,7 @@ def test_a_title_is_given_to_its_session(kind: str, key: str) -> None:
     reading = read_record({"type": kind, key: " Fix the parser ", "sessionId": "s1"}, FILE)
 
     assert (reading.fate, reading.session, reading.title) == (
-        Fate.CAPTURED,
+        LineOutcome.CAPTURED,
         "s1",
         "Fix the parser",
     )
@@ -325,4 +325,4 @@ def test_a_title_is_given_to_its_session(kind: str, key: str) -> None:
 def test_a_summary_of_another_sessions_leaf_is_housekeeping() -> None:
     record = {"type": "summary", "summary": "Old work", "leafUuid": "u9"}
 
-    assert fate(record) == (Fate.SKIPPED, Skip.HOUSEKEEPING)
+    assert fate(record) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)

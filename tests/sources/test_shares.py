@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.model.team import Scope, Shared
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.sources.share_format import (
     decode,
@@ -26,9 +26,9 @@ PATH = person_path(ANN)
 T = "2026-11-0{}T00:00:00.000Z"
 
 
-def shared(number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = False) -> Shared:
+def shared(number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = False) -> SharedRecord:
     origin = f"holdfast://fact/{number:016x}"
-    return Shared(
+    return SharedRecord(
         "", share_key(ANN, origin), "", "fact", text, "Ann", ANN, T.format(day), origin,
         T.format(1), Trust.TEAM, Trust.USER, ("src/a.py",), "mind this", gone,
         Scope.PROJECT,
@@ -41,23 +41,23 @@ def line(**changes: Any) -> bytes:
     return json.dumps({**told, "id": line_hash(told)}).encode()
 
 
-def store(*records: Shared) -> dict[str, bytes]:
+def store(*records: SharedRecord) -> dict[str, bytes]:
     return {PATH: b"".join(encode(record) + b"\n" for record in records)}
 
 
 def test_a_record_comes_back_as_it_was() -> None:
     back = decode(encode(shared()), PATH)
-    assert isinstance(back, Shared) and len(back.version) == 32
+    assert isinstance(back, SharedRecord) and len(back.version) == 32
     assert replace(back, version="") == shared()
     gone = decode(encode(shared(gone=True)), PATH)
-    assert isinstance(gone, Shared) and gone.gone and not gone.text and gone.id == shared().id
+    assert isinstance(gone, SharedRecord) and gone.gone and not gone.text and gone.id == shared().id
     assert encode(shared()).count(b"\n") == 0
 
 
 def test_words_from_outside_stay_so_and_unknown_origins_count_as_outside() -> None:
     for said, trust in (("external", Trust.EXTERNAL), ("king", Trust.EXTERNAL), ("tool", "team")):
         back = decode(line(trust=said), PATH)
-        assert isinstance(back, Shared) and back.trust == trust
+        assert isinstance(back, SharedRecord) and back.trust == trust
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_is_no_record_is_refused_with_a_word(bad: bytes, why: str) -> None:
 
 def test_a_text_cannot_move_a_terminal_or_hide() -> None:
     back = decode(line(text="a\x1b[2Jb\u202ec\n\td", by="A\x07nn"), PATH)
-    assert isinstance(back, Shared)
+    assert isinstance(back, SharedRecord)
     assert (back.text, back.author) == ("a[2Jbc\n\td", "Ann")
 
 
@@ -115,7 +115,7 @@ RECORDS = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(RECORDS, max_size=5), min_size=1, max_size=3))
-def test_stores_merge_in_any_order_to_the_same(parts: list[list[Shared]]) -> None:
+def test_stores_merge_in_any_order_to_the_same(parts: list[list[SharedRecord]]) -> None:
     stores = [store(*records) for records in parts]
     ways = {merge(order)[PATH] for order in permutations(stores)}
     assert len(ways) == 1
@@ -145,7 +145,7 @@ def test_the_latest_holds_and_gone_wins_a_tie() -> None:
 
 def test_a_line_says_for_whom_it_is_and_of_an_unknown_scope_it_is_refused() -> None:
     wider = decode(encode(replace(shared(), scope=Scope.ORGANISATION)), PATH)
-    assert isinstance(wider, Shared) and wider.scope is Scope.ORGANISATION
+    assert isinstance(wider, SharedRecord) and wider.scope is Scope.ORGANISATION
     assert b"scope" not in encode(shared())
     for scope in ("personal", "galaxy", "", 7, ["team"]):
         assert decode(line(scope=scope), PATH) == "of a scope that is not known"

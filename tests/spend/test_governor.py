@@ -18,7 +18,7 @@ from holdfast.errors import (
     SpendError,
 )
 from holdfast.inference.chat import Question, Usage
-from holdfast.model.accounts import Call, CallOutcome
+from holdfast.model.model_calls import CallOutcome, ModelCall
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor, Purpose, estimate
 from holdfast.spend.prices import price_of
@@ -47,7 +47,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     made.close()
 
 
-def calls(store: SqliteStore) -> list[Call]:
+def calls(store: SqliteStore) -> list[ModelCall]:
     sql = "SELECT * FROM model_call ORDER BY rowid"
     rows = store._connection.execute(sql).fetchall()  # pyright: ignore[reportPrivateUsage]
     return [call_of(row) for row in rows]

@@ -13,9 +13,9 @@ import pytest
 from tests.store.conformance.samples import BANK, NOON, OTHER, prepared
 
 from holdfast.errors import ForbiddenError, NotFoundError
-from holdfast.model.query import Filter, Moment
+from holdfast.model.query import RecordFilter, TimelinePosition
 from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fence_store, classify_methods
+from holdfast.store.access_fence import classify_methods, fence_store
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.overview import CommitFilter
 from holdfast.store.sqlite import rows
@@ -26,8 +26,8 @@ GIVEN: dict[str, Any] = {
     "str": "x",
     "int": 5,
     "Sequence[str]": ("turn",),
-    "Filter": Filter(file="a.py"),
-    "Moment": Moment(NOON, "turn", "t1", BANK),
+    "RecordFilter": RecordFilter(file="a.py"),
+    "TimelinePosition": TimelinePosition(NOON, "turn", "t1", BANK),
     "CommitFilter": CommitFilter(),
 }
 # It tells which banks there are; what is kept of it is looked at afterwards.

@@ -8,7 +8,7 @@ from tests.store.postgres_server import Server
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.shared_records import recall_shared, receive
-from holdfast.model.team import Scope, Shared
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from holdfast.sources.share_format import encode_for_server
@@ -18,7 +18,7 @@ DAY = "2026-11-0{}T00:00:00.000Z"
 
 def line(text: str, scope: Scope, day: int, gone: bool = False) -> dict[str, object]:
     return encode_for_server(
-        Shared(
+        SharedRecord(
             "",
             "",
             "",

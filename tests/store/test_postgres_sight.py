@@ -18,7 +18,7 @@ from tests.store.test_postgres_near import MODEL, some_vectors
 from tests.store.test_postgres_near import fill as fill_vectors
 
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.model.accounts import Pause
+from holdfast.model.model_calls import ServicePause
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import fence_store
 from holdfast.store.postgres import nearness
@@ -27,7 +27,7 @@ from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 
 BANKS = ("ours", "theirs")
-PAUSE = Pause("someone", "2027-01-01T00:00:00Z", 1, "away", NOON)
+PAUSE = ServicePause("someone", "2027-01-01T00:00:00Z", 1, "away", NOON)
 
 
 @pytest.fixture

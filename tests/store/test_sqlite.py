@@ -225,7 +225,9 @@ def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None
 def test_a_decision_cannot_be_changed_by_any_sql(sql: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store:
-        kept = store.append_curation(Curation(0, "b1", NOON, Action.CORRECT, "turn/1", "right", "ada"))
+        kept = store.append_curation(
+            Curation(0, "b1", NOON, Action.CORRECT, "turn/1", "right", "ada")
+        )
         with closing(sqlite3.connect(path)) as raw:
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 raw.execute(sql)

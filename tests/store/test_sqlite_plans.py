@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 from tests.store.conformance.samples import BANK, NOON, SESSION, a_commit, an_exchange, prepared
 
-from holdfast.model.query import Filter, Moment
+from holdfast.model.query import RecordFilter, TimelinePosition
 from holdfast.store.protocol.overview import CommitFilter
 from holdfast.store.protocol.vectors import VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
@@ -46,17 +46,17 @@ def path(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "filter",
     [
-        Filter(file="table.py"),
-        Filter(file="src/table.py"),
-        Filter(file="/src/table.py"),
-        Filter(file="src/"),
-        Filter(concept="tide"),
-        Filter(type="bugfix"),
-        Filter(since="2026", until="2027"),
-        Filter("table.py", "tide utc", "bugfix", "2026", "2027"),
+        RecordFilter(file="table.py"),
+        RecordFilter(file="src/table.py"),
+        RecordFilter(file="/src/table.py"),
+        RecordFilter(file="src/"),
+        RecordFilter(concept="tide"),
+        RecordFilter(type="bugfix"),
+        RecordFilter(since="2026", until="2027"),
+        RecordFilter("table.py", "tide utc", "bugfix", "2026", "2027"),
     ],
 )
-def test_finding_work_reads_no_table_from_end_to_end(path: Path, filter: Filter) -> None:
+def test_finding_work_reads_no_table_from_end_to_end(path: Path, filter: RecordFilter) -> None:
     for bank in (BANK, None):
         told = plans(path, lambda store, bank=bank: store.filter_records(bank, filter))
         assert told
@@ -88,7 +88,7 @@ def test_vectors_are_not_counted_anew(path: Path) -> None:
 
 
 def test_a_timeline_reads_each_side_from_its_moment_on(path: Path) -> None:
-    moment = Moment(NOON, "exchange", "x1", BANK)
+    moment = TimelinePosition(NOON, "exchange", "x1", BANK)
     told = plans(path, lambda store: store.passages_around(BANK, moment, KINDS, 5, 5))
     searches = [step for step in told if step.startswith("SEARCH")]
     assert len(searches) == 8

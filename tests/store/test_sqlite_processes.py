@@ -46,7 +46,7 @@ for n in range(200):
                     origin=Origin(source, n + 1))
         store.put_turns([turn])
         done = SourceChange(source, n, n + 1, "", "", 1, 1, 1, {}, (), {"jwt": 1}, "")
-        assert store.advance(done)
+        assert store.advance_source(done)
 store.close()
 """
 

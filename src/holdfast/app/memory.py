@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.app.curation.erasure import Erasure
     from holdfast.app.curation.opinions import Opinions
     from holdfast.app.curation.records import RecordCuration
+    from holdfast.app.curation.rule_files import RuleFiles
     from holdfast.app.curation.rule_proposals import RuleProposals
     from holdfast.app.curation.rule_teaching import RuleTeaching
     from holdfast.app.ingest.ingestion import Ingestion
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from holdfast.model.curation import Curation
     from holdfast.model.knowledge import Memory
     from holdfast.model.opinions import Reflection
-    from holdfast.model.query import Answer, Layer, Recalled
+    from holdfast.model.query import Answer, Layer, RecallResult
     from holdfast.principal import Principal
     from holdfast.recall.lookup.timeline import Timeline
     from holdfast.recall.lookup.trace import Trace
@@ -95,7 +96,7 @@ class Holdfast:
         branch: str = "",
         local: bool = False,
         agent: str = "",
-    ) -> Recalled:
+    ) -> RecallResult:
         """The records that match a query, best first, or an abstention. With `networks` only
         memories are found; with `local` no remote server is queried."""
         return self.search.recall(
@@ -230,14 +231,20 @@ class Holdfast:
         """Rules that are proposed, and their approval or rejection."""
         from holdfast.app.curation.rule_proposals import RuleProposals
 
-        return RuleProposals(self.context)
+        return RuleProposals(self.context, self._rule_files)
 
     @cached_property
     def teaching(self) -> RuleTeaching:
         """Rules that people and agents teach."""
         from holdfast.app.curation.rule_teaching import RuleTeaching
 
-        return RuleTeaching(self.context, self.rules, self.browse)
+        return RuleTeaching(self.context, self._rule_files, self.rules, self.browse)
+
+    @cached_property
+    def _rule_files(self) -> RuleFiles:
+        from holdfast.app.curation.rule_files import RuleFiles
+
+        return RuleFiles(self.context)
 
     @cached_property
     def opinions(self) -> Opinions:

@@ -25,9 +25,15 @@ from holdfast.brief.frame import (
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.prompt_filter import goal_of
 from holdfast.brief.prompt_similarity import PromptSimilarity
-from holdfast.brief.work_items import DecisionQuote, WorkItem, WorkItems, same_subject, telling
+from holdfast.brief.work_items import (
+    DecisionQuote,
+    WorkItem,
+    WorkItems,
+    same_subject,
+    select_quotes,
+)
 from holdfast.language import names
-from holdfast.model.query import Filter, Layer, Passage
+from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH
@@ -92,7 +98,9 @@ def search_by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Passa
 class _Search:
     """One prompt put to one bank."""
 
-    def __init__(self, reader: Reader, bank: str, goal: str, recalled: PassageSearch | None) -> None:
+    def __init__(
+        self, reader: Reader, bank: str, goal: str, recalled: PassageSearch | None
+    ) -> None:
         self._reader = reader
         self._bank = bank
         self._nearness = PromptSimilarity(reader, bank, read_terms(goal))
@@ -161,7 +169,9 @@ class _Search:
             for file in sorted(found.matter.changed)[:_FILES]:
                 around[file] = max(around.get(file, 0.0), found.near)
         for file, near in sorted(around.items(), key=lambda item: (-item[1], item[0]))[:_FILES]:
-            records = self._reader.filter_records(self._bank, Filter(file=file), _OF_A_FILE + 1)
+            records = self._reader.filter_records(
+                self._bank, RecordFilter(file=file), _OF_A_FILE + 1
+            )
             if len(records) > _OF_A_FILE:
                 continue  # a file that everything touches tells nothing apart
             for record in records:
@@ -170,11 +180,15 @@ class _Search:
                     found.via = max(found.via, _VIA_FILE * near)
         for name in names(self._goal):
             if ("." in name or "/" in name) and not name.lower().endswith(_EVERYWHERE):
-                for record in self._reader.filter_records(self._bank, Filter(file=name), _OF_A_FILE):
+                for record in self._reader.filter_records(
+                    self._bank, RecordFilter(file=name), _OF_A_FILE
+                ):
                     self._meet(self.matters.of(record)).named = True
 
 
-def goal_brief(reader: Reader, bank: str, prompt: str, recalled: PassageSearch | None = None) -> Brief:
+def goal_brief(
+    reader: Reader, bank: str, prompt: str, recalled: PassageSearch | None = None
+) -> Brief:
     """What a session's first prompt should know, or nothing. By words alone, unless another way
     to find passages is given, such as one that knows meanings."""
     goal = goal_of(prompt)
@@ -250,9 +264,9 @@ def _amended(
 def _sayings(matter: WorkItem, stretch: Sequence[WorkItem]) -> tuple[DecisionQuote, ...]:
     """Its own sentences, and clear ones from right before and after it."""
     beside = [s for part in stretch if part is not matter for s in part.sayings]
-    own = telling(matter.sayings)
+    own = select_quotes(matter.sayings)
     clear = [s for s in beside if s.strength >= MIN_STRENGTH]
-    return tuple(telling([*own, *clear]))
+    return tuple(select_quotes([*own, *clear]))
 
 
 def _render(items: Sequence[_Item], ground: MemoryFile) -> Brief:
@@ -286,7 +300,7 @@ def _lines(item: _Item, ground: MemoryFile) -> list[str]:
         title = f"- {format_day(matter.time)}, remembered"
     lines.insert(0, title)
     if item.amended is not None:
-        before = telling(item.amended.sayings, most=1)
+        before = select_quotes(item.amended.sayings, most=1)
         said = quote(before[0].sentence if before else item.amended.title)
         lines.append(f"  This replaces {format_day(item.amended.time)}: {said}")
     otherwise = ground.mark(" ".join(saying.sentence for saying in item.sayings))

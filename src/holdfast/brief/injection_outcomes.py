@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from holdfast.language import STOPWORDS, cut, stem, words
-from holdfast.model.accounts import Injection, InjectionKind, Use, Used
+from holdfast.model.injections import Injection, InjectionKind, InjectionUse, RecordUse
 from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
@@ -56,7 +56,7 @@ class SettledCounts(NamedTuple):
 
 class _Verdict(NamedTuple):
     injection: Injection
-    uses: Sequence[Used] = ()
+    uses: Sequence[RecordUse] = ()
 
 
 def settle_injections(store: Ledger, now: str) -> SettledCounts:
@@ -91,7 +91,7 @@ def _verdict(store: Ledger, injection: Injection, now: datetime) -> _Verdict | N
     records = _Records(store, injection, asked)
     use, because = _use(records, turns)
     done = replace(injection, arrived=arrived, use=use, because=because)
-    of_use = arrived is not False and use not in (Use.CONTRADICTED, Use.IGNORED)
+    of_use = arrived is not False and use not in (InjectionUse.CONTRADICTED, InjectionUse.IGNORED)
     return _Verdict(done, records.uses(turns) if of_use else ())
 
 
@@ -125,17 +125,17 @@ def _arrived(store: Ledger, injection: Injection, sessions: Sequence[Session]) -
     return False if looked else None
 
 
-def _use(records: _Records, turns: Sequence[Turn]) -> tuple[Use, str]:
+def _use(records: _Records, turns: Sequence[Turn]) -> tuple[InjectionUse, str]:
     """The strongest sign of use, and the piece of the session that shows it."""
     for turn in turns:
         if turn.role is Role.USER and _OTHERWISE.search(turn.text[:600]):
-            return Use.CONTRADICTED, cut(turn.text, _BECAUSE)
-    for use in (Use.CITED, Use.FILE, Use.WORDING):
+            return InjectionUse.CONTRADICTED, cut(turn.text, _BECAUSE)
+    for use in (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING):
         for turn in turns:
             for record in records.all if turn.role is not Role.USER else ():
                 if found := record.shown(use, turn):
                     return use, cut(found, _BECAUSE)
-    return Use.IGNORED, ""
+    return InjectionUse.IGNORED, ""
 
 
 class _Known(NamedTuple):
@@ -146,12 +146,12 @@ class _Known(NamedTuple):
     files: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
 
-    def shown(self, use: Use, turn: Turn) -> str:
+    def shown(self, use: InjectionUse, turn: Turn) -> str:
         """The piece of a turn that shows such a use of it."""
-        if use is Use.CITED:
+        if use is InjectionUse.CITED:
             text = _text(turn)
             return text if self.id and self.id in text else ""
-        if use is Use.FILE:
+        if use is InjectionUse.FILE:
             target = turn.tool.target.replace("\\", "/") if turn.tool is not None else ""
             ends = tuple("/" + file.replace("\\", "/") for file in self.files)
             return target if target and ("/" + target).endswith(ends or ("\0",)) else ""
@@ -176,14 +176,14 @@ class _Records:
                 id = parsed.id[:_CITED] if len(parsed.id) >= _CITED else ""
                 self.all.append(self._learn(_Known(name, id), next(iter(found), None)))
 
-    def uses(self, turns: Sequence[Turn]) -> list[Used]:
+    def uses(self, turns: Sequence[Turn]) -> list[RecordUse]:
         """Where each record that may state a fact was first made use of."""
-        found: list[Used] = []
+        found: list[RecordUse] = []
         for record in self.all:
             if (parsed := parse_uri(record.uri)) and parsed.word in _STATING:
                 first = next((turn for turn in turns if _made_use(record, turn)), None)
                 if first is not None:
-                    found.append(Used(record.uri, first.session, first.id, first.time))
+                    found.append(RecordUse(record.uri, first.session, first.id, first.time))
         return found
 
     def _learn(self, known: _Known, record: object) -> _Known:
@@ -212,7 +212,7 @@ def _made_use(record: _Known, turn: Turn) -> bool:
     """Whether a turn shows use of the record itself: its file may be touched for any reason."""
     if turn.role is Role.USER or not turn.time:
         return False
-    return any(record.shown(use, turn) for use in (Use.CITED, Use.WORDING))
+    return any(record.shown(use, turn) for use in (InjectionUse.CITED, InjectionUse.WORDING))
 
 
 def _text(turn: Turn) -> str:

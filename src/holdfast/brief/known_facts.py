@@ -7,7 +7,7 @@ from typing import NamedTuple
 from holdfast.brief.frame import format_day, quote, sanitize, trust_label
 from holdfast.language import cut
 from holdfast.model.knowledge import Fact, FactKind
-from holdfast.model.trust import ENDED
+from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
@@ -35,8 +35,8 @@ def fact_lines(reader: Reader, bank: str, id_length: int) -> FactLines:
     """What a session should know of the facts of a bank."""
     facts = reader.facts(bank)
     by_uri = {uri("fact", fact.id): fact for fact in facts}
-    told = [fact for fact in facts if fact.status not in ENDED and _is_told(fact)]
-    ended = [fact for fact in facts if fact.status in ENDED]
+    told = [fact for fact in facts if fact.status not in ENDED_STATUSES and _is_told(fact)]
+    ended = [fact for fact in facts if fact.status in ENDED_STATUSES]
     lines = [_rule(fact, by_uri, id_length) for fact in told if fact.kind is FactKind.RULE]
     solutions = [fact for fact in told if fact.kind is FactKind.SOLUTION]
     lines += [_solution(fact, id_length) for fact in solutions[:_MOST_SOLUTIONS]]
@@ -57,7 +57,9 @@ def _rule(fact: Fact, by_uri: dict[str, Fact], id_length: int) -> FactLine:
         replaced = f" (replaces {format_day(last.validity.since)}, fact/{last.id[:id_length]})"
     who = "user" if fact.trust.value == "user" else f"told by {fact.trust.value}"
     words = quote(cut(fact.content, _LONGEST))
-    line = f"- {format_day(fact.validity.learned)} {who}: {trust_label(fact.trust)}{words}{replaced}"
+    line = (
+        f"- {format_day(fact.validity.learned)} {who}: {trust_label(fact.trust)}{words}{replaced}"
+    )
     return _line(fact, line, id_length)
 
 

@@ -81,7 +81,9 @@ def _key(reader: Reader, bank: Bank, wanted: Wanted) -> str:
     """What a bank's brief depends on, as one word."""
     counts = reader.counts(bank.id)
     latest = [
-        p.id for kind in ("exchange", "commit", "memory") for p in reader.recent_passages(bank.id, kind, 3)
+        p.id
+        for kind in ("exchange", "commit", "memory")
+        for p in reader.recent_passages(bank.id, kind, 3)
     ]
     curated = len(reader.curations(bank.id))
     given = (_LOOK, bank.name, counts, reader.last_session_end(bank.id), latest, curated, wanted)

@@ -28,7 +28,7 @@ from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
 from holdfast.language import cut, sentences
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
@@ -134,7 +134,7 @@ def _left_off(reader: Reader, bank: str) -> list[_Part]:
 
 
 def _last(session: Session, digest: Digest, corrected: str) -> _Part:
-    told = f"[corrected {sanitize(correction_note)}] " if corrected else ""
+    told = f"[corrected {sanitize(corrected)}] " if corrected else ""
     branch = f", branch {sanitize(session.branch)}" if session.branch else ""
     lines = [
         f"- {format_minute(digest.ended or digest.started)}{branch}, {digest.outcome.value}: "
@@ -163,8 +163,12 @@ def _decisions(reader: Reader, bank: str, ground: MemoryFile) -> list[_Part]:
     """What was settled in so many words, the latest first, amended ones in their last version."""
     matters = WorkItems(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
-    records += reader.filter_records(bank, Filter(type="decision"), _LOOKED_AT)
-    records += [x for x in reader.filter_records(bank, Filter(since=_ALL), _LOOKED_AT) if _by_person(x)]
+    records += reader.filter_records(bank, RecordFilter(type="decision"), _LOOKED_AT)
+    records += [
+        x
+        for x in reader.filter_records(bank, RecordFilter(since=_ALL), _LOOKED_AT)
+        if _by_person(x)
+    ]
     records += _commits(reader, bank)
     known = {record.id: record for record in records}
     made = [matters.of(record) for record in known.values()]
@@ -232,7 +236,9 @@ def _decision(matter: WorkItem, before: WorkItem | None) -> _Part:
     said = select_quotes(persons, most=2, characters=360)
     words = " ".join(quote(saying.sentence) for saying in said)
     replaced = f" (replaces {format_day(before.time)})" if before is not None else ""
-    line = f"- {format_day(matter.time)} {said[0].who}: {trust_label(matter.trust)}{words}{replaced}"
+    line = (
+        f"- {format_day(matter.time)} {said[0].who}: {trust_label(matter.trust)}{words}{replaced}"
+    )
     return _Part((f"{line} ({_short(matter.uri)})",), (matter.uri,))
 
 
@@ -240,7 +246,7 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
     """Recent exchanges, a line each, with what it would cost to read them."""
     parts: list[_Part] = []
     last_day = ""
-    for record in reader.filter_records(bank, Filter(since=_ALL), _LOOKED_AT) if most else ():
+    for record in reader.filter_records(bank, RecordFilter(since=_ALL), _LOOKED_AT) if most else ():
         if len(parts) == most:
             break
         if not isinstance(record, Exchange) or not _worth_listing(reader, record):
@@ -267,7 +273,7 @@ def _worth_listing(reader: Reader, exchange: Exchange) -> bool:
 def _row(x: Exchange, date: str, corrected: str) -> str:
     kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _OPEN else "")
     cost = tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
-    told = f"[corrected {sanitize(correction_note)}] " if corrected else ""
+    told = f"[corrected {sanitize(corrected)}] " if corrected else ""
     title = f"{trust_label(x.trust)}{told}{cut(sanitize(x.title), _TITLE)}"
     # A question says nothing of what was found or chosen.
     answer = next(iter(sentences(x.summary)), "") if x.title.endswith("?") else ""

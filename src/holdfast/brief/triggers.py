@@ -21,7 +21,7 @@ from holdfast.brief.work_items import (
     select_quotes,
 )
 from holdfast.language import names, sentences
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.refine.core.signals import SHELL_TOOLS
@@ -56,7 +56,7 @@ def file_triggers(reader: Reader, bank: str) -> Triggers:
 
 
 def _candidates(reader: Reader, bank: str, since: str) -> Iterable[Exchange | Commit]:
-    yield from reader.filter_records(bank, Filter(since=since), _LOOKED_AT)
+    yield from reader.filter_records(bank, RecordFilter(since=since), _LOOKED_AT)
     for passage in reader.recent_passages(bank, "commit", _LOOKED_AT, since):
         if "\n" in passage.body:
             for record in reader.find(bank, "commit", passage.id, 1):
@@ -107,7 +107,9 @@ def _file_brief(file: str, matter: WorkItem) -> Brief:
 def error_triggers(reader: Reader, bank: str) -> Triggers:
     """By signature, errors that were understood and resolved."""
     found: Triggers = {}
-    for record in reader.filter_records(bank, Filter(type=ExchangeType.BUGFIX.value), _LOOKED_AT):
+    for record in reader.filter_records(
+        bank, RecordFilter(type=ExchangeType.BUGFIX.value), _LOOKED_AT
+    ):
         if isinstance(record, Exchange) and record.outcome is Outcome.DONE:
             for signature, brief in _of_exchange(reader, record):
                 known = found.setdefault(signature, [])

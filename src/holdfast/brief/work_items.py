@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.model.curation import Curated
+from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
@@ -111,7 +111,9 @@ class WorkItem:
     @cached_property
     def roots(self) -> frozenset[str]:
         """The stems of what it says, to tell whether two speak of the same."""
-        said = " ".join((self.title, *(s.sentence for s in self.sayings if s.strength >= MIN_STRENGTH)))
+        said = " ".join(
+            (self.title, *(s.sentence for s in self.sayings if s.strength >= MIN_STRENGTH))
+        )
         return frozenset(stem(word) for word in words(said) if word not in STOPWORDS)
 
 
@@ -246,7 +248,7 @@ class WorkItems:
                     yield turn
 
 
-def _said_anew(x: Exchange, known: Curated) -> Iterable[DecisionQuote]:
+def _said_anew(x: Exchange, known: CurationState) -> Iterable[DecisionQuote]:
     """What a person says that an exchange settled; what was said in it then is superseded."""
     for r in find_decision_sentences(known.text, by_person=True):
         yield DecisionQuote(
@@ -267,7 +269,7 @@ def _memory(m: Memory, corrected: str) -> WorkItem:
     nothing = frozenset[str]()
 
     def read() -> Iterable[DecisionQuote]:
-        who = f"{m.who}, to be remembered{correction_note}"
+        who = f"{m.who}, to be remembered{corrected}"
         person = not m.by_agent or bool(corrected)
         yield DecisionQuote(
             m.what,
@@ -357,7 +359,9 @@ def latest_versions(matters: Sequence[WorkItem]) -> list[tuple[WorkItem, WorkIte
     return kept
 
 
-def select_quotes(sayings: Iterable[DecisionQuote], most: int = 3, characters: int = 620) -> list[DecisionQuote]:
+def select_quotes(
+    sayings: Iterable[DecisionQuote], most: int = 3, characters: int = 620
+) -> list[DecisionQuote]:
     """The sayings to quote: the strongest, then one that rejects something, then the next; in
     the order they were said, none cut."""
     ranked = sorted(sayings, key=lambda s: (-s.strength, s.place))

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.config_file import BOM, ConfigFile, diff, read_bytes, save
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
-from holdfast.hosts.host import Host, HoldfastCommand, SettingsChange
+from holdfast.hosts.host import HoldfastCommand, Host, SettingsChange
 from holdfast.sources.agent import UserEnvironment
 
 Result = TypeVar("Result")
@@ -77,7 +77,9 @@ def plan_uninstall(hosts: Iterable[Host], where: UserEnvironment, ours: Holdfast
     return plan
 
 
-def _taken_out(record: InstallRecord, path: Path, pieces: Sequence[SettingsChange]) -> Change | None:
+def _taken_out(
+    record: InstallRecord, path: Path, pieces: Sequence[SettingsChange]
+) -> Change | None:
     raw = read_bytes(path)
     if raw is None:
         return None

@@ -67,7 +67,9 @@ class Host(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def json_server(path: Path, steps: tuple[str, ...], entry: Object, ours: HoldfastCommand) -> SettingsChange:
+def json_server(
+    path: Path, steps: tuple[str, ...], entry: Object, ours: HoldfastCommand
+) -> SettingsChange:
     """Our server in a list of servers that is JSON, at a path of keys."""
     place: tuple[Step, ...] = (*steps, SERVER)
 
@@ -114,10 +116,14 @@ def starts_this_holdfast(value: object, ours: HoldfastCommand) -> bool:
     """Whether an entry starts our server in this very home."""
     entry = _object(value)
     told = _object(entry.get("env") or entry.get("environment")).get(_HOME_VARIABLE)
-    return starts_holdfast(entry) and (ours.is_default_home if told is None else told == str(ours.home))
+    return starts_holdfast(entry) and (
+        ours.is_default_home if told is None else told == str(ours.home)
+    )
 
 
-def json_hooks(path: Path, ours: HoldfastCommand, events: Sequence[str], timeout: int) -> SettingsChange:
+def json_hooks(
+    path: Path, ours: HoldfastCommand, events: Sequence[str], timeout: int
+) -> SettingsChange:
     """A hook of ours for each event, in the shape that Claude Code began."""
 
     def add(text: str) -> str:

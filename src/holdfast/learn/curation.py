@@ -13,8 +13,8 @@ from typing import NamedTuple
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn import import_intake, opinions, share_intake
 from holdfast.learn.decision_state import batch_entries, current_state, in_effect, undoable
-from holdfast.model.corrections import worded_memory
-from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.corrections import corrected_memory
+from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
     Fact,
@@ -289,7 +289,7 @@ class Curator:
         wished = {memory.id for memory in self._writer.all_remembered(bank)}
         sessions: dict[str, None] = {}
         for target in targets:
-            nothing = Curated(bank, target.kind, target.id, target.session)
+            nothing = CurationState(bank, target.kind, target.id, target.session)
             known = self._writer.curation_state(bank, target.kind, target.id) or nothing
             by_wish = target.kind in (share_intake.SHARE_IMPORT, import_intake.IMPORT_BATCH) or (
                 target.kind == "memory" and target.id in wished
@@ -325,7 +325,7 @@ class Curator:
         log = self._writer.curations(bank)
         return [e for e in log if e.action is not Action.UNDO and parse_uri(e.target)]
 
-    def _show(self, state: Curated) -> None:
+    def _show(self, state: CurationState) -> None:
         """Make what belongs to no session findable, in its words of now, or not at all."""
         if state.kind == "fact" and state.text and not state.was:
             for record in self._writer.find(state.bank, "fact", state.id, 1):
@@ -347,10 +347,10 @@ class Curator:
         elif state.kind in (import_intake.IMPORTED, import_intake.IMPORT_BATCH):
             import_intake.refresh_passages_of(self._writer, state.bank, state.kind, state.id)
 
-    def _show_memory(self, state: Curated) -> None:
+    def _show_memory(self, state: CurationState) -> None:
         for memory in self._writer.all_remembered(state.bank):
             if memory.id == state.id:
-                now = worded_memory(memory, state.text) if state.text else memory
+                now = corrected_memory(memory, state.text) if state.text else memory
                 self._writer.put_passage(memory, None if state.gone else memory_passage(now))
                 was = memory.what if state.text else ""
                 self._writer.put_curation_state(state._replace(was=was))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.errors import NotFoundError
-from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.knowledge import ReviewState
 
 _FOR_GOOD = (Action.PURGE, Action.SCRUB)
@@ -35,10 +35,10 @@ def undoable(log: Iterable[Curation]) -> list[Curation]:
     ]
 
 
-def current_state(known: Curated, target: str, left: Sequence[Curation], by_wish: bool = False) -> Curated:
+def current_state(known: CurationState, target: str, left: Sequence[Curation], by_wish: bool = False) -> CurationState:
     """What the decisions that stand come to for one record. What is there `by_wish` alone is there
     for as long as the wish to remember it stands."""
-    state = Curated(known.bank, known.kind, known.id, known.session, was=known.was)
+    state = CurationState(known.bank, known.kind, known.id, known.session, was=known.was)
     if by_wish:
         state = state._replace(forgotten=True)
     for entry in left:

@@ -20,8 +20,8 @@ from holdfast.learn import import_intake, share_intake
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.opinions import update_opinions
 from holdfast.learn.text_erasure import EventEraser, TextRemover, scrub_json
-from holdfast.model.accounts import Chore
 from holdfast.model.curation import Action, Curation
+from holdfast.model.failed_tasks import FailedTask
 from holdfast.model.knowledge import Rule
 from holdfast.model.records import Role, Turn
 from holdfast.refine.facts.fact_stage import update_bank_facts
@@ -318,7 +318,7 @@ class Eraser:
     def _note_unfinished(self) -> None:
         """Killed after the rows are gone, a worker makes the files forget them too."""
         now = self._now()
-        self._store.put_failed_task(Chore(OVERWRITE, 1, "what was erased is still in a file", now, now))
+        self._store.put_failed_task(FailedTask(OVERWRITE, 1, "what was erased is still in a file", now, now))
 
     def _origins(self, touched: Iterable[ScrubMatch]) -> set[int]:
         turns = (self._store.turn(t.bank, t.id) for t in touched if t.table == "turn")

@@ -15,11 +15,11 @@ from itertools import islice
 from holdfast.capture.redact import Redactor
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
-from holdfast.model.imports import Imported, Importing
+from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import imported_passage
 from holdfast.refine.ingest.erasure_marks import ErasedNames
-from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord
+from holdfast.sources.imports.draft import DraftRecord, ImportItem, SkippedRecord
 from holdfast.store.protocol import Writer
 
 IMPORTED = "imported"
@@ -68,7 +68,7 @@ class ImportWriter:
         self._met: set[tuple[str, str]] = set()
         self.tallies: dict[str, ImportCounts] = {}
 
-    def import_drafts(self, given: Iterable[Imported], bank_of: Callable[[str], str], importing: str) -> None:
+    def import_drafts(self, given: Iterable[ImportItem], bank_of: Callable[[str], str], importing: str) -> None:
         """Go through a source; `bank_of` names the bank of a project, and nothing is written where
         no `importing` is named."""
         stream = iter(given)
@@ -85,7 +85,7 @@ class ImportWriter:
         return self.tallies.setdefault(bank, ImportCounts(bank))
 
     def _by_bank(
-        self, some: Iterable[Imported], bank_of: Callable[[str], str]
+        self, some: Iterable[ImportItem], bank_of: Callable[[str], str]
     ) -> dict[str, list[DraftRecord]]:
         found: dict[str, list[DraftRecord]] = {}
         for one in some:
@@ -98,7 +98,7 @@ class ImportWriter:
                 found.setdefault(bank_of(project), []).append(one)
         return found
 
-    def _new(self, bank: str, drafts: Sequence[DraftRecord]) -> Iterator[Imported]:
+    def _new(self, bank: str, drafts: Sequence[DraftRecord]) -> Iterator[ImportedRecord]:
         held = self._held.get(bank)
         if held is None:
             held = self._held[bank] = self._writer.imported_versions(bank)
@@ -121,7 +121,7 @@ class ImportWriter:
                     (tally.changed if id in held else tally.added)[draft.kind] += 1
                     yield record
 
-    def _clean(self, bank: str, id: str, draft: DraftRecord, tally: ImportCounts) -> Imported:
+    def _clean(self, bank: str, id: str, draft: DraftRecord, tally: ImportCounts) -> ImportedRecord:
         """A draft without secrets and without what nobody can see."""
 
         def clean(text: str) -> str:
@@ -135,7 +135,7 @@ class ImportWriter:
         origin, session = clean(draft.origin), clean(draft.session)
         # Not when it was: a file that was copied says nothing else.
         version = content_id(draft.kind, title, text, origin, *files, "", *labels)
-        return Imported(
+        return ImportedRecord(
             bank, id, version, self._program, draft.kind, title, text, draft.time, origin, session,
             files, labels, taken=self.time,
         )  # fmt: skip
@@ -153,7 +153,7 @@ def record_import(writer: Writer, taker: ImportWriter, program: str, place: str,
         if first:
             skipped, failed, first = skipped + left.skipped, failed + left.failed, False
         kinds = tally.added + tally.changed
-        done = Importing(
+        done = ImportBatch(
             bank, id, program, place, taker.time, dict(kinds), dict(skipped), dict(failed),
             tally.redacted.total(),
         )  # fmt: skip

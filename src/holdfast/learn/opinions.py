@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from holdfast.language import cut
 from holdfast.model.bank import Disposition
-from holdfast.model.corrections import worded_memory
+from holdfast.model.corrections import corrected_memory
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.opinions import Belief, Opinion, Stance, Trend
+from holdfast.model.opinions import Opinion, OpinionRevision, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, least_trusted
 from holdfast.model.uris import parse_uri
@@ -164,7 +164,7 @@ def _update(
     note = _note(known, opinion, resolved)
     if known is not None and not note and _same(known, opinion):
         return ""
-    belief = Belief(now, opinion.confidence, *_counts(opinion), note) if note else None
+    belief = OpinionRevision(now, opinion.confidence, *_counts(opinion), note) if note else None
     opinion = replace(opinion, trend=_trend(writer, opinion, belief, now))
     writer.put_opinion(opinion, belief, passage_of(writer, opinion))
     return {"formed": "formed", "faded": "faded"}.get(note, "changed" if note else "")
@@ -238,13 +238,13 @@ def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:
     return "strengthened" if moved > 0 else "weakened"
 
 
-def _trend(writer: Writer, opinion: Opinion, belief: Belief | None, now: str) -> Trend:
+def _trend(writer: Writer, opinion: Opinion, belief: OpinionRevision | None, now: str) -> Trend:
     told = writer.opinion_history(opinion.bank, opinion.id)
     told += [belief] if belief else []
     return trend_of(told, opinion.latest, now)
 
 
-def trend_of(told: Sequence[Belief], latest: str, now: str) -> Trend:
+def trend_of(told: Sequence[OpinionRevision], latest: str, now: str) -> Trend:
     """Where an opinion is going, by its last two steps and the age of its latest evidence."""
     if latest and _days(latest, now) > STALE_DAYS:
         return Trend.STALE
@@ -292,7 +292,7 @@ def passage_of(writer: Writer, opinion: Opinion) -> Passage | None:
         return None
     memory = memory_of(opinion)
     if known is not None and known.text:
-        memory = replace(worded_memory(memory, known.text), status=Status.VERIFIED)
+        memory = replace(corrected_memory(memory, known.text), status=Status.VERIFIED)
     context = f"{date_words(opinion.latest)} opinion {opinion.why} {split_identifiers(memory.what)}"
     return memory_passage(memory, context=context)
 

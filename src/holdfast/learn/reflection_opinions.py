@@ -12,7 +12,14 @@ from dataclasses import replace
 from holdfast.language import STOPWORDS, stem, words
 from holdfast.learn.opinions import FADED_BELOW, opinion_id, passage_of, trend_of
 from holdfast.model.bank import Bank
-from holdfast.model.opinions import Belief, Cited, Claim, Opinion, Reflection, Trend
+from holdfast.model.opinions import (
+    Opinion,
+    OpinionRevision,
+    Reflection,
+    ReflectionCitation,
+    ReflectionClaim,
+    Trend,
+)
 from holdfast.model.trust import Status, Trust, least_trusted
 from holdfast.refine.memories.salience import is_worth_retaining
 from holdfast.store.protocol import Writer
@@ -40,13 +47,13 @@ def keep_beliefs(writer: Writer, bank: Bank, told: Reflection, now: str) -> list
     return kept
 
 
-def _held(claim: Claim, told: Reflection) -> bool:
+def _held(claim: ReflectionClaim, told: Reflection) -> bool:
     """Whether an opinion that people stated says it already."""
     roots = {stem(word) for word in words(claim.sentence)}
     return any(o.aspect != FINDING and set(o.target.split()) <= roots for o in told.opinions)
 
 
-def _finding(bank: str, claim: Claim, told: Reflection, now: str) -> Opinion | None:
+def _finding(bank: str, claim: ReflectionClaim, told: Reflection, now: str) -> Opinion | None:
     cited = {one.number: one for one in told.citations}
     ours = _lasting(cited[n] for n in claim.cited)
     if len(ours) < 2 or any(one.trust is Trust.EXTERNAL for one in ours):
@@ -74,7 +81,7 @@ def _finding(bank: str, claim: Claim, told: Reflection, now: str) -> Opinion | N
     )
 
 
-def _lasting(cited: Iterable[Cited]) -> list[Cited]:
+def _lasting(cited: Iterable[ReflectionCitation]) -> list[ReflectionCitation]:
     """What a finding may rest on: what is made of other records is made anew with them."""
     return [one for one in cited if not any(f"/{word}/" in one.uri for word in _NOT_OURS)]
 
@@ -94,7 +101,7 @@ def _put(writer: Writer, opinion: Opinion, now: str) -> None:
         moved = opinion.confidence - known.confidence
         note = "" if abs(moved) < _MOVED else "strengthened" if moved > 0 else "weakened"
     counts = len(opinion.evidence_for), len(opinion.evidence_against)
-    belief = Belief(now, opinion.confidence, *counts, note) if note else None
+    belief = OpinionRevision(now, opinion.confidence, *counts, note) if note else None
     told = writer.opinion_history(opinion.bank, opinion.id) + ([belief] if belief else [])
     opinion = replace(opinion, trend=trend_of(told, opinion.latest, now))
     writer.put_opinion(opinion, belief, passage_of(writer, opinion))

@@ -17,7 +17,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern
 from holdfast.model.records import Digest, Exchange, Session
-from holdfast.model.team import Scope, Shared
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.trace import find_record, kind_of
@@ -70,7 +70,7 @@ class TextCleaner(NamedTuple):
 class Draft(NamedTuple):
     """What is to be shared, and how many secrets were taken out of it once more."""
 
-    shared: Shared
+    shared: SharedRecord
     redacted: int
 
 
@@ -127,7 +127,7 @@ def _drafted(record: Record, words: TextCleaner, sharer: Sharer) -> Draft:
     clean, taken = words.redact(text)
     note, more = words.redact(sharer.note.strip())
     trust: Trust = getattr(record, "trust", Trust.EXTERNAL)
-    shared = Shared(
+    shared = SharedRecord(
         record.bank, share_key(sharer.email, origin), "", kind_of(record), _shortened(clean),
         sharer.name, sharer.email, sharer.now, origin, time, Trust.TEAM, trust,
         tuple(dict.fromkeys(words.clean(file) for file in files))[:_FILES], note,
@@ -183,7 +183,7 @@ def _of_digest(digest: Digest) -> str:
     return "\n\n".join(f"{name}: {item}" for name, items in sections for item in items if item)
 
 
-def dated_after(shared: Shared, known: Shared | None) -> Shared:
+def dated_after(shared: SharedRecord, known: SharedRecord | None) -> SharedRecord:
     """A record dated so that it holds against what was said of the same before, whatever the
     clock says."""
     if known is None or shared.shared > known.shared:
@@ -193,11 +193,11 @@ def dated_after(shared: Shared, known: Shared | None) -> Shared:
     return replace(shared, shared=time)
 
 
-def same_content(one: Shared, other: Shared) -> bool:
+def same_content(one: SharedRecord, other: SharedRecord) -> bool:
     """Whether two say the same of the same, whenever it was."""
     return _said(one) == _said(other)
 
 
-def _said(shared: Shared) -> tuple[object, ...]:
+def _said(shared: SharedRecord) -> tuple[object, ...]:
     s = shared
     return s.id, s.kind, s.text, s.author, s.time, s.lineage, s.files, s.note, s.gone, s.scope

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from holdfast.capture.redact import Redactor
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
-from holdfast.model.team import Shared
+from holdfast.model.team import SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.passages import shared_passage
 from holdfast.refine.ingest.erasure_marks import ErasedNames
@@ -40,9 +40,9 @@ class ShareImportPlan(NamedTuple):
     shared it; how much is known or our own; what is refused, by reason; secrets taken out."""
 
     place: ShareSource
-    added: tuple[Shared, ...] = ()
-    changed: tuple[Shared, ...] = ()
-    gone: tuple[Shared, ...] = ()
+    added: tuple[SharedRecord, ...] = ()
+    changed: tuple[SharedRecord, ...] = ()
+    gone: tuple[SharedRecord, ...] = ()
     known: int = 0
     own: int = 0
     erased: int = 0
@@ -63,7 +63,7 @@ class ShareImportPlan(NamedTuple):
 def plan_import(
     writer: Writer,
     bank: str,
-    found: tuple[Mapping[str, Shared], Iterable[RefusedLine]],
+    found: tuple[Mapping[str, SharedRecord], Iterable[RefusedLine]],
     place: ShareSource,
     now: str,
     redactor: Redactor,
@@ -94,7 +94,7 @@ def plan_import(
     return told
 
 
-def _is_own(reader: Reader, bank: str, record: Shared, email: str) -> bool:
+def _is_own(reader: Reader, bank: str, record: SharedRecord, email: str) -> bool:
     """Whether a record was shared in our name out of a memory that knows what this one does."""
     named = parse_uri(record.origin)
     if named is None or record.email.lower() != email.lower():
@@ -103,13 +103,13 @@ def _is_own(reader: Reader, bank: str, record: Shared, email: str) -> bool:
     return any(one.id == named.id for one in there)
 
 
-def _taken_back(told: ShareImportPlan, before: Shared | None, record: Shared) -> ShareImportPlan:
+def _taken_back(told: ShareImportPlan, before: SharedRecord | None, record: SharedRecord) -> ShareImportPlan:
     if before is None or before.gone:
         return told._replace(known=told.known + 1)
     return told._replace(gone=(*told.gone, record))
 
 
-def _taken(told: ShareImportPlan, before: Shared | None, record: Shared, redactor: Redactor) -> ShareImportPlan:
+def _taken(told: ShareImportPlan, before: SharedRecord | None, record: SharedRecord, redactor: Redactor) -> ShareImportPlan:
     """Secrets do not come in, even where somebody else let them out."""
     texts = [redactor.redact(text) for text in (record.text, record.note, record.author)]
     files = tuple(redactor.redact(file).text for file in record.files)

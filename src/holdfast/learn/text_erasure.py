@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from holdfast.capture import journal
 from holdfast.errors import InputError
-from holdfast.model.ledger import Skip
+from holdfast.model.ledger import SkipReason
 from holdfast.model.records import Turn
 from holdfast.sources.claude_code.events import session_id
 from holdfast.sources.draft import FileInfo
@@ -71,7 +71,7 @@ class EventEraser:
         told = (session, _plain(str(event.get("text", ""))))
         if session in self._sessions or told in self._said or event.get("call") in self._calls:
             kept = {key: event[key] for key in _KEPT_OF_AN_EVENT if key in event}
-            return {**kept, "skip": Skip.ERASED.value}
+            return {**kept, "skip": SkipReason.ERASED.value}
         return event
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from holdfast.model.trust import Freshness
 
 # Nobody counts further.
-MANY = 50
+MAX_COUNTED_COMMITS = 50
 
 
-class FileFate(NamedTuple):
+class FileFreshness(NamedTuple):
     """A file that a record speaks about, and what became of it since: how it is called `now` if
     that is another name, in how many later `commits` it changed, by how many `lines`, and `since`
     when. `commit` and `blob` are the last commit that had touched it by the time of the record,
@@ -28,7 +28,9 @@ class FileFate(NamedTuple):
     @property
     def often(self) -> str:
         """In how many later commits it changed, as far as anybody counts."""
-        return f"{self.commits} or more" if self.commits >= MANY else str(self.commits)
+        return (
+            f"{self.commits} or more" if self.commits >= MAX_COUNTED_COMMITS else str(self.commits)
+        )
 
     @property
     def told(self) -> str:
@@ -45,13 +47,13 @@ class FileFate(NamedTuple):
         return ""
 
 
-class Anchor(NamedTuple):
+class CodeAnchor(NamedTuple):
     """Where in the history of the code a record stands: the branch it was made on, the commit that
     was the last one then, and its files."""
 
     branch: str = ""
     commit: str = ""
-    files: tuple[FileFate, ...] = ()
+    files: tuple[FileFreshness, ...] = ()
 
     @property
     def freshness(self) -> Freshness:
@@ -70,7 +72,7 @@ class Anchor(NamedTuple):
         return bool(self.commit or any(file.commit or file.blob for file in self.files))
 
     @property
-    def worst(self) -> tuple[FileFate, ...]:
+    def worst(self) -> tuple[FileFreshness, ...]:
         """The files that something became of, the most changed first."""
         some = [file for file in self.files if file.told]
         return tuple(sorted(some, key=_severity))
@@ -86,5 +88,5 @@ class Anchor(NamedTuple):
 _ORDER = (Freshness.GONE, Freshness.CHANGED, Freshness.RENAMED)
 
 
-def _severity(file: FileFate) -> tuple[int, int, int, str]:
+def _severity(file: FileFreshness) -> tuple[int, int, int, str]:
     return _ORDER.index(file.freshness), -file.lines, -file.commits, file.path

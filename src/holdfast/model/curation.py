@@ -51,7 +51,7 @@ class Curation:
     who: str = ""
 
 
-class Curated(NamedTuple):
+class CurationState(NamedTuple):
     """What the log says of one record in the end: whether it is forgotten, the record that it was
     merged into, its corrected words with who gave them when, and the words that these replace."""
 

@@ -97,7 +97,7 @@ class Remark:
     bot: bool = False
 
 
-class Login(NamedTuple):
+class ForgeAccount(NamedTuple):
     """Who an account of a forge is in commits."""
 
     login: str

@@ -60,7 +60,7 @@ class Link:
     via: str = ""
 
 
-class Sort(StrEnum):
+class SpellingSource(StrEnum):
     """How a spelling was come by."""
 
     FILE = "file"  # a tool or a commit touched it
@@ -74,7 +74,7 @@ class Sort(StrEnum):
     COMMIT = "commit"
 
 
-class Part(IntFlag):
+class MentionRole(IntFlag):
     """What a spelling does in a record."""
 
     MENTIONED = 0
@@ -92,18 +92,18 @@ class Mention(NamedTuple):
     """A spelling in a record; spellings with the same key may mean the same. `id` is what an
     entity with this spelling is known by."""
 
-    sort: Sort
+    sort: SpellingSource
     text: str
     key: str
-    parts: Part = Part.MENTIONED
+    parts: MentionRole = MentionRole.MENTIONED
     id: str = ""
 
 
-class Same(NamedTuple):
+class ProvenAlias(NamedTuple):
     """What a record proves to be two names of one thing: a file's old and new path, or a person's
     name and address."""
 
-    sort: Sort
+    sort: SpellingSource
     one: str
     other: str
 
@@ -117,4 +117,4 @@ class Node(NamedTuple):
     time: str
     hash: str
     mentions: tuple[Mention, ...] = ()
-    same: tuple[Same, ...] = ()
+    same: tuple[ProvenAlias, ...] = ()

@@ -9,7 +9,7 @@ from holdfast.model.trust import Trust
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedRecord:
     """A record of another program. `id` stands for the record there, in whatever words; `version`
     is the hash of these. `kind` and `origin` are its kind and its name in the program it comes
     from, `session` the run it belonged to there; `taken` is when it came in."""
@@ -30,7 +30,7 @@ class Imported:
     taken: str = ""
 
 
-class Importing(NamedTuple):
+class ImportBatch(NamedTuple):
     """Once that records of another program were taken in: from where, when, how many of each kind,
     and how many were skipped or failed, each by reason. It is undone as one."""
 

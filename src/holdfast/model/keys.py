@@ -7,7 +7,7 @@ from typing import NamedTuple
 from holdfast.principal import Level, Principal
 
 
-class Key(NamedTuple):
+class ApiKey(NamedTuple):
     """One key, without what makes it one: of that only a salted hash is kept. `banks` are ids,
     None for every one; times are "" where there is none. `used` lags behind by a minute or so."""
 

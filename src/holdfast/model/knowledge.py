@@ -56,7 +56,7 @@ class Memory:
         return self.trust in (Trust.ASSISTANT, Trust.TOOL)
 
 
-class Growth(NamedTuple):
+class ConceptEvent(NamedTuple):
     """One thing that happened to a concept: when, what, and why."""
 
     time: str
@@ -79,7 +79,7 @@ class Concept:
     files: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     founded: str = ""
-    history: tuple[Growth, ...] = ()
+    history: tuple[ConceptEvent, ...] = ()
 
 
 class ClaimKind(StrEnum):
@@ -128,7 +128,7 @@ class Claim:
     files: tuple[str, ...] = ()
 
 
-class Life(NamedTuple):
+class StatusChange(NamedTuple):
     """One change in the life of a record (a fact, a claim, or the turn or exchange that tells
     it): its status from a time on, and the URI of what made it so."""
 
@@ -139,7 +139,7 @@ class Life(NamedTuple):
     because: str = ""
 
 
-class How(StrEnum):
+class EvidenceKind(StrEnum):
     """In which way something bears on a fact."""
 
     STATED = "stated"
@@ -152,23 +152,23 @@ class How(StrEnum):
     RECURRED = "recurred"
 
 
-class Bearing(NamedTuple):
+class FactEvidence(NamedTuple):
     """A piece of evidence on a fact, for it or against it."""
 
     fact: str
     time: str
     uri: str
-    how: How
+    how: EvidenceKind
 
     @property
     def against(self) -> bool:
         """Whether it speaks against the fact."""
-        return self.how in (How.BREACHED, How.DISPUTED, How.RECURRED)
+        return self.how in (EvidenceKind.BREACHED, EvidenceKind.DISPUTED, EvidenceKind.RECURRED)
 
     @property
     def testifies(self) -> bool:
         """Whether it speaks for the fact by itself; use only shows that it was of help."""
-        return self.how in (How.STATED, How.REMEMBERED, How.FOLLOWED)
+        return self.how in (EvidenceKind.STATED, EvidenceKind.REMEMBERED, EvidenceKind.FOLLOWED)
 
 
 class FactKind(StrEnum):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from holdfast.frozen import dataclass
 
 
-class Fate(StrEnum):
+class LineOutcome(StrEnum):
     """What became of one line."""
 
     CAPTURED = "captured"
@@ -20,7 +20,7 @@ class Fate(StrEnum):
     FAILED = "failed"
 
 
-class Skip(StrEnum):
+class SkipReason(StrEnum):
     """Why a readable line gives nothing to remember."""
 
     HOUSEKEEPING = "housekeeping"
@@ -38,7 +38,7 @@ class Skip(StrEnum):
     ERASED = "erased"
 
 
-class Failure(StrEnum):
+class FailureReason(StrEnum):
     """Why a line could not be read; it stays in the ledger and is tried again."""
 
     NOT_JSON = "not-json"

@@ -15,7 +15,7 @@ from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status, Trust
 
 
-class Sighting(NamedTuple):
+class MemoryOccurrence(NamedTuple):
     """A memory as a session has it. It is shown once `needs` sessions have it; `context` helps to
     find it, `evidence` are the URIs that it rests on."""
 
@@ -34,11 +34,11 @@ class Sighting(NamedTuple):
     confidence: float | None = None
 
 
-class Met(NamedTuple):
+class SessionOccurrence(NamedTuple):
     """A sighting and the session it is of."""
 
     session: str
-    sighting: Sighting
+    sighting: MemoryOccurrence
 
 
 class Stance(NamedTuple):
@@ -70,7 +70,7 @@ class Trend(StrEnum):
     STALE = "stale"
 
 
-class Belief(NamedTuple):
+class OpinionRevision(NamedTuple):
     """How firm an opinion was at a moment, by how many for and against, and what happened."""
 
     time: str
@@ -108,7 +108,7 @@ class Opinion:
     author: str = ""
 
 
-class Cited(NamedTuple):
+class ReflectionCitation(NamedTuple):
     """A record that a reflection rests on; `number` is how its answer refers to it."""
 
     number: int
@@ -119,7 +119,7 @@ class Cited(NamedTuple):
     trust: Trust
 
 
-class Claim(NamedTuple):
+class ReflectionClaim(NamedTuple):
     """A sentence that records say, with how firmly it is believed and by how many sessions;
     `against` are the numbers of what contradicts it."""
 
@@ -142,9 +142,9 @@ class Reflection:
     confidence: float
     abstained: bool
     author: str = ""
-    claims: tuple[Claim, ...] = ()
-    voices: tuple[Claim, ...] = ()
+    claims: tuple[ReflectionClaim, ...] = ()
+    voices: tuple[ReflectionClaim, ...] = ()
     opinions: tuple[Opinion, ...] = ()
-    citations: tuple[Cited, ...] = ()
+    citations: tuple[ReflectionCitation, ...] = ()
     caveats: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ class Layer(StrEnum):
     PROVIDERS = "providers"
 
 
-LAYER_OF = {
+LAYER_BY_KIND = {
     "rule": Layer.RULES,
     "digest": Layer.SUMMARIES,
     "concept": Layer.SUMMARIES,
@@ -59,7 +59,7 @@ class Passage(NamedTuple):
     hash: str = ""
 
 
-class Moment(NamedTuple):
+class TimelinePosition(NamedTuple):
     """A place in the order of all records: by time, then kind, then id, then bank. One with a
     time alone lies before every record of that time."""
 
@@ -69,7 +69,7 @@ class Moment(NamedTuple):
     bank: str = ""
 
 
-class Filter(NamedTuple):
+class RecordFilter(NamedTuple):
     """What a record must have; "" asks for nothing.
 
     `file` is a path, the end of one (`ui/rest.js`), or a folder with a slash at its end.
@@ -84,7 +84,7 @@ class Filter(NamedTuple):
     until: str = ""
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """Where a hit came from: a file and line on disk, or an id of the host's own."""
 
     path: str = ""
@@ -92,7 +92,7 @@ class Place(NamedTuple):
     id: str = ""
 
 
-NOWHERE = Place()
+NO_LOCATION = SourceLocation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Hit:
     time: str
     session: str
     bank: str
-    source: Place = NOWHERE
+    source: SourceLocation = NO_LOCATION
     status: Status = Status.OBSERVED
     freshness: Freshness = Freshness.UNKNOWN
     # What became of its code since, in words; "" where nothing did or nothing is known.
@@ -142,7 +142,7 @@ class Strategy(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecallResult:
     """The result of a recall; `abstained` when nothing clears the relevance floor, and then
     `misses` are the nearest that did not. `fallbacks` are the ways that were tried then, and
     `suggestions` words of the bank to ask with instead."""
@@ -178,7 +178,7 @@ class Citation(NamedTuple):
     trust: Trust = Trust.TOOL
 
 
-class Cost(NamedTuple):
+class ModelCost(NamedTuple):
     """What a model took to answer; none where none was asked. `usd` is None where no price is
     known."""
 
@@ -187,7 +187,7 @@ class Cost(NamedTuple):
     usd: float | None = 0
 
 
-NO_COST = Cost()
+NO_COST = ModelCost()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,4 +203,4 @@ class Answer:
     layers_searched: tuple[Layer, ...] = ()
     caveats: tuple[str, ...] = ()
     session_id: str = ""
-    cost: Cost = NO_COST
+    cost: ModelCost = NO_COST

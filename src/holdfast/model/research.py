@@ -8,7 +8,7 @@ from typing import NamedTuple
 from holdfast.model.query import Answer, Confidence
 
 
-class Stage(StrEnum):
+class ResearchStage(StrEnum):
     """How far an investigation is. The last three end it."""
 
     PLANNED = "planned"
@@ -21,14 +21,14 @@ class Stage(StrEnum):
     FAILED = "failed"
 
 
-ENDS = (Stage.DONE, Stage.CANCELLED, Stage.FAILED)
+FINAL_STAGES = (ResearchStage.DONE, ResearchStage.CANCELLED, ResearchStage.FAILED)
 
 
-class Event(NamedTuple):
+class ResearchEvent(NamedTuple):
     """One step: in which round, in words for people; the query it is about, how many records came
     of it and which they are; the answer with the last step."""
 
-    stage: Stage
+    stage: ResearchStage
     text: str
     round: int = 1
     query: str = ""
@@ -37,7 +37,7 @@ class Event(NamedTuple):
     answer: Answer | None = None
 
 
-class Effort(NamedTuple):
+class ResearchEffort(NamedTuple):
     """What is wanted before an investigation rests, and what it may take at most: rounds, and
     seconds after the first round."""
 

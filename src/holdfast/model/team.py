@@ -53,7 +53,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedRecord:
     """A memory that somebody shares. `id` stands for what was shared by whom, in whatever words;
     `version` is the hash of these. `kind` and `origin` are its kind and name in the memory it comes
     from, `lineage` whose words they are there. One that is `gone` was taken back."""

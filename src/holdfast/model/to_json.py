@@ -7,16 +7,16 @@ from enum import Enum
 from typing import Any, cast
 
 
-def plain(value: object) -> Any:
+def to_jsonable(value: object) -> Any:
     """Records as what JSON can hold."""
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: to_jsonable(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple) and hasattr(cast(Any, value), "_asdict"):
-        return plain(cast(Any, value)._asdict())
+        return to_jsonable(cast(Any, value)._asdict())
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in cast(dict[Any, Any], value).items()}
+        return {str(key): to_jsonable(item) for key, item in cast(dict[Any, Any], value).items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in cast(list[Any], value)]
+        return [to_jsonable(item) for item in cast(list[Any], value)]
     return value

@@ -35,7 +35,7 @@ class Status(StrEnum):
     RETRACTED = "retracted"
 
 
-ENDED = (Status.SUPERSEDED, Status.RETRACTED)
+ENDED_STATUSES = (Status.SUPERSEDED, Status.RETRACTED)
 
 
 class Freshness(StrEnum):

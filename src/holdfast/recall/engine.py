@@ -11,7 +11,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from holdfast.model.knowledge import Memory
-from holdfast.model.query import LAYER_OF, Layer, Passage, Recalled, Strategy
+from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, Strategy
 from holdfast.recall.core.candidates import Candidate, Pool, passage_key
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
 from holdfast.recall.core.plan import Budget, Fusion, Plan
@@ -96,7 +96,9 @@ class Ranking(NamedTuple):
             return "temporal" in candidate.ranks or (in_time and worth_showing(candidate))
         if "link" in candidate.notes:
             return True
-        return (query.asks_for_recent_work and "recent" in candidate.ranks) or worth_showing(candidate)
+        return (query.asks_for_recent_work and "recent" in candidate.ranks) or worth_showing(
+            candidate
+        )
 
 
 def recall(
@@ -107,7 +109,7 @@ def recall(
     now: Callable[[], str],
     meaning: SemanticSearch | None = None,
     elsewhere: Sequence[Retriever] = (),
-) -> Recalled:
+) -> RecallResult:
     """Search a bank; `None` searches them all. Arms that look elsewhere race with the others; what
     servers of the team's bring stands among what is ours, what plugins do after it."""
     ranking = rank(store, bank, text, plan, now, meaning, elsewhere)
@@ -115,7 +117,7 @@ def recall(
     shown = packing.pack(good, plan.limits.tokens, plan.limit, plan.include_repeats)
     misses = [] if good or ranking.heard else ranking.candidates[:MAX_MISSES]
     ours = tuple(hits.make_hit(store, item, plan.as_of) for item in shown)
-    return Recalled(
+    return RecallResult(
         query=text,
         bank=bank or "all",
         abstained=not (good or ranking.told or ranking.heard),
@@ -168,7 +170,9 @@ def rank(
         _score(pool, plan, weights)
     named = boosts.named_speakers(pool, query.text)
     for candidate in pool:
-        boosts.apply_factors(candidate, query.text, query.time_range, query.asks_for_recent_work, named)
+        boosts.apply_factors(
+            candidate, query.text, query.time_range, query.asks_for_recent_work, named
+        )
     if meaning is not None and meaning.has_reranker:
         strategies.append(_read_across(query, pool, plan, meaning))
     check_branch(store, bank, plan.branch)
@@ -178,17 +182,25 @@ def rank(
     if way is not None:
         candidates, strategy = _follow(store, query, candidates, plan, way)
         strategies.append(strategy)
-    told = plugin_hits.rank_plugin_texts(query, [arm for arm in far if not remote_hits.is_remote(arm)])
+    told = plugin_hits.rank_plugin_texts(
+        query, [arm for arm in far if not remote_hits.is_remote(arm)]
+    )
     heard = remote_hits.rank_remote_texts(query, [arm for arm in far if remote_hits.is_remote(arm)])
     return Ranking(query, candidates, tuple(strategies), told, heard)
 
 
 def _follow(
-    store: ReadStore, query: Query, candidates: list[Candidate], plan: Plan, way: causes.CauseDirection
+    store: ReadStore,
+    query: Query,
+    candidates: list[Candidate],
+    plan: Plan,
+    way: causes.CauseDirection,
 ) -> tuple[list[Candidate], Strategy]:
     """Add what lies on the way along causes, each just below what led to it."""
     started = monotonic()
-    start, steps = causes.follow_causes(store, candidates, query.text, way, plan.limits.graph_hops + 1)
+    start, steps = causes.follow_causes(
+        store, candidates, query.text, way, plan.limits.graph_hops + 1
+    )
     by_key = {candidate.key: candidate for candidate in candidates}
     found, sieve = 0, _Sieve(store, plan)
     for step in steps:
@@ -198,7 +210,9 @@ def _follow(
         candidate.notes[way.value] = step.hop
         candidate.notes["link"] = round(step.weight, 4)
         candidate.score = max(candidate.score, start.score * _STEP**step.hop)
-        measure_relevance(candidate, query.stem_weights, query.time_stems_at(candidate.passage.time))
+        measure_relevance(
+            candidate, query.stem_weights, query.time_stems_at(candidate.passage.time)
+        )
         found += bool(step.hop)
     ranked = sorted(by_key.values(), key=lambda c: -c.score)
     ms = round((monotonic() - started) * 1000, 2)
@@ -230,7 +244,9 @@ def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / HIGHEST)
     for candidate in candidates[: max(_JUDGED, plan.limit)]:
-        measure_relevance(candidate, query.stem_weights, query.time_stems_at(candidate.passage.time))
+        measure_relevance(
+            candidate, query.stem_weights, query.time_stems_at(candidate.passage.time)
+        )
     return candidates
 
 
@@ -245,7 +261,7 @@ class _Sieve:
     def lets(self, passage: Passage) -> bool:
         """Whether this is among what was asked for."""
         plan = self._plan
-        if plan.layers and LAYER_OF[passage.kind] not in plan.layers:
+        if plan.layers and LAYER_BY_KIND[passage.kind] not in plan.layers:
             return False
         if plan.as_of and passage.time > plan.as_of:
             return False
@@ -270,12 +286,14 @@ class _Sieve:
         return any(isinstance(m, Memory) and m.network in self._plan.networks for m in found)
 
 
-def _arms(bank: str | None, query: Query, plan: Plan, meaning: SemanticSearch | None) -> list[Retriever]:
+def _arms(
+    bank: str | None, query: Query, plan: Plan, meaning: SemanticSearch | None
+) -> list[Retriever]:
     layers, pool = plan.layers, plan.limits.pool_size
     until = f"{plan.as_of}~" if plan.as_of else ""
     if plan.networks:
         # Memories are few among the records of their layer, and must not be crowded out.
-        layers, pool = (LAYER_OF["memory"],), _AMONG_OTHERS
+        layers, pool = (LAYER_BY_KIND["memory"],), _AMONG_OTHERS
     if plan.kinds or plan.agent:
         pool = _AMONG_OTHERS
     running = [arms.direct(bank, query.terms, layers, pool, until)]
@@ -343,7 +361,9 @@ def _meet_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
 def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: SemanticSearch) -> Strategy:
     """What comes with every recall by meaning: one more kind of evidence."""
     means, most_s = plan.limits, RERANK_S[plan.budget]
-    return rerank(SoftMatcher(meaning), query, pool, means.soft_match_depth, most_s, add_as_evidence)
+    return rerank(
+        SoftMatcher(meaning), query, pool, means.soft_match_depth, most_s, add_as_evidence
+    )
 
 
 def _read_across(query: Query, pool: Pool, plan: Plan, meaning: SemanticSearch) -> Strategy:

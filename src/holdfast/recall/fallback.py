@@ -21,7 +21,7 @@ import orjson
 
 from holdfast.capture.redact import Redactor
 from holdfast.language import STOPWORDS, words
-from holdfast.model.query import Hit, Layer, Place
+from holdfast.model.query import Hit, Layer, SourceLocation
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
@@ -72,7 +72,9 @@ def run_fallbacks(
     most = min(_HITS, plan.limit)
     if query.time_range is not None and _wants(plan, Layer.SUMMARIES):
         used.append(RECENT_SESSIONS)
-        sessions = reader.recent_passages(bank, "digest", most, query.time_range.start, query.time_range.end)
+        sessions = reader.recent_passages(
+            bank, "digest", most, query.time_range.start, query.time_range.end
+        )
         if sessions:
             found = [
                 make_hit(reader, Candidate(p, ranks={RECENT_SESSIONS: n}, score=1 / (n + 1)))
@@ -92,7 +94,11 @@ def _wants(plan: Plan, layer: Layer) -> bool:
 
 
 def grep(
-    reader: Reader, bank: str | None, query: Query, redactor: Redactor, limit_s: float = GREP_TIMEOUT_S
+    reader: Reader,
+    bank: str | None,
+    query: Query,
+    redactor: Redactor,
+    limit_s: float = GREP_TIMEOUT_S,
 ) -> Iterator[Hit]:
     """What tools printed that holds a name whole, or most of the question's weight close
     together: little of it is kept, but the file may still be there. All else on its lines is
@@ -111,7 +117,7 @@ def grep(
                 turn = _caller(reader, source.id, number, call) if excerpt else None
                 if turn is not None:
                     found += 1
-                    place = Place(source.path, number, turn.origin.ref)
+                    place = SourceLocation(source.path, number, turn.origin.ref)
                     yield _hit(reader, turn, excerpt, place, found)
         if monotonic() > deadline:
             return
@@ -141,7 +147,7 @@ def _caller(reader: Reader, source: int, line: int, call: str) -> Turn | None:
     return calling[-1]
 
 
-def _hit(reader: Reader, turn: Turn, text: str, place: Place, number: int) -> Hit:
+def _hit(reader: Reader, turn: Turn, text: str, place: SourceLocation, number: int) -> Hit:
     session = reader.session(turn.bank, turn.session)
     return Hit(
         uri=uri("turn", turn.id),
@@ -235,7 +241,9 @@ def _ripgrep(tool: str, path: Path, needle: str, deadline: float) -> Iterator[tu
 
 def suggestions(reader: Reader, bank: str | None, query: Query) -> tuple[str, ...]:
     """Words of this bank that may have been meant, and what it speaks of most."""
-    recent = reader.recent_passages(bank, "exchange", _VOCABULARY) + reader.recent_passages(bank, "digest", 50)
+    recent = reader.recent_passages(bank, "exchange", _VOCABULARY) + reader.recent_passages(
+        bank, "digest", 50
+    )
     counted: Counter[str] = Counter()
     for passage in recent:
         title = passage.body.partition("\n")[0].removeprefix("Request: ")

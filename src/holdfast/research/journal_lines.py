@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from holdfast.model.query import Answer, Citation, Confidence, Cost, Layer
-from holdfast.model.research import Event
+from holdfast.model.query import Answer, Citation, Confidence, Layer, ModelCost
+from holdfast.model.research import ResearchEvent
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
 from holdfast.research.session_journal import ASKED, Line
@@ -29,7 +29,7 @@ def question_line(time: str, question: str, reads: str, key: str) -> Line:
     return {"time": time, "stage": ASKED, "question": question, **read, "key": key}
 
 
-def event_line(event: Event, time: str, clean: Callable[[str], str], key: str = "") -> Line:
+def event_line(event: ResearchEvent, time: str, clean: Callable[[str], str], key: str = "") -> Line:
     """The line of an event, without empty values."""
     line: Line = {
         "time": time, "stage": event.stage.value, "round": event.round,
@@ -104,7 +104,7 @@ def answer_from_json(line: Mapping[str, Any]) -> Answer:
         layers_searched=tuple(Layer(name) for name in line["layers_searched"]),
         caveats=tuple(line["caveats"]),
         session_id=line["session_id"],
-        cost=Cost(**line["cost"]),
+        cost=ModelCost(**line["cost"]),
     )
 
 

@@ -1,9 +1,9 @@
-"""A reflection by a model: it is shown the records that were found, between borders, with the
-disposition and background of the bank, and reasons; only what the records bear out is kept.
+"""Reflection by a model: its prompt, and the check of its answer.
 
-Records that came from outside the project are not shown. Each sentence of the answer must be made
-of the records' words, and each claim must name records; its confidence is the model's or what its
-sources allow, whichever is less.
+The model is given the records that were found, between borders, with the disposition and background
+of the bank. Records from outside the project are not shown to it. Only sentences that the records
+support are kept, and each claim must name records; its confidence is the model's or what its
+sources allow, whichever is less. Reflection by rules is in `reflection`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from holdfast.inference.chat import Question, Schema
 from holdfast.language import cut
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank
-from holdfast.model.opinions import Cited, Claim, Reflection
-from holdfast.model.query import Hit, Recalled
+from holdfast.model.opinions import Reflection, ReflectionCitation, ReflectionClaim
+from holdfast.model.query import Hit, RecallResult
 from holdfast.model.trust import Trust
 from holdfast.refine.model_output.evidence import SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.prompts import build_question
@@ -29,12 +29,23 @@ from holdfast.regex import regex
 from holdfast.research.reflection import opinion_line
 
 REFLECTION = "reflection"
-ANSWER_TOKENS = 2000
-_SHOWN = 14
-_RECORD = 900
-_MOST_CLAIMS = 5
-# A record that an answer names.
-_NAMED = regex(r" ?\[(\d{1,9})\]")
+
+
+class ModelReflectionLimits(NamedTuple):
+    """What a model is shown (about 3,500 tokens of records), and what is taken of its answer."""
+
+    records: int = 14
+    record_chars: int = 900
+    question_chars: int = 1000
+    answer_tokens: int = 2000
+    # Claims that are read, and kept; the prompt asks for up to five.
+    claims_read: int = 20
+    claims: int = 5
+    excerpt_chars: int = 200
+
+
+_LIMITS = ModelReflectionLimits()
+_CITATION = regex(r" ?\[(\d{1,9})\]")
 
 _TASK = """\
 You think about a question for the memory of a project. Each record begins with a line of its
@@ -76,45 +87,58 @@ FORM: Schema = {
 }
 
 
+class ModelClaim(NamedTuple):
+    """A claim of a model, with the numbers of the records for and against it."""
+
+    sentence: str
+    supporting: tuple[int, ...]
+    denying: tuple[int, ...]
+    confidence: float
+
+
 class ModelReflection(NamedTuple):
-    """What a model answered; nothing in it is believed yet."""
+    """What a model answered, unchecked."""
 
     answer: str
-    claims: tuple[tuple[str, tuple[int, ...], tuple[int, ...], float], ...]
+    claims: tuple[ModelClaim, ...]
 
 
-def shown_hits(found: Recalled) -> list[Hit]:
+def shown_hits(found: RecallResult) -> list[Hit]:
     """The records that a model is shown."""
-    return [hit for hit in found.hits if hit.trust is not Trust.EXTERNAL][:_SHOWN]
+    return [hit for hit in found.hits if hit.trust is not Trust.EXTERNAL][: _LIMITS.records]
 
 
 def reflection_prompt(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
-    """Ask a model to reflect."""
-    mind = bank.disposition
+    """The prompt for a reflection on a question."""
+    disposition = bank.disposition
     background = f"- speaking for: {bank.background}" if bank.background else ""
     task = _TASK.format(
-        skepticism=mind.skepticism, literalism=mind.literalism, empathy=mind.empathy,
-        background=background, question=cut(query, 1000),
+        skepticism=disposition.skepticism, literalism=disposition.literalism,
+        empathy=disposition.empathy, background=background,
+        question=cut(query, _LIMITS.question_chars),
     )  # fmt: skip
     texts = [
-        f"({hit.time[:10]}, {hit.kind}, {hit.trust.value}) {hit.text[:_RECORD]}" for hit in hits
+        f"({hit.time[:10]}, {hit.kind}, {hit.trust.value}) {hit.text[: _LIMITS.record_chars]}"
+        for hit in hits
     ]
-    return build_question(task, texts, FORM, ANSWER_TOKENS, noun="record")
+    return build_question(task, texts, FORM, _LIMITS.answer_tokens, noun="record")
 
 
 def read_model_reflection(text: str) -> ModelReflection:
-    """What a model answered, read into types."""
+    """A model's answer, read into types; ModelAnswerError if it has none."""
     whole = parse_object(text)
     answer: object = whole.get("answer")
     if not isinstance(answer, str) or not answer.strip():
         raise ModelAnswerError("it has no answer.")
     items: object = whole.get("claims")
-    claims: list[tuple[str, tuple[int, ...], tuple[int, ...], float]] = []
-    for item in cast(list[object], items)[:20] if isinstance(items, list) else ():
+    listed = cast(list[object], items)[: _LIMITS.claims_read] if isinstance(items, list) else []
+    claims: list[ModelClaim] = []
+    for item in listed:
         fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
-        said, sure = fields.get("sentence"), fields.get("confidence")
-        if isinstance(said, str) and isinstance(sure, int | float):
-            claims.append((said, _numbers(fields, "for"), _numbers(fields, "against"), float(sure)))
+        sentence, confidence = fields.get("sentence"), fields.get("confidence")
+        if isinstance(sentence, str) and isinstance(confidence, int | float):
+            supporting, denying = _numbers(fields, "for"), _numbers(fields, "against")
+            claims.append(ModelClaim(sentence, supporting, denying, float(confidence)))
     return ModelReflection(answer, tuple(claims))
 
 
@@ -125,62 +149,69 @@ def _numbers(fields: dict[str, Any], name: str) -> tuple[int, ...]:
 
 
 def check_reflection(
-    thought: ModelReflection,
+    model_answer: ModelReflection,
     hits: Sequence[Hit],
     bank: Bank,
     draft: Reflection,
     author: str,
     redactor: Redactor,
 ) -> Reflection:
-    """The reflection with what of a thought is borne out; as it was, if too little is."""
+    """The draft, a reflection by rules, with the supported parts of a model's answer; the draft
+    with a caveat if nothing is supported."""
     texts = [hit.text for hit in hits]
     evidence = Evidence([*texts, draft.query], [*texts, draft.query, bank.background])
-    said = _NAMED.sub(_if_there(len(hits)), clean_text(thought.answer))
-    answer = redactor.redact(evidence.supported_sentences(said, SUMMARY_SHARE)).text
+    text = _CITATION.sub(_keep_if_shown(len(hits)), clean_text(model_answer.answer))
+    answer = redactor.redact(evidence.supported_sentences(text, SUMMARY_SHARE)).text
     if not answer:
         problem = "By rules alone: nothing in the model's answer was borne out by the records."
         return replace(draft, caveats=(*draft.caveats, problem))
     cited = tuple(
-        Cited(n, hit.uri, cut(hit.text, 200), hit.time, hit.session, hit.trust)
+        ReflectionCitation(
+            n, hit.uri, cut(hit.text, _LIMITS.excerpt_chars), hit.time, hit.session, hit.trust
+        )
         for n, hit in enumerate(hits, 1)
     )
-    claims = [_claim(one, hits, bank, evidence, redactor) for one in thought.claims]
-    believed = tuple(claim for claim in claims if claim is not None)[:_MOST_CLAIMS]
+    claims = [_check_claim(claim, hits, bank, evidence, redactor) for claim in model_answer.claims]
+    kept = tuple(claim for claim in claims if claim is not None)[: _LIMITS.claims]
     parts = [answer]
-    parts += ["Opinions:\n" + "\n".join(map(opinion_line, draft.opinions))] * bool(draft.opinions)
-    best = max([c.confidence for c in believed if c.believed] or [0.0])
+    if draft.opinions:
+        parts.append("Opinions:\n" + "\n".join(map(opinion_line, draft.opinions)))
+    best = max([c.confidence for c in kept if c.believed] or [0.0])
     return replace(
         draft,
         answer="\n\n".join(parts),
         confidence=best or draft.confidence / 2,
         author=author,
-        claims=believed,
+        claims=kept,
         voices=(),
         citations=cited,
         caveats=tuple(c for c in draft.caveats if "background" not in c),
     )
 
 
-def _if_there(count: int) -> Callable[[re.Match[str]], str]:
-    """A record that an answer names stays, if it was shown one of that number."""
-    return lambda named: named.group() if 1 <= int(named.group(1)) <= count else ""
+def _keep_if_shown(count: int) -> Callable[[re.Match[str]], str]:
+    """A replacement that keeps a citation if a record of that number was shown."""
+    return lambda cited: cited.group() if 1 <= int(cited.group(1)) <= count else ""
 
 
-def _claim(
-    one: tuple[str, tuple[int, ...], tuple[int, ...], float],
+def _check_claim(
+    claim: ModelClaim,
     hits: Sequence[Hit],
     bank: Bank,
     evidence: Evidence,
     redactor: Redactor,
-) -> Claim | None:
-    said, favour, against, sure = one
-    sentence = redactor.redact(clean_text(said)).text
-    ours, others = ([n for n in numbers if 1 <= n <= len(hits)] for numbers in (favour, against))
-    if not ours or not evidence.supports(sentence, SUMMARY_SHARE):
+) -> ReflectionClaim | None:
+    """The claim with the confidence that its sources allow; None if no record supports it."""
+    sentence = redactor.redact(clean_text(claim.sentence)).text
+    supporting, denying = (
+        tuple(n for n in numbers if 1 <= n <= len(hits))
+        for numbers in (claim.supporting, claim.denying)
+    )
+    if not supporting or not evidence.supports(sentence, SUMMARY_SHARE):
         return None
-    mind = bank.disposition
-    homes = {hits[n - 1].session or hits[n - 1].uri for n in ours}
-    allowed = confidence_of(len(homes), len(others), len(homes), mind.skepticism)
-    enough = len(homes) >= sources_needed(mind.skepticism)
-    confidence = round(min(allowed, max(0.0, sure)), 3)
-    return Claim(sentence, confidence, enough, len(homes), tuple(ours), tuple(others))
+    skepticism = bank.disposition.skepticism
+    sources = len({hits[n - 1].session or hits[n - 1].uri for n in supporting})
+    allowed = confidence_of(sources, len(denying), sources, skepticism)
+    is_believed = sources >= sources_needed(skepticism)
+    confidence = round(min(allowed, max(0.0, claim.confidence)), 3)
+    return ReflectionClaim(sentence, confidence, is_believed, sources, supporting, denying)

@@ -1,12 +1,13 @@
-"""What a bank makes of a question, by rules: evidence weighed through the bank's disposition.
+"""Reflection by rules: the evidence on a question, weighed by the disposition of the bank.
 
-Nothing is reasoned here, and the answer says so. Sentences that records share become claims; how
-many sessions say one, whose words they are and whether others deny it gives its confidence.
+Nothing is inferred, and the answer says so. Sentences that records share become claims; the
+confidence of a claim follows from how many sessions say it, whose words they are, and whether
+others deny it. Reflection by a model is in `model_reflection`.
 
 - *skepticism*: how many sessions a claim needs to be believed, and how little a single one counts.
 - *literalism*: high, only records with the very words of the question count, and they are quoted;
-  low, what sums up may stand for what was said.
-- *empathy*: whether the motives and frustrations that people stated are told, and how many.
+  low, a summary may stand for what was said.
+- *empathy*: whether the motives and feelings that people stated are quoted, and how many.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import NamedTuple
 from holdfast.language import STOPWORDS, cut, is_chatter, plain, sentences, squeeze, stem, words
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.opinions import Cited, Claim, Opinion, Reflection
-from holdfast.model.query import Hit, Recalled
+from holdfast.model.opinions import Opinion, Reflection, ReflectionCitation, ReflectionClaim
+from holdfast.model.query import Hit, RecallResult
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.relevance import coverage, weigh_terms
@@ -30,23 +31,59 @@ MECHANICAL = (
     "Put together by rules, without a model: what the records say, weighed by who says it and how "
     "many sessions do. Nobody reasoned about it."
 )
-MOST_CLAIMS = 5
-_CITED = 4
-_SENTENCE = 260
-_EXCERPT = 200
-_SAME = 0.6
-_VERBATIM = 4
-_LOOSE = 2
-_LEAST_COVERED = 0.3
-_TRUST = {
+
+
+class ReflectionLimits(NamedTuple):
+    """How much of the evidence is shown."""
+
+    claims: int = 5
+    # Records cited for a claim, and against it.
+    citations: int = 4
+    min_sentence_chars: int = 12
+    max_sentence_chars: int = 260
+    excerpt_chars: int = 200
+    background_chars: int = 120
+    # Hits whose exchanges are read for what people said.
+    hits_with_voices: int = 8
+    # A longer message of the user was pasted, not typed.
+    typed_chars: int = 1500
+
+
+class ReflectionWeights(NamedTuple):
+    """How statements become claims."""
+
+    # Share of the question's weight that a sentence must cover.
+    min_coverage: float = 0.3
+    # Two sentences with this share of the shorter one's stems in common state the same.
+    same_statement: float = 0.6
+    # A record that a person verified counts for more, and as half a statement on top.
+    verified_factor: float = 1.2
+    verified_bonus: float = 0.5
+    # What denies a claim counts for less than what supports it. Lower keeps more disputed claims.
+    denial: float = 0.6
+    # From this literalism on the very words of the question count, and up to the second one a
+    # summary may be quoted by its first sentence.
+    verbatim_literalism: int = 4
+    loose_literalism: int = 2
+    # Share of the question's words that a record must have, at literalism 4 and 5.
+    verbatim_share: float = 0.5
+    strict_verbatim_share: float = 0.65
+
+
+_LIMITS = ReflectionLimits()
+_WEIGHTS = ReflectionWeights()
+# What a statement counts for by its origin: a person's own words most, text from outside least.
+_TRUST_WEIGHTS = {
     Trust.USER: 1.0, Trust.TEAM: 0.9, Trust.TOOL: 0.8, Trust.ASSISTANT: 0.7, Trust.IMPORT: 0.6,
     Trust.EXTERNAL: 0.2,
 }  # fmt: skip
-_LABEL = re.compile(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ", re.MULTILINE)
-_PAST = (Status.SUPERSEDED, Status.RETRACTED)
-_SUMS_UP = ("memory", "exchange", "digest", "concept", "fact")
-_DENIES = re.compile(r"\b(?:not|never|no longer|cannot|without)\b|n['’]t\b", re.IGNORECASE)
-_FELT = re.compile(
+_DIGEST_LABELS = re.compile(
+    r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ", re.MULTILINE
+)
+_ENDED = (Status.SUPERSEDED, Status.RETRACTED)
+_SUMMARIES = ("memory", "exchange", "digest", "concept", "fact")
+_NEGATION = re.compile(r"\b(?:not|never|no longer|cannot|without)\b|n['’]t\b", re.IGNORECASE)
+_FEELING = re.compile(
     r"\b(?:frustrat\w+|annoy\w+|tired of|sick of|ugh|argh|hate|wast(?:e|ed|ing)|painful|worried|"
     r"afraid|urgent|deadline|third time|again and again|keeps? (?:failing|breaking)|"
     r"still (?:broken|fails|failing|not work\w*)|stuck|nightmare|confus(?:ed|ing)|unhappy|"
@@ -57,232 +94,255 @@ _MOTIVE = re.compile(
     r"\b(?:because|so that|in order to|otherwise|the goal|we need|i need|matters|customers?)\b",
     re.IGNORECASE,
 )
-_TYPED = 1500
-# What tells how the work stands at the moment, and nothing for later.
-_MOMENT = re.compile(
+# A sentence on the progress of work, which means nothing later.
+_PROGRESS = re.compile(
     r"^(?:(?:writing|running|checking|starting|launching|reading|committing|pushing|waiting|working)"
     r"\b|in flight\b|(?:one|two|three|\d+) agents?\b)|\bnow[.!]?$",
     re.IGNORECASE,
 )
 
 
-class _Said(NamedTuple):
+class _Statement(NamedTuple):
+    """The sentence of a record that is weighed; `denies` if it has a negation."""
+
     hit: Hit
     sentence: str
-    roots: frozenset[str]
+    stems: frozenset[str]
     denies: bool
     weight: float
 
 
-def reflect(reader: Reader, bank: Bank, found: Recalled, opinions: Sequence[Opinion]) -> Reflection:
-    """What the records that were found come to, seen through the disposition of their bank."""
-    mind = bank.disposition
-    told = relevant_opinions(found.query, opinions)
-    own = {f"holdfast://memory/{o.id}" for o in opinions}
-    # Opinions are told as such, and what is superseded does not hold.
-    hits = [hit for hit in found.hits if hit.uri not in own and hit.status not in _PAST]
-    said = _evidence(reader, bank.id, found.query, hits, mind)
-    cited = _Citing()
-    claims = _claims(said, mind, cited)
-    voices = _voices(reader, found.hits, mind, cited) if claims or told else ()
-    if not claims and not told:
+def reflect(
+    reader: Reader, bank: Bank, found: RecallResult, opinions: Sequence[Opinion]
+) -> Reflection:
+    """Reflect on the records found for a question, by the disposition of their bank."""
+    disposition = bank.disposition
+    relevant = relevant_opinions(found.query, opinions)
+    opinion_uris = {f"holdfast://memory/{o.id}" for o in opinions}
+    # Opinions are listed as such, not as evidence, and what is superseded does not hold.
+    hits = [hit for hit in found.hits if hit.uri not in opinion_uris and hit.status not in _ENDED]
+    statements = _statements(reader, bank.id, found.query, hits, disposition)
+    citations = _Citations()
+    claims = _claims(statements, disposition, citations)
+    voices = _voices(reader, found.hits, disposition, citations) if claims or relevant else ()
+    if not claims and not relevant:
+        verbatim = disposition.literalism >= _WEIGHTS.verbatim_literalism
         return Reflection(
             found.query,
             bank.name,
             "Not known: nothing in memory speaks of this"
-            + (" in these very words." if mind.literalism >= _VERBATIM and found.hits else "."),
+            + (" in these very words." if verbatim and found.hits else "."),
             0.0,
             abstained=True,
             caveats=tuple(_caveats(bank, found, claims)),
         )
-    best = max([c.confidence for c in claims if c.believed] or [0.0])
-    best = max([best, *(o.confidence for o in told if o.status is Status.OBSERVED)])
-    weak = max([c.confidence for c in claims] or [o.confidence for o in told])
+    confidence = max([c.confidence for c in claims if c.believed] or [0.0])
+    confidence = max([confidence, *(o.confidence for o in relevant if o.status is Status.OBSERVED)])
+    weak_confidence = max([c.confidence for c in claims] or [o.confidence for o in relevant])
     return Reflection(
         found.query,
         bank.name,
-        _answer(bank, claims, voices, told),
-        best or round(weak / 2, 3),
+        _answer(bank, claims, voices, relevant),
+        confidence or round(weak_confidence / 2, 3),
         abstained=False,
         claims=claims,
         voices=voices,
-        opinions=told,
-        citations=cited.all,
+        opinions=relevant,
+        citations=citations.all,
         caveats=tuple(_caveats(bank, found, claims)),
     )
 
 
-class _Citing:
-    """Numbers records as they are first cited."""
+class _Citations:
+    """Numbers records in the order in which they are first cited."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, Cited] = {}
+        self._numbers: dict[str, ReflectionCitation] = {}
 
     def number(self, uri: str, text: str, time: str, session: str, trust: Trust) -> int:
+        """The number of a record, which is cited from now on."""
         known = self._numbers.get(uri)
         if known is None:
-            place = len(self._numbers) + 1
-            known = Cited(place, uri, cut(plain(text), _EXCERPT), time, session, trust)
+            excerpt = cut(plain(text), _LIMITS.excerpt_chars)
+            known = ReflectionCitation(len(self._numbers) + 1, uri, excerpt, time, session, trust)
             self._numbers[uri] = known
         return known.number
 
     @property
-    def all(self) -> tuple[Cited, ...]:
+    def all(self) -> tuple[ReflectionCitation, ...]:
         return tuple(self._numbers.values())
 
 
 def relevant_opinions(query: str, opinions: Sequence[Opinion]) -> tuple[Opinion, ...]:
-    """The opinions on what a question names, that have not faded."""
-    asked = _roots(query)
+    """The opinions on what a question names, without those that have faded."""
+    asked = _stems(query)
     return tuple(
         o for o in opinions if o.status is not Status.RETRACTED and set(o.target.split()) & asked
-    )[:MOST_CLAIMS]
+    )[: _LIMITS.claims]
 
 
-def _roots(text: str) -> frozenset[str]:
+def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOPWORDS)
 
 
-def _evidence(
-    reader: Reader, bank: str, query: str, hits: Sequence[Hit], mind: Disposition
-) -> list[_Said]:
-    """The best sentence of each record, as far as the disposition lets it count."""
-    weight = weigh_terms(reader, bank, read_terms(query).words).by_stem
+def _statements(
+    reader: Reader, bank: str, query: str, hits: Sequence[Hit], disposition: Disposition
+) -> list[_Statement]:
+    """The best sentence of each record that the disposition lets count."""
+    weights = weigh_terms(reader, bank, read_terms(query).words).by_stem
     asked = {word for word in words(query) if word not in STOPWORDS}
-    said: list[_Said] = []
+    statements: list[_Statement] = []
     for hit in hits:
-        if "\n→ " in hit.text or not _counts(hit, asked, mind):
+        if "\n→ " in hit.text or not _is_literal_enough(hit, asked, disposition):
             continue
-        best = _best(hit, weight, asked, mind)
+        best = _best_sentence(hit, weights, asked, disposition)
         if best:
-            worth = _TRUST[hit.trust] * (1.2 if hit.status is Status.VERIFIED else 1.0)
-            roots = _roots(best)
-            said.append(_Said(hit, best, roots, bool(_DENIES.search(best)), worth))
-    return said
+            verified = _WEIGHTS.verified_factor if hit.status is Status.VERIFIED else 1.0
+            weight = _TRUST_WEIGHTS[hit.trust] * verified
+            denies = bool(_NEGATION.search(best))
+            statements.append(_Statement(hit, best, _stems(best), denies, weight))
+    return statements
 
 
-def _counts(hit: Hit, asked: set[str], mind: Disposition) -> bool:
-    """Literalism asks for the very words of the question."""
-    if mind.literalism < _VERBATIM or not asked:
+def _is_literal_enough(hit: Hit, asked: set[str], disposition: Disposition) -> bool:
+    """Whether a record has as many words of the question as the literalism wants."""
+    literalism = disposition.literalism
+    if literalism < _WEIGHTS.verbatim_literalism or not asked:
         return True
     share = len(asked & set(words(hit.text))) / len(asked)
-    return share >= (0.5 if mind.literalism == _VERBATIM else 0.65)
+    strict = literalism > _WEIGHTS.verbatim_literalism
+    return share >= (_WEIGHTS.strict_verbatim_share if strict else _WEIGHTS.verbatim_share)
 
 
-def _best(hit: Hit, weight: Mapping[str, float], asked: set[str], mind: Disposition) -> str:
-    bare = _LABEL.sub("", hit.text)
-    told = [s for s in sentences(bare) if len(s) >= 12 and not s.endswith(("?", ":"))]
-    told = [s for s in told if not (is_chatter(s) or _MOMENT.search(s))]
-    if mind.literalism <= _LOOSE and hit.kind in _SUMS_UP and told:
-        return cut(told[0], _SENTENCE)
-    worth = [(coverage(weight, s), -n, s) for n, s in enumerate(told)]
-    if mind.literalism >= _VERBATIM:
-        worth = [(len(asked & set(words(s))) / max(1, len(asked)), n, s) for _, n, s in worth]
-    covered, _, best = max(worth, default=(0.0, 0, ""))
-    return cut(squeeze(best), _SENTENCE) if covered >= _LEAST_COVERED else ""
+def _best_sentence(
+    hit: Hit, weights: Mapping[str, float], asked: set[str], disposition: Disposition
+) -> str:
+    """The sentence of a record that covers most of the question; "" if none covers enough."""
+    least, most = _LIMITS.min_sentence_chars, _LIMITS.max_sentence_chars
+    found = sentences(_DIGEST_LABELS.sub("", hit.text))
+    candidates = [s for s in found if len(s) >= least and not s.endswith(("?", ":"))]
+    candidates = [s for s in candidates if not (is_chatter(s) or _PROGRESS.search(s))]
+    loose = disposition.literalism <= _WEIGHTS.loose_literalism
+    if loose and hit.kind in _SUMMARIES and candidates:
+        return cut(candidates[0], most)
+    scored = [(coverage(weights, s), -n, s) for n, s in enumerate(candidates)]
+    if disposition.literalism >= _WEIGHTS.verbatim_literalism:
+        scored = [(len(asked & set(words(s))) / max(1, len(asked)), n, s) for _, n, s in scored]
+    covered, _, best = max(scored, default=(0.0, 0, ""))
+    return cut(squeeze(best), most) if covered >= _WEIGHTS.min_coverage else ""
 
 
-def _claims(said: Sequence[_Said], mind: Disposition, cited: _Citing) -> tuple[Claim, ...]:
-    """Sentences that say the same are one claim; one that denies it counts against it. Of claims
-    that deny each other the later is told."""
-    groups: list[list[_Said]] = []
-    for one in said:
+def _claims(
+    statements: Sequence[_Statement], disposition: Disposition, citations: _Citations
+) -> tuple[ReflectionClaim, ...]:
+    """Statements grouped into claims, the believed and surest first. A statement that denies a
+    claim counts against it; of statements that deny each other the latest is the claim."""
+    groups: list[list[_Statement]] = []
+    for statement in statements:
         for group in groups:
-            if _alike(one.roots, group[0].roots):
-                group.append(one)
+            if _states_the_same(statement.stems, group[0].stems):
+                group.append(statement)
                 break
         else:
-            groups.append([one])
-    weighed = [_weighed(group, mind) for group in groups[: MOST_CLAIMS * 2]]
-    # The sort is stable: of equal claims the one that was found first stands first.
+            groups.append([statement])
+    weighed = [_weigh(group, disposition) for group in groups[: _LIMITS.claims * 2]]
+    # The sort is stable: of equal claims the one that was found first comes first.
     weighed.sort(key=lambda w: (not w.claim.believed, -w.claim.confidence))
     return tuple(
-        w.claim._replace(cited=_cite(w.ours, cited), against=_cite(w.others, cited))
-        for w in weighed[:MOST_CLAIMS]
+        w.claim._replace(cited=_cite(w.supporting, citations), against=_cite(w.denying, citations))
+        for w in weighed[: _LIMITS.claims]
     )
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= _SAME * max(1, min(len(one), len(other)))
+def _states_the_same(stems: frozenset[str], other_stems: frozenset[str]) -> bool:
+    fewer = max(1, min(len(stems), len(other_stems)))
+    return len(stems & other_stems) >= _WEIGHTS.same_statement * fewer
 
 
-class _Weighed(NamedTuple):
-    claim: Claim
-    ours: Sequence[_Said]
-    others: Sequence[_Said]
+class _WeighedClaim(NamedTuple):
+    claim: ReflectionClaim
+    supporting: Sequence[_Statement]
+    denying: Sequence[_Statement]
 
 
-def _weighed(group: Sequence[_Said], mind: Disposition) -> _Weighed:
+def _weigh(group: Sequence[_Statement], disposition: Disposition) -> _WeighedClaim:
+    """The claim of statements on one thing: what the latest of them says."""
+    verbatim = disposition.literalism >= _WEIGHTS.verbatim_literalism
     last = max(group, key=lambda s: s.hit.time)
-    ours = [s for s in group if s.denies is last.denies]
-    others = [s for s in group if s.denies is not last.denies]
-    # Of what says the same, literalism takes a person's words, otherwise what was found first.
-    told = ours[0]
-    if mind.literalism >= _VERBATIM:
-        told = min(ours, key=lambda s: (s.hit.kind in _SUMS_UP, ours.index(s)))
-    homes, against = _homes(ours), _homes(others)
-    favour, denied = sum(homes.values()), sum(against.values()) * 0.6
-    # What a person asked to remember was checked by them.
-    checked = any(s.hit.status is Status.VERIFIED for s in ours)
-    sources = len(homes) + checked
-    confidence = confidence_of(favour + checked * 0.5, denied, sources, mind.skepticism)
-    enough = sources >= sources_needed(mind.skepticism) and favour + checked * 0.5 > denied
-    sentence = f"“{told.sentence}”" if mind.literalism >= _VERBATIM else told.sentence
-    return _Weighed(Claim(sentence, confidence, enough, len(homes), ()), ours, others)
+    supporting = [s for s in group if s.denies is last.denies]
+    denying = [s for s in group if s.denies is not last.denies]
+    # Literalism quotes a person's words before a summary; otherwise the first found is quoted.
+    chosen = supporting[0]
+    if verbatim:
+        chosen = min(supporting, key=lambda s: (s.hit.kind in _SUMMARIES, supporting.index(s)))
+    sources, against = _source_weights(supporting), _source_weights(denying)
+    opposition = sum(against.values()) * _WEIGHTS.denial
+    # What a person asked to remember was verified by them, which is a source of its own.
+    is_verified = any(s.hit.status is Status.VERIFIED for s in supporting)
+    support = sum(sources.values()) + is_verified * _WEIGHTS.verified_bonus
+    source_count = len(sources) + is_verified
+    skepticism = disposition.skepticism
+    confidence = confidence_of(support, opposition, source_count, skepticism)
+    is_believed = source_count >= sources_needed(skepticism) and support > opposition
+    sentence = f"“{chosen.sentence}”" if verbatim else chosen.sentence
+    claim = ReflectionClaim(sentence, confidence, is_believed, len(sources), ())
+    return _WeighedClaim(claim, supporting, denying)
 
 
-def _homes(said: Sequence[_Said]) -> dict[str, float]:
-    """Where it was said, and what that weighs. What was made of sessions is no source beside them,
-    but stands for them where none of them was found."""
-    told = [s for s in said if s.hit.session or not _is_made(s.hit)] or said[:1]
-    return {s.hit.session or s.hit.uri: s.weight for s in told}
+def _source_weights(statements: Sequence[_Statement]) -> dict[str, float]:
+    """The sessions, or other records, that make a statement, with their weights. What is derived
+    from sessions counts only where none of them was found."""
+    sources = [s for s in statements if s.hit.session or not _is_derived(s.hit)] or statements[:1]
+    return {s.hit.session or s.hit.uri: s.weight for s in sources}
 
 
-def _is_made(hit: Hit) -> bool:
-    made = hit.kind == "memory" and hit.status is not Status.VERIFIED
-    return made or hit.kind in ("fact", "concept")
+def _is_derived(hit: Hit) -> bool:
+    is_derived_memory = hit.kind == "memory" and hit.status is not Status.VERIFIED
+    return is_derived_memory or hit.kind in ("fact", "concept")
 
 
-def _cite(said: Iterable[_Said], cited: _Citing) -> tuple[int, ...]:
-    hits = list({s.hit.uri: s.hit for s in said}.values())[:_CITED]
-    return tuple(cited.number(h.uri, h.text, h.time, h.session, h.trust) for h in hits)
+def _cite(statements: Iterable[_Statement], citations: _Citations) -> tuple[int, ...]:
+    hits = list({s.hit.uri: s.hit for s in statements}.values())[: _LIMITS.citations]
+    return tuple(citations.number(h.uri, h.text, h.time, h.session, h.trust) for h in hits)
 
 
 def _voices(
-    reader: Reader, hits: Sequence[Hit], mind: Disposition, cited: _Citing
-) -> tuple[Claim, ...]:
-    """Motives, and with more empathy feelings, in the words of the people who asked."""
-    most = max(0, 2 * (mind.empathy - 2) - 1)
-    patterns = [_MOTIVE] if mind.empathy == 3 else [_FELT, _MOTIVE]
-    if not most:
+    reader: Reader, hits: Sequence[Hit], disposition: Disposition, citations: _Citations
+) -> tuple[ReflectionClaim, ...]:
+    """Motives, and with more empathy feelings, in the words of the people who asked. Empathy 3 to
+    5 quotes 1, 3 and 5 of them."""
+    limit = max(0, 2 * (disposition.empathy - 2) - 1)
+    patterns = [_MOTIVE] if disposition.empathy == 3 else [_FEELING, _MOTIVE]
+    if not limit:
         return ()
+    least, most = _LIMITS.min_sentence_chars, _LIMITS.max_sentence_chars
     found: dict[str, tuple[int, int, Turn]] = {}
     for exchange in _exchanges_of(reader, hits):
         for turn in reader.turns(
             exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq
         ):
-            typed = turn.role is Role.USER and len(turn.text) <= _TYPED
-            if not typed or turn.trust is Trust.EXTERNAL:
+            is_typed = turn.role is Role.USER and len(turn.text) <= _LIMITS.typed_chars
+            if not is_typed or turn.trust is Trust.EXTERNAL:
                 continue
             for sentence in sentences(turn.text):
                 rank = next((n for n, p in enumerate(patterns) if p.search(sentence)), None)
-                if rank is not None and 12 <= len(sentence) <= _SENTENCE:
+                if rank is not None and least <= len(sentence) <= most:
                     found.setdefault(sentence, (rank, len(found), turn))
-    best = sorted(found.items(), key=lambda item: item[1][:2])[:most]
+    best = sorted(found.items(), key=lambda item: item[1][:2])[:limit]
     return tuple(
-        Claim(f"“{sentence}”", 1.0, True, 1, (_cite_turn(turn, cited),))
+        ReflectionClaim(f"“{sentence}”", 1.0, True, 1, (_cite_turn(turn, citations),))
         for sentence, (_, _, turn) in best
     )
 
 
-def _cite_turn(turn: Turn, cited: _Citing) -> int:
+def _cite_turn(turn: Turn, citations: _Citations) -> int:
     name = f"holdfast://turn/{turn.id}"
-    return cited.number(name, turn.text, turn.time, turn.session, turn.trust)
+    return citations.number(name, turn.text, turn.time, turn.session, turn.trust)
 
 
 def _exchanges_of(reader: Reader, hits: Sequence[Hit]) -> list[Exchange]:
     found: dict[str, Exchange] = {}
-    for hit in hits[:8]:
+    for hit in hits[: _LIMITS.hits_with_voices]:
         id = hit.uri.rpartition("/")[2]
         if hit.kind == "exchange":
             found |= {r.id: r for r in reader.find(hit.bank, "exchange", id, 1)
@@ -297,19 +357,22 @@ def _exchanges_of(reader: Reader, hits: Sequence[Hit]) -> list[Exchange]:
 
 
 def _answer(
-    bank: Bank, claims: Sequence[Claim], voices: Sequence[Claim], told: Sequence[Opinion]
+    bank: Bank,
+    claims: Sequence[ReflectionClaim],
+    voices: Sequence[ReflectionClaim],
+    opinions: Sequence[Opinion],
 ) -> str:
-    mind = bank.disposition
-    needed = sources_needed(mind.skepticism)
+    disposition = bank.disposition
+    needed = sources_needed(disposition.skepticism)
     parts = [MECHANICAL]
     believed = [_line(c) for c in claims if c.believed]
     doubted = [_line(c) for c in claims if not c.believed]
     parts += ["Believed:\n" + "\n".join(believed)] if believed else []
     if doubted:
-        asks = f"skepticism {mind.skepticism} asks for {needed} sessions"
+        asks = f"skepticism {disposition.skepticism} asks for {needed} sessions"
         parts.append(f"Said, but not believed yet ({asks}):\n" + "\n".join(doubted))
-    if told:
-        parts.append("Opinions:\n" + "\n".join(opinion_line(o) for o in told))
+    if opinions:
+        parts.append("Opinions:\n" + "\n".join(opinion_line(o) for o in opinions))
     if voices:
         parts.append(
             "In people's own words:\n" + "\n".join(f"- {v.sentence} [{v.cited[0]}]" for v in voices)
@@ -317,7 +380,7 @@ def _answer(
     return "\n\n".join(parts)
 
 
-def _line(claim: Claim) -> str:
+def _line(claim: ReflectionClaim) -> str:
     marks = "".join(f"[{n}]" for n in claim.cited)
     denied = "".join(f"[{n}]" for n in claim.against)
     against = f"; denied by {denied}" if denied else ""
@@ -325,7 +388,7 @@ def _line(claim: Claim) -> str:
 
 
 def opinion_line(opinion: Opinion) -> str:
-    """An opinion in a line."""
+    """An opinion as one line of Markdown."""
     o = opinion
     tension = ", in tension" if o.tension else ""
     doubt = ", not believed yet" if o.status is Status.HYPOTHESIS and not o.tension else ""
@@ -335,12 +398,13 @@ def opinion_line(opinion: Opinion) -> str:
     )
 
 
-def _caveats(bank: Bank, found: Recalled, claims: Sequence[Claim]) -> Iterable[str]:
+def _caveats(bank: Bank, found: RecallResult, claims: Sequence[ReflectionClaim]) -> Iterable[str]:
     if bank.background:
-        yield f"The bank's background is not used by rules: “{cut(bank.background, 120)}”"
+        background = cut(bank.background, _LIMITS.background_chars)
+        yield f"The bank's background is not used by rules: “{background}”"
     if any(claim.against for claim in claims):
         yield "Records contradict each other here; the later word was taken."
     if claims and all(c.sources < 2 for c in claims):
         yield "One session only speaks of each of these."
-    if any(arm.timed_out or arm.problem for arm in found.strategies):
+    if any(strategy.timed_out or strategy.problem for strategy in found.strategies):
         yield "Not every way of searching answered."

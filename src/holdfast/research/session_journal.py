@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.locks import hold, is_locked
-from holdfast.model.research import ENDS
+from holdfast.model.research import FINAL_STAGES
 from holdfast.regex import regex
 
 # Sessions are a convenience, not a record: enough to look back a month, few enough to list.
@@ -33,7 +33,7 @@ _ID = regex(r"mem-[0-9a-f]{8,40}")
 # How often a follower looks for new lines: less than a person notices.
 _POLL_S = 0.05
 _DAY_MS = 86_400_000
-_ENDS = frozenset(stage.value for stage in ENDS)
+_ENDS = frozenset(stage.value for stage in FINAL_STAGES)
 # Never follow a symbolic link, never pass the file to a child process.
 _OPEN_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 # The stage of a line that holds a question.

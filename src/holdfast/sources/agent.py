@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.model.ledger import Skip
+from holdfast.model.ledger import SkipReason
 from holdfast.sources.draft import DraftSession, FileInfo, ParsedLine
 from holdfast.sources.json_fields import Record
 
@@ -27,14 +27,15 @@ class UserEnvironment(NamedTuple):
 
 
 class LineLayout(NamedTuple):
-    """How a document or a database is read as lines. `stamp` changes whenever the lines may, and
-    raises OSError where there is nothing; `lay_out` gives the lines, each a JSON object."""
+    """How a document or a database is read as lines. `stamp` is cheap, changes whenever the lines
+    may change, and raises OSError where there is nothing; `to_lines` gives the lines, each a JSON
+    object."""
 
     stamp: Callable[[Path], str]
     to_lines: Callable[[Path], bytes]
 
 
-def skip_nothing(line: bytes) -> Skip | None:
+def skip_nothing(line: bytes) -> SkipReason | None:
     """Parse every line."""
     return None
 
@@ -67,7 +68,7 @@ class Agent(NamedTuple):
     # The turns and results of a record, or why it has none.
     read_record: Callable[[Record, FileInfo], ParsedLine]
     # Why a line need not be parsed; None where it must be.
-    skip_line: Callable[[bytes], Skip | None] = skip_nothing
+    skip_line: Callable[[bytes], SkipReason | None] = skip_nothing
     # A line without parts that are large and never used.
     shorten_line: Callable[[bytes], bytes] = bytes
     # The session of a record, for files with several sessions.

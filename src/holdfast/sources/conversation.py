@@ -1,8 +1,8 @@
-"""Conversations of any origin, one JSON object a line: `session`, `id`, `time`, `speaker`, `text`."""
+"""Conversations of any origin: JSON lines with `session`, `id`, `time`, `speaker` and `text`."""
 
 from __future__ import annotations
 
-from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, ParsedLine, skipped
@@ -16,9 +16,9 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     """The turn of one line."""
     text: object = record.get("text")
     if not isinstance(text, str):
-        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
+        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
     if not text.strip():
-        return skipped(Skip.EMPTY)
+        return skipped(SkipReason.EMPTY)
     session = _session(record, file)
     ref = _id(record)
     speaker = string(record, "speaker")
@@ -27,10 +27,10 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     time = normal_time(record.get("time"))
     key = ("conversation", session, ref, time, speaker, text)
     turn = DraftTurn(key, time, role, Trust.IMPORT, text.strip(), name)
-    return ParsedLine(Fate.CAPTURED, session=session, turns=(turn,), ref=ref)
+    return ParsedLine(LineOutcome.CAPTURED, session=session, turns=(turn,), ref=ref)
 
 
-def skip_unparsed(line: bytes) -> Skip | None:
+def skip_unparsed(line: bytes) -> SkipReason | None:
     """Parse every line."""
     return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.model.ledger import Fate, Skip
+from holdfast.model.ledger import LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 
@@ -57,7 +57,7 @@ class ParsedLine(NamedTuple):
     """The outcome of one line: what was captured, or the reason why nothing was. `ref` occurs in
     the line and finds it again."""
 
-    fate: Fate
+    fate: LineOutcome
     reason: str = ""
     session: str = ""
     branch: str = ""
@@ -67,12 +67,12 @@ class ParsedLine(NamedTuple):
     title: str = ""
 
 
-def skipped(reason: Skip) -> ParsedLine:
+def skipped(reason: SkipReason) -> ParsedLine:
     """The outcome of a line that is readable and holds nothing to remember."""
     return _SKIPPED[reason]
 
 
-_SKIPPED = {reason: ParsedLine(Fate.SKIPPED, reason.value) for reason in Skip}
+_SKIPPED = {reason: ParsedLine(LineOutcome.SKIPPED, reason.value) for reason in SkipReason}
 
 
 class FileInfo(NamedTuple):
@@ -91,4 +91,4 @@ def captured(
 ) -> ParsedLine:
     """The outcome of a line with turns or results, in a file that holds one session."""
     session = file.session
-    return ParsedLine(Fate.CAPTURED, "", session.id, session.branch, turns, results, ref)
+    return ParsedLine(LineOutcome.CAPTURED, "", session.id, session.branch, turns, results, ref)

@@ -1,7 +1,7 @@
-"""Rule files as sections: what stands under each heading, and which files it is for.
+"""Parses rule files: the text under each heading, and the globs of the files that it is for.
 
-Only reads. Odd frontmatter is taken as far as it can be understood; a heading inside of a code
-block is none; what links our evidence is left out, because it is not the rule.
+Frontmatter is parsed as far as it can be understood. A `#` inside of a code block is no heading.
+HTML comments, with which we link evidence, are left out.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+# The rest of a longer file or section is ignored.
 MAX_FILE_BYTES = 1_000_000
 MAX_SECTION_CHARS = 20_000
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
@@ -17,11 +18,13 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _KEY = re.compile(r"(paths|globs)\s*:\s*(.*)$", re.IGNORECASE)
 _ITEM = re.compile(r"\s*-\s+(.*)$")
+# Longer frontmatter is taken for a rule between two lines.
+_MAX_FRONTMATTER_LINES = 200
 _QUOTES = "\"' \t"
 
 
 class Section(NamedTuple):
-    """What stands under a heading, which is told with those above it; `line` counts from one."""
+    """The text under a heading; `heading` includes those above it, `line` counts from one."""
 
     heading: str
     text: str
@@ -29,20 +32,20 @@ class Section(NamedTuple):
 
 
 class RuleFile(NamedTuple):
-    """A file taken apart; `paths` are the globs of its frontmatter."""
+    """A parsed file; `paths` are the globs of its frontmatter."""
 
     sections: tuple[Section, ...]
     paths: tuple[str, ...] = ()
 
 
 def decode(raw: bytes) -> str:
-    """The text of a file, whatever it ends its lines with; no byte is refused."""
+    """The text of a file with any line ends; invalid bytes are replaced."""
     text = raw[:MAX_FILE_BYTES].decode("utf-8-sig", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
 
 
 def read_rule_file(raw: bytes) -> RuleFile:
-    """Take a file apart."""
+    """Parse a file."""
     lines = decode(raw).split("\n")
     end = frontmatter_end(lines)
     paths = tuple(dict.fromkeys(_paths(lines[1 : end - 1]))) if end else ()
@@ -53,7 +56,7 @@ def frontmatter_end(lines: list[str]) -> int:
     """The number of lines that frontmatter takes; 0 where there is none, or no end of it."""
     if not lines or lines[0].rstrip() != "---":
         return 0
-    for number, line in enumerate(lines[1:200], 1):
+    for number, line in enumerate(lines[1:_MAX_FRONTMATTER_LINES], 1):
         if line.rstrip() in ("---", "..."):
             return number + 1
     return 0

@@ -1,9 +1,9 @@
-"""Where the rules of a project lie, and whether they have changed: nothing is read but names and
-times, so that every question may look.
+"""Finds the rule files of a project, with stamps that change when they do. Reads no contents, so
+that every query can check them.
 
-The host's own places: `CLAUDE.md`, `CLAUDE.local.md`, `.claude/CLAUDE.md`, `.claude/rules/`, and
-beside them `.claude/memory.md`; for all projects of a user `CLAUDE.md` and `rules/` in the host's
-folder. A link that leads out of the project is not followed.
+They are `CLAUDE.md`, `CLAUDE.local.md`, `.claude/CLAUDE.md`, `.claude/rules/` and
+`.claude/memory.md`; and for all projects of a user `CLAUDE.md` and `rules/` in Claude Code's folder.
+A link that leads out of the project is not followed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 MEMORY_FILE = ".claude/memory.md"
 RULES_FOLDER = ".claude/rules"
-_SINGLE = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", MEMORY_FILE)
-_MOST = 200
-_DEEPEST = 4
+_RULE_FILES = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", MEMORY_FILE)
+# More files, or deeper folders, are ignored.
+_MAX_FILES = 200
+_MAX_DEPTH = 4
 
 
 class RuleLocation(NamedTuple):
-    """A file of rules: its name in the project, where it lies, and a stamp that changes with it."""
+    """A rule file: its path in the project and on disk, and a stamp that changes with it."""
 
     path: str
     file: str
@@ -29,31 +30,35 @@ class RuleLocation(NamedTuple):
 
 
 def find_rule_files(root: str, claude_dir: str) -> list[RuleLocation]:
-    """The files of rules that hold in a project, in the order of their names."""
+    """The rule files that apply to a project: its own, then the user's."""
     found: dict[str, RuleLocation] = {}
-    own = _there(root, (*_SINGLE, *_listed(root, RULES_FOLDER, 0)), False) if root else ()
-    of_user = _there(claude_dir, ("CLAUDE.md", *_listed(claude_dir, "rules", 0)), True)
+    own = (
+        _existing(root, (*_RULE_FILES, *_markdown_files(root, RULES_FOLDER, 0)), False)
+        if root
+        else ()
+    )
+    of_user = _existing(claude_dir, ("CLAUDE.md", *_markdown_files(claude_dir, "rules", 0)), True)
     for place in (*own, *of_user):
         found.setdefault(os.path.realpath(place.file), place)
-        if len(found) >= _MOST:
+        if len(found) >= _MAX_FILES:
             break
     return list(found.values())
 
 
-def _listed(base: str, folder: str, depth: int) -> Iterator[str]:
+def _markdown_files(base: str, folder: str, depth: int) -> Iterator[str]:
     try:
         with os.scandir(os.path.join(base, folder)) as entries:  # noqa: PTH118
             names = sorted((entry.name, entry.is_dir()) for entry in entries)
     except OSError:
         return
     for name, is_folder in names:
-        if is_folder and depth < _DEEPEST:
-            yield from _listed(base, f"{folder}/{name}", depth + 1)
+        if is_folder and depth < _MAX_DEPTH:
+            yield from _markdown_files(base, f"{folder}/{name}", depth + 1)
         elif not is_folder and name.endswith(".md"):
             yield f"{folder}/{name}"
 
 
-def _there(base: str, names: tuple[str, ...], of_user: bool) -> Iterator[RuleLocation]:
+def _existing(base: str, names: tuple[str, ...], of_user: bool) -> Iterator[RuleLocation]:
     inside = os.path.realpath(base) + os.sep
     for name in names:
         file = os.path.join(base, name)  # noqa: PTH118
@@ -68,7 +73,7 @@ def _there(base: str, names: tuple[str, ...], of_user: bool) -> Iterator[RuleLoc
 
 
 def project_root(folder: str) -> str:
-    """The top of the project that a folder is in: the nearest with a `.git`, or itself."""
+    """The nearest folder above with a `.git`, or the folder itself."""
     at = folder
     while True:
         if os.path.exists(os.path.join(at, ".git")):  # noqa: PTH110, PTH118

@@ -1,6 +1,6 @@
-"""A source opened as lines, whatever it is: a file, or what an agent's layout makes of one.
+"""Opens a source as lines: a file of lines, or what an agent's `LineLayout` makes of another.
 
-What was laid out last is kept, because one look at a source reads it several times.
+The last converted sources are cached, because one pass reads a source several times.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from holdfast.sources.registry import agents
 
 
 class LaidOutSource(NamedTuple):
-    """A source that is no file of lines, as it was at one moment."""
+    """A source that is converted to lines, as it was at one time."""
 
     path: Path
     agent: str
     stamp: str
 
     def open(self, mode: Literal["rb"], buffering: int = -1) -> BinaryIO:
-        """The lines that are made of it."""
+        """The lines."""
         return BytesIO(_lines(self.path, self.agent, self.stamp))
 
 
 class SourceSnapshot(NamedTuple):
-    """A source as it is now: where to read it, and what changes with it. What has to be laid out
-    is so only when its size or its bytes are asked for."""
+    """A source as it is now: what to open, and a stamp. It is converted to lines only when its size
+    or its bytes are needed."""
 
     file: Openable
     stamp: str
@@ -38,19 +38,19 @@ class SourceSnapshot(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes there are to read."""
+        """How many bytes its lines have."""
         if isinstance(self.file, LaidOutSource):
             return len(_lines(*self.file))
         return self.length
 
     def is_same(self, stamp: str) -> bool:
-        """Whether nothing has come since a stamp was taken. Of a file only its bytes tell, since
-        its last line may have been torn."""
+        """Whether nothing changed since a stamp was taken. Always False for a file of lines: only
+        its bytes show whether its last line was incomplete."""
         return isinstance(self.file, LaidOutSource) and self.stamp == stamp
 
 
-def source_state(path: Path, agent: str) -> SourceSnapshot:
-    """Look at a source; raises OSError where there is nothing."""
+def source_snapshot(path: Path, agent: str) -> SourceSnapshot:
+    """The state of a source; raises OSError where there is none."""
     known = agents().get(agent)
     if known is None or known.layout is None:
         stat = path.stat()
@@ -60,16 +60,16 @@ def source_state(path: Path, agent: str) -> SourceSnapshot:
 
 
 def reopen_source(path: Path, agent: str, stamp: str) -> Openable:
-    """A source that was looked at before. What is laid out must be as it was then, or its lines
-    might be cut anywhere: raises OSError where it is not, and the next look will tell."""
-    now = source_state(path, agent)
-    if isinstance(now.file, LaidOutSource) and now.stamp != stamp:
+    """Open a source again. One that is converted must have the same stamp as before, or offsets
+    would cut its lines anywhere: raises OSError where it has not."""
+    state = source_snapshot(path, agent)
+    if isinstance(state.file, LaidOutSource) and state.stamp != stamp:
         raise OSError(f"{path} has changed")
-    return now.file
+    return state.file
 
 
 def source_stamp(path: Path, agent: str) -> str:
-    """What changes with a source, "" where there is nothing; cheaper than a look at it."""
+    """The stamp of a source, "" where there is none; cheaper than its state."""
     known = agents().get(agent)
     try:
         if known is None or known.layout is None:
@@ -80,7 +80,7 @@ def source_stamp(path: Path, agent: str) -> str:
 
 
 def source_exists(path: str, agent: str) -> bool:
-    """Whether a source is still where it was."""
+    """Whether a source still exists."""
     known = agents().get(agent)
     if known is None or known.layout is None:
         return os.path.lexists(path)

@@ -25,8 +25,8 @@ from holdfast.errors import (
     SpendError,
 )
 from holdfast.inference.chat import Chat, Question, Reply, Usage
-from holdfast.model.accounts import Call, CallOutcome, Pause, Spent
-from holdfast.model.query import Cost
+from holdfast.model.model_calls import CallOutcome, ModelCall, ServicePause, Spending
+from holdfast.model.query import ModelCost
 from holdfast.settings import Caps
 from holdfast.spend.prices import price_of
 from holdfast.store.protocol.model_calls import ModelCallLedger
@@ -92,21 +92,21 @@ class Governor:
         self._now = now
         self._prices = dict(prices)
         self._wait = wait
-        self._done: list[Call] = []
+        self._done: list[ModelCall] = []
 
     @property
     def model(self) -> str:
         """The model that is asked for, and its service."""
         return f"{self._chat.service}/{self._chat.model}".rstrip("/")
 
-    def cost(self) -> Cost:
+    def cost(self) -> ModelCost:
         """What its answers took so far."""
         if not self._done:
-            return Cost()
+            return ModelCost()
         tokens = sum(call.tokens_in + call.tokens_out for call in self._done)
         prices = [call.usd for call in self._done if call.usd is not None]
         usd = sum(prices) if len(prices) == len(self._done) else None
-        return Cost(self._done[-1].model or self.model, tokens, usd)
+        return ModelCost(self._done[-1].model or self.model, tokens, usd)
 
     def ask(self, purpose: Purpose, question: Question, parse: Callable[[str], T]) -> T:
         """The answer, as `parse` reads it. An answer that it cannot use, it says so with a
@@ -142,12 +142,12 @@ class Governor:
         self._settle(call, reply, began)
         return reply
 
-    def _reserve(self, purpose: Purpose, question: Question, attempt: int) -> Call:
+    def _reserve(self, purpose: Purpose, question: Question, attempt: int) -> ModelCall:
         now = self._now()
         chat = self._chat
         most = most_of(question)
         price = price_of(chat.model, self._prices)
-        call = Call(
+        call = ModelCall(
             purpose.bank,
             uuid.uuid4().hex,
             now,
@@ -175,7 +175,7 @@ class Governor:
                     "It is asked again by itself.",
                 )
 
-    def _check_caps(self, call: Call, now: str) -> None:
+    def _check_caps(self, call: ModelCall, now: str) -> None:
         caps = self._caps
         today = self._calls.total_spent(now[:10])
         self._check(call, today, caps.day_tokens, caps.day_usd, "today", "day")
@@ -185,7 +185,7 @@ class Governor:
             self._check(call, own, *limits, "for this session", "session")
 
     def _check(
-        self, call: Call, spent: Spent, tokens: int, usd: float, when: str, name: str
+        self, call: ModelCall, spent: Spending, tokens: int, usd: float, when: str, name: str
     ) -> None:
         wanted = call.tokens_in + call.tokens_out
         if spent.tokens + wanted > tokens:
@@ -203,7 +203,7 @@ class Governor:
                 session=name == "session",
             )
 
-    def _settle(self, call: Call, reply: Reply, began: float) -> None:
+    def _settle(self, call: ModelCall, reply: Reply, began: float) -> None:
         used = reply.usage
         if not used.tokens_in:  # a service that does not count
             used = used._replace(tokens_in=call.tokens_in, tokens_out=estimate(reply.text))
@@ -224,7 +224,7 @@ class Governor:
             self._calls.record_call_result(done)
             self._calls.resume_service(self.model)
 
-    def _fail(self, call: Call, error: ModelError, began: float) -> None:
+    def _fail(self, call: ModelCall, error: ModelError, began: float) -> None:
         """Note what went wrong. What may have cost something stays as it was reserved, as far as
         it was under way."""
         outcome = CallOutcome.FAILED
@@ -263,7 +263,7 @@ class Governor:
             length = exact_s if exact_s is not None else min(length, _LONGEST_PAUSE_S)
             problem = f"{error.message} {error.remedy}".strip()[:_PROBLEM]
             until = later(now, length)
-            self._calls.pause_service(Pause(self.model, until, attempts, problem, now))
+            self._calls.pause_service(ServicePause(self.model, until, attempts, problem, now))
 
 
 def later(moment: str, seconds: float) -> str:

@@ -18,32 +18,32 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
+from holdfast.model.model_calls import CallOutcome, ModelCall, ModelSummary, ServicePause, Spending
 from holdfast.store.protocol import StaleSession
 from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
 
 _EVE = "2026-02-28T23:59:59.999Z"
-_OPEN = Call(BANK, "c1", NOON, SESSION, "summaries", "anthropic", "m", 1000, 500, 0, 0.5)
+_OPEN = ModelCall(BANK, "c1", NOON, SESSION, "summaries", "anthropic", "m", 1000, 500, 0, 0.5)
 _DONE = replace(
     _OPEN, tokens_in=900, tokens_out=40, tokens_cached=100, usd=0.1, ms=70,
     outcome=CallOutcome.DONE,
 )  # fmt: skip
 _UNPRICED = replace(_DONE, id="c2", usd=None, model="local", attempt=2)
-_FAILED = Call(
+_FAILED = ModelCall(
     OTHER, "c1", _EVE, SESSION, "digests", "anthropic", "m", outcome=CallOutcome.BUSY,
     problem="429",
 )  # fmt: skip
-_MADE = Summary(BANK, "h1", 1, "exchange", "x1", 4, "m", NOON, '{"title": "t"}')
+_MADE = ModelSummary(BANK, "h1", 1, "exchange", "x1", 4, "m", NOON, '{"title": "t"}')
 
 
 def check_a_reservation_counts_until_the_call_is_settled(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.reserve_call(_OPEN)
-        expect(store.total_spent(), Spent(1, 1000, 500, 0, 0.5), "what is reserved")
+        expect(store.total_spent(), Spending(1, 1000, 500, 0, 0.5), "what is reserved")
         with store.transaction():
             store.record_call_result(_DONE)
-        expect(store.total_spent(), Spent(1, 900, 40, 100, 0.1), "what was spent")
+        expect(store.total_spent(), Spending(1, 900, 40, 100, 0.1), "what was spent")
 
 
 def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> None:
@@ -51,28 +51,28 @@ def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> No
         with store.transaction():
             for call in (_DONE, _UNPRICED, _FAILED):
                 store.reserve_call(call)
-        expect(store.total_spent(NOON[:10]), Spent(2, 1800, 80, 200, 0.1, 1), "spent on a day")
-        expect(store.total_spent("", OTHER, SESSION), Spent(1, failed=1), "spent on a session")
+        expect(store.total_spent(NOON[:10]), Spending(2, 1800, 80, 200, 0.1, 1), "spent on a day")
+        expect(store.total_spent("", OTHER, SESSION), Spending(1, failed=1), "spent on a session")
         expect(
             store.spending_by_day(),
             [
                 DailySpending("2026-03-01", "summaries", "anthropic", "local", _of(_UNPRICED)),
                 DailySpending("2026-03-01", "summaries", "anthropic", "m", _of(_DONE)),
-                DailySpending("2026-02-28", "digests", "anthropic", "m", Spent(1, failed=1)),
+                DailySpending("2026-02-28", "digests", "anthropic", "m", Spending(1, failed=1)),
             ],
             "spending",
         )
         expect(store.failed_calls(), [_FAILED], "calls that failed")
 
 
-def _of(call: Call) -> Spent:
+def _of(call: ModelCall) -> Spending:
     c = call
-    return Spent(1, c.tokens_in, c.tokens_out, c.tokens_cached, c.usd or 0.0, int(c.usd is None))
+    return Spending(1, c.tokens_in, c.tokens_out, c.tokens_cached, c.usd or 0.0, int(c.usd is None))
 
 
 def check_a_service_is_left_alone_until_it_answers(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        pause = Pause("anthropic", NOON, 1, "429", _EVE)
+        pause = ServicePause("anthropic", NOON, 1, "429", _EVE)
         with store.transaction():
             store.pause_service(pause)
             store.pause_service(replace(pause, attempts=2))
@@ -91,7 +91,11 @@ def check_what_a_model_made_is_kept_by_hash_and_version(make_store: MakeStore) -
                 store.put_summary(summary, SESSION, 1)
         expect(store.summary(BANK, "h1"), newer, "what the latest version made")
         expect(store.summary(OTHER, "h1"), None, "what another bank has")
-        expect([store.summary_attempted(BANK, "h1", v) for v in (1, 3, 4)], [True, True, False], "tried")
+        expect(
+            [store.summary_attempted(BANK, "h1", v) for v in (1, 3, 4)],
+            [True, True, False],
+            "tried",
+        )
         expect([store.has_summaries(b) for b in (BANK, OTHER)], [True, False], "summaries")
         expect(StaleSession(BANK, SESSION, 1) in store.stale_sessions(), True, "a stale session")
         with store.transaction():
@@ -112,7 +116,11 @@ def check_sessions_wait_for_a_model_until_they_were_tried(make_store: MakeStore)
         of_digest = replace(_MADE, hash="h2", record="d-s2", last_seq=last)
         with store.transaction():
             store.put_summary(replace(_MADE, record="x-s2", last_seq=last), "s2", 1)
-        expect(store.unsummarised_sessions(NOON, 1), [UnsummarisedSession(BANK, "s2")], "whose digest waits")
+        expect(
+            store.unsummarised_sessions(NOON, 1),
+            [UnsummarisedSession(BANK, "s2")],
+            "whose digest waits",
+        )
         with store.transaction():
             store.put_summary(of_digest, "s2", 1)
         expect(store.unsummarised_sessions(NOON, 1), [], "who waits when all is done")

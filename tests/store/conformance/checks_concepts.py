@@ -17,9 +17,9 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.curation import Curated
-from holdfast.model.knowledge import Concept, Growth, Memory, Network
-from holdfast.model.query import Filter
+from holdfast.model.curation import CurationState
+from holdfast.model.knowledge import Concept, ConceptEvent, Memory, Network
+from holdfast.model.query import RecordFilter
 from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.concepts import DerivedConcept, KeywordMatch
@@ -31,7 +31,7 @@ def a_concept(id: str = "c1", bank: str = BANK, name: str = "Tide table") -> Con
     return Concept(
         bank, id, name, 'It was "off" by one hour, ünïcode 🦜.', NOON, Trust.TOOL,
         ("holdfast://exchange/x1", "holdfast://memory/m1"), ("src/table.py",), ("tide", "UTC"),
-        "2026-02-01T12:00:00.000Z", (Growth(NOON, "founded", "by x1"), Growth(NOON, "named")),
+        "2026-02-01T12:00:00.000Z", (ConceptEvent(NOON, "founded", "by x1"), ConceptEvent(NOON, "named")),
     )  # fmt: skip
 
 
@@ -86,12 +86,14 @@ def check_a_forgotten_concept_is_nowhere(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-            store.put_curation_state(Curated(BANK, "concept", "c1", forgotten=True))
+            store.put_curation_state(CurationState(BANK, "concept", "c1", forgotten=True))
         expect(store.concepts(BANK), [], "the concepts")
         expect(store.find(None, "concept", "c1"), [], "its id")
         expect(store.concept_of(BANK, "exchange", "x1"), None, "the concept of a member")
         expect(store.search(BANK, ["tide"], ["summaries"]), [], "a search")
-        expect([b.kind for b in store.records_with_keywords(BANK, "tide")], ["exchange"], "the keyword")
+        expect(
+            [b.kind for b in store.records_with_keywords(BANK, "tide")], ["exchange"], "the keyword"
+        )
         expect([c.id for c in store.find_hidden(BANK, "concept", "c1")], ["c1"], "what is put away")
 
 
@@ -113,7 +115,7 @@ def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
         expect(store.records_with_keywords(BANK, "..."), [], "no word")
         counted = {k.word: dict(k.counts) for k in store.keywords(BANK)}
         expect(counted["tide"], {"concept": 1, "exchange": 1, "memory": 1}, "the keyword")
-        found = store.filter_records(BANK, Filter(concept="tide"))
+        found = store.filter_records(BANK, RecordFilter(concept="tide"))
         expect([record.id for record in found], ["x1"], "finding by concept")
 
 
@@ -121,7 +123,9 @@ def check_erasing_takes_the_concepts_of_a_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-            store.mark_seen(BANK, "concepts", 1, store.unseen_changes(BANK, "concepts", 1)[-1].number)
+            store.mark_seen(
+                BANK, "concepts", 1, store.unseen_changes(BANK, "concepts", 1)[-1].number
+            )
             store.save_concept_members(BANK, "c1")
         expect(
             store.saved_concept_members(BANK),
@@ -132,9 +136,17 @@ def check_erasing_takes_the_concepts_of_a_bank(make_store: MakeStore) -> None:
             store.erase(Erasure(BANK, memories=("m1",)))
         expect(store.concepts(BANK), [], "the concepts")
         expect(store.banks_behind("concepts", 1), [BANK], "the banks behind")
-        expect(store.saved_concept_members(BANK), {"c1": ["holdfast://exchange/x1"]}, "the members of then")
+        expect(
+            store.saved_concept_members(BANK),
+            {"c1": ["holdfast://exchange/x1"]},
+            "the members of then",
+        )
         with store.transaction():
             store.put_concepts(BANK, [_made(a_concept())])
             store.drop_derived()
         expect(store.concepts(BANK), [], "concepts after dropping")
-        expect(store.saved_concept_members(BANK), {"c1": ["holdfast://exchange/x1"]}, "what is not derived")
+        expect(
+            store.saved_concept_members(BANK),
+            {"c1": ["holdfast://exchange/x1"]},
+            "what is not derived",
+        )

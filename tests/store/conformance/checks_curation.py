@@ -20,7 +20,7 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.curation import Action, Curated
+from holdfast.model.curation import Action, CurationState
 from holdfast.model.knowledge import Memory, Network, Validity
 from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol.curation import Erasure, HiddenTurn, ScrubMatch, SupersededText
@@ -47,7 +47,7 @@ def check_a_hidden_turn_is_in_no_answer_and_still_there(make_store: MakeStore) -
         expect(store.counts(BANK).turns, 2, "counts")
         expect(store.turn(BANK, "s1-turn-2"), a_turn(2), "turn")
         expect([t.seq for t in store.all_turns(BANK, SESSION)], [1, 2, 3], "all_turns")
-        away = Curated(BANK, "turn", "s1-turn-2", SESSION)
+        away = CurationState(BANK, "turn", "s1-turn-2", SESSION)
         expect(store.find_hidden(None, "turn", "s1-turn-2"), [away], "put_away")
         with store.transaction():
             store.put_derived(BANK, SESSION, [], first=3)
@@ -58,7 +58,7 @@ def check_a_hidden_turn_is_in_no_answer_and_still_there(make_store: MakeStore) -
 
 
 def check_a_hidden_session_hides_its_turns_and_its_children(make_store: MakeStore) -> None:
-    gone = Curated(BANK, "session", SESSION, SESSION, forgotten=True)
+    gone = CurationState(BANK, "session", SESSION, SESSION, forgotten=True)
     with prepared(make_store) as store:
         with store.transaction():
             store.add_session(replace(a_session(id="child"), parent=SESSION))
@@ -75,14 +75,18 @@ def check_a_hidden_session_hides_its_turns_and_its_children(make_store: MakeStor
 
 
 def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
-    said = Curated(BANK, "turn", "s1-turn-1", SESSION, text="goodbye", time=NOON, who="ada")
+    said = CurationState(BANK, "turn", "s1-turn-1", SESSION, text="goodbye", time=NOON, who="ada")
     done = said._replace(id="s1-turn-2", text="it worked")
     commit, passage = a_commit("c1", "raise the anchor")
     with prepared(make_store) as store:
         with store.transaction():
             store.put_turns([a_turn(1), a_tool_turn(2, "call")])
             store.put_commits([(commit, passage)])
-            for curated in (said, done, Curated(BANK, "commit", "c1", text="lower it\n\nslowly")):
+            for curated in (
+                said,
+                done,
+                CurationState(BANK, "commit", "c1", text="lower it\n\nslowly"),
+            ):
                 store.put_curation_state(curated)
             store.put_derived(BANK, SESSION, [SupersededText("turn", "s1-turn-1", "hello")])
         first, second = store.turns(BANK, SESSION)
@@ -91,11 +95,17 @@ def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
         expect(list(store.turns_from(BANK, SESSION)), [first, second], "turns_from")
         expect(store.find(BANK, "turn", "s1-turn-1"), [first], "find")
         expect(store.turn(BANK, "s1-turn-1"), a_turn(1), "turn")
-        expect(store.curation_state(BANK, "turn", "s1-turn-1"), said._replace(was="hello"), "curated")
+        expect(
+            store.curation_state(BANK, "turn", "s1-turn-1"), said._replace(was="hello"), "curated"
+        )
         told = replace(commit, subject="lower it", body="slowly")
         expect(store.find(BANK, "commit", "c1"), [told], "find")
         expect(store.commit(BANK, "c1"), commit, "commit")
-        expect([c.id for c in store.curation_states_in_session(BANK, SESSION)], [said.id, done.id], "curated_in")
+        expect(
+            [c.id for c in store.curation_states_in_session(BANK, SESSION)],
+            [said.id, done.id],
+            "curated_in",
+        )
 
 
 def check_an_agents_memory_stays_an_agents(make_store: MakeStore) -> None:
@@ -121,7 +131,7 @@ def check_a_memory_is_kept_found_and_hidden(make_store: MakeStore) -> None:
         expect([m.passage for m in store.search(BANK, ["tea"])], [passage], "search")
         with store.transaction():
             store.drop_derived()
-            store.put_curation_state(Curated(BANK, "memory", "m1", forgotten=True))
+            store.put_curation_state(CurationState(BANK, "memory", "m1", forgotten=True))
             store.put_passage(memory, None)
         expect(store.find(BANK, "memory", "m1"), [], "find")
         expect(store.search(BANK, ["tea"]), [], "search")
@@ -135,7 +145,9 @@ def check_what_is_erased_is_gone_and_known_by_its_mark(make_store: MakeStore) ->
             store.put_memory(a_memory())
             about = "holdfast://turn/s1-turn-1"
             store.append_curation(a_decision(about))
-            store.append_curation(replace(a_decision("holdfast://memory/m1"), action=Action.REMEMBER))
+            store.append_curation(
+                replace(a_decision("holdfast://memory/m1"), action=Action.REMEMBER)
+            )
             store.erase(
                 Erasure(BANK, (), ("s1-turn-1",), (), ("m1",), (about,), ("mark-1", "mark-2"))
             )

@@ -17,18 +17,18 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.accounts import Used
-from holdfast.model.fact_history import fact_at, status_at
+from holdfast.model.fact_history import fact_as_of, status_change_at
+from holdfast.model.injections import RecordUse
 from holdfast.model.knowledge import (
-    Bearing,
     Claim,
     ClaimKind,
+    EvidenceKind,
     Fact,
+    FactEvidence,
     FactKind,
-    How,
-    Life,
     Review,
     ReviewState,
+    StatusChange,
     Validity,
 )
 from holdfast.model.query import Passage
@@ -67,12 +67,12 @@ def _known(fact: Fact) -> FactWithPassage:
 
 
 _LIVES = (
-    Life("fact", "f1", NOON, Status.OBSERVED, "holdfast://turn/t1"),
-    Life("fact", "f1", LATER, Status.SUPERSEDED, "holdfast://turn/t3"),
+    StatusChange("fact", "f1", NOON, Status.OBSERVED, "holdfast://turn/t1"),
+    StatusChange("fact", "f1", LATER, Status.SUPERSEDED, "holdfast://turn/t3"),
 )
 _BEARINGS = (
-    Bearing("f1", NOON, "holdfast://turn/t1", How.STATED),
-    Bearing("f1", LATER, "holdfast://turn/t2", How.BREACHED),
+    FactEvidence("f1", NOON, "holdfast://turn/t1", EvidenceKind.STATED),
+    FactEvidence("f1", LATER, "holdfast://turn/t2", EvidenceKind.BREACHED),
 )
 _REVIEW = Review(
     BANK, "r1", "contradiction", "holdfast://fact/f1", "five deeds", LATER, ("holdfast://turn/t2",),
@@ -112,8 +112,12 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
         expect(store.counts(BANK).facts, 2, "their number")
         expect(store.status_changes(BANK, [("fact", "f1"), ("fact", "f2")]), [*_LIVES], "the lives")
         expect(store.fact_evidence(BANK, "f1"), [*_BEARINGS], "what bears on it")
-        expect(store.facts_stated_in(BANK, "holdfast://turn/t1"), [a_fact()], "what was stated there")
-        expect(store.facts_stated_in(BANK, "holdfast://turn/t2"), [], "what was only breached there")
+        expect(
+            store.facts_stated_in(BANK, "holdfast://turn/t1"), [a_fact()], "what was stated there"
+        )
+        expect(
+            store.facts_stated_in(BANK, "holdfast://turn/t2"), [], "what was only breached there"
+        )
         expect(store.reviews(None), [_REVIEW], "the reviews")
         expect(store.dropped_claims(BANK), {"short": 2}, "what was dropped")
         expect(len(store.search(BANK, ["moor"])), 2, "the facts by their words")
@@ -161,8 +165,8 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
         turn, other = a_turn(1, "Moored, as fact f1 says."), a_turn(2, "And as was remembered.")
         store.put_turns([turn, other])
         uses = [
-            Used("holdfast://fact/f1", SESSION, turn.id, turn.time),
-            Used("holdfast://memory/m1", SESSION, other.id, other.time),
+            RecordUse("holdfast://fact/f1", SESSION, turn.id, turn.time),
+            RecordUse("holdfast://memory/m1", SESSION, other.id, other.time),
         ]
         store.put_uses(BANK, uses)
         store.put_uses(BANK, uses)
@@ -176,7 +180,7 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
         expect(store.uses(BANK), uses, "what is kept when all is made again")
         store.erase(Erasure(BANK, memories=("m1",)))
         expect(store.uses(BANK), uses[:1], "the use of an erased memory")
-        said = Used("holdfast://fact/f2", "mem-1", "", "2031-01-01T00:00:00.000Z")
+        said = RecordUse("holdfast://fact/f2", "mem-1", "", "2031-01-01T00:00:00.000Z")
         store.put_uses(BANK, [said, said])
         expect(store.uses(BANK), [uses[0], said], "what a person said was of use")
         store.erase(Erasure(BANK, turns=(turn.id,)))
@@ -191,10 +195,13 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
 def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.put_knowledge(BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS))
-        lives, bearings = store.status_changes(BANK, [("fact", "f1")]), store.fact_evidence(BANK, "f1")
-        expect(status_at(lives, "2026-02-01"), None, "before it was learned")
-        expect(status_at(lives, NOON), _LIVES[0], "when it was learned")
-        expect(status_at(lives), _LIVES[1], "now")
-        then = fact_at(a_fact(), lives, bearings, NOON)
+        lives, bearings = (
+            store.status_changes(BANK, [("fact", "f1")]),
+            store.fact_evidence(BANK, "f1"),
+        )
+        expect(status_change_at(lives, "2026-02-01"), None, "before it was learned")
+        expect(status_change_at(lives, NOON), _LIVES[0], "when it was learned")
+        expect(status_change_at(lives), _LIVES[1], "now")
+        then = fact_as_of(a_fact(), lives, bearings, NOON)
         told = (then.status, then.superseded_by, then.validity.until, then.against)
         expect(told, (Status.OBSERVED, "", "", ()), "the fact as it stood")

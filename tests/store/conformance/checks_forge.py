@@ -15,9 +15,9 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.curation import Curated
-from holdfast.model.forge import Issue, Login, Pull, Remark, RemarkKind, ThreadState
-from holdfast.model.query import Filter
+from holdfast.model.curation import CurationState
+from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind, ThreadState
+from holdfast.model.query import RecordFilter
 from holdfast.model.trust import Trust
 from holdfast.store.protocol.curation import Erasure
 from holdfast.store.protocol.forge import ForgeRepository
@@ -77,15 +77,15 @@ def check_pulls_are_found_by_commits_issues_and_files(make_store: MakeStore) -> 
         expect(store.pulls_fixing(BANK, 9), [PULL], "the pulls that close an issue")
         expect(store.pulls_fixing(BANK, 12), [], "those that do not")
         expect(store.commits_mentioning(BANK, 12), ["c1"], "the commits that name a number")
-        expect(store.pulls_touching(BANK, Filter(file="crane.py")), [PULL], "by file")
-        expect(store.pulls_touching(None, Filter(file="src/")), [PULL], "by folder")
-        expect(store.pulls_touching(OTHER, Filter(file="src/")), [], "in another bank")
-        expect(store.filter_records(BANK, Filter(file="crane.py")), [], "work of one's own")
+        expect(store.pulls_touching(BANK, RecordFilter(file="crane.py")), [PULL], "by file")
+        expect(store.pulls_touching(None, RecordFilter(file="src/")), [PULL], "by folder")
+        expect(store.pulls_touching(OTHER, RecordFilter(file="src/")), [], "in another bank")
+        expect(store.filter_records(BANK, RecordFilter(file="crane.py")), [], "work of one's own")
         moved = replace(PULL, commits=("c5",), files=("b.py",))
         with store.transaction():
             store.put_thread(moved, a_passage(PULL.id, "lift", kind="pull", session=""))
         expect(store.pulls_with_commit(BANK, "c1"), [], "a commit that left it")
-        expect(store.pulls_touching(BANK, Filter(file="crane.py")), [], "a file that left it")
+        expect(store.pulls_touching(BANK, RecordFilter(file="crane.py")), [], "a file that left it")
 
 
 def check_a_thread_that_is_put_away_takes_its_remarks_with_it(make_store: MakeStore) -> None:
@@ -93,14 +93,14 @@ def check_a_thread_that_is_put_away_takes_its_remarks_with_it(make_store: MakeSt
         with store.transaction():
             store.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
             store.put_remark(REMARK, a_passage("r1", "knot", kind="remark", session=""))
-            store.put_curation_state(Curated(BANK, "remark", "r1", text="Tie two knots."))
+            store.put_curation_state(CurationState(BANK, "remark", "r1", text="Tie two knots."))
         said = replace(REMARK, text="Tie two knots.", trust=Trust.USER)
         found = [(p.kind, p.body) for p in store.thread_passages(BANK, _THREAD)]
         expect(found, [("pull", "lift"), ("remark", "knot")], "the discussion")
         expect(store.thread_passages(OTHER, _THREAD), [], "that of another bank")
         expect(store.remarks(BANK, _THREAD), [said], "a corrected remark")
         with store.transaction():
-            store.put_curation_state(Curated(BANK, "pull", PULL.id, forgotten=True))
+            store.put_curation_state(CurationState(BANK, "pull", PULL.id, forgotten=True))
         expect(store.find(BANK, "pull", "12"), [], "a forgotten pull")
         expect(store.remarks(BANK, _THREAD), [], "its remarks")
         expect(store.thread_passages(BANK, _THREAD), [], "what was discussed")
@@ -114,7 +114,7 @@ def check_what_a_forge_said_can_be_erased_and_scrubbed(make_store: MakeStore) ->
         with store.transaction():
             store.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
             store.put_remark(REMARK, a_passage("r1", "knot", kind="remark", session=""))
-            store.put_logins(BANK, [Login("ann", "Ann Rope", "ann@x.org")])
+            store.put_logins(BANK, [ForgeAccount("ann", "Ann Rope", "ann@x.org")])
 
         def clean(text: str) -> str:
             return text.replace("rope", "[]").replace("Rope", "[]")
@@ -142,9 +142,11 @@ def check_how_far_a_forge_was_read_is_noted(make_store: MakeStore) -> None:
             store.put_forge_repository(first._replace(cursors={}))
             store.put_forge_repository(first)
             store.put_forge_repository(first._replace(bank=OTHER))
-            store.put_logins(BANK, [Login("ann", "Ann", "ann@x.org"), Login("bob", "Bob", "")])
-            store.put_logins(BANK, [Login("ann", "Another", "")])
+            store.put_logins(
+                BANK, [ForgeAccount("ann", "Ann", "ann@x.org"), ForgeAccount("bob", "Bob", "")]
+            )
+            store.put_logins(BANK, [ForgeAccount("ann", "Another", "")])
         expect(store.forge_repositories(BANK), [first], "how far")
         expect(len(store.forge_repositories()), 2, "in all banks")
-        wanted = [Login("ann", "Ann", "ann@x.org"), Login("bob", "Bob", "")]
+        wanted = [ForgeAccount("ann", "Ann", "ann@x.org"), ForgeAccount("bob", "Bob", "")]
         expect(store.logins(BANK), wanted, "who is who")

@@ -15,7 +15,15 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.graph import Entity, EntityKind, Mention, Node, Part, Same, Sort
+from holdfast.model.graph import (
+    Entity,
+    EntityKind,
+    Mention,
+    MentionRole,
+    Node,
+    ProvenAlias,
+    SpellingSource,
+)
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.curation import Erasure
 from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity
@@ -23,8 +31,8 @@ from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity
 _LATER = "2026-03-02T12:00:00.000Z"
 
 
-def _name(text: str, parts: Part = Part.MENTIONED) -> Mention:
-    return Mention(Sort.NAME, text, text.lower(), parts, f"id-of-{text}")
+def _name(text: str, parts: MentionRole = MentionRole.MENTIONED) -> Mention:
+    return Mention(SpellingSource.NAME, text, text.lower(), parts, f"id-of-{text}")
 
 
 def _node(id: str, *mentions: Mention, time: str = NOON) -> Node:
@@ -46,7 +54,7 @@ def _filled(store: Store) -> None:
     store.put_nodes(
         BANK,
         [
-            _node("x1", _name("Tide", Part.CAUSE), _name("Table")),
+            _node("x1", _name("Tide", MentionRole.CAUSE), _name("Table")),
             _node("x2", _name("Tide"), _name("Buoy"), time=_LATER),
         ],
     )
@@ -75,10 +83,12 @@ def check_records_and_entities_lead_to_each_other(make_store: MakeStore) -> None
         bonds = store.mentions_of(BANK, tide, 10)
         ids = {p.node: p.id for p in store.graph_records(BANK, [b.node for b in bonds])}
         expect([ids[b.node] for b in bonds], ["x2", "x1"], "the latest first")
-        expect([b.parts for b in bonds], [Part.MENTIONED, Part.CAUSE], "the parts")
+        expect([b.parts for b in bonds], [MentionRole.MENTIONED, MentionRole.CAUSE], "the parts")
         expect(len(store.mentions_of(BANK, tide, 1)), 1, "as many as are asked for")
         within = store.mentions_in(BANK, [bonds[1].node])
-        names = {k.number: k.name for k in store.entities_by_number(BANK, [b.entity for b in within])}
+        names = {
+            k.number: k.name for k in store.entities_by_number(BANK, [b.entity for b in within])
+        }
         expect(sorted(names.values()), ["Table", "Tide"], "what a record mentions")
         beside = [(known.name, count) for known, count in store.cooccurring_entities(BANK, tide)]
         expect(sorted(beside), [("Buoy", 1), ("Table", 1)], "what occurs together")
@@ -120,9 +130,9 @@ def check_an_entity_is_known_by_every_spelling(make_store: MakeStore) -> None:
 
 def check_what_records_prove_is_told_in_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        moved = Same(Sort.FILE, "a.py", "b.py")
+        moved = ProvenAlias(SpellingSource.FILE, "a.py", "b.py")
         store.put_nodes(BANK, [_node("x2", time=_LATER)._replace(same=(moved,))])
-        earlier = Same(Sort.FILE, "c.py", "a.py")
+        earlier = ProvenAlias(SpellingSource.FILE, "c.py", "a.py")
         store.put_nodes(BANK, [_node("x1")._replace(same=(earlier,))])
         expect(
             store.proven_aliases(BANK),

@@ -79,7 +79,11 @@ def check_it_is_known_by_file_what_became_of_it(make_store: MakeStore) -> None:
         with store.transaction():
             store.put_repository(Repository(BANK, "/p/.git", "a", ("a",), NOON), [], [_SHA])
         expect(store.touches(BANK, "old.py", "", 9), [], "what HEAD does not contain")
-        expect((store.has_unmerged_commits(BANK), store.has_unmerged_commits(OTHER)), (True, False), "what is astray")
+        expect(
+            (store.has_unmerged_commits(BANK), store.has_unmerged_commits(OTHER)),
+            (True, False),
+            "what is astray",
+        )
         with store.transaction():
             store.put_repository(Repository(BANK, "/p/.git", "a", ("a",), NOON), [], [])
             store.erase(Erasure(BANK, commits=(_SHA,)))

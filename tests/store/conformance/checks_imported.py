@@ -7,20 +7,22 @@ from dataclasses import replace
 
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
-from holdfast.model.curation import Curated
-from holdfast.model.imports import Imported, Importing
+from holdfast.model.curation import CurationState
+from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.store.protocol.curation import Erasure
 
 _LATER = "2026-03-02T12:00:00.000Z"
-_ONE = Imported(
+_ONE = ImportedRecord(
     BANK, "k1", "v1", "claude-mem", "observation", "Hull", "Paint the yawl blue.", _LATER,
     "claude-mem://observation/1", "s1", ("yawl.py",), ("decision",), Trust.IMPORT, NOON,
 )  # fmt: skip
 _TWO = replace(_ONE, id="k2", text="Tar the ketch.", time=NOON, origin="claude-mem://observation/2")
 _ANEW = replace(_ONE, version="v2", text="Paint the yawl red.", taken=_LATER)
-_FIRST = Importing(BANK, "i1", "claude-mem", "/a.db", NOON, {"observation": 2}, {"empty": 1}, {}, 3)
+_FIRST = ImportBatch(
+    BANK, "i1", "claude-mem", "/a.db", NOON, {"observation": 2}, {"empty": 1}, {}, 3
+)
 _SECOND = _FIRST._replace(id="i2", time=_LATER)
 
 
@@ -53,13 +55,13 @@ def check_the_latest_import_of_a_record_holds_until_it_is_taken_back(
                 store.put_imported(importing.id, records)
         expect(store.imported(BANK), [_ANEW, _TWO], "what is shown")
         expect(store.imported_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds")
-        undone = Curated(BANK, "importing", "i2", forgotten=True)
+        undone = CurationState(BANK, "importing", "i2", forgotten=True)
         with store.transaction():
             store.put_curation_state(undone)
         expect(store.imported(BANK), [_ONE, _TWO], "what is shown without the second import")
         with store.transaction():
             store.put_curation_state(undone._replace(forgotten=False))
-            store.put_curation_state(Curated(BANK, "imported", "k1", forgotten=True))
+            store.put_curation_state(CurationState(BANK, "imported", "k1", forgotten=True))
         expect(store.imported(BANK), [_TWO], "what is shown of what is forgotten")
         expect(store.imported_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds of it")
 

@@ -19,8 +19,8 @@ from tests.store.conformance.samples import (
 
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.model.bank import Bank
-from holdfast.model.keys import Key
-from holdfast.model.opinions import Belief, Opinion, Trend
+from holdfast.model.keys import ApiKey
+from holdfast.model.opinions import Opinion, OpinionRevision, Trend
 from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import fence_store
@@ -28,8 +28,8 @@ from holdfast.store.protocol import Store
 from holdfast.store.protocol.sessions import SessionFilter
 
 _LATER = "2026-03-01T13:00:00.000Z"
-_FIRST = Key("0a1b2c3d", "Ana's laptop", "salt", "hash", (BANK, OTHER), Level.WRITE, NOON)
-_SECOND = Key("ffffffff", "ci", "salt", "hash", None, Level.ADMIN, _LATER, "2027-01-01")
+_FIRST = ApiKey("0a1b2c3d", "Ana's laptop", "salt", "hash", (BANK, OTHER), Level.WRITE, NOON)
+_SECOND = ApiKey("ffffffff", "ci", "salt", "hash", None, Level.ADMIN, _LATER, "2027-01-01")
 
 
 _OPINION = Opinion(
@@ -123,7 +123,7 @@ def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
 def check_what_has_parts_without_a_bank_can_be_written(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
-        firm = Belief(NOON, 0.5, 1, 0, "said")
+        firm = OpinionRevision(NOON, 0.5, 1, 0, "said")
         with store.transaction():
             mine.put_opinion(_OPINION, firm, None)
         expect(store.opinion_history(BANK, _OPINION.id), [firm], "beliefs")

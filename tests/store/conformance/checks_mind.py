@@ -19,18 +19,18 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.bank import Disposition
-from holdfast.model.curation import Curated
+from holdfast.model.curation import CurationState
 from holdfast.model.graph import Node
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.opinions import Belief, Opinion, Sighting, Stance, Trend
+from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.curation import Erasure
 
 
-def _sighting(key: str, what: str = "The yawl is blue", seq: int = 1) -> Sighting:
-    return Sighting(
+def _sighting(key: str, what: str = "The yawl is blue", seq: int = 1) -> MemoryOccurrence:
+    return MemoryOccurrence(
         key, seq, NOON, Network.WORLD, what, Trust.USER, evidence=("holdfast://turn/t",)
     )
 
@@ -127,7 +127,11 @@ def check_a_memory_of_two_sessions_is_shown_again_from_the_one_left(make_store: 
         store.put_derived(BANK, SESSION, [])
         expect(store.retained(BANK), [], "what is shown")
         expect(store.changed_memory_keys(BANK), ["world:1"], "what is to be shown")
-        expect([met.session for met in store.occurrences_of_key(BANK, "world:1")], ["other"], "what is left")
+        expect(
+            [met.session for met in store.occurrences_of_key(BANK, "world:1")],
+            ["other"],
+            "what is left",
+        )
 
 
 def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeStore) -> None:
@@ -137,7 +141,7 @@ def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeSt
         )
         store.put_memory(wished)
         store.put_passage(wished, _passage("w1", "sails are red", ""))
-        store.put_opinion(_opinion(), Belief(NOON, 0.7, 1, 0, "formed"), None)
+        store.put_opinion(_opinion(), OpinionRevision(NOON, 0.7, 1, 0, "formed"), None)
         store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.mark_seen(BANK, "retain", 1, 99)
@@ -154,7 +158,10 @@ def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeSt
 
 def check_an_opinion_keeps_its_history_until_it_is_dropped(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        first, second = Belief(NOON, 0.6, 1, 0, "formed"), Belief(NOON, 0.7, 2, 0, "strengthened")
+        first, second = (
+            OpinionRevision(NOON, 0.6, 1, 0, "formed"),
+            OpinionRevision(NOON, 0.7, 2, 0, "strengthened"),
+        )
         store.put_opinion(_opinion(confidence=0.6), first, _passage("o1", "yawl is slow", ""))
         store.put_opinion(_opinion(), second, _passage("o1", "yawl is slow", ""))
         store.put_opinion(_opinion("o2", OTHER), None, None)
@@ -164,7 +171,7 @@ def check_an_opinion_keeps_its_history_until_it_is_dropped(make_store: MakeStore
         (found,) = store.find(BANK, "memory", "o1")
         assert isinstance(found, Memory)
         expect((found.network, found.confidence), (Network.OPINION, 0.7), "as a memory")
-        store.put_curation_state(Curated(BANK, "memory", "o1", forgotten=True))
+        store.put_curation_state(CurationState(BANK, "memory", "o1", forgotten=True))
         _nothing("forgotten", store.opinions(BANK), store.find(BANK, "memory", "o1"))
         expect(len(store.all_opinions(BANK)), 1, "hidden or not")
         store.drop_opinion(BANK, "o1")

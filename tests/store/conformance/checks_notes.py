@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
-from holdfast.model.accounts import Chore, Injection, InjectionKind, Use
+from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.store.protocol.maintenance import IntegrityReport
 
 _LATER = "2026-03-01T13:00:00.000Z"
@@ -29,7 +30,9 @@ def check_injections_are_kept_and_found(make_store: MakeStore) -> None:
 
 def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        settled = replace(_FIRST, arrived=True, use=Use.CITED, because="holdfast://turn/t9")
+        settled = replace(
+            _FIRST, arrived=True, use=InjectionUse.CITED, because="holdfast://turn/t9"
+        )
         with store.transaction():
             store.add_injection(_FIRST)
             store.add_injection(_SECOND)
@@ -37,7 +40,7 @@ def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
             store.add_injection(_FIRST)
         expect(store.injections(BANK), [_SECOND, settled], "injections")
         expect(store.injections(BANK, unsettled=True), [_SECOND], "unsettled injections")
-        missed = replace(settled, arrived=False, use=Use.IGNORED, because="")
+        missed = replace(settled, arrived=False, use=InjectionUse.IGNORED, because="")
         with store.transaction():
             store.record_injection_outcome(missed)
         expect(store.injections(BANK)[1], missed, "an injection that never arrived")
@@ -45,9 +48,9 @@ def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
 
 def check_failed_work_is_noted_until_it_is_done(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        embed = Chore("embed", 1, "no model", NOON, _LATER)
+        embed = FailedTask("embed", 1, "no model", NOON, _LATER)
         again = replace(embed, attempts=2, problem="still none")
-        drain = Chore("drain", 1, "no room", NOON, NOON)
+        drain = FailedTask("drain", 1, "no room", NOON, NOON)
         with store.transaction():
             for chore in (embed, again, drain):
                 store.put_failed_task(chore)

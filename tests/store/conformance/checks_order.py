@@ -19,7 +19,7 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.query import Filter, Moment, Passage
+from holdfast.model.query import Passage, RecordFilter, TimelinePosition
 from holdfast.model.records import Exchange, ExchangeType
 from holdfast.model.team import Commit
 from holdfast.store.protocol import Store
@@ -45,7 +45,7 @@ def _work(id: str, hour: int, **more: object) -> Exchange:
     return replace(plain, started=_hour(hour), first_seq=hour, last_seq=hour, **more)
 
 
-def _sift(store: Store, filter: Filter, bank: str | None = BANK) -> list[str]:
+def _sift(store: Store, filter: RecordFilter, bank: str | None = BANK) -> list[str]:
     return _names(store.filter_records(bank, filter))
 
 
@@ -57,15 +57,25 @@ def check_what_lies_around_a_moment_is_in_order(make_store: MakeStore) -> None:
             a_passage("d3", "anchor", kind="digest", time=_hour(3)),
             a_passage("t4", "anchor", time=_hour(4)),
         )
-        moment = Moment(_hour(3), "exchange", "x3", BANK)
-        expect(_names(store.passages_around(BANK, moment, KINDS, 2, 2)), ["x2", "d3", "x4", "x5"], "around")
-        expect(_names(store.passages_around(BANK, moment, KINDS, 9, 0)), ["x1", "x2", "d3"], "around")
+        moment = TimelinePosition(_hour(3), "exchange", "x3", BANK)
+        expect(
+            _names(store.passages_around(BANK, moment, KINDS, 2, 2)),
+            ["x2", "d3", "x4", "x5"],
+            "around",
+        )
+        expect(
+            _names(store.passages_around(BANK, moment, KINDS, 9, 0)), ["x1", "x2", "d3"], "around"
+        )
         expect(_names(store.passages_around(BANK, moment, KINDS, 0, 1)), ["x4"], "around")
         expect(_names(store.passages_around(BANK, moment, ["turn"], 1, 1)), ["t4"], "around")
         expect(store.passages_around(BANK, moment, [], 5, 5), [], "around without a kind")
         expect(store.passages_around(BANK, moment, ["unheard of"], 5, 5), [], "around")
-        at = Moment(_hour(3))
-        expect(_names(store.passages_around(BANK, at, KINDS, 1, 2)), ["x2", "d3", "x3"], "around a time")
+        at = TimelinePosition(_hour(3))
+        expect(
+            _names(store.passages_around(BANK, at, KINDS, 1, 2)),
+            ["x2", "d3", "x3"],
+            "around a time",
+        )
         twice = store.passages_around(BANK, at, ["digest", "digest"], 5, 5)
         expect(_names(twice), ["d3"], "a kind that is named twice")
 
@@ -80,14 +90,14 @@ def check_records_of_one_moment_have_one_order(make_store: MakeStore) -> None:
                 bank=bank,
             )
         places = [
-            Moment(NOON, kind, id, bank)
+            TimelinePosition(NOON, kind, id, bank)
             for kind in KINDS[1:]
             for id in sorted(ids)
             for bank in (BANK, OTHER)
         ]
         for number, moment in enumerate(places):
             found = store.passages_around(None, moment, KINDS, 3, 3)
-            near = [Moment(p.time, p.kind, p.id, p.bank) for p in found]
+            near = [TimelinePosition(p.time, p.kind, p.id, p.bank) for p in found]
             wanted = places[max(0, number - 3) : number] + places[number + 1 : number + 4]
             expect(near, wanted, f"around {moment}")
 
@@ -100,10 +110,24 @@ def check_what_has_no_time_lies_around_nothing_and_is_counted(make_store: MakeSt
             *(a_passage(f"u{n}", "anchor", kind="exchange", time="") for n in range(3)),
             a_passage("t1", "anchor", time=""),
         )
-        for moment in (Moment(""), Moment(NOON, "exchange", "x1", BANK), Moment("~")):
-            expect("u0" in _names(store.passages_around(BANK, moment, KINDS, 9, 9)), False, "around")
-        expect(_names(store.passages_around(BANK, Moment(""), KINDS, 9, 9)), ["x1"], "around no time")
-        expect(_names(store.passages_around(BANK, Moment("~"), KINDS, 9, 9)), ["x1"], "around the end")
+        for moment in (
+            TimelinePosition(""),
+            TimelinePosition(NOON, "exchange", "x1", BANK),
+            TimelinePosition("~"),
+        ):
+            expect(
+                "u0" in _names(store.passages_around(BANK, moment, KINDS, 9, 9)), False, "around"
+            )
+        expect(
+            _names(store.passages_around(BANK, TimelinePosition(""), KINDS, 9, 9)),
+            ["x1"],
+            "around no time",
+        )
+        expect(
+            _names(store.passages_around(BANK, TimelinePosition("~"), KINDS, 9, 9)),
+            ["x1"],
+            "around the end",
+        )
         counted = [store.count_undated(bank, KINDS, 99) for bank in (BANK, OTHER, None)]
         expect(counted, [3, 0, 3], "undated")
         expect(store.count_undated(None, (*KINDS, "turn"), 99), 4, "undated")
@@ -149,8 +173,8 @@ def check_work_is_found_by_the_file_it_touched(make_store: MakeStore) -> None:
             "\ud83e/rest.js": [],
             "docs/100%_done.md": ["c5"],
         }.items():
-            expect(_sift(store, Filter(file=file)), wanted, f"sift by {file}")
-        expect(store.filter_records(BANK, Filter(file="docs/"))[0], commit, "sift")
+            expect(_sift(store, RecordFilter(file=file)), wanted, f"sift by {file}")
+        expect(store.filter_records(BANK, RecordFilter(file="docs/"))[0], commit, "sift")
 
 
 def check_a_commit_of_very_many_files_is_found_by_any(make_store: MakeStore) -> None:
@@ -160,8 +184,8 @@ def check_a_commit_of_very_many_files_is_found_by_any(make_store: MakeStore) -> 
         with store.transaction():
             store.put_commits([(commit, passage)])
         for file in ("0.txt", "archive/4999.txt", "archive/"):
-            expect(store.filter_records(BANK, Filter(file=file)), [commit], f"sift by {file}")
-        expect(store.filter_records(BANK, Filter(file="5000.txt")), [], "sift")
+            expect(store.filter_records(BANK, RecordFilter(file=file)), [commit], f"sift by {file}")
+        expect(store.filter_records(BANK, RecordFilter(file="5000.txt")), [], "sift")
 
 
 def check_work_is_found_by_what_it_is_about(make_store: MakeStore) -> None:
@@ -189,7 +213,7 @@ def check_work_is_found_by_what_it_is_about(make_store: MakeStore) -> None:
             "?!": [],
             "\ud83e": [],
         }.items():
-            expect(_sift(store, Filter(concept=concept)), wanted, f"sift by {concept!r}")
+            expect(_sift(store, RecordFilter(concept=concept)), wanted, f"sift by {concept!r}")
 
 
 def check_work_is_found_by_type_and_time_and_filters_combine(make_store: MakeStore) -> None:
@@ -208,21 +232,29 @@ def check_work_is_found_by_type_and_time_and_filters_combine(make_store: MakeSto
             )
             store.put_commits([a_commit("c1", "raise the anchor")])
         for filter, wanted in (
-            (Filter(type="bugfix"), ["x3", "x1", "x4"]),
-            (Filter(type="refactor"), []),
-            (Filter(type="unheard of"), []),
-            (Filter(file="a.py"), ["c1", "x2", "x1", "x4"]),
-            (Filter(file="a.py", type="bugfix"), ["x1", "x4"]),
-            (Filter(file="a.py", type="bugfix", concept="tides"), ["x1"]),
-            (Filter(file="a.py", concept="unheard"), []),
-            (Filter(since=_hour(2)), ["x3", "x2"]),
-            (Filter(until=_hour(2)), ["x1"]),
-            (Filter(since=_hour(2), until=_hour(3)), ["x2"]),
-            (Filter(file="a.py", since=_hour(2)), ["c1", "x2"]),
+            (RecordFilter(type="bugfix"), ["x3", "x1", "x4"]),
+            (RecordFilter(type="refactor"), []),
+            (RecordFilter(type="unheard of"), []),
+            (RecordFilter(file="a.py"), ["c1", "x2", "x1", "x4"]),
+            (RecordFilter(file="a.py", type="bugfix"), ["x1", "x4"]),
+            (RecordFilter(file="a.py", type="bugfix", concept="tides"), ["x1"]),
+            (RecordFilter(file="a.py", concept="unheard"), []),
+            (RecordFilter(since=_hour(2)), ["x3", "x2"]),
+            (RecordFilter(until=_hour(2)), ["x1"]),
+            (RecordFilter(since=_hour(2), until=_hour(3)), ["x2"]),
+            (RecordFilter(file="a.py", since=_hour(2)), ["c1", "x2"]),
         ):
             expect(_sift(store, filter), wanted, f"sift by {filter}")
-        expect(_names(store.filter_records(BANK, Filter(file="a.py"), 2)), ["c1", "x2"], "sift(limit=2)")
-        expect(_names(store.filter_records(BANK, Filter(concept="tide"), 1)), ["x3"], "sift(limit=1)")
+        expect(
+            _names(store.filter_records(BANK, RecordFilter(file="a.py"), 2)),
+            ["c1", "x2"],
+            "sift(limit=2)",
+        )
+        expect(
+            _names(store.filter_records(BANK, RecordFilter(concept="tide"), 1)),
+            ["x3"],
+            "sift(limit=1)",
+        )
 
 
 def check_work_of_all_banks_is_found_together(make_store: MakeStore) -> None:
@@ -231,18 +263,18 @@ def check_work_of_all_banks_is_found_together(make_store: MakeStore) -> None:
             work = [_work(f"x{hour}", hour, keywords=(bank[:4],)) for hour in hours]
             with store.transaction():
                 store.put_derived(bank, SESSION, [replace(x, bank=bank) for x in work])
-        found = [(x.id, x.bank) for x in store.filter_records(None, Filter(type="bugfix"), 3)]
+        found = [(x.id, x.bank) for x in store.filter_records(None, RecordFilter(type="bugfix"), 3)]
         expect(found, [("x3", BANK), ("x3", OTHER), ("x2", OTHER)], "sift")
-        both = Filter(type="bugfix", concept=OTHER[:4])
+        both = RecordFilter(type="bugfix", concept=OTHER[:4])
         expect([x.bank for x in store.filter_records(None, both)], [OTHER, OTHER], "sift")
-        expect(store.filter_records("", Filter(type="bugfix")), [], "sift of no bank")
+        expect(store.filter_records("", RecordFilter(type="bugfix")), [], "sift of no bank")
 
 
 def check_what_is_derived_anew_is_found_anew(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         early = _work("x1", 1, files_read=("a.py",), keywords=("tide",))
         late = _work("x2", 2, files_read=("a.py", "gone.py"), keywords=("mast",))
-        by_file, by_word = Filter(file="a.py"), Filter(concept="mast")
+        by_file, by_word = RecordFilter(file="a.py"), RecordFilter(concept="mast")
         with store.transaction():
             store.put_turns([a_turn(1), a_turn(2)])
             store.put_derived(BANK, SESSION, [early, late])
@@ -254,7 +286,7 @@ def check_what_is_derived_anew_is_found_anew(make_store: MakeStore) -> None:
         with store.transaction():
             store.put_derived(BANK, SESSION, [], first=2)
         expect(_sift(store, by_file), ["x1"], "sift")
-        expect(_sift(store, Filter(file="gone.py")), [], "sift by a file that is gone")
+        expect(_sift(store, RecordFilter(file="gone.py")), [], "sift by a file that is gone")
         with store.transaction():
             store.put_commits([a_commit("c1", "raise the anchor")])
             store.drop_derived()

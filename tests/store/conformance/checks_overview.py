@@ -13,7 +13,7 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.curation import Curated
+from holdfast.model.curation import CurationState
 from holdfast.store.protocol.overview import (
     BankContentSize,
     CommitAuthor,
@@ -31,10 +31,16 @@ def check_records_are_tallied_by_kind_and_period(make_store: MakeStore) -> None:
                 at = f"{time}T10:00:00.000Z" if time else ""
                 store.put_commits([(replace(commit, time=at), passage._replace(time=at))])
         by_month = [PeriodCount("commit", "2026-01", 2), PeriodCount("commit", "2026-02", 1)]
-        expect(store.counts_by_period(BANK, ["commit", "digest"], 7), by_month, "the tally by month")
+        expect(
+            store.counts_by_period(BANK, ["commit", "digest"], 7), by_month, "the tally by month"
+        )
         expect(store.counts_by_period(None, ["commit"], 7), by_month, "that of all banks")
         expect(store.counts_by_period(OTHER, ["commit"], 7), [], "that of another bank")
-        expect(store.counts_by_period(BANK, ["commit"], 4), [PeriodCount("commit", "2026", 3)], "that by year")
+        expect(
+            store.counts_by_period(BANK, ["commit"], 4),
+            [PeriodCount("commit", "2026", 3)],
+            "that by year",
+        )
         days = store.counts_by_period(BANK, ["commit"], 10, "2026-01-06", "2026-02")
         expect(days, [PeriodCount("commit", "2026-01-31", 1)], "that of a span, by day")
 
@@ -57,7 +63,9 @@ def check_a_history_is_read_page_by_page(make_store: MakeStore) -> None:
         expect(store.commit_ids(None, CommitFilter(), 2, 1), ids[1:3], "a page of it")
         expect(store.commit_ids(OTHER, CommitFilter(), 9), [], "that of another bank")
         expect(store.commit_ids(BANK, CommitFilter("0%"), 9), [ids[2], ids[4]], "that of an author")
-        expect(store.commit_ids(BANK, CommitFilter("BO@x"), 9), [ids[0], ids[1], ids[3]], "by address")
+        expect(
+            store.commit_ids(BANK, CommitFilter("BO@x"), 9), [ids[0], ids[1], ids[3]], "by address"
+        )
         expect(store.commit_ids(BANK, CommitFilter(path="src/"), 2, 1), ids[3:], "that of a folder")
         expect(store.commit_ids(BANK, CommitFilter("ada", "a.py"), 9), [ids[4]], "that of both")
         authors = [
@@ -66,7 +74,7 @@ def check_a_history_is_read_page_by_page(make_store: MakeStore) -> None:
         ]
         expect(store.authors(BANK), authors, "the authors")
         with store.transaction():
-            store.put_curation_state(Curated(BANK, "commit", "4" * 40, forgotten=True))
+            store.put_curation_state(CurationState(BANK, "commit", "4" * 40, forgotten=True))
         expect(
             store.commit_ids(BANK, CommitFilter(), 1),
             ids[1:2],

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from tests.store.conformance.samples import BANK, NOON, MakeStore, expect, prepared
 
-from holdfast.model.curation import Action, Curated, Curation
-from holdfast.model.imports import Imported, Importing
+from holdfast.model.curation import Action, Curation, CurationState
+from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.export import ExportSelection, Row
@@ -16,16 +16,22 @@ _URI = "holdfast://imported/k1"
 
 
 def _filled(store: Store) -> None:
-    one = Imported(
+    one = ImportedRecord(
         BANK, "k1", "v", "mem0", "memory", "", "tar the ketch", NOON, "mem0://memory/1",
         files=("a.py",), taken=NOON,
     )  # fmt: skip
     with store.transaction():
         store.add_source("/a.jsonl", "claude-code", BANK)
-        store.put_import_batch(Importing(BANK, "i1", "mem0", "/m.json", NOON, {"memory": 1}, {}, {}))
+        store.put_import_batch(
+            ImportBatch(BANK, "i1", "mem0", "/m.json", NOON, {"memory": 1}, {}, {})
+        )
         store.put_imported("i1", [one])
-        store.append_curation(Curation(0, BANK, NOON, Action.IMPORT, "holdfast://importing/i1", "1", "ann"))
-        said = store.append_curation(Curation(0, BANK, NOON, Action.CORRECT, _URI, "tar the yawl", "ann"))
+        store.append_curation(
+            Curation(0, BANK, NOON, Action.IMPORT, "holdfast://importing/i1", "1", "ann")
+        )
+        said = store.append_curation(
+            Curation(0, BANK, NOON, Action.CORRECT, _URI, "tar the yawl", "ann")
+        )
         store.append_curation(Curation(0, BANK, NOON, Action.UNDO, str(said.seq), "", "ann"))
 
 
@@ -41,7 +47,11 @@ def check_what_is_carried_away_can_be_put_back_once(make_store: MakeStore) -> No
     with prepared(make_store) as store:
         _filled(store)
         told = _carried(store)
-        expect({"bank", "import_batch", "imported_record", "curation"} <= set(told), True, "what is carried")
+        expect(
+            {"bank", "import_batch", "imported_record", "curation"} <= set(told),
+            True,
+            "what is carried",
+        )
         expect(told["imported_record"][0]["files"], ["a.py"], "a list")
         expect([row["target"] for row in told["curation"]][2], "2", "an undo's number")
         kept = [table for table in TABLES if table.name not in ("source", "curation")]
@@ -71,11 +81,11 @@ def check_what_is_forgotten_is_not_carried_away(make_store: MakeStore) -> None:
         _filled(store)
         with store.transaction():
             store.append_curation(Curation(0, BANK, NOON, Action.FORGET, _URI, "", "ann"))
-            store.put_curation_state(Curated(BANK, "imported", "k1", forgotten=True))
+            store.put_curation_state(CurationState(BANK, "imported", "k1", forgotten=True))
         told = _carried(store)
         expect("imported" in told, False, "whether it is carried")
         words = [row["text"] for row in told["curation"] if row["target"] == _URI]
         expect(words, ["", ""], "the words of decisions about it")
         with store.transaction():
-            store.put_curation_state(Curated(BANK, "importing", "i1", forgotten=True))
+            store.put_curation_state(CurationState(BANK, "importing", "i1", forgotten=True))
         expect("importing" in _carried(store), False, "an import that was taken back")

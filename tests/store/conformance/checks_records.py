@@ -323,7 +323,9 @@ def check_a_commit_put_twice_is_there_once(make_store: MakeStore) -> None:
 def check_decisions_are_numbered_and_kept_in_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            entries = [store.append_curation(a_decision("turn/1", bank)) for bank in (BANK, OTHER, BANK)]
+            entries = [
+                store.append_curation(a_decision("turn/1", bank)) for bank in (BANK, OTHER, BANK)
+            ]
         numbers = [entry.seq for entry in entries]
         assert numbers == sorted(set(numbers)), f"numbers rise: {numbers}"
         assert numbers[0] > 0, "numbers begin above zero"

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
-from holdfast.model.curation import Curated
+from holdfast.model.curation import CurationState
 from holdfast.model.query import Passage
-from holdfast.model.team import Scope, Shared
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.store.protocol.curation import Erasure
 from holdfast.store.protocol.shares import ShareImport
 
 _LATER = "2026-03-02T12:00:00.000Z"
-_ONE = Shared(
+_ONE = SharedRecord(
     BANK, "k1", "v1", "fact", "Paint the yawl blue.", "Ann", "ann@x.org", NOON,
     "holdfast://fact/f1", NOON, Trust.TEAM, Trust.ASSISTANT, ("yawl.py",), "mind this",
     scope=Scope.TEAM,
@@ -48,13 +48,13 @@ def check_the_latest_version_holds_until_its_taking_is_taken_back(make_store: Ma
             store.put_share_import(_SECOND, [_ANEW, gone])
         expect(store.shared(BANK), [_ANEW], "what is shown")
         expect(store.current_shared(BANK), [_ANEW, gone], "what holds")
-        undone = Curated(BANK, "taking", "t2", forgotten=True)
+        undone = CurationState(BANK, "taking", "t2", forgotten=True)
         with store.transaction():
             store.put_curation_state(undone)
         expect(store.shared(BANK), [_ONE, _TWO], "what is shown without the second taking")
         with store.transaction():
             store.put_curation_state(undone._replace(forgotten=False))
-            store.put_curation_state(Curated(BANK, "shared", "k1", forgotten=True))
+            store.put_curation_state(CurationState(BANK, "shared", "k1", forgotten=True))
         expect(store.shared(BANK), [], "what is shown of what is forgotten")
         expect(store.current_shared(BANK), [_ANEW, gone], "what holds of what is forgotten")
 

@@ -18,12 +18,12 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.accounts import Summary
+from holdfast.model.model_calls import ModelSummary
 from holdfast.model.trust import Status
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.curation import Erasure
 
-_MADE = Summary(BANK, "h1", 1, "exchange", "x1", 1, "m", NOON, '{"title": "t"}')
+_MADE = ModelSummary(BANK, "h1", 1, "exchange", "x1", 1, "m", NOON, '{"title": "t"}')
 
 
 def _older(store: Store, rules: int) -> list[tuple[str, str]]:

@@ -27,16 +27,16 @@ from tests.store.conformance.samples import (
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
 from holdfast.model.ledger import SourceState
-from holdfast.model.query import Filter, Moment
+from holdfast.model.query import RecordFilter, TimelinePosition
 from holdfast.store.protocol import Counts, Store
 
 EMPTY = "3333cccc3333cccc"
 FILTERS = (
-    Filter(file="table.py"),
-    Filter(file="a.py"),
-    Filter(concept="tide"),
-    Filter(type="bugfix"),
-    Filter(since="2026"),
+    RecordFilter(file="table.py"),
+    RecordFilter(file="a.py"),
+    RecordFilter(concept="tide"),
+    RecordFilter(type="bugfix"),
+    RecordFilter(since="2026"),
 )
 
 
@@ -86,7 +86,9 @@ def _seen(store: Store, bank: str) -> dict[str, object]:
         "frequencies": store.term_frequencies(bank, ["anchor"], 99),
         "size": store.count_passages(bank, 99),
         "recent": [store.recent_passages(bank, kind) for kind in ("turn", "exchange", "commit")],
-        "around": store.passages_around(bank, Moment(NOON), ("turn", "exchange", "commit"), 9, 9),
+        "around": store.passages_around(
+            bank, TimelinePosition(NOON), ("turn", "exchange", "commit"), 9, 9
+        ),
         "undated": store.count_undated(bank, ("turn", "exchange", "commit"), 9),
         "sifted": [store.filter_records(bank, filter) for filter in FILTERS],
         "curations": store.curations(bank),
@@ -224,7 +226,9 @@ def check_only_one_of_two_readings_of_the_same_lines_is_counted(make_store: Make
         with store.transaction():
             expect(store.advance_source(a_change(id, 0, 300, 3)), True, "advance")
         with other.transaction():
-            expect(other.advance_source(a_change(id, 0, 300, 3)), False, "advance by another handle")
+            expect(
+                other.advance_source(a_change(id, 0, 300, 3)), False, "advance by another handle"
+            )
         expect((store.balance(), store.balance().accounted), (other.balance(), 3), "balance")
 
 

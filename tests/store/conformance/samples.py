@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Action, Curation
-from holdfast.model.ledger import FailedLine, Failure
+from holdfast.model.ledger import FailedLine, FailureReason
 from holdfast.model.query import Passage
 from holdfast.model.records import (
     Digest,
@@ -164,7 +164,7 @@ def a_change(source: int, seen: int, offset: int, captured: int = 0) -> SourceCh
 
 def a_failed_line(source: int, line: int, reader: int = 1) -> FailedLine:
     """A line that no reader up to `reader` could read."""
-    return FailedLine(source, line, line * 100, Failure.NOT_JSON.value, '{"half', reader)
+    return FailedLine(source, line, line * 100, FailureReason.NOT_JSON.value, '{"half', reader)
 
 
 def a_decision(target: str, bank: str = BANK) -> Curation:

@@ -11,8 +11,8 @@ from holdfast.app.core.context import Context
 from holdfast.app.search.code_freshness import caveats
 from holdfast.app.search.recall import Search
 from holdfast.errors import InputError
-from holdfast.model.query import Answer, Hit, Layer, Recalled
-from holdfast.model.research import Event
+from holdfast.model.query import Answer, Hit, Layer, RecallResult
+from holdfast.model.research import ResearchEvent
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking import remote_hits
 from holdfast.regex import regex
@@ -60,7 +60,7 @@ class Wish(NamedTuple):
     remotes: bool = False
 
 
-def steps(context: Context, search: Search, wish: Wish) -> Iterator[Event]:
+def steps(context: Context, search: Search, wish: Wish) -> Iterator[ResearchEvent]:
     """Every step of an investigation; the last one has the answer."""
     plan = Plan(
         wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, include_repeats=True, as_of=wish.as_of
@@ -105,7 +105,7 @@ def _is_for_a_model(settings: Settings, wish: Wish, bank: str | None) -> bool:
 
 def _by_model(
     context: Context, search: Search, wish: Wish, told: Answer, plugins: bool
-) -> Generator[Event, None, Answer]:
+) -> Generator[ResearchEvent, None, Answer]:
     """Every step of the memory agent; gives its answer."""
     from holdfast.app.answers import memory_agent
 
@@ -168,18 +168,18 @@ class _InvestigationSearches:
 
     def __init__(
         self,
-        recall: Callable[[str, str | None, Plan], Recalled],
+        recall: Callable[[str, str | None, Plan], RecallResult],
         bank: str | None,
         plan: Plan,
     ) -> None:
         self._recall = recall
         self._bank = bank
         self._plan = plan
-        self.heard: Recalled | None = None
+        self.heard: RecallResult | None = None
         # What became of servers that said nothing, in words.
         self.unheard: list[str] = []
 
-    def __call__(self, query: str) -> Recalled:
+    def __call__(self, query: str) -> RecallResult:
         if self.heard is not None and self._plan.asks_plugins:
             return plugin_evidence.without_plugin_hits(self.heard)  # nobody else is to be asked
         found = self._recall(query, self._bank, self._plan)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.errors import InputError
-from holdfast.model.accounts import Used
 from holdfast.model.curation import Action, Curation
-from holdfast.model.research import Stage
+from holdfast.model.injections import RecordUse
+from holdfast.model.research import ResearchStage
 from holdfast.model.uris import parse_uri
 from holdfast.research.journal_lines import answer_from_json
 from holdfast.settings import Settings
@@ -41,14 +41,14 @@ class Vouching:
             for bank, uri in told:
                 if not any((u.record, u.turn) == (uri, "") for u in self._store.uses(bank)):
                     self._say(bank, uri, name)
-        line = {"time": self._now, "stage": Stage.DONE.value, "text": "Found useful."}
+        line = {"time": self._now, "stage": ResearchStage.DONE.value, "text": "Found useful."}
         with sessions.open_session(name, follow=True) as run:
             if run is not None and not _was_said(run.lines()):
                 run.write({**line, "useful": True})
         return len(told)
 
     def _say(self, bank: str, uri: str, name: str) -> None:
-        self._store.put_uses(bank, [Used(uri, name, "", self._now)])
+        self._store.put_uses(bank, [RecordUse(uri, name, "", self._now)])
         self._store.append_curation(Curation(0, bank, self._now, Action.VOUCH, uri, name, self._who))
         self._store.mark_changed(bank, "")
 

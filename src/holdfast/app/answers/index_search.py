@@ -29,7 +29,7 @@ from holdfast.app.core.backends import open_to_ask
 from holdfast.app.core.context import current_folder
 from holdfast.app.core.foreign_uris import resolve
 from holdfast.errors import InputError
-from holdfast.model.query import Filter, Layer, Passage
+from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
 from holdfast.recall.core.plan import Budget, Plan
@@ -167,7 +167,7 @@ class Search(Looking):
         """Everything that passes, the latest first."""
         found: list[Exchange | Commit] = []
         for type in types:
-            made = self._reader.filter_records(bank, Filter(file.strip(), concept.strip(), type), _FOUND)
+            made = self._reader.filter_records(bank, RecordFilter(file.strip(), concept.strip(), type), _FOUND)
             found += made
         return sorted(found, key=_began, reverse=True)
 

@@ -32,8 +32,8 @@ from holdfast.inference.agent_chat import GUARD
 from holdfast.inference.chat import Chat, Tool
 from holdfast.inference.service_choice import choose_chat, detect
 from holdfast.language import cut
-from holdfast.model.query import LAYER_OF, Answer, Citation, Hit, Layer
-from holdfast.model.research import Event, Stage
+from holdfast.model.query import LAYER_BY_KIND, Answer, Citation, Hit, Layer
+from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
 from holdfast.recall.ranking.plugin_hits import KIND
@@ -109,10 +109,10 @@ class MemoryAgent:
         self._shelf = shelf
         self._chat = chat
 
-    def steps(self, talk: Talk) -> Iterator[Event]:
+    def steps(self, talk: Talk) -> Iterator[ResearchEvent]:
         """Every step; the last one has the answer. Whoever stops asking for the next one stops the
         model; nobody waits for one that is stopped, or for longer than the settings say."""
-        heard: SimpleQueue[Event | None] = SimpleQueue()
+        heard: SimpleQueue[ResearchEvent | None] = SimpleQueue()
         answers: list[Answer] = []
         left = Flag()
         asked = talk.stopped
@@ -141,18 +141,18 @@ class MemoryAgent:
                         continue
                     late = monotonic() > until
                     problem = f"No answer in {patience_s} seconds." if late else "Stopped."
-                    yield Event(Stage.READING, problem)
+                    yield ResearchEvent(ResearchStage.READING, problem)
                     break
                 if event is None:
                     break
                 yield event
             answer = answers[0] if answers else _by_rules(talk.told, problem)
-            yield Event(Stage.DONE, "Done.", answer=answer)
+            yield ResearchEvent(ResearchStage.DONE, "Done.", answer=answer)
         finally:
             left.set()
             thread.join(_LAST_S)
 
-    def _run(self, talk: Talk, tell: Callable[[Event], None]) -> Answer:
+    def _run(self, talk: Talk, tell: Callable[[ResearchEvent], None]) -> Answer:
         try:
             return self._answer(talk, tell)
         except ModelAnswerError as error:
@@ -160,7 +160,7 @@ class MemoryAgent:
         except HoldfastError as error:
             return _by_rules(talk.told, f"{error.message} {error.remedy}".strip())
 
-    def _answer(self, talk: Talk, tell: Callable[[Event], None]) -> Answer:
+    def _answer(self, talk: Talk, tell: Callable[[ResearchEvent], None]) -> Answer:
         models = self._settings.models
         chat = self._chat or choose_chat(models, AGENT)
         if chat is None:
@@ -175,11 +175,11 @@ class MemoryAgent:
             asked = question_for(question, before, lookups.toolbox(self._tools()))
             asked = asked._replace(text=f"{asked.text}\n\n{_OPENING}:\n{opening}")
             governor = Governor(chat, calls, models.caps, self._now, models.prices)
-            tell(Event(Stage.READING, f"{governor.model} reads."))
+            tell(ResearchEvent(ResearchStage.READING, f"{governor.model} reads."))
             said = governor.ask(Purpose(AGENT), asked, read_sentences)
             if talk.stopped():
                 raise ModelStoppedError("Stopped.")
-            tell(Event(Stage.SYNTHESISING, "Holding the answer against what it cites."))
+            tell(ResearchEvent(ResearchStage.SYNTHESISING, "Holding the answer against what it cites."))
             answer = books.ask(lambda access: self._checked(said, lookups, access, talk.told))
         return replace(answer, cost=governor.cost())
 
@@ -246,11 +246,11 @@ def _by_rules(told: Answer, problem: str) -> Answer:
     return replace(told, caveats=(*told.caveats, f"By rules alone: {problem}"))
 
 
-def _telling(tell: Callable[[Event], None]) -> Callable[[str, Mapping[str, Any], int], None]:
+def _telling(tell: Callable[[ResearchEvent], None]) -> Callable[[str, Mapping[str, Any], int], None]:
     def noticed(name: str, arguments: Mapping[str, Any], found: int) -> None:
         query = cut(str(arguments.get("query") or arguments.get("pattern") or ""), 200)
-        tell(Event(Stage.SEARCHING, f"{name} was asked.", query=query))
-        tell(Event(Stage.FOUND, f"{found} records that were not seen before.", found=found))
+        tell(ResearchEvent(ResearchStage.SEARCHING, f"{name} was asked.", query=query))
+        tell(ResearchEvent(ResearchStage.FOUND, f"{found} records that were not seen before.", found=found))
 
     return noticed
 
@@ -262,11 +262,11 @@ def _opened(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Citati
         return None
     named = parse_uri(uri)
     word = named.word if named is not None else KIND
-    inside = named is not None and word in LAYER_OF and word != KIND
+    inside = named is not None and word in LAYER_BY_KIND and word != KIND
     if named is not None and inside and not reader.find(None, word, named.id, 1):
         return None
     about: dict[str, Any] = dict(fields.get("metadata") or {})
-    layer = LAYER_OF[word] if inside else Layer.PROVIDERS
+    layer = LAYER_BY_KIND[word] if inside else Layer.PROVIDERS
     trust = Trust(about.get("trust") or Trust.EXTERNAL) if inside else Trust.EXTERNAL
     time = str(about.get("timestamp") or fields.get("timestamp") or "")
     hit = Hit(

@@ -24,7 +24,7 @@ from holdfast.errors import CancelledError, HoldfastError, InputError
 from holdfast.language import squeeze
 from holdfast.model.ids import content_id
 from holdfast.model.query import Answer
-from holdfast.model.research import ENDS, Event, Stage
+from holdfast.model.research import FINAL_STAGES, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Plan
 from holdfast.regex import regex
 from holdfast.research.answering.answer import AskRequest
@@ -72,7 +72,7 @@ class Investigation:
         self._follows = bool(session)
         self._bank = context.bank_id(wish.bank)
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[ResearchEvent]:
         with self.sessions.open_session(self.id, self._follows) as run:
             if run is None:
                 yield from map(self._named, steps(self._context, self._search, self._wish))
@@ -90,11 +90,11 @@ class Investigation:
         """Now, by the memory's clock."""
         return self._context.now()
 
-    def _named(self, event: Event) -> Event:
+    def _named(self, event: ResearchEvent) -> ResearchEvent:
         answer = event.answer
         return event._replace(answer=replace(answer, session_id=self.id)) if answer else event
 
-    def _told(self, run: ActiveSession) -> Iterator[Event]:
+    def _told(self, run: ActiveSession) -> Iterator[ResearchEvent]:
         """The steps, each written down before it is told; the last one whatever happens."""
         clean = _cleaner(self._context.settings, self._wish.question)
         before = [line for line in run.lines() if line.get("stage") == ASKED]
@@ -109,30 +109,30 @@ class Investigation:
             self._context.now(), clean(self._wish.question[:_KEPT]),
             clean(reads[:_KEPT]) if reads != self._wish.question else "", key,
         ))  # fmt: skip
-        last = Event(Stage.CANCELLED, "Stopped before the end.")
+        last = ResearchEvent(ResearchStage.CANCELLED, "Stopped before the end.")
         try:
             for event in self._steps(run, reads, key, earlier):
                 last = event
-                if event.stage not in ENDS:
+                if event.stage not in FINAL_STAGES:
                     run.write(event_line(event, self._context.now(), clean))
                 yield event
-                if run.cancelled and event.stage not in ENDS:
-                    last = Event(Stage.CANCELLED, "Cancelled.")
+                if run.cancelled and event.stage not in FINAL_STAGES:
+                    last = ResearchEvent(ResearchStage.CANCELLED, "Cancelled.")
                     yield last
                     return
         except HoldfastError as error:
-            last = Event(Stage.FAILED, f"{error.message} {error.remedy}".strip())
+            last = ResearchEvent(ResearchStage.FAILED, f"{error.message} {error.remedy}".strip())
             raise
         finally:
-            if last.stage not in ENDS:
-                last = Event(Stage.CANCELLED, "Stopped before the end.")
+            if last.stage not in FINAL_STAGES:
+                last = ResearchEvent(ResearchStage.CANCELLED, "Stopped before the end.")
             if last.answer is not None and last.answer.cost.tokens:
                 key = self._key(reads)  # what a model takes is written down beside the memory
             run.write(event_line(last, self._context.now(), clean, key))
 
     def _steps(
         self, run: ActiveSession, reads: str, key: str, earlier: list[str]
-    ) -> Iterator[Event]:
+    ) -> Iterator[ResearchEvent]:
         known = next(
             (
                 line
@@ -143,10 +143,10 @@ class Investigation:
         )
         if known is not None:
             text = "The same question of the same memory was answered before."
-            yield self._named(Event(Stage.DONE, text, answer=answer_from_json(known["answer"])))
+            yield self._named(ResearchEvent(ResearchStage.DONE, text, answer=answer_from_json(known["answer"])))
             return
         if reads != self._wish.question:
-            yield Event(Stage.PLANNED, f"Read as: {reads}", query=reads)
+            yield ResearchEvent(ResearchStage.PLANNED, f"Read as: {reads}", query=reads)
         wish = self._wish._replace(
             question=reads, before=tuple(earlier), stopped=lambda: run.cancelled
         )

@@ -19,7 +19,7 @@ from holdfast.errors import HoldfastError, InputError
 from holdfast.refine.git.history import HistoryOptions, read_history
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.refs import Tips, read_tips
-from holdfast.sources.git.tip_check import tips_from_files, tags_changed_at
+from holdfast.sources.git.tip_check import tags_changed_at, tips_from_files
 from holdfast.store.protocol.git_history import Repository
 
 MOST_S = 30.0

@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError
 from holdfast.inference.chat import Chat
 from holdfast.inference.service_choice import choose_chat
 from holdfast.model.records import Session
-from holdfast.refine.by_model.summarise import SUMMARIES, SummaryReport, SummaryLimits, Summariser
+from holdfast.refine.by_model.summarise import SUMMARIES, Summariser, SummaryLimits, SummaryReport
 from holdfast.refine.hooks.reconcile import has_ended
 from holdfast.spend.governor import Governor, later
 from holdfast.store.protocol import Store

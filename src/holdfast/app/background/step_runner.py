@@ -16,7 +16,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
-from holdfast.model.accounts import Chore
+from holdfast.model.failed_tasks import FailedTask
 from holdfast.settings import Settings
 
 FIRST_PAUSE_S = 30
@@ -96,7 +96,7 @@ class Chores:
         self._log = log
         self._redactor = redactor
         self._now = now
-        self._known: dict[str, Chore] = {}
+        self._known: dict[str, FailedTask] = {}
 
     def load(self, memory: Holdfast | None) -> None:
         """Take up what earlier workers noted."""
@@ -109,13 +109,13 @@ class Chores:
         chore = self._known.get(name)
         return chore is not None and chore.failed_at <= self._now() < chore.not_before
 
-    def failed(self, name: str, error: Exception, memory: Holdfast | None) -> Chore:
+    def failed(self, name: str, error: Exception, memory: Holdfast | None) -> FailedTask:
         """Note a failure; the pause before the next try doubles."""
         now = self._now()
         attempts = self._known[name].attempts + 1 if name in self._known else 1
         pause = min(FIRST_PAUSE_S * 2 ** min(attempts - 1, 20), LONGEST_PAUSE_S)
         problem = self._redactor.redact(spell(error)).text[:_PROBLEM]
-        chore = Chore(name, attempts, problem, now, _later(now, pause))
+        chore = FailedTask(name, attempts, problem, now, _later(now, pause))
         self._known[name] = chore
         self._log.say(f"{name} failed ({attempts}): {problem}; next try from {chore.not_before}")
         if memory is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.app.core.context import Context
-from holdfast.model.accounts import Chore, Injection
+from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.injections import Injection
 from holdfast.model.ledger import Balance
 from holdfast.model.records import Digest, Exchange
 from holdfast.store.protocol import Counts, Record
@@ -43,7 +44,7 @@ class Inventory:
         """The texts injected into sessions and their outcomes, latest first."""
         return self._context.store.injections(self._context.bank_id(bank), limit=limit)
 
-    def failed_tasks(self) -> list[Chore]:
+    def failed_tasks(self) -> list[FailedTask]:
         """Background tasks that failed and will be tried again."""
         return self._context.store.failed_tasks()
 

@@ -13,11 +13,11 @@ from holdfast.app.curation.decision_log import all_entries
 from holdfast.app.memory import Holdfast
 from holdfast.learn.decision_state import in_effect, undoable
 from holdfast.model.curation import Action, Curation
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.opinions import Opinion
-from holdfast.model.team import Shared
-from holdfast.model.trust import ENDED, Status, Trust
+from holdfast.model.team import SharedRecord
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.store.protocol import Store
@@ -79,7 +79,7 @@ class Item(NamedTuple):
     @property
     def ended(self) -> bool:
         """Whether it does not hold any more."""
-        return self.status in [status.value for status in ENDED]
+        return self.status in [status.value for status in ENDED_STATUSES]
 
 
 class Shelf(NamedTuple):
@@ -209,7 +209,9 @@ def _latest(items: list[Item]) -> list[Item]:
     return sorted(items, key=lambda item: item.time, reverse=True)
 
 
-def item_of(record: Rule | Fact | Concept | Memory | Pattern | Shared | Imported) -> Item:
+def item_of(
+    record: Rule | Fact | Concept | Memory | Pattern | SharedRecord | ImportedRecord,
+) -> Item:
     """A record in the form that all have on a shelf."""
     match record:
         case Fact():
@@ -237,12 +239,12 @@ def item_of(record: Rule | Fact | Concept | Memory | Pattern | Shared | Imported
                 speaks_for=len(record.evidence), against=len(record.against),
                 notes=tuple(filter(None, (often, by))),
             )  # fmt: skip
-        case Imported():
+        case ImportedRecord():
             return Item(
                 record.bank, "imported", record.id, record.text, record.title, record.kind,
                 record.time, trust=record.trust, notes=(f"from {record.origin}",),
             )  # fmt: skip
-        case Shared():
+        case SharedRecord():
             return Item(
                 record.bank, "shared", record.id, record.text, "", record.kind, record.time,
                 trust=record.trust,

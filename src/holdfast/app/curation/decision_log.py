@@ -13,7 +13,7 @@ from holdfast.learn.bank_changes import read_change
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.learn.written_rules import read_written
 from holdfast.model.curation import Action, Curation
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri
 from holdfast.store.protocol import Reader
 
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
     def told(self) -> dict[str, Any]:
         """Ready to be sent."""
         beside = {"channel": self.channel, "before": self.before, "after": self.after}
-        return {**plain(self.curation), **beside}
+        return {**to_jsonable(self.curation), **beside}
 
 
 def channel_of(entry: Curation) -> str:

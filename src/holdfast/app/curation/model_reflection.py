@@ -9,7 +9,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.inference.service_choice import choose_chat
 from holdfast.model.bank import Bank
 from holdfast.model.opinions import Reflection
-from holdfast.model.query import Recalled
+from holdfast.model.query import RecallResult
 from holdfast.model.records import Session
 from holdfast.refine.by_model.extract import EXTRACTION, ExtractionReport, Extractor
 from holdfast.refine.hooks.reconcile import has_ended
@@ -32,7 +32,7 @@ def think(
     settings: Settings,
     now: Callable[[], str],
     bank: Bank,
-    found: Recalled,
+    found: RecallResult,
     told: Reflection,
 ) -> Reflection:
     """Let a model reflect on what was found; `told` is what rules make of it."""

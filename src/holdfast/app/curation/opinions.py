@@ -14,7 +14,7 @@ from holdfast.learn.opinions import trend_of
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Opinion, Reflection
-from holdfast.model.query import Recalled
+from holdfast.model.query import RecallResult
 from holdfast.model.trust import Status
 from holdfast.recall.core.plan import Plan
 from holdfast.refine.memories.memory_stage import update_bank_memories
@@ -83,7 +83,7 @@ class Opinions:
             reflection = self._stored(known, reflection)
         return reflection
 
-    def _by_model(self, bank: Bank, evidence: Recalled, by_rules: Reflection) -> Reflection:
+    def _by_model(self, bank: Bank, evidence: RecallResult, by_rules: Reflection) -> Reflection:
         """What a model makes of the evidence; the version by rules where it cannot be asked."""
         from holdfast.app.curation.model_reflection import think
 

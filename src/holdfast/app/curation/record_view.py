@@ -13,14 +13,14 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import anchor_of, confirmed
 from holdfast.language import cut
 from holdfast.learn.curation import CORRECTABLE_KINDS, MERGEABLE_KINDS, Target
-from holdfast.model.anchors import Anchor
+from holdfast.model.anchors import CodeAnchor
 from holdfast.model.curation import Curation
 from holdfast.model.forge import Issue, Pull
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern, Rule
 from holdfast.model.opinions import Opinion
 from holdfast.model.records import Digest, Exchange, Turn
-from holdfast.model.team import Commit, Shared
+from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import Trace, find_record, kind_of
@@ -33,7 +33,7 @@ _MOST_EVIDENCE = 40
 _MOST_LINKS = 20
 _ALIKE = 8
 _ALL = 1_000_000
-_ON_SHELVES = Fact | Memory | Concept | Rule | Pattern | Shared | Imported
+_ON_SHELVES = Fact | Memory | Concept | Rule | Pattern | SharedRecord | ImportedRecord
 
 
 class Ref(NamedTuple):
@@ -60,7 +60,7 @@ class Opened(NamedTuple):
     against: tuple[Ref, ...] = ()
     more: int = 0
     chain: tuple[Ref, ...] = ()
-    anchor: Anchor | None = None
+    anchor: CodeAnchor | None = None
     alike: tuple[Item, ...] = ()
     words: str = ""
     seen: str = ""
@@ -231,7 +231,7 @@ def _as_ref(record: Record) -> Ref:
     return Ref(uri(word, record.id), word, cut(title, _TITLE), time, "", status)
 
 
-def _anchor(reader: Reader, record: Record) -> Anchor | None:
+def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:
     if not reader.repositories(record.bank):
         return None
     found = anchor_of(reader, record)
@@ -265,6 +265,6 @@ def _can(memory: Holdfast, record: Record) -> frozenset[str]:
     given = isinstance(record, Memory) and any(
         one.id == record.id for one in memory.reader.remembered(record.bank, _ALL)
     )
-    if given or isinstance(record, Shared | Imported):
+    if given or isinstance(record, SharedRecord | ImportedRecord):
         can.add("purge")
     return frozenset(can)

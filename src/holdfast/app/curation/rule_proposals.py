@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 from holdfast.app.core.context import Context
 from holdfast.app.curation.refresh import refresh_derived
+from holdfast.app.curation.rule_files import RuleFiles
 from holdfast.app.ingest.stages import know
-from holdfast.app.search.rule_sync import follow_rules
-from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.learn.agent_lessons import USER_PREFIX
-from holdfast.learn.existing_rules import Similarity, find_matching_rule
+from holdfast.learn.existing_rules import find_matching_rule
 from holdfast.learn.promotion import (
     MIN_CONFIDENCE,
     MIN_OCCURRENCES,
@@ -29,14 +28,12 @@ from holdfast.learn.promotion import (
     refusals_in_effect,
     rule_addition,
 )
-from holdfast.learn.rule_text import RuleAddition
 from holdfast.learn.rule_writing import FileChange, plan_addition, rules_path, written_unless_failed
 from holdfast.learn.written_rules import lines_written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
 from holdfast.model.uris import parse_uri, uri
-from holdfast.refine.rules.rule_records import root_of
-from holdfast.settings import NO_MODEL
+from holdfast.refine.rules.rule_records import bank_root
 
 USER_SCOPE = "user"
 SCOPES = ("project", USER_SCOPE)
@@ -92,12 +89,13 @@ class RuleProposals:
     """Finds, lists, approves and rejects proposed rules. An `id` is that of a proposal or of its
     pattern, or the start of one."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, files: RuleFiles) -> None:
         self._context = context
+        self._files = files
 
     def state(self, bank: str | None = None) -> LearningState:
         """How much there is to learn from."""
-        id = self.project_bank(bank)
+        id = self._files.project_bank(bank)
         patterns, waiting = self._context.store.patterns(id), self._context.store.proposals(id)
         log = self._context.store.curations(id)
         approved = [e for e in log if e.action is Action.APPROVE]
@@ -119,7 +117,7 @@ class RuleProposals:
 
     def candidates(self, bank: str | None = None) -> list[Candidate]:
         """What waits for a person, each with the change that it would make now."""
-        id, root = self.project(bank, must_exist=False)
+        id, root = self._files.project(bank, must_exist=False)
         patterns = {uri("pattern", p.id): p for p in self._context.store.patterns(id)}
         return [
             self._candidate(proposal, patterns.get(proposal.target), root)
@@ -132,7 +130,7 @@ class RuleProposals:
         if not root and not proposal.path.startswith(USER_PREFIX):
             return Candidate(proposal, pattern, problem="the project is not on this machine")
         try:
-            change = self.plan_change(proposal.path, root, rule_addition(proposal))
+            change = self._files.plan_addition(proposal.path, root, rule_addition(proposal))
         except HoldfastError as error:
             return Candidate(proposal, pattern, problem=error.message)
         return Candidate(proposal, pattern, change.diff, "", change.base != proposal.base)
@@ -140,8 +138,8 @@ class RuleProposals:
     def promote(self, bank: str | None = None) -> list[Candidate]:
         """Look for what has earned the rank of a rule; returns what waits for a person then. By
         the settings it is written without asking."""
-        id, root = self.project(bank, must_exist=False)
-        self.sync_rules(id, root)
+        id, root = self._files.project(bank, must_exist=False)
+        self._files.sync(id, root)
         know(self._context.store, self._context.now)
         self._propose(id, root)
         return self.candidates(bank)
@@ -151,7 +149,7 @@ class RuleProposals:
         returns how many proposals are new."""
         present, here = self._context.current_project()
         for bank in self._context.store.banks():
-            self.sync_rules(bank.id, here if bank.id == present else "")
+            self._files.sync(bank.id, here if bank.id == present else "")
             tick()
         know(self._context.store, self._context.now, tick)
         return self.propose_all()
@@ -165,8 +163,8 @@ class RuleProposals:
 
     def _propose(self, bank: str, root: str) -> int:
         """Bring up to date what waits for a person; returns how much of it is new."""
-        root = root or root_of(self._context.store, bank)
-        likeness = self.similarity() if self._any_to_propose(bank) else None
+        root = root or bank_root(self._context.store, bank)
+        likeness = self._files.similarity() if self._any_to_propose(bank) else None
         place = Path(root) if root else None
         with self._context.store.transaction():
             before = {p.id for p in self._context.store.proposals(bank)}
@@ -194,14 +192,6 @@ class RuleProposals:
         taught = any(e.action is Action.TEACH for e in self._context.store.curations(bank))
         return taught or any(map(is_ripe, self._context.store.patterns(bank)))
 
-    def plan_change(self, path: str, root: str, added: RuleAddition) -> FileChange:
-        """What adding a rule to a file would do: of the project, or of the user."""
-        if path.startswith(USER_PREFIX):
-            return plan_addition(
-                self._context.settings.claude_dir, path.removeprefix(USER_PREFIX), added
-            )
-        return plan_addition(Path(root), path, added)
-
     def _write_by_itself(self, proposal: Proposal, root: str) -> None:
         """A file that cannot be written now is left for a person to look at."""
         try:
@@ -219,7 +209,7 @@ class RuleProposals:
         if proposal.kind is ProposalKind.DEMOTE:
             return candidate
         return candidate._replace(
-            diff=self.plan_change(proposal.path, root, rule_addition(proposal, text)).diff
+            diff=self._files.plan_addition(proposal.path, root, rule_addition(proposal, text)).diff
         )
 
     def approve(
@@ -232,17 +222,17 @@ class RuleProposals:
         if proposal.kind is ProposalKind.DEMOTE:
             self._decided(Action.APPROVE, proposal, who, proposal.path)
             return None
-        clean = self.redacted(text)
-        self.sync_rules(proposal.bank, root)
+        clean = self._files.redact(text)
+        self._files.sync(proposal.bank, root)
         said = clean or proposal.text
         found = find_matching_rule(
-            said, self._context.store.rules(proposal.bank), self.similarity()
+            said, self._context.store.rules(proposal.bank), self._files.similarity()
         )
         if found is not None and not found.opposes:
             with self._context.store.transaction():
                 self._context.store.drop_proposal(proposal.bank, proposal.id)
             raise InputError(f"{found.where} says so already.", "Nothing was changed.")
-        change = self.plan_change(proposal.path, root, rule_addition(proposal, clean))
+        change = self._files.plan_addition(proposal.path, root, rule_addition(proposal, clean))
         if change.base != proposal.base and change.diff != seen:
             self._propose_anew(proposal, change)
         self._approved(proposal, change, root, who)
@@ -260,12 +250,12 @@ class RuleProposals:
         """Write a candidate's change, and that it was approved; or neither."""
         told = lines_written(change)._replace(path=proposal.path).log_text()
         self._decided(Action.APPROVE, proposal, who, told, change)
-        self.sync_rules(proposal.bank, root)
+        self._files.sync(proposal.bank, root)
 
     def reject(self, id: str, why: str = "", bank: str | None = None, who: str = "") -> Proposal:
         """Turn a candidate down; the same is not proposed again, in whatever words."""
         proposal, _ = self.find_proposal(id, bank, must_exist=False)
-        clean = self.redacted(why).strip()
+        clean = self._files.redact(why).strip()
         self._decided(Action.REJECT, proposal, who, clean)
         return proposal
 
@@ -297,7 +287,7 @@ class RuleProposals:
     def find_proposal(
         self, id: str, bank: str | None, must_exist: bool = True
     ) -> tuple[Proposal, str]:
-        own, root = self.project(bank, must_exist)
+        own, root = self._files.project(bank, must_exist)
         named = parse_uri(id)
         start = named.id if named else ""
         waiting = self._context.store.proposals(own)
@@ -313,44 +303,6 @@ class RuleProposals:
                 f"One of: {many}." if many else "`holdfast promote candidates` lists them.",
             )
         return found[0], root
-
-    def project_bank(self, bank: str | None) -> str:
-        id = self._context.bank_id(bank)
-        if not id:
-            if id is None:
-                raise InputError("Rules belong to one project.", "Name it: --bank NAME.")
-            raise InputError("This folder has no bank yet.", self._context.missing_bank_hint())
-        return id
-
-    def project(self, bank: str | None, must_exist: bool = True) -> tuple[str, str]:
-        """A bank and the folder of its project: the one we stand in, if that is its."""
-        id = self.project_bank(bank)
-        present, here = self._context.current_project()
-        root = here if present == id and here else root_of(self._context.store, id)
-        if not root and must_exist:
-            raise InputError(
-                f"The project of {self._context.bank_name(id)} is not on this machine.",
-                "Run this in its folder.",
-            )
-        return id, root
-
-    def sync_rules(self, bank: str, root: str) -> None:
-        follow_rules(self._context.store, self._context.settings, self._context.banks, bank, root)
-
-    def redacted(self, text: str) -> str:
-        return Redactor(self._context.settings.redact_patterns).redact(text).text
-
-    def similarity(self) -> Similarity | None:
-        """What tells whether two texts mean about the same, if anything was embedded."""
-        if (
-            self._context.settings.embed_model == NO_MODEL
-            or not self._context.store.vector_models()
-        ):
-            return None
-        from holdfast.app.core import similarity
-
-        likeness: Similarity | None = similarity.load_likeness(self._context.settings)
-        return likeness
 
 
 CRITERIA = {"occurrences": MIN_OCCURRENCES, "confidence": MIN_CONFIDENCE}

@@ -12,6 +12,7 @@ from typing import Any
 
 from holdfast.app.core.context import Context, current_folder
 from holdfast.app.curation.bank_profiles import log_change
+from holdfast.app.curation.rule_files import RuleFiles
 from holdfast.app.curation.rule_proposals import (
     BY_ITSELF,
     CRITERIA,
@@ -55,8 +56,11 @@ FOR_A_PERSON = (
 class RuleTeaching:
     """Adds rules to files, and tells agents how far learning has come."""
 
-    def __init__(self, context: Context, proposals: RuleProposals, browse: Browse) -> None:
+    def __init__(
+        self, context: Context, files: RuleFiles, proposals: RuleProposals, browse: Browse
+    ) -> None:
         self._context = context
+        self._files = files
         self._proposals = proposals
         self._browse = browse
 
@@ -73,21 +77,21 @@ class RuleTeaching:
         if not bank and not self._context.bank_id(bank):
             with self._context.store.transaction():
                 self._context.banks.ensure(self._context.store, current_folder())
-        clean = self._proposals.redacted(text)
-        id, root = self._proposals.project(bank)
-        self._proposals.sync_rules(id, root)
+        clean = self._files.redact(text)
+        id, root = self._files.project(bank)
+        self._files.sync(id, root)
         rules = [
             r for r in self._context.store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"
         ]
-        found = find_matching_rule(clean, rules, self._proposals.similarity())
+        found = find_matching_rule(clean, rules, self._files.similarity())
         if found is not None and not found.opposes:
             return Learned(None, found.where)
         name = domain or domain_of(clean)
         added = RuleAddition(clean, (), name.lower(), tuple(paths))
         if scope == USER_SCOPE:
-            change = self._proposals.plan_change(user_path(name), root, added)
+            change = self._files.plan_addition(user_path(name), root, added)
         else:
-            change = self._proposals.plan_change(rules_path(name), root, added)
+            change = self._files.plan_addition(rules_path(name), root, added)
         return Learned(change, "", found.where if found is not None else "")
 
     def learn(
@@ -115,14 +119,14 @@ class RuleTeaching:
     def write_rule(self, change: FileChange, bank: str | None = None, who: str = "") -> None:
         """Write a change that was shown. The log says who did; `undo` takes it out again, for as
         long as nobody changed the file."""
-        id, root = self._proposals.project(bank)
+        id, root = self._files.project(bank)
         own = change.file == Path(os.path.realpath(self._context.settings.claude_dir / change.path))
         path = USER_PREFIX + change.path if own else change.path
         told = lines_written(change, in_words=True)._replace(path=path)
         with written_unless_failed(change), self._context.store.transaction():
             target = uri("file", content_id("file", path))
             log_change(self._context, id, Action.WRITE, target, told.log_text(), who)
-        self._proposals.sync_rules(id, root)
+        self._files.sync(id, root)
 
     def undo_written_rule(self, entry: Curation, rollback: ExitStack) -> None:
         """Take a rule out of its file when the decision that wrote it is undone. If the rule had
@@ -130,7 +134,7 @@ class RuleTeaching:
         told = read_written(entry)
         if told is None or entry.who == BY_ITSELF:
             return
-        _, root = self._proposals.project(entry.bank, must_exist=False)
+        _, root = self._files.project(entry.bank, must_exist=False)
         base = (
             self._context.settings.claude_dir if told.path.startswith(USER_PREFIX) else Path(root)
         )
@@ -138,7 +142,7 @@ class RuleTeaching:
             change = removal(resolve_inside(base, told.path.removeprefix(USER_PREFIX)), told)
             write(change) if told.base else remove_file(change)
             rollback.callback(revert, change, there=bool(told.base))
-        self._proposals.sync_rules(entry.bank, root)
+        self._files.sync(entry.bank, root)
 
     def _teach(
         self,
@@ -149,14 +153,14 @@ class RuleTeaching:
         text: str,
         bank: str | None,
     ) -> Learned:
-        id, _ = self._proposals.project(bank)
+        id, _ = self._files.project(bank)
         path = user_path(Path(change.path).stem) if scope == USER_SCOPE else change.path
-        lesson = Lesson(path, tuple(map(squeeze, paths)), squeeze(self._proposals.redacted(text)))
+        lesson = Lesson(path, tuple(map(squeeze, paths)), squeeze(self._files.redact(text)))
         known = [
             r for r in refusals_in_effect(self._context.store, id) if r.text in refused_texts([r])
         ]
         for refusal in known:
-            if says_the_same(lesson.text, [refusal.text], self._proposals.similarity()):
+            if says_the_same(lesson.text, [refusal.text], self._files.similarity()):
                 why = f": {refusal.why}" if refusal.why else ""
                 return learned._replace(refused=f"turned down by {refusal.who}{why}")
         with self._context.store.transaction():
@@ -243,7 +247,7 @@ class RuleTeaching:
 
     def _written(self, bank: str | None) -> list[str]:
         """The files that were written by themselves, one entry for each rule."""
-        log = self._context.store.curations(self._proposals.project_bank(bank))
+        log = self._context.store.curations(self._files.project_bank(bank))
         own = [e for e in log if e.action is Action.APPROVE and e.who == BY_ITSELF]
         return [e.text.partition("\n")[0] for e in own]
 

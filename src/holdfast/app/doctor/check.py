@@ -12,7 +12,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
 from holdfast.errors import SettingsError, StoreError
 from holdfast.hosts.claude_code.detect import HookStatus
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.settings import Settings
 
 
@@ -77,5 +77,5 @@ def checkup(checks: Sequence[Check], mended: Sequence[object]) -> dict[str, Any]
             }
             for check in checks
         ],
-        "mended": plain(list(mended)),
+        "mended": to_jsonable(list(mended)),
     }

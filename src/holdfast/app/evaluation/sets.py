@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import orjson
 
 from holdfast.errors import InputError
-from holdfast.model.query import Place
+from holdfast.model.query import SourceLocation
 from holdfast.sources.claude_code.files import find_transcripts
 
 CONVERSATIONS = "conversations"
@@ -119,13 +119,13 @@ def _inside(folder: Path) -> list[Path]:
         ) from error
 
 
-def _lines(path: Path) -> Iterator[tuple[Place, _Line]]:
+def _lines(path: Path) -> Iterator[tuple[SourceLocation, _Line]]:
     """The objects of a file, each with its place; blank lines are passed over."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield Place(str(path), number), _object(path, number, line)
+                    yield SourceLocation(str(path), number), _object(path, number, line)
     except FileNotFoundError as error:
         raise InputError(
             f"{path} is not there.",
@@ -138,7 +138,7 @@ def _lines(path: Path) -> Iterator[tuple[Place, _Line]]:
 
 
 def _object(path: Path, number: int, line: bytes) -> _Line:
-    place = Place(str(path), number)
+    place = SourceLocation(str(path), number)
     try:
         value: object = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -148,7 +148,7 @@ def _object(path: Path, number: int, line: bytes) -> _Line:
     return cast(_Line, value)
 
 
-def _wrong(place: Place, what: str, remedy: str) -> InputError:
+def _wrong(place: SourceLocation, what: str, remedy: str) -> InputError:
     return InputError(f"{place.path}, line {place.line}: {what}.", remedy)
 
 
@@ -170,7 +170,7 @@ def _read_questions(path: Path) -> list[Question]:
     return list(found.values())
 
 
-def _question(place: Place, record: _Line) -> Question:
+def _question(place: SourceLocation, record: _Line) -> Question:
     abstain: object = record.get("abstain")
     if abstain is not None and not isinstance(abstain, bool):
         raise _wrong(place, "abstain is neither true nor false", "Correct it, or leave it out.")
@@ -192,7 +192,7 @@ def _spelled(value: object) -> str:
     return str(value).strip()
 
 
-def _name(place: Place, record: _Line, key: str) -> str:
+def _name(place: SourceLocation, record: _Line, key: str) -> str:
     name = _spelled(record.get(key))
     if not name:
         what = f"{key} is missing" if record.get(key) in (None, "") else f"{key} is no text"
@@ -200,7 +200,7 @@ def _name(place: Place, record: _Line, key: str) -> str:
     return name
 
 
-def _names(place: Place, record: _Line, key: str) -> frozenset[str]:
+def _names(place: SourceLocation, record: _Line, key: str) -> frozenset[str]:
     value: object = record.get(key)
     if value is None:
         return frozenset()

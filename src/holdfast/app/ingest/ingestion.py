@@ -11,7 +11,7 @@ from holdfast.app.ingest.stages import know
 from holdfast.app.search.recall import Search
 from holdfast.learn.curation import Curator
 from holdfast.refine.core.executor import Executor
-from holdfast.refine.git.history import HistoryReport, HistoryOptions, Tick, read_history
+from holdfast.refine.git.history import HistoryOptions, HistoryReport, Tick, read_history
 from holdfast.refine.ingest.discovery import (
     agent_locations,
     default_folders,

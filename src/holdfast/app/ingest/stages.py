@@ -46,15 +46,15 @@ def _reflect(store: Store, tick: Tick, now: str) -> int:
 
 
 def _concepts(store: Store, tick: Tick, now: str) -> int:
-    from holdfast.refine.concepts.concept_stage import know_concepts
+    from holdfast.refine.concepts.concept_stage import update_concepts
 
-    return know_concepts(store, tick)
+    return update_concepts(store, tick)
 
 
 def _entities(store: Store, tick: Tick, now: str) -> int:
-    from holdfast.refine.entities.entity_stage import know_entities
+    from holdfast.refine.entities.entity_stage import update_entities
 
-    return know_entities(store, tick)
+    return update_entities(store, tick)
 
 
 def _authorship(store: Store, tick: Tick, now: str) -> int:

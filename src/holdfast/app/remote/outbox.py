@@ -20,7 +20,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
 from holdfast.learn.share_drafts import Draft, Sharer, TextCleaner, dated_after, draft_shares
 from holdfast.model.ids import content_id
-from holdfast.model.team import SHARED_SCOPES, Scope, Shared
+from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.uris import parse_uri
 from holdfast.sources.remote.client import Receipt, RemoteClient
 from holdfast.sources.remote.remote_config import Remote
@@ -233,7 +233,7 @@ class Post:
             return
         latest = max(tried, key=lambda parcel: parcel.queued)
         now = self._context.now()
-        gone = Shared("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
+        gone = SharedRecord("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
         line = encode_for_server(_later_than(gone, latest))
         self._store.put_outbox_item(
             OutboxItem(
@@ -269,7 +269,7 @@ class Post:
             )
         return there
 
-    def _parcel(self, planned: ToSend, shared: Shared) -> OutboxItem:
+    def _parcel(self, planned: ToSend, shared: SharedRecord) -> OutboxItem:
         line = encode_for_server(shared)
         if isinstance(why := decode_from_client(line, "me"), str):
             raise InputError(f"This cannot be shared: {why}.", "Share less at once.")
@@ -279,15 +279,15 @@ class Post:
         )  # fmt: skip
 
 
-def _mark(shared: Shared) -> str:
+def _mark(shared: SharedRecord) -> str:
     """A hash of what is said, whenever it is."""
     s = shared
     return content_id(s.kind, s.text, s.time, s.lineage, s.note, s.scope, *s.files)
 
 
-def _later_than(shared: Shared, parcel: OutboxItem) -> Shared:
+def _later_than(shared: SharedRecord, parcel: OutboxItem) -> SharedRecord:
     """A record dated behind a parcel, whatever the clock says."""
-    known = Shared("", "", "", "", "", "", "", parcel.queued, parcel.origin)
+    known = SharedRecord("", "", "", "", "", "", "", parcel.queued, parcel.origin)
     return dated_after(shared, known)
 
 

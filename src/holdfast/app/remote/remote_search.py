@@ -19,9 +19,9 @@ from holdfast.learn.share_drafts import TextCleaner
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
-from holdfast.recall.ranking.remote_hits import KIND
+from holdfast.recall.ranking.remote_hits import KIND, STRATEGY_PREFIX
 from holdfast.settings import Settings
-from holdfast.sources.providers.reliability import ReliabilityFile, PausePolicy, Reliability
+from holdfast.sources.providers.reliability import PausePolicy, Reliability, ReliabilityFile
 from holdfast.sources.remote.client import (
     SERVER_TEXT_START,
     RemoteClient,

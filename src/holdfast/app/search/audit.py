@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.app.search.code_freshness import Disks, since_held
-from holdfast.model.anchors import Anchor, FileFate
+from holdfast.model.anchors import CodeAnchor, FileFreshness
 from holdfast.model.knowledge import ClaimKind
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, ExchangeType
-from holdfast.model.trust import ENDED, Freshness
+from holdfast.model.trust import ENDED_STATUSES, Freshness
 from holdfast.model.uris import uri
 from holdfast.recall.links.anchors import subject_of
 from holdfast.recall.lookup.path import describe_record
@@ -32,7 +32,7 @@ class Audited(NamedTuple):
     time: str
     freshness: Freshness
     since: str
-    files: tuple[FileFate, ...]
+    files: tuple[FileFreshness, ...]
 
 
 class Audit(NamedTuple):
@@ -87,24 +87,24 @@ def _gravity(one: Audited) -> int:
     return {Freshness.GONE: 2, Freshness.CHANGED: 1}.get(one.freshness, 0)
 
 
-def _audited(record: Record, time: str, found: Anchor) -> Audited:
+def _audited(record: Record, time: str, found: CodeAnchor) -> Audited:
     word = kind_of(record)
     title = describe_record(record)[0]
     return Audited(_uri(record), word, title, time, found.freshness, found.told, found.worst)
 
 
 def _records(reader: Reader, bank: str) -> Iterator[Record]:
-    yield from (fact for fact in reader.facts(bank) if fact.status not in ENDED)
+    yield from (fact for fact in reader.facts(bank) if fact.status not in ENDED_STATUSES)
     yield from reader.rules(bank)
     yield from reader.remembered(bank, _MOST)
-    yield from (m for m in reader.retained(bank, limit=_MOST) if m.status not in ENDED)
+    yield from (m for m in reader.retained(bank, limit=_MOST) if m.status not in ENDED_STATUSES)
     yield from _decisions(reader, bank)
 
 
 def _decisions(reader: Reader, bank: str) -> Iterator[Exchange]:
     """The exchanges in which something was decided."""
     decided = {claim.exchange for claim in reader.claims(bank) if claim.kind in _DECIDES}
-    sifted = reader.filter_records(bank, Filter(type=ExchangeType.DECISION.value), _MOST)
+    sifted = reader.filter_records(bank, RecordFilter(type=ExchangeType.DECISION.value), _MOST)
     seen = {x.id: x for x in sifted if isinstance(x, Exchange)}
     for id in sorted(decided - seen.keys())[:_MOST]:
         for found in reader.find(bank, "exchange", id, 1):

@@ -11,8 +11,8 @@ from holdfast.app.search.recall import Search
 from holdfast.errors import NotFoundError
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept, Fact, Review, ReviewState
-from holdfast.model.query import LAYER_OF, Moment
-from holdfast.model.trust import ENDED
+from holdfast.model.query import LAYER_BY_KIND, TimelinePosition
+from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.lookup.entities import EntityDetails, describe_entity, find_entity
 from holdfast.recall.lookup.filters import Found, find_work, make_filter
 from holdfast.recall.lookup.path import Path, path_through
@@ -49,7 +49,7 @@ class Browse:
         the working directory is looked for in all banks, and the result names its bank."""
         context = self._context
         id = context.bank_id(bank)
-        at: Record | Moment | None = None
+        at: Record | TimelinePosition | None = None
         if anchor:
             at = self._anchor(anchor, bank, id)
         elif query:
@@ -58,12 +58,12 @@ class Browse:
                 where = context.bank_name(id) if id is not None else "any bank"
                 note = f"Nothing in {where} speaks of {query!r}."
                 return Timeline(context.bank_name(id), "", (), 0, query, (note,))
-        if bank is None and at is not None and not isinstance(at, Moment):
+        if bank is None and at is not None and not isinstance(at, TimelinePosition):
             id = at.bank
         found = timeline(context.store, id, at, kinds, before, after)
         return replace(found, bank=context.bank_name(id), query=query)
 
-    def _anchor(self, text: str, bank: str | None, id: str | None) -> Record | Moment:
+    def _anchor(self, text: str, bank: str | None, id: str | None) -> Record | TimelinePosition:
         try:
             return read_anchor(self._context.store, id, text)
         except NotFoundError:
@@ -73,7 +73,7 @@ class Browse:
 
     def _best_hit(self, query: str, bank: str | None, kinds: Sequence[str]) -> Record | None:
         """The best hit that has a time: of these kinds, or of any if none is given."""
-        layers = list(dict.fromkeys(LAYER_OF[kind] for kind in kinds or KINDS))
+        layers = list(dict.fromkeys(LAYER_BY_KIND[kind] for kind in kinds or KINDS))
         recall, limit = self._search.recall, _ANCHOR_CANDIDATES
         hits = recall(query, bank, layers, limit=limit, local=True).hits
         hits = hits or (() if kinds else recall(query, bank, limit=limit, local=True).hits)
@@ -108,7 +108,7 @@ class Browse:
         """The facts of a bank, latest first: those in force, or with `all` every one."""
         found = self._context.store.facts(self._context.bank_id(bank))
         found = [fact for fact in found if kind in ("", fact.kind.value)]
-        return found if all else [fact for fact in found if fact.status not in ENDED]
+        return found if all else [fact for fact in found if fact.status not in ENDED_STATUSES]
 
     def reviews(self, bank: str | None = None, all: bool = False) -> list[Review]:
         """Facts that a person should decide about; with `all` also those decided already."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from holdfast.app.core.context import current_folder
 from holdfast.errors import HoldfastError
 from holdfast.learn.decision_state import in_effect
-from holdfast.model.anchors import Anchor, FileFate
+from holdfast.model.anchors import CodeAnchor, FileFreshness
 from holdfast.model.curation import Action, Curation
 from holdfast.model.query import Citation, Hit
 from holdfast.model.trust import Freshness
@@ -41,18 +41,18 @@ def _hit(reader: Reader, hit: Hit, disks: Disks) -> Hit:
 def caveats(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
     """Sentences on the cited code that changed since, the most changed first."""
     disks = Disks(reader)
-    told: list[tuple[FileFate, int]] = []
+    told: list[tuple[FileFreshness, int]] = []
     for citation in citations:
         for record in _records(reader, None, citation.uri):
             worst = since_held(disks, record).worst[:1]
             told += [(fate, citation.number) for fate in worst]
-    by_file: dict[str, tuple[FileFate, list[int]]] = {}
+    by_file: dict[str, tuple[FileFreshness, list[int]]] = {}
     for fate, number in told:
         by_file.setdefault(fate.told, (fate, []))[1].append(number)
     return tuple(_caveat(fate, numbers) for fate, numbers in list(by_file.values())[:_MOST_CAVEATS])
 
 
-def _caveat(fate: FileFate, numbers: Sequence[int]) -> str:
+def _caveat(fate: FileFreshness, numbers: Sequence[int]) -> str:
     cited = ", ".join(f"[{number}]" for number in numbers)
     lines = f" ({fate.lines:,} line{'s' * (fate.lines != 1)})" if fate.lines else ""
     often = f"has changed in {fate.often} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
@@ -128,7 +128,7 @@ def confirmed(reader: Reader, bank: str) -> dict[str, Curation]:
     return {entry.target: entry for entry in log if entry.action is Action.CONFIRM}
 
 
-def since_held(disks: Disks, record: Record, whole: bool = False) -> Anchor:
+def since_held(disks: Disks, record: Record, whole: bool = False) -> CodeAnchor:
     """The anchor of a record; if its code changed and somebody said later that it holds, by what
     came after that."""
     disk = disks.of(record.bank)
@@ -143,7 +143,7 @@ def since_held(disks: Disks, record: Record, whole: bool = False) -> Anchor:
     return found._replace(files=tuple(file for file in found.files if file not in gone))
 
 
-def anchor_of(reader: Reader, record: Record) -> Anchor:
+def anchor_of(reader: Reader, record: Record) -> CodeAnchor:
     """The whole anchor of one record."""
     return since_held(Disks(reader), record, whole=True)
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri, uri
 
 if TYPE_CHECKING:
-    from holdfast.model.anchors import Anchor
+    from holdfast.model.anchors import CodeAnchor
     from holdfast.model.curation import Curation
     from holdfast.model.graph import Entity
-    from holdfast.model.knowledge import Bearing, Concept, Life, Memory, Proposal
-    from holdfast.model.query import Recalled
+    from holdfast.model.knowledge import Concept, FactEvidence, Memory, Proposal, StatusChange
+    from holdfast.model.query import RecallResult
     from holdfast.recall.lookup.entities import EntityDetails
     from holdfast.recall.lookup.filters import Found
     from holdfast.recall.lookup.timeline import Timeline
@@ -32,10 +32,10 @@ _UNSAID = (
 )  # fmt: skip
 
 
-def recalled(found: Recalled, names: Names) -> Told:
+def recalled(found: RecallResult, names: Names) -> Told:
     """A recall. The bank of each hit is told only where there is more than one, and that it was
     corrected only where it was."""
-    whole: Told = plain(found)
+    whole: Told = to_jsonable(found)
     for hit in (*whole["hits"], *whole["misses"]):
         bank = hit.pop("bank")
         if bank in names:
@@ -48,17 +48,17 @@ def recalled(found: Recalled, names: Names) -> Told:
 
 def sifted(found: Found, names: Names) -> Told:
     """What passes a filter."""
-    return _in_banks(plain(found), "findings", names)
+    return _in_banks(to_jsonable(found), "findings", names)
 
 
 def timeline(told: Timeline, names: Names) -> Told:
     """What came before and after."""
-    return _in_banks(plain(told), "events", names)
+    return _in_banks(to_jsonable(told), "events", names)
 
 
 def leads(found: KeywordHits, bank: str, names: Names) -> Told:
     """What words lead to."""
-    return {"bank": bank, **_in_banks(plain(found), "leads", names)}
+    return {"bank": bank, **_in_banks(to_jsonable(found), "leads", names)}
 
 
 def _in_banks(whole: Told, list: str, names: Names) -> Told:
@@ -69,13 +69,13 @@ def _in_banks(whole: Told, list: str, names: Names) -> Told:
 
 def named(word: str, record: object) -> Told:
     """A record under its name."""
-    whole: Told = plain(record)
+    whole: Told = to_jsonable(record)
     return {"uri": uri(word, whole["id"]), **whole}
 
 
 def kept(memory: Memory, bank: str) -> Told:
     """A memory that was just kept, and the name of the bank that it is in."""
-    return {"uri": uri("memory", memory.id), "bank": bank, "record": plain(memory)}
+    return {"uri": uri("memory", memory.id), "bank": bank, "record": to_jsonable(memory)}
 
 
 def proposal(proposal: Proposal, bank: str) -> Told:
@@ -118,15 +118,15 @@ def whole_concept(one: Concept, found: Trace, names: Names) -> Told:
     """A concept with how it came about, what belongs to it, and what was decided about it."""
     return {
         **concept(one, names),
-        "history": [plain(told) for told in one.history],
+        "history": [to_jsonable(told) for told in one.history],
         "members": [member(record) for record in found.below],
-        "decided": [plain(entry) for entry in found.decisions_about],
+        "decided": [to_jsonable(entry) for entry in found.decisions_about],
     }
 
 
 def member(record: object) -> Told:
     """What belongs to a concept, in brief."""
-    whole = plain(record)
+    whole = to_jsonable(record)
     kind = type(record).__name__.lower()
     title = whole.get("title") or whole.get("what", "")
     time = whole.get("started") or whole.get("when", "")
@@ -142,51 +142,51 @@ def entity(entity: Entity) -> Told:
 
 def about(found: EntityDetails) -> Told:
     """An entity with what mentions it, what occurs with it, and how that is linked."""
-    whole: Told = plain(found)
+    whole: Told = to_jsonable(found)
     whole["entity"] = entity(found.entity)
     for link in whole["links"]:
         del link["bank"]
     return whole
 
 
-def anchored(anchor: Anchor) -> Told:
+def anchored(anchor: CodeAnchor) -> Told:
     """An anchor, with what its files come to."""
-    return {"freshness": anchor.freshness.value, **plain(anchor)}
+    return {"freshness": anchor.freshness.value, **to_jsonable(anchor)}
 
 
-def traced(found: Trace, anchor: Anchor, by_rules: object = None) -> Told:
+def traced(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Told:
     """A record and the way down from it."""
     return {
         "uri": uri(found.word, found.record.id),
         "kind": found.word,
-        "record": plain(found.record),
-        **({"by_rules": plain(by_rules)} if by_rules is not None else {}),
+        "record": to_jsonable(found.record),
+        **({"by_rules": to_jsonable(by_rules)} if by_rules is not None else {}),
         "above": list(found.above),
         "below": [named(type(record).__name__.lower(), record) for record in found.below],
-        "raw": plain(found.raw),
+        "raw": to_jsonable(found.raw),
         "superseded": found.superseded,
         **({"note": found.note} if found.note else {}),
         "history": [_decision(entry) for entry in found.decisions_about],
         "life": [_change(life) for life in found.lives],
         "bearings": [_bearing(bearing) for bearing in found.bearings],
-        **({"beliefs": plain(found.beliefs)} if found.beliefs else {}),
-        **({"commit": plain(found.story)} if found.story else {}),
-        **({"commits": plain(found.commits)} if found.commits else {}),
+        **({"beliefs": to_jsonable(found.beliefs)} if found.beliefs else {}),
+        **({"commit": to_jsonable(found.story)} if found.story else {}),
+        **({"commits": to_jsonable(found.commits)} if found.commits else {}),
         **({"anchor": anchored(anchor)} if anchor.is_known else {}),
     }
 
 
 def _decision(entry: Curation) -> Told:
-    whole: Told = plain(entry)
+    whole: Told = to_jsonable(entry)
     del whole["bank"]
     return whole
 
 
-def _change(life: Life) -> Told:
+def _change(life: StatusChange) -> Told:
     return {"time": life.time, "status": life.status.value, "because": life.because}
 
 
-def _bearing(bearing: Bearing) -> Told:
+def _bearing(bearing: FactEvidence) -> Told:
     side = "against" if bearing.against else "for"
     told = {"time": bearing.time, "side": side, "how": bearing.how.value}
     return {**told, "uri": bearing.uri}

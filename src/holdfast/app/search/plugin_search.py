@@ -27,7 +27,7 @@ from holdfast.sources.providers.client import ProviderClient, Tool
 from holdfast.sources.providers.discover import find_plugins
 from holdfast.sources.providers.http import HttpTransport
 from holdfast.sources.providers.manifest import AllowedTool, Provider, Server, read_provider
-from holdfast.sources.providers.reliability import ReliabilityFile, Reliability
+from holdfast.sources.providers.reliability import Reliability, ReliabilityFile
 from holdfast.sources.providers.result_texts import clean, result_texts
 from holdfast.sources.providers.rpc import Deadline, Transport
 from holdfast.sources.providers.stdio import StdioTransport

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder
 from holdfast.errors import HoldfastError
 from holdfast.model.knowledge import Network
-from holdfast.model.query import Layer, Recalled, Strategy
+from holdfast.model.query import Layer, RecallResult, Strategy
 from holdfast.recall.core.parallel import Retriever
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.core.semantic_port import SemanticSearch
@@ -41,7 +41,7 @@ _ASKS_FOR_REASON = regex(
 )
 
 
-def _words_suffice(found: Recalled) -> bool:
+def _words_suffice(found: RecallResult) -> bool:
     """Whether the best hits of a search by words hold nearly all of the query's words. A query
     for a reason never qualifies: its answer is seldom put in the words of the query."""
     if _ASKS_FOR_REASON.search(found.query[:_QUERY_PREFIX]):
@@ -59,7 +59,7 @@ class Search:
         self._model_loaded = False
         self._model_problem = ""
         self._remotes: Asker | None = None
-        self._cache: dict[tuple[object, ...], Recalled] = {}
+        self._cache: dict[tuple[object, ...], RecallResult] = {}
 
     def recall(
         self,
@@ -72,17 +72,17 @@ class Search:
         branch: str = "",
         local: bool = False,
         agent: str = "",
-    ) -> Recalled:
+    ) -> RecallResult:
         """The records that match a query, best first. With `networks` only memories are found;
         with `local` no remote server is queried."""
         plan = Plan(tuple(layers), limit, budget, networks=tuple(networks), branch=branch)
         return self.recall_with_plan(query, bank, plan._replace(remotes=not local, agent=agent))
 
-    def recall_with_plan(self, query: str, bank: str | None, plan: Plan) -> Recalled:
+    def recall_with_plan(self, query: str, bank: str | None, plan: Plan) -> RecallResult:
         """As `recall`, with every option."""
         return self._with_freshness(self._search(query, bank, self._allowed(plan)), plan)
 
-    def recall_by_words_first(self, query: str, bank: str | None, plan: Plan) -> Recalled:
+    def recall_by_words_first(self, query: str, bank: str | None, plan: Plan) -> RecallResult:
         """As `recall_with_plan`, but the model is loaded only if a search by words does not find
         enough: loading takes longer than the search. For a process that asks once. Plugins take
         longer still and are queried once; remote servers are queried meanwhile."""
@@ -129,12 +129,12 @@ class Search:
         id = self._context.bank_id(bank)
         return lacking(self._context.store, id, self._context.bank_name(id), networks)
 
-    def _search(self, query: str, bank: str | None, plan: Plan) -> Recalled:
+    def _search(self, query: str, bank: str | None, plan: Plan) -> RecallResult:
         id = self._context.bank_id(bank)
         self._sync_rules(id, bool(bank or self._context.settings.bank))
         return replace(self._recall(id, query, plan), bank=self._context.bank_name(id))
 
-    def _with_freshness(self, found: Recalled, plan: Plan) -> Recalled:
+    def _with_freshness(self, found: RecallResult, plan: Plan) -> RecallResult:
         """Adds to each hit what became of its code, where a git history was read."""
         unwanted = plan.as_of or not plan.anchors
         if unwanted or not found.hits or not self._context.store.repositories():
@@ -157,7 +157,7 @@ class Search:
 
             follow_if_possible(context.store, context.settings, context.banks, bank, root)
 
-    def _recall(self, bank: str | None, query: str, plan: Plan) -> Recalled:
+    def _recall(self, bank: str | None, query: str, plan: Plan) -> RecallResult:
         """A cached result is valid for the same state of the store within the same minute,
         because "today" changes. Results that lack a retriever are not cached."""
         context = self._context
@@ -207,7 +207,7 @@ class Search:
             retrievers += self._remotes.arms_of(context.store, query, bank, name)
         return retrievers
 
-    def _with_fallback(self, found: Recalled, bank: str | None, plan: Plan) -> Recalled:
+    def _with_fallback(self, found: RecallResult, bank: str | None, plan: Plan) -> RecallResult:
         """Where nothing was found: records of the time asked about, a grep of raw transcripts,
         and suggestions. Imported only then, because it is rare."""
         filtered = plan.as_of or plan.networks or plan.kinds or plan.agent

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from holdfast.capture.redact import Redactor
 from holdfast.errors import StoreError
 from holdfast.refine.core.banks import Banks
-from holdfast.refine.rules.rule_records import is_current, read_rules, root_of
+from holdfast.refine.rules.rule_records import bank_root, rules_are_current, store_rules
 from holdfast.settings import Settings
 from holdfast.sources.rule_places import RuleLocation, find_rule_files
 from holdfast.store.protocol import Writer
@@ -33,11 +33,11 @@ def follow_rules(
     writer: Writer, settings: Settings, banks: Banks, bank: str, root: str = ""
 ) -> bool:
     """Make the rules of a bank those of its files now; returns whether any words changed."""
-    root = root or root_of(writer, bank)
+    root = root or bank_root(writer, bank)
     places = places_for(settings, banks, root)
-    if is_current(writer, bank, places):
+    if rules_are_current(writer, bank, places):
         return False
-    return read_rules(writer, bank, root, places, Redactor(settings.redact_patterns))
+    return store_rules(writer, bank, root, places, Redactor(settings.redact_patterns))
 
 
 def follow_if_possible(

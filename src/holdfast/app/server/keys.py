@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
-from holdfast.model.keys import Key
+from holdfast.model.keys import ApiKey
 from holdfast.principal import Level
 from holdfast.refine.core.banks import find_bank_by_name, unknown_bank_hint
 
@@ -41,7 +41,7 @@ class Wanted(NamedTuple):
     make_banks: bool = False
 
 
-def make_key(memory: Holdfast, wanted: Wanted) -> tuple[str, Key]:
+def make_key(memory: Holdfast, wanted: Wanted) -> tuple[str, ApiKey]:
     """A new key, as it is shown once, and as it is kept."""
     name = " ".join(wanted.name.split())
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
@@ -57,7 +57,7 @@ def make_key(memory: Holdfast, wanted: Wanted) -> tuple[str, Key]:
     )
     with memory.store.transaction():
         banks = tuple(dict.fromkeys(_bank(memory, one, wanted.make_banks) for one in wanted.banks))
-        key = Key(id, name, salt, hash_of(salt, secret), banks or None, wanted.level, now, expires)
+        key = ApiKey(id, name, salt, hash_of(salt, secret), banks or None, wanted.level, now, expires)
         memory.store.add_key(key)
     return f"{_PREFIX}_{id}_{secret}", key
 
@@ -85,12 +85,12 @@ def read_key(shown: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ("", "")
 
 
-def is_of(key: Key, secret: str) -> bool:
+def is_of(key: ApiKey, secret: str) -> bool:
     """Whether a secret is that of a key."""
     return hmac.compare_digest(hash_of(key.salt, secret).encode(), key.hash.encode())
 
 
-def revoke(memory: Holdfast, id: str) -> Key:
+def revoke(memory: Holdfast, id: str) -> ApiKey:
     """Let a key open nothing any more; it is named by its id, or the start of it."""
     found = [key for key in memory.store.api_keys() if key.id.startswith(id)] if id else []
     if len(found) != 1:

@@ -20,7 +20,7 @@ from holdfast.learn.share_intake import ShareSource, import_shares, plan_import
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.model.query import Hit, Layer
-from holdfast.model.team import Scope, Shared
+from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.plan import Budget, Plan
@@ -64,10 +64,10 @@ def receive(
     latest = (datetime.fromisoformat(memory.now()) + _AHEAD).isoformat()
     read = [decode_from_client(dict(line), person) for line in lines]
     read = [
-        "dated in the future" if isinstance(one, Shared) and one.shared > latest else one
+        "dated in the future" if isinstance(one, SharedRecord) and one.shared > latest else one
         for one in read
     ]
-    records = [one for one in read if isinstance(one, Shared)]
+    records = [one for one in read if isinstance(one, SharedRecord)]
     done = _taken(memory, id, records, f"{person}'s memory", who)
     return [
         Receipt(str(line.get("id", ""))[:64], "refused", why=one)
@@ -78,7 +78,7 @@ def receive(
 
 
 def _taken(
-    memory: Holdfast, bank: str, records: Sequence[Shared], place: str, who: str
+    memory: Holdfast, bank: str, records: Sequence[SharedRecord], place: str, who: str
 ) -> dict[str, str]:
     """What became of some records, by their versions."""
     store = memory.store
@@ -88,7 +88,7 @@ def _taken(
             store.add_bank(Bank(ORGANISATION, _NAME, memory.now()))
     banks = (bank, ORGANISATION) if store.bank(ORGANISATION) else (bank,)
     for one_bank in dict.fromkeys(banks):
-        wanted: dict[str, Shared] = {}
+        wanted: dict[str, SharedRecord] = {}
         for record in records:
             meant = _meant(record, one_bank == ORGANISATION)
             wanted[record.id] = newer(wanted.get(record.id, meant), meant)
@@ -106,7 +106,7 @@ def _taken(
     return {one.version: states.get(one.version, "known") for one in records}
 
 
-def _meant(record: Shared, organisation: bool) -> Shared:
+def _meant(record: SharedRecord, organisation: bool) -> SharedRecord:
     """What a record means to a bank: what is for others than this bank's readers is gone there."""
     here = (record.scope is Scope.ORGANISATION) is organisation
     return record if here or record.gone else replace(record, gone=True)
@@ -130,7 +130,7 @@ def _told(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[Told]:
         id = hit.uri.rpartition("/")[2]
         known = memory.reader.find(bank, "shared", id, 1) if hit.kind == "shared" else []
         record = known[0] if known else None
-        if not isinstance(record, Shared) or (record.scope is Scope.ORGANISATION) is not (
+        if not isinstance(record, SharedRecord) or (record.scope is Scope.ORGANISATION) is not (
             bank == ORGANISATION
         ):
             continue

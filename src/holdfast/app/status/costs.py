@@ -8,7 +8,7 @@ from typing import NamedTuple
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.inference.service_choice import detect
-from holdfast.model.accounts import Call, Pause, Spent
+from holdfast.model.model_calls import ModelCall, ServicePause, Spending
 from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, PROMPT_VERSION
 from holdfast.settings import NO_MODEL, Caps
 from holdfast.spend.governor import later
@@ -25,10 +25,10 @@ class Costs(NamedTuple):
 
     service: str
     caps: Caps
-    today: Spent
+    today: Spending
     days: tuple[DailySpending, ...] = ()
-    pauses: tuple[Pause, ...] = ()
-    troubled: tuple[Call, ...] = ()
+    pauses: tuple[ServicePause, ...] = ()
+    troubled: tuple[ModelCall, ...] = ()
     waiting: int = 0
     held: str = ""
     prices_as_of: str = AS_OF
@@ -55,7 +55,7 @@ def look_at_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc
     )
 
 
-def _held(caps: Caps, today: Spent, pauses: list[Pause]) -> str:
+def _held(caps: Caps, today: Spending, pauses: list[ServicePause]) -> str:
     """Why nothing is asked for the moment; a call needs room for more than nothing."""
     if pauses:
         return f"{pauses[0].service} rests until {pauses[0].until}: {pauses[0].problem}"

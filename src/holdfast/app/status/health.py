@@ -16,7 +16,7 @@ from holdfast.capture.inbox import folders, waiting
 from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.detect import HookStatus, detect_hooks
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
-from holdfast.model.accounts import Chore
+from holdfast.model.failed_tasks import FailedTask
 from holdfast.model.ledger import SourceState
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
@@ -93,7 +93,7 @@ class Health(NamedTuple):
     worker: WorkerSeen
     disk: Disk
     archive: Archive
-    chores: tuple[Chore, ...]
+    chores: tuple[FailedTask, ...]
     last_event: str
     last_ingest: str
     gone: tuple[int, int]

@@ -14,7 +14,7 @@ from holdfast.app.status.costs import Costs, look_at_costs
 from holdfast.app.status.health import Health, Verdict, current_folder, examine, judge
 from holdfast.model.ledger import Balance, FailedLine, SourceState
 from holdfast.settings import OFF
-from holdfast.sources.providers.reliability import ReliabilityFile, Reliability
+from holdfast.sources.providers.reliability import Reliability, ReliabilityFile
 from holdfast.store.protocol import Counts
 
 _FAILED = 20

@@ -12,10 +12,10 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.status.usage_report import before
 from holdfast.language import cut
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
-from holdfast.model.accounts import Use
 from holdfast.model.curation import Action
+from holdfast.model.injections import InjectionUse
 from holdfast.model.knowledge import ClaimKind, Fact
-from holdfast.model.trust import ENDED, Status, Trust
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.query.times import read_iso_span
 
@@ -94,7 +94,7 @@ def digest(
         until,
         sum(1 for one in banks for _ in _done(memory, one, since, until)),
         tuple(sections),
-        fates[Use.IGNORED],
+        fates[InjectionUse.IGNORED],
     )
 
 
@@ -125,7 +125,7 @@ def _claimed(
     """Sentences of that time which nothing has taken back."""
     name = memory.context.bank_name(bank)
     for one in memory.reader.claims(bank):
-        if one.kind in kinds and since <= one.time < until and one.status not in ENDED:
+        if one.kind in kinds and since <= one.time < until and one.status not in ENDED_STATUSES:
             note = ", ".join(filter(None, (one.kind.value, _whose(one.trust))))
             yield Item(one.time, name, _short(one.text), uri("turn", one.turn), note)
 
@@ -134,7 +134,7 @@ def _disproved(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[
     """Sentences that turned out otherwise in that time."""
     name = memory.context.bank_name(bank)
     for one in memory.reader.claims(bank):
-        if one.status in ENDED and since <= (one.changed or one.time) < until:
+        if one.status in ENDED_STATUSES and since <= (one.changed or one.time) < until:
             note = f"{one.kind.value}, {one.status.value}"
             yield Item(one.changed or one.time, name, _short(one.text), uri("turn", one.turn), note)
 
@@ -198,7 +198,7 @@ def _refused(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[It
 def _contradicted(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     """What a session was told and its user said was wrong."""
     for one in memory.inventory.injections(bank, _MOST):
-        if one.use is Use.CONTRADICTED and one.arrived and since <= one.time < until:
+        if one.use is InjectionUse.CONTRADICTED and one.arrived and since <= one.time < until:
             text = f"told to a session, and contradicted there: {one.because or 'no words kept'}"
             cited = next(iter(one.records), "")
             yield Item(one.time, memory.context.bank_name(bank), _short(text), cited, "injected")

@@ -9,9 +9,9 @@ from holdfast.app.background.outdated import look
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.costs import Costs, look_at_costs
 from holdfast.app.status.health import Health, Verdict, examine, judge
-from holdfast.model.accounts import Spent
 from holdfast.model.ledger import Balance
-from holdfast.model.to_json import plain
+from holdfast.model.model_calls import Spending
+from holdfast.model.to_json import to_jsonable
 from holdfast.settings import NO_MODEL, OFF
 from holdfast.sources.providers.reliability import ReliabilityFile
 from holdfast.store.protocol import Counts
@@ -24,7 +24,7 @@ def status(memory: Holdfast, bank: str | None, folder: Path | None, whole_cost: 
     id = memory.context.bank_id(bank)
     balance = memory.inventory.balance(bank)
     health = examine(memory, folder)
-    return plain(
+    return to_jsonable(
         {
             **_kept(memory, id, memory.inventory.counts(bank), balance),
             "cost": cost(look_at_costs(memory), whole_cost),
@@ -121,9 +121,9 @@ def cost(costs: Costs, whole: bool) -> Told:
     }
 
 
-def _usd(spent: Spent) -> float | None:
+def _usd(spent: Spending) -> float | None:
     return None if spent.unpriced and not spent.usd else round(spent.usd, 6)
 
 
-def _spent(spent: Spent) -> Told:
+def _spent(spent: Spending) -> Told:
     return {**spent._asdict(), "usd": _usd(spent)}

@@ -15,13 +15,13 @@ from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.failures import Failure, failures
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
-from holdfast.model.accounts import Injection, Use
 from holdfast.model.curation import Action
+from holdfast.model.injections import Injection, InjectionUse
 from holdfast.model.knowledge import Review
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 
 DAYS = 30
-USED = (Use.CITED, Use.FILE, Use.WORDING)
+USED = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
 _MOST = 100_000
 _CHARACTERS_PER_TOKEN = 4
 _ASKED = 50
@@ -139,7 +139,7 @@ def _fate(one: Injection) -> str:
         return "lost"
     if one.use in USED:
         return "used"
-    return {Use.IGNORED: "ignored", Use.CONTRADICTED: "wrong"}.get(one.use, "unjudged")
+    return {InjectionUse.IGNORED: "ignored", InjectionUse.CONTRADICTED: "wrong"}.get(one.use, "unjudged")
 
 
 def _corrections(memory: Holdfast, id: str | None, since: str) -> Corrections:
@@ -201,4 +201,4 @@ def as_told(worth: Worth) -> dict[str, Any]:
     told |= {"kinds": {kind: fate._asdict() for kind, fate in worth.kinds.items()}}
     told |= {"corrections": worth.corrections._asdict(), "spent": worth.spent._asdict()}
     told |= {"failure": worth.failure._asdict() if worth.failure else None}
-    return plain(told)
+    return to_jsonable(told)

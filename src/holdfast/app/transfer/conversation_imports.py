@@ -20,7 +20,7 @@ from holdfast.learn.decision_state import in_effect
 from holdfast.learn.import_intake import IMPORT_BATCH
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
-from holdfast.model.imports import Importing
+from holdfast.model.imports import ImportBatch
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.refine.ingest.ingest import IngestReport, ingest
@@ -98,7 +98,7 @@ def settle(writer: Writer, path: Path, account: IngestReport, now: str, who: str
         return
     number = str(len(writer.import_batches()))
     id = content_id(IMPORT_BATCH, conversation.AGENT, str(path), now, number)
-    told = Importing(
+    told = ImportBatch(
         source.bank, id, conversation.AGENT, str(path), now, {"turn": account.captured},
         {"line": account.skipped} if account.skipped else {},
         {"line": account.failed} if account.failed else {}, account.redacted,

@@ -17,7 +17,7 @@ from holdfast.app.transfer.exporting import Wanted
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Fact, FactKind
 from holdfast.model.records import Exchange, Session, Turn
-from holdfast.model.trust import ENDED, Trust
+from holdfast.model.trust import ENDED_STATUSES, Trust
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
@@ -133,7 +133,7 @@ class _Keeper:
         facts = [
             one
             for one in sorted(self._reader.facts(self._bank), key=lambda one: one.id)
-            if one.status not in ENDED and since <= one.validity.learned <= until
+            if one.status not in ENDED_STATUSES and since <= one.validity.learned <= until
         ]
         exchanges = sum(1 for name in self._names if name.startswith(uri("exchange", "")))
         return {

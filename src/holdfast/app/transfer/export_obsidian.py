@@ -17,7 +17,7 @@ from holdfast.language import cut
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Concept
 from holdfast.model.records import Digest, Exchange, Session
-from holdfast.model.trust import ENDED
+from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
@@ -202,7 +202,7 @@ def _index(
         lines += ["## Concepts", ""]
         told = sorted(concepts, key=lambda one: one.name.lower())
         lines += [f"- {_link(names.concepts[c.id], clean(c.name))}" for c in told] + [""]
-    facts = [one for one in reader.facts(bank.id) if one.status not in ENDED]
+    facts = [one for one in reader.facts(bank.id) if one.status not in ENDED_STATUSES]
     if facts:
         lines += ["## Facts", ""]
         lines += [f"- {_one_line(clean(f.content))} ({f.kind.value})" for f in facts] + [""]

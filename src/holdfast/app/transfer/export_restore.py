@@ -16,7 +16,7 @@ from holdfast.app.transfer.export_format import DERIVED, Header, Line, check, li
 from holdfast.capture.redact import Redactor
 from holdfast.learn import import_intake, share_intake
 from holdfast.learn.curation import Curator
-from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.uris import parse_uri
 from holdfast.refine.core.passages import memory_passage
 from holdfast.refine.git.history import curated_commit_passage
@@ -144,7 +144,7 @@ class _Work:
             numbers[str(row["seq"])] = str(same)
             named = parse_uri(row["target"])
             if named and named.word and not self._writer.curation_state(bank, named.word, named.id):
-                self._writer.put_curation_state(Curated(bank, named.word, named.id, row["session"]))
+                self._writer.put_curation_state(CurationState(bank, named.word, named.id, row["session"]))
 
     def show(self) -> None:
         """Make findable what belongs to no session, and let the rest be derived."""

@@ -12,7 +12,7 @@ from holdfast.app.transfer.export_format import VERSION, Header, Line, Sum, enco
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.store.export_tables import GROUPS, TABLES
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
@@ -187,6 +187,6 @@ def _derived(reader: Reader, bank: str, chosen: ExportSelection) -> Iterator[Lin
 
 
 def _line(type: str, record: Any) -> Line:
-    row: Row = plain(record)
+    row: Row = to_jsonable(record)
     bank = row.pop("bank")
     return Line(bank, type, {f"{key}_" if key == "type" else key: row[key] for key in row})

@@ -16,7 +16,7 @@ from holdfast.learn.decision_state import in_effect
 from holdfast.learn.import_intake import IMPORT_BATCH, ImportCounts, ImportWriter, record_import
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
-from holdfast.model.imports import Importing
+from holdfast.model.imports import ImportBatch
 from holdfast.model.opinions import Opinion
 from holdfast.model.uris import uri
 from holdfast.refine.core.banks import find_bank_by_name
@@ -163,7 +163,7 @@ class Imports:
             self._context.after_change()
         return account
 
-    def imports(self, bank: str | None = None) -> list[tuple[Importing, bool]]:
+    def imports(self, bank: str | None = None) -> list[tuple[ImportBatch, bool]]:
         """Every import that brought something, and whether it stands."""
         id, banks = self._context.bank_id(bank), self._context.bank_ids(bank)
         log = [entry for one in banks for entry in in_effect(self._context.store.curations(one))]

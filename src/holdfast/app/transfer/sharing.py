@@ -28,7 +28,7 @@ from holdfast.learn.share_drafts import (
 )
 from holdfast.learn.share_intake import ShareImportPlan, ShareSource, import_shares, plan_import
 from holdfast.model.curation import Action, Curation
-from holdfast.model.team import Shared
+from holdfast.model.team import SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.sources.git.share_branch import Person, ShareBranch, git_identity
 from holdfast.sources.rule_places import project_root
@@ -52,9 +52,9 @@ class ToShare(NamedTuple):
     place: str
     person: Person
     added: tuple[Draft, ...] = ()
-    changed: tuple[tuple[Draft, Shared], ...] = ()
-    same: tuple[Shared, ...] = ()
-    gone: tuple[Shared, ...] = ()
+    changed: tuple[tuple[Draft, SharedRecord], ...] = ()
+    same: tuple[SharedRecord, ...] = ()
+    gone: tuple[SharedRecord, ...] = ()
 
     @property
     def nothing(self) -> bool:
@@ -66,7 +66,7 @@ class OnShelf(NamedTuple):
     """What is shared in a place: what holds, and the lines that nobody should read."""
 
     place: str
-    held: tuple[Shared, ...]
+    held: tuple[SharedRecord, ...]
     refused: tuple[RefusedLine, ...]
 
 
@@ -140,7 +140,7 @@ class Sharing:
                 self._note_shared(planned, new)
         return made
 
-    def _note_shared(self, planned: ToShare, new: Sequence[Shared]) -> None:
+    def _note_shared(self, planned: ToShare, new: Sequence[SharedRecord]) -> None:
         """Say in the log what others can have from now on, or should let go of; by name alone."""
         for back, names in (
             (False, [uri("shared", one.id) for one in new if not one.gone]),
@@ -233,7 +233,7 @@ class Sharing:
         )
 
 
-def _meant(held: Iterable[Shared], name: str) -> Shared:
+def _meant(held: Iterable[SharedRecord], name: str) -> SharedRecord:
     """The shared record that a name means: its own, that of what it was made of, or the start of
     either."""
     named = parse_uri(name)

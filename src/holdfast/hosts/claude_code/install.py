@@ -141,7 +141,11 @@ def prepare_home(places: Places, python: Interpreter) -> None:
 
 
 def plan_install(
-    home: Path, where: SettingsFiles, python: Interpreter, default_home: Path, with_plugin: bool = False
+    home: Path,
+    where: SettingsFiles,
+    python: Interpreter,
+    default_home: Path,
+    with_plugin: bool = False,
 ) -> Plan:
     """What setting up changes. With the plugin in their stead our own entries are taken out,
     since two of them would tell everything twice."""
@@ -151,7 +155,10 @@ def plan_install(
         _change(plan, hooks, settings_entries.remove_hooks(hooks.text, home))
         if where.project in settings_entries.projects_with_server(servers.text, home, default_home):
             _change(
-                plan, servers, settings_entries.remove_server(servers.text, where.project), lock=True
+                plan,
+                servers,
+                settings_entries.remove_server(servers.text, where.project),
+                lock=True,
             )
         return plan
     _change(plan, hooks, settings_entries.add_hooks(hooks.text, home))
@@ -196,7 +203,9 @@ def _without_us(home: Path, file: config_file.ConfigFile, default_home: Path) ->
     return file.raw if text == file.text else file.encode(text)
 
 
-def plan_uninstall(home: Path, wheres: Sequence[SettingsFiles], everything: bool, default: Path) -> Plan:
+def plan_uninstall(
+    home: Path, wheres: Sequence[SettingsFiles], everything: bool, default: Path
+) -> Plan:
     """What moving out changes: in the files of the given scopes, and with `everything` in every
     file that we ever changed."""
     plan = Plan()

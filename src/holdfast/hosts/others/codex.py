@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.hosts import toml_text
-from holdfast.hosts.host import SERVER, Host, HoldfastCommand, SettingsChange, json_hooks, starts_this_holdfast, starts_holdfast
+from holdfast.hosts.host import (
+    SERVER,
+    HoldfastCommand,
+    Host,
+    SettingsChange,
+    json_hooks,
+    starts_holdfast,
+    starts_this_holdfast,
+)
 from holdfast.sources.agent import UserEnvironment
 
 _TABLE = "mcp_servers"

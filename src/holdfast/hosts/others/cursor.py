@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.hosts.host import Host, HoldfastCommand, SettingsChange, json_server
+from holdfast.hosts.host import HoldfastCommand, Host, SettingsChange, json_server
 from holdfast.sources.agent import UserEnvironment
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.hosts.host import Host, HoldfastCommand, SettingsChange, json_hooks, json_server
+from holdfast.hosts.host import HoldfastCommand, Host, SettingsChange, json_hooks, json_server
 from holdfast.sources.agent import UserEnvironment
 
 _EVENTS = ("SessionStart", "SessionEnd")
@@ -17,7 +17,10 @@ def _pieces(where: UserEnvironment, ours: HoldfastCommand) -> Sequence[SettingsC
     path = home / ".gemini" / "settings.json"
     command, *arguments = ours.server_command
     entry = {"command": command, "args": arguments, **({"env": ours.env} if ours.env else {})}
-    return (json_server(path, ("mcpServers",), entry, ours), json_hooks(path, ours, _EVENTS, _TIMEOUT_MS))
+    return (
+        json_server(path, ("mcpServers",), entry, ours),
+        json_hooks(path, ours, _EVENTS, _TIMEOUT_MS),
+    )
 
 
 HOST = Host("gemini", "Gemini CLI", _pieces)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.hosts.host import Host, Object, HoldfastCommand, SettingsChange, json_server
+from holdfast.hosts.host import HoldfastCommand, Host, Object, SettingsChange, json_server
 from holdfast.sources.agent import UserEnvironment
 
 

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import TextIO
 
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -54,12 +54,12 @@ class Screen:
 
     def json(self, value: object) -> None:
         """A value as JSON, one document."""
-        json.dump(plain(value), self._stream, ensure_ascii=False, indent=2)
+        json.dump(to_jsonable(value), self._stream, ensure_ascii=False, indent=2)
         self._stream.write("\n")
 
     def json_line(self, value: object) -> None:
         """A value as JSON on one line, for whoever reads while we write."""
-        self._stream.write(json.dumps(plain(value), ensure_ascii=False) + "\n")
+        self._stream.write(json.dumps(to_jsonable(value), ensure_ascii=False) + "\n")
         self._stream.flush()
 
 

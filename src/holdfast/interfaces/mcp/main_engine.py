@@ -23,8 +23,8 @@ from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
-from holdfast.model.query import Answer, Hit, Layer, Recalled
-from holdfast.model.research import Event
+from holdfast.model.query import Answer, Hit, Layer, RecallResult
+from holdfast.model.research import ResearchEvent
 from holdfast.model.trust import Freshness, Status
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking.remote_hits import STRATEGY_PREFIX
@@ -121,7 +121,7 @@ class MainEngine:
         investigation = self.reading().answers.investigate(wish, arguments.get("session_id", ""))
         context.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
         context.progress(f"Session {investigation.id}")
-        with closing(cast(Generator[Event], iter(investigation))) as events:
+        with closing(cast(Generator[ResearchEvent], iter(investigation))) as events:
             for event in events:
                 if event.answer is not None:
                     return tool_result(_answer_text(event.answer), _answer_data(event.answer))
@@ -210,7 +210,7 @@ def _person_json(one: Expert) -> Object:
     }
 
 
-def _recall_result(found: Recalled, hint: str) -> Object:
+def _recall_result(found: RecallResult, hint: str) -> Object:
     """The result of a recall: as many whole hits as fit."""
     hits, left = fit(_hit_json(hit) for hit in found.hits)
     notes: list[str] = []

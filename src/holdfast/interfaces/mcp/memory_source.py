@@ -17,10 +17,10 @@ class Closable(Protocol):
         ...
 
 
-MemoryT = TypeVar("Held", bound=Closable)
+MemoryT = TypeVar("MemoryT", bound=Closable)
 
 
-MemoryT_co = TypeVar("Now_co", covariant=True)
+MemoryT_co = TypeVar("MemoryT_co", covariant=True)
 
 
 class MemorySource(Protocol[MemoryT_co]):

@@ -16,7 +16,7 @@ class Nested(NamedTuple):
     digest: Digest | None
 
 
-class Said(NamedTuple):
+class ShownTurn(NamedTuple):
     """One turn; the exchange that begins with it, and the subagents that set off at it."""
 
     turn: Turn
@@ -27,21 +27,21 @@ class Said(NamedTuple):
     wanted: bool
 
 
-_SENDING = ("Agent", "Task")
+_SUBAGENT_TOOLS = ("Agent", "Task")
 _NAMES = {Role.USER: "You", Role.ASSISTANT: "Agent", Role.TOOL: "Tool"}
 
 
 def conversation(
     turns: Sequence[Turn], exchanges: Sequence[Exchange], subagents: Sequence[Nested], at: int = 0
-) -> list[Said]:
+) -> list[ShownTurn]:
     """The turns of a window as they are told."""
     begins = {exchange.first_seq: exchange for exchange in exchanges}
-    sent = _places(turns, subagents)
+    by_turn = _turns_of_subagents(turns, subagents)
     return [
-        Said(
+        ShownTurn(
             turn,
             begins.get(turn.seq),
-            tuple(sent.get(turn.seq, ())),
+            tuple(by_turn.get(turn.seq, ())),
             turn.speaker or _NAMES[turn.role],
             turn.seq == at,
         )
@@ -49,7 +49,9 @@ def conversation(
     ]
 
 
-def _places(turns: Sequence[Turn], subagents: Sequence[Nested]) -> dict[int, list[Nested]]:
+def _turns_of_subagents(
+    turns: Sequence[Turn], subagents: Sequence[Nested]
+) -> dict[int, list[Nested]]:
     """Where each subagent was sent off: the last call before it began, else the last turn. One that
     began outside of these turns is nowhere."""
     found: dict[int, list[Nested]] = {}
@@ -58,6 +60,6 @@ def _places(turns: Sequence[Turn], subagents: Sequence[Nested]) -> dict[int, lis
         began = nested.session.started
         before = [turn for turn in dated if turn.time <= began]
         if before and began <= dated[-1].time:
-            calls = [turn for turn in before if turn.tool and turn.tool.name in _SENDING]
+            calls = [turn for turn in before if turn.tool and turn.tool.name in _SUBAGENT_TOOLS]
             found.setdefault((calls or before)[-1].seq, []).append(nested)
     return found

@@ -26,7 +26,7 @@ _LINE = 15.0
 _Points = NDArray[np.float32]
 
 
-class Spot(NamedTuple):
+class NodeToPlace(NamedTuple):
     """A node to place: by whom it was come to (its own place for the first), how large it is."""
 
     via: int
@@ -59,8 +59,11 @@ class Box(NamedTuple):
         return across and other.top <= self.top and self.bottom <= other.bottom
 
 
-def place(
-    spots: Sequence[Spot], ties: Sequence[tuple[int, int, float]], width: float, height: float
+def place_nodes(
+    spots: Sequence[NodeToPlace],
+    edges: Sequence[tuple[int, int, float]],
+    width: float,
+    height: float,
 ) -> list[tuple[float, float]]:
     """A point for every node, all within the page."""
     if not spots:
@@ -69,9 +72,9 @@ def place(
     at = _sectors(spots) if focused else _spiral(len(spots))
     radii = np.array([spot.radius for spot in spots], dtype=np.float32)
     # Half the digits are enough for a page, and take half the time.
-    at = _even_out(at.astype(np.float32), ties, focused)
-    at = _fill(at, width, height, focused)
-    at = _push_apart(at, radii, width, height, focused)
+    at = _relax(at.astype(np.float32), edges, focused)
+    at = _stretch(at, width, height, focused)
+    at = _separate(at, radii, width, height, focused)
     return [(round(float(x), 1), round(float(y), 1)) for x, y in at]
 
 
@@ -81,7 +84,7 @@ def _spiral(count: int) -> NDArray[np.float64]:
     return np.stack([far * np.cos(steps * _GOLDEN), far * np.sin(steps * _GOLDEN)], axis=1)
 
 
-def _sectors(spots: Sequence[Spot]) -> NDArray[np.float64]:
+def _sectors(spots: Sequence[NodeToPlace]) -> NDArray[np.float64]:
     """Everyone in the sector of whom it was come to, as wide as what follows needs."""
     below: list[list[int]] = [[] for _ in spots]
     for number, spot in enumerate(spots):
@@ -106,17 +109,17 @@ def _sectors(spots: Sequence[Spot]) -> NDArray[np.float64]:
     return at
 
 
-def _even_out(at: _Points, ties: Sequence[tuple[int, int, float]], focused: bool) -> _Points:
+def _relax(at: _Points, edges: Sequence[tuple[int, int, float]], focused: bool) -> _Points:
     """Springs along the ties, repulsion between all; cooler with every round."""
     count = len(at)
     near = 1.2 / math.sqrt(count)
-    one = np.array([tie[0] for tie in ties], dtype=np.intp)
-    other = np.array([tie[1] for tie in ties], dtype=np.intp)
-    firm = np.array([1 + math.log(max(1.0, tie[2])) for tie in ties], dtype=np.float32)
+    one = np.array([edge[0] for edge in edges], dtype=np.intp)
+    other = np.array([edge[1] for edge in edges], dtype=np.intp)
+    firm = np.array([1 + math.log(max(1.0, edge[2])) for edge in edges], dtype=np.float32)
     for round_ in range(_ROUNDS):
-        force = near**2 / (_squares(at) + 1e-4)
+        force = near**2 / (_squared_distances(at) + 1e-4)
         move = at * force.sum(axis=1)[:, None] - force @ at
-        if len(ties):
+        if len(edges):
             pull = at[one] - at[other]
             far = np.sqrt((pull**2).sum(axis=1))
             pull *= (far * firm / near * 0.12)[:, None]
@@ -131,7 +134,7 @@ def _even_out(at: _Points, ties: Sequence[tuple[int, int, float]], focused: bool
     return at
 
 
-def _fill(at: _Points, width: float, height: float, focused: bool) -> _Points:
+def _stretch(at: _Points, width: float, height: float, focused: bool) -> _Points:
     """Stretched over the page, half by where they lie and half by their order, so that no corner
     is crowded while another is empty; a focus stays in the middle."""
     size = np.array([width, height], dtype=np.float32)
@@ -151,14 +154,14 @@ def _fill(at: _Points, width: float, height: float, focused: bool) -> _Points:
     return (size / 2 + spread * (size / 2 - _EDGE)).astype(np.float32)
 
 
-def _push_apart(at: _Points, radii: _Points, width: float, height: float, focused: bool) -> _Points:
+def _separate(at: _Points, radii: _Points, width: float, height: float, focused: bool) -> _Points:
     """Nothing touches anything, as far as there is room."""
     apart = radii[:, None] + radii[None, :] + _GAP
     np.fill_diagonal(apart, 0)
     low = np.full(2, _EDGE / 2, dtype=np.float32)
     high = np.array([width, height], dtype=np.float32) - low
     for _ in range(_PUSHES):
-        far = np.sqrt(_squares(at)) + 1e-6
+        far = np.sqrt(_squared_distances(at)) + 1e-6
         over = np.maximum(apart - far, 0)
         if not over.any():
             break
@@ -170,7 +173,7 @@ def _push_apart(at: _Points, radii: _Points, width: float, height: float, focuse
     return at
 
 
-def _squares(at: _Points) -> _Points:
+def _squared_distances(at: _Points) -> _Points:
     """The square of how far each is from each."""
     across = np.subtract.outer(at[:, 0], at[:, 0])
     down = np.subtract.outer(at[:, 1], at[:, 1])
@@ -178,16 +181,16 @@ def _squares(at: _Points) -> _Points:
 
 
 # So many are named whatever is in the way.
-_FOREMOST = 3
+_ALWAYS_LABELLED = 3
 
 
-def width_of(text: str) -> float:
+def text_width(text: str) -> float:
     """How wide a text is drawn, about; rather too wide."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return (len(text) + wide) * _LETTER + 5
 
 
-def label(
+def place_labels(
     texts: Sequence[str],
     at: Sequence[tuple[float, float]],
     radii: Sequence[float],
@@ -204,17 +207,19 @@ def label(
     labels: list[Label] = []
     page = Box(0, 0, width, height)
     for number, text in enumerate(texts):
-        ways = _ways(text, at[number], radii[number], number == bold)
-        for made, box in ways:
-            if box.within(page) and not _meets(box, taken[:count], number):
+        positions = _label_positions(text, at[number], radii[number], number == bold)
+        for made, box in positions:
+            if box.within(page) and not _overlaps(box, taken[:count], number):
                 labels.append(made)
                 taken[count] = box
                 count += 1
                 break
         else:
-            first = number < _FOREMOST
-            kept, box = _kept_back(ways, page, taken[len(texts) : count] if first else taken[:0])
-            shown = number == bold or (first and not _meets(box, taken[len(texts) : count]))
+            first = number < _ALWAYS_LABELLED
+            kept, box = _hidden_position(
+                positions, page, taken[len(texts) : count] if first else taken[:0]
+            )
+            shown = number == bold or (first and not _overlaps(box, taken[len(texts) : count]))
             labels.append(kept._replace(shown=shown))
             if shown:
                 taken[count] = box
@@ -222,7 +227,7 @@ def label(
     return labels
 
 
-def _meets(box: Box, taken: _Points, but: int = -1) -> bool:
+def _overlaps(box: Box, taken: _Points, but: int = -1) -> bool:
     """Whether a box lies over anything taken but one."""
     across = (taken[:, 0] < box.right) & (taken[:, 2] > box.left)
     over = across & (taken[:, 1] < box.bottom) & (taken[:, 3] > box.top)
@@ -231,9 +236,11 @@ def _meets(box: Box, taken: _Points, but: int = -1) -> bool:
     return bool(over.any())
 
 
-def _ways(text: str, at: tuple[float, float], radius: float, bold: bool) -> list[tuple[Label, Box]]:
+def _label_positions(
+    text: str, at: tuple[float, float], radius: float, bold: bool
+) -> list[tuple[Label, Box]]:
     """Right, left, below and above, and in the corners."""
-    (x, y), wide = at, width_of(text) * (1.3 if bold else 1)
+    (x, y), wide = at, text_width(text) * (1.3 if bold else 1)
     radius += 5 if bold else 0
     right, left, half = x + radius + 4, x - radius - 4, wide / 2
     made = [
@@ -257,8 +264,10 @@ def _ways(text: str, at: tuple[float, float], radius: float, bold: bool) -> list
     return made
 
 
-def _kept_back(ways: Sequence[tuple[Label, Box]], page: Box, labels: _Points) -> tuple[Label, Box]:
+def _hidden_position(
+    positions: Sequence[tuple[Label, Box]], page: Box, labels: _Points
+) -> tuple[Label, Box]:
     """The way that stays on the page, for when it is pointed at; over no label, if that can be."""
-    fit = [way for way in ways if way[1].within(page)]
-    free = [way for way in fit if not _meets(way[1], labels)]
-    return (free or fit or ways)[0]
+    fit = [position for position in positions if position[1].within(page)]
+    free = [position for position in fit if not _overlaps(position[1], labels)]
+    return (free or fit or positions)[0]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.interfaces.ui.graph_layout import Label, Spot, label, place
+from holdfast.interfaces.ui.graph_layout import Label, NodeToPlace, place_labels, place_nodes
 from holdfast.recall.lookup.neighbours import Neighbour, Neighbourhood
 
 WIDTH = 860.0
@@ -43,7 +43,7 @@ class Line(NamedTuple):
     own: bool
 
 
-class Net(NamedTuple):
+class Picture(NamedTuple):
     """The picture; its lines lie under its nodes."""
 
     width: float
@@ -54,16 +54,17 @@ class Net(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def draw(found: Neighbourhood, width: float = WIDTH) -> Net:
+def draw(found: Neighbourhood, width: float = WIDTH) -> Picture:
     """Lay out and label a neighbourhood; the more there is, the higher the picture."""
     height = _LEAST + _EACH * len(found.entities)
     most = max((one.records for one in found.entities), default=1)
     radii = [_radius(one, most) for one in found.entities]
     spots = [
-        Spot(one.via, one.hops, radius) for one, radius in zip(found.entities, radii, strict=True)
+        NodeToPlace(one.via, one.hops, radius)
+        for one, radius in zip(found.entities, radii, strict=True)
     ]
-    points = place(spots, found.ties, width, height)
-    labels = _labelled(found.entities, points, radii, width, height)
+    points = place_nodes(spots, found.ties, width, height)
+    labels = _place_labels(found.entities, points, radii, width, height)
     nodes = tuple(
         Drawn(one, x, y, radius, text)
         for one, (x, y), radius, text in zip(found.entities, points, radii, labels, strict=True)
@@ -79,7 +80,7 @@ def draw(found: Neighbourhood, width: float = WIDTH) -> Net:
         )
         for tie in sorted(found.ties, key=lambda tie: tie.records)
     )
-    return Net(width, height, nodes, lines, sum(not node.label.shown for node in nodes))
+    return Picture(width, height, nodes, lines, sum(not node.label.shown for node in nodes))
 
 
 def _radius(one: Neighbour, most: int) -> float:
@@ -87,7 +88,7 @@ def _radius(one: Neighbour, most: int) -> float:
     return round(size, 1)
 
 
-def _labelled(
+def _place_labels(
     entities: Sequence[Neighbour],
     points: Sequence[tuple[float, float]],
     radii: Sequence[float],
@@ -101,14 +102,14 @@ def _labelled(
     focused = any(one.hops for one in entities)
     if focused:
         order.sort(key=lambda n: n != 0)
-    texts = [shortened(entities[n].name) for n in order]
+    texts = [shorten_name(entities[n].name) for n in order]
     at, sizes = [points[n] for n in order], [radii[n] for n in order]
-    made = label(texts, at, sizes, width, height, 0 if focused else -1)
+    made = place_labels(texts, at, sizes, width, height, 0 if focused else -1)
     back = dict(zip(order, made, strict=True))
     return [back[n] for n in range(len(entities))]
 
 
-def shortened(name: str, most: int = _LONGEST) -> str:
+def shorten_name(name: str, most: int = _LONGEST) -> str:
     """A name for a label: of a long path its last part, of anything else its start."""
     name = " ".join(name.split())
     if len(name) <= most:

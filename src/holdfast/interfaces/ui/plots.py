@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BASE = 640.0, 180.0, 62.0, 14.0, 24.0
-SORTS = 6
+COLOURS = 6
 
 
 class Piece(NamedTuple):
@@ -17,8 +17,8 @@ class Piece(NamedTuple):
     y: float
     width: float
     height: float
-    sort: int
-    told: str
+    colour: int
+    tooltip: str
 
 
 class Tick(NamedTuple):
@@ -58,14 +58,14 @@ def by_day(
     pieces: list[Piece] = []
     for number, day in enumerate(days):
         y = _HEIGHT - _BASE
-        for sort, name in enumerate(names):
+        for colour, name in enumerate(names):
             amount = amounts.get((day, name), 0.0)
             if amount:
                 high = max(1.0, room * amount / top)
                 y -= high
                 x = round(_LEFT + number * step + 1, 1)
                 box = (x, round(y, 1), round(step - 2, 1), round(high, 1))
-                pieces.append(Piece(*box, sort % SORTS, f"{day}: {name}, {spell(amount)}"))
+                pieces.append(Piece(*box, colour % COLOURS, f"{day}: {name}, {spell(amount)}"))
     ticks = [
         Tick(round(_LEFT + (n + 0.5) * step, 1), f"{int(day[8:])}.{int(day[5:7])}.")
         for n, day in enumerate(days)

@@ -19,8 +19,8 @@ _RAW = re.compile(r"\[redacted:([\w -]+)\]")
 _CODE_OF_DIFF = ("diff", "patch")
 _WORD = re.compile(r"\w+")
 _RULE = re.compile(r"\s*([-*_])(?:\s*\1){2,}\s*")
-LONG = 4000
-_CUT = 3200
+MAX_UNFOLDED_CHARS = 4000
+_FOLD_AT_CHARS = 3200
 
 
 def prose(text: str) -> Markup:
@@ -30,10 +30,10 @@ def prose(text: str) -> Markup:
 
 def folded(text: str) -> Markup:
     """The same; of what is very long, the rest is in a fold."""
-    if len(text) <= LONG:
+    if len(text) <= MAX_UNFOLDED_CHARS:
         return prose(text)
-    at = text.rfind("\n", 0, _CUT)
-    at = at if at > _CUT // 2 else _CUT
+    at = text.rfind("\n", 0, _FOLD_AT_CHARS)
+    at = at if at > _FOLD_AT_CHARS // 2 else _FOLD_AT_CHARS
     more = Markup('<details class="rest"><summary>{} more characters</summary>{}</details>')
     return prose(text[:at]) + more.format(f"{len(text) - at:,}", prose(text[at:]))
 
@@ -122,8 +122,8 @@ def _list(lines: list[str]) -> Markup:
 
 
 def _code(language: str, text: str) -> Markup:
-    told = diff(text) if language in _CODE_OF_DIFF else raw(text)
-    return Markup("<pre><code>{}</code></pre>").format(told)
+    render = diff(text) if language in _CODE_OF_DIFF else raw(text)
+    return Markup("<pre><code>{}</code></pre>").format(render)
 
 
 def _inline(text: str) -> Markup:
@@ -144,11 +144,13 @@ def _mark(kind: str) -> Markup:
     )
 
 
-def _marked(text: str, pattern: re.Pattern[str], told: Callable[[re.Match[str]], Markup]) -> Markup:
+def _marked(
+    text: str, pattern: re.Pattern[str], render: Callable[[re.Match[str]], Markup]
+) -> Markup:
     parts: list[Markup] = []
     at = 0
     for found in pattern.finditer(text):
-        parts += [escape(text[at : found.start()]), told(found)]
+        parts += [escape(text[at : found.start()]), render(found)]
         at = found.end()
     return Markup("").join([*parts, escape(text[at:])])
 

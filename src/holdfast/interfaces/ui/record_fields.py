@@ -14,11 +14,11 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 
 # What the page says elsewhere, or nobody wants to read.
-_UNSAID = frozenset(
+_HIDDEN_FIELDS = frozenset(
     "bank id text body what content summary request title subject name trust status origin tool "
     "session first_seq last_seq seq role details history members source time".split()
 )
-_SPELLED = {
+_FIELD_LABELS = {
     "cwd": "folder",
     "evidence_for": "speaks for it",
     "evidence_against": "speaks against it",
@@ -29,7 +29,7 @@ _SPELLED = {
 }
 
 
-_SHORT = 30
+_MAX_INLINE_CHARS = 30
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T[\d:.]+Z")
 
 
@@ -40,7 +40,7 @@ class Field(NamedTuple):
     values: tuple[str, ...]
 
 
-def words_of(record: Any) -> str:
+def main_text(record: Any) -> str:
     """What a record says."""
     if isinstance(record, Turn):
         return record.tool.result if record.tool else record.text
@@ -65,20 +65,22 @@ def words_of(record: Any) -> str:
 
 def fields_of(record: Any) -> list[Field]:
     """The rest of it; what holds nothing is left out."""
-    told: list[Field] = []
+    listed: list[Field] = []
     for name, value in _items(record):
-        if name in _UNSAID:
+        if name in _HIDDEN_FIELDS:
             continue
         if is_dataclass(value):
-            told += [Field(inner, _values(held)) for inner, held in _items(value)]
+            listed += [Field(inner, _values(held)) for inner, held in _items(value)]
         else:
-            told.append(Field(_SPELLED.get(name, name.replace("_", " ")), _values(value)))
-    return [_short(field) for field in told if field.values]
+            listed.append(Field(_FIELD_LABELS.get(name, name.replace("_", " ")), _values(value)))
+    return [_joined(field) for field in listed if field.values]
 
 
-def _short(field: Field) -> Field:
+def _joined(field: Field) -> Field:
     """A few short words read best in one line."""
-    if any(len(value) > _SHORT or value.startswith("holdfast://") for value in field.values):
+    if any(
+        len(value) > _MAX_INLINE_CHARS or value.startswith("holdfast://") for value in field.values
+    ):
         return field
     return Field(field.name, (", ".join(field.values),))
 
@@ -90,16 +92,16 @@ def _items(record: Any) -> list[tuple[str, Any]]:
 def _values(value: Any) -> tuple[str, ...]:
     if isinstance(value, tuple | list):
         held: tuple[Any, ...] = tuple(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        return tuple(_spell(one) for one in held)
-    return (_spell(value),) if value not in ("", None, False, 0) else ()
+        return tuple(_value_text(one) for one in held)
+    return (_value_text(value),) if value not in ("", None, False, 0) else ()
 
 
-def _spell(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, float):
         return f"{value:.2f}"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    told = str(value)
-    return moment(told) if _TIME.fullmatch(told) else told
+    listed = str(value)
+    return moment(listed) if _TIME.fullmatch(listed) else listed

@@ -26,7 +26,7 @@ class Cited(NamedTuple):
     there: bool
 
 
-class Asked(NamedTuple):
+class ResearchQuestion(NamedTuple):
     """One question: how it was read, the steps in words, how it ended, and the answer."""
 
     question: str
@@ -41,20 +41,22 @@ _ASKED = "asked"
 _ENDS = {"cancelled": "", "failed": "It failed: "}
 
 
-def talk(lines: Sequence[Mapping[str, Any]], answers: Mapping[int, Answer]) -> list[Asked]:
+def read_questions(
+    lines: Sequence[Mapping[str, Any]], answers: Mapping[int, Answer]
+) -> list[ResearchQuestion]:
     """The questions of a session's lines; `answers` are those of lines, by their place."""
-    told: list[Asked] = []
+    questions: list[ResearchQuestion] = []
     for number, line in enumerate(lines):
         stage, text = str(line.get("stage", "")), str(line.get("text", ""))
         if stage == _ASKED:
-            asked = str(line.get("question", ""))
-            told.append(Asked(asked, str(line.get("reads", "")), (), "", None))
-        elif told and line.get("useful"):
-            told[-1] = told[-1]._replace(useful=True)
-        elif told:
-            last = told[-1]
+            question = str(line.get("question", ""))
+            questions.append(ResearchQuestion(question, str(line.get("reads", "")), (), "", None))
+        elif questions and line.get("useful"):
+            questions[-1] = questions[-1]._replace(useful=True)
+        elif questions:
+            last = questions[-1]
             end = f"{_ENDS[stage]}{text}" if stage in _ENDS else last.end
             steps = (*last.steps, text) if text and stage not in _ENDS else last.steps
             answer = answers.get(number, last.answer)
-            told[-1] = last._replace(steps=steps, end=end, answer=answer)
-    return told
+            questions[-1] = last._replace(steps=steps, end=end, answer=answer)
+    return questions

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.interfaces.ui.formatting import count
 from holdfast.recall.lookup.histogram import Histogram
 
-_LABELS, _LANE, _TOP, _WIDTH = 96.0, 46.0, 24.0, 1150.0
+_LABEL_WIDTH, _LANE_HEIGHT, _TOP, _WIDTH = 96.0, 46.0, 24.0, 1150.0
 # What each kind is called, one and several.
 KINDS = {
     "digest": ("session", "sessions"),
@@ -31,7 +31,7 @@ class Bar(NamedTuple):
     width: float
     height: float
     kind: str
-    told: str
+    tooltip: str
 
 
 class Column(NamedTuple):
@@ -41,7 +41,7 @@ class Column(NamedTuple):
     x: float
     width: float
     name: str
-    told: str
+    tooltip: str
     records: int
 
 
@@ -73,23 +73,24 @@ def draw(spread: Histogram, kinds: Sequence[str], anchor: str = "") -> Lanes:
         totals[tally.kind] += tally.records
     shown = [kind for kind in kinds if totals[kind]] or list(kinds[:1])
     lanes = tuple(
-        Lane(kind, KINDS[kind][1], _TOP + n * _LANE, totals[kind]) for n, kind in enumerate(shown)
+        Lane(kind, KINDS[kind][1], _TOP + n * _LANE_HEIGHT, totals[kind])
+        for n, kind in enumerate(shown)
     )
-    step = (_WIDTH - _LABELS) / max(1, len(spread.periods))
-    at = {period: _LABELS + n * step for n, period in enumerate(spread.periods)}
+    step = (_WIDTH - _LABEL_WIDTH) / max(1, len(spread.periods))
+    at = {period: _LABEL_WIDTH + n * step for n, period in enumerate(spread.periods)}
     most = dict.fromkeys(shown, 1)
     for tally in spread.tallies:
         most[tally.kind] = max(most[tally.kind], tally.records)
-    base = {lane.kind: lane.y + _LANE - 6 for lane in lanes}
+    base = {lane.kind: lane.y + _LANE_HEIGHT - 6 for lane in lanes}
     gap = min(3.0, step * 0.15)
     bars: list[Bar] = []
     for tally in spread.tallies:
-        high = (_LANE - 14) * math.sqrt(tally.records / most[tally.kind])
-        told = f"{count(tally.records, *KINDS[tally.kind])}, {named(tally.period)}"
+        high = (_LANE_HEIGHT - 14) * math.sqrt(tally.records / most[tally.kind])
+        tooltip = f"{count(tally.records, *KINDS[tally.kind])}, {period_name(tally.period)}"
         x, y = at[tally.period] + gap, base[tally.kind] - high
         wide = round(step - 2 * gap, 1)
-        bars.append(Bar(round(x, 1), round(y, 1), wide, round(high, 1), tally.kind, told))
-    height = _TOP + len(lanes) * _LANE + 6
+        bars.append(Bar(round(x, 1), round(y, 1), wide, round(high, 1), tally.kind, tooltip))
+    height = _TOP + len(lanes) * _LANE_HEIGHT + 6
     columns = tuple(_column(spread, period, at[period], step) for period in spread.periods)
     return Lanes(_WIDTH, height, lanes, columns, tuple(bars), _mark(spread, at, step, anchor))
 
@@ -102,7 +103,7 @@ def _column(spread: Histogram, period: str, x: float, step: float) -> Column:
     name = _short(period, number == 0) if number % every == 0 else ""
     return Column(
         *(period, round(x, 1), round(step, 1), name),
-        *(f"{named(period)}: {parts}", sum(tally.records for tally in inside)),
+        *(f"{period_name(period)}: {parts}", sum(tally.records for tally in inside)),
     )
 
 
@@ -124,12 +125,12 @@ def _short(period: str, first: bool) -> str:
     return period
 
 
-def named(period: str) -> str:
+def period_name(period: str) -> str:
     """A span or a period for people."""
     if len(period) == 13:
-        return f"{named(period[:10])}, {period[11:]}:00"
+        return f"{period_name(period[:10])}, {period[11:]}:00"
     if len(period) == 10:
-        return f"{int(period[8:])} {named(period[:7])}"
+        return f"{int(period[8:])} {period_name(period[:7])}"
     if len(period) == 7:
         return f"{_MONTHS[int(period[5:]) - 1]} {period[:4]}"
     return period or "all time"

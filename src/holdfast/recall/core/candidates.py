@@ -1,4 +1,5 @@
-"""A candidate gathers what every arm and every look at it said; the sum is its score."""
+"""Candidates: the passages in the running of one search, with the scores each retriever and each
+ranking step gave them."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ PassageKey = tuple[str, str, str]
 
 
 class ScoredPassage(NamedTuple):
-    """What an arm found, with the arm's own measure of it: greater is better; and who shared it,
-    where a server says so."""
+    """A passage found by a retriever, with the retriever's own score (greater is better). Passages
+    from a team server also say who shared them."""
 
     passage: Passage
     score: float
@@ -25,23 +26,24 @@ class Candidate:
     """A passage in the running."""
 
     passage: Passage
-    # By arm: the place it gave, and its score on the scale from 0 to 1.
+    # By retriever: its rank there (from 1), and its score scaled to 0..1.
     ranks: dict[str, int] = field(default_factory=dict[str, int])
     scores: dict[str, float] = field(default_factory=dict[str, float])
-    # What moved it besides the arms, as factors and summands by name.
+    # What else changed the score, as factors and summands by name; shown to the user as `why`.
     notes: dict[str, float] = field(default_factory=dict[str, float])
     score: float = 0.0
-    # What the score has been multiplied by, for whose words it is and when it was said.
+    # The product of all factors in `score`: who said it, when, whether it still holds.
     factor: float = 1.0
-    # How much of the question it covers, with its context and by itself, and the cosine of its
-    # meaning with the question's, where there is one.
+    # The share of the query's weight in the text with its context, and in the text alone.
     coverage: float = 0.0
     coverage_alone: float = 0.0
+    # The cosine of passage and query vectors; 0 if there is none.
     cosine: float = 0.0
+    shared_by: str = ""
 
     @property
     def key(self) -> PassageKey:
-        """What makes it itself."""
+        """Bank, kind and id."""
         return passage_key(self.passage)
 
 
@@ -51,7 +53,7 @@ def passage_key(passage: Passage) -> PassageKey:
 
 
 class Pool:
-    """The candidates of one recall."""
+    """The candidates of one search, each once."""
 
     def __init__(self) -> None:
         self._candidates: dict[PassageKey, Candidate] = {}
@@ -63,17 +65,16 @@ class Pool:
         return len(self._candidates)
 
     def add(self, passage: Passage) -> Candidate:
-        """The candidate of a passage, new or known."""
+        """The candidate for a passage; added if it is not in the pool yet."""
         return self._candidates.setdefault(passage_key(passage), Candidate(passage))
 
     def keep_only(self, wanted: Callable[[Passage], bool]) -> None:
-        """Go on with those alone that are wanted."""
+        """Drop the candidates whose passage is not wanted."""
         self._candidates = {key: c for key, c in self._candidates.items() if wanted(c.passage)}
 
     def get(self, key: PassageKey) -> Candidate | None:
-        """A candidate that is known."""
         return self._candidates.get(key)
 
     def ranked(self) -> list[Candidate]:
-        """Best first; equal ones in an order that does not depend on who was found first."""
+        """Best first. Ties are broken by time and key, never by the order of insertion."""
         return sorted(self._candidates.values(), key=lambda c: (-c.score, c.passage.time, c.key))

@@ -51,7 +51,9 @@ class RetrieverRun(NamedTuple):
 _NOTHING = RetrieverResult(())
 
 
-def run_retrievers(store: ReadStore, retrievers: Sequence[Retriever], timeout_s: float = RETRIEVER_TIMEOUT_S) -> list[RetrieverRun]:
+def run_retrievers(
+    store: ReadStore, retrievers: Sequence[Retriever], timeout_s: float = RETRIEVER_TIMEOUT_S
+) -> list[RetrieverRun]:
     """Run the arms at once and wait for each up to the limit. The first runs here, on the store
     itself, and is broken off when its time is up."""
     lanes = [_Lane(arm, store) for arm in retrievers]

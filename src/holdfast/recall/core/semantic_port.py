@@ -37,7 +37,9 @@ class SemanticSearch(Protocol):
         """The cosines of some passages; those without a vector are left out."""
         ...
 
-    def soft_coverage(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
+    def soft_coverage(
+        self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]
+    ) -> list[float]:
         """How well texts, each in one stretch or several, cover weighted words if near words count
         for part: 0 to 1."""
         ...

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.model.anchors import MANY, Anchor, FileFate
+from holdfast.model.anchors import MAX_COUNTED_COMMITS, CodeAnchor, FileFreshness
 from holdfast.model.knowledge import Concept, Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit
@@ -24,7 +24,7 @@ from holdfast.store.protocol.git_history import FileTouch
 
 MOST_FILES = 6
 # Of a file that is changed all the time it is enough to know that it is.
-MOST_TOUCHES = MANY
+MOST_TOUCHES = MAX_COUNTED_COMMITS
 _EVER = "~"
 _MOST_RENAMES = 10
 _MOST_EVIDENCE = 5
@@ -45,17 +45,17 @@ class Subject(NamedTuple):
 
 def anchor(
     reader: Reader, record: Record, disk: DiskCheck, whole: bool = False, held: str = ""
-) -> Anchor:
+) -> CodeAnchor:
     """Where a record stands; with its commit only if the `whole` of it is asked for, since that
     takes longer. Where somebody said later that it `held`, only what came after that counts."""
     subject = subject_of(reader, record)
     if held > subject.time:
         subject = subject._replace(time=held, until="")
     if not subject.time[:4].isdigit() or not subject.files:
-        return Anchor(subject.branch)
+        return CodeAnchor(subject.branch)
     fates = tuple(_fate(reader, record.bank, file, subject, disk) for file in subject.files)
     commit = reader.last_commit(record.bank, subject.time) if whole else ""
-    return Anchor(subject.branch, commit, fates)
+    return CodeAnchor(subject.branch, commit, fates)
 
 
 def subject_of(reader: Reader, record: Record) -> Subject:
@@ -126,11 +126,11 @@ def _own(reader: Reader, bank: str, evidence: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _fate(reader: Reader, bank: str, file: str, subject: Subject, disk: DiskCheck) -> FileFate:
+def _fate(reader: Reader, bank: str, file: str, subject: Subject, disk: DiskCheck) -> FileFreshness:
     """What became of one file."""
     path, before = _known(reader, bank, file, subject.time)
     if not path:
-        return FileFate(file)
+        return FileFreshness(file)
     walk = _Walk(subject, path, before)
     walk.follow(reader, bank)
     fate = walk.fate(file)
@@ -210,9 +210,9 @@ class _Walk:
             self._since = touch.time
         self._known = True
 
-    def fate(self, file: str) -> FileFate:
+    def fate(self, file: str) -> FileFreshness:
         made = self._before.commit if self._before else ""
-        told = FileFate(file, Freshness.FRESH, commit=made, blob=self._start)
+        told = FileFreshness(file, Freshness.FRESH, commit=made, blob=self._start)
         changes = len(self._commits)
         if self._gone:
             return told._replace(freshness=Freshness.GONE, since=self._gone)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from holdfast.model.anchors import FileFate
+from holdfast.model.anchors import FileFreshness
 from holdfast.model.trust import Freshness
 
 MAX_FILE_CHECKS = 80
@@ -31,7 +31,7 @@ class DiskCheck:
         self._looks = most
         self._reads = most // 4
 
-    def checked(self, fate: FileFate, name: str, blob: str, until: str) -> FileFate:
+    def checked(self, fate: FileFreshness, name: str, blob: str, until: str) -> FileFreshness:
         """What became of a file that history has as `name`, holding `blob`: not there, or changed
         after `until` and after history was read, so that only the disk knows of it."""
         if not self._root or self._looks <= 0:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from holdfast.model.graph import EntityKind, Link, LinkKind, Part
+from holdfast.model.graph import EntityKind, Link, LinkKind, MentionRole
 from holdfast.model.uris import uri
 from holdfast.recall.retrievers.graph import entity_weight
 from holdfast.store.protocol import Reader
@@ -31,8 +31,8 @@ class LinkRule(NamedTuple):
     is -1 if the other must be the earlier, 1 if the later, 0 if it does not matter; `beside` if
     both must be of one session."""
 
-    here: Part
-    there: Part
+    here: MentionRole
+    there: MentionRole
     strength: float
     order: int = 0
     beside: bool = False
@@ -49,18 +49,18 @@ class Edge(NamedTuple):
 NearestLookup = Callable[[GraphRecord], list[Edge]]
 
 _CAUSED_BY = (
-    LinkRule(Part.CAUSE, Part.EFFECT, 1.0, -1),
-    LinkRule(Part.CAUSE, Part.EFFECT, 0.6),
-    LinkRule(Part.CAUSE, Part.PROBLEM, 0.6, -1),
-    LinkRule(Part.MENDED, Part.PROBLEM, 0.7, -1, beside=True),
+    LinkRule(MentionRole.CAUSE, MentionRole.EFFECT, 1.0, -1),
+    LinkRule(MentionRole.CAUSE, MentionRole.EFFECT, 0.6),
+    LinkRule(MentionRole.CAUSE, MentionRole.PROBLEM, 0.6, -1),
+    LinkRule(MentionRole.MENDED, MentionRole.PROBLEM, 0.7, -1, beside=True),
 )
 # What is named as a purpose is often a part of everything: far apart it must be rare.
 _ENABLES = (
-    LinkRule(Part.PURPOSE, Part.ABOUT, 0.6, 1, beside=True),
-    LinkRule(Part.PURPOSE, Part.ABOUT, 0.5, 1),
+    LinkRule(MentionRole.PURPOSE, MentionRole.ABOUT, 0.6, 1, beside=True),
+    LinkRule(MentionRole.PURPOSE, MentionRole.ABOUT, 0.5, 1),
 )
-_PREVENTS = (LinkRule(Part.AVERTED, Part.PROBLEM, 0.55, -1),)
-_ENTITY = (LinkRule(Part.MENTIONED, Part.MENTIONED, 1.0),)
+_PREVENTS = (LinkRule(MentionRole.AVERTED, MentionRole.PROBLEM, 0.55, -1),)
+_ENTITY = (LinkRule(MentionRole.MENTIONED, MentionRole.MENTIONED, 1.0),)
 
 
 def _turned(rules: Sequence[LinkRule]) -> tuple[LinkRule, ...]:
@@ -105,7 +105,9 @@ class Links:
                 break
         return edges
 
-    def all(self, place: GraphRecord, kinds: Sequence[LinkKind] = tuple(LinkKind)) -> Iterator[Link]:
+    def all(
+        self, place: GraphRecord, kinds: Sequence[LinkKind] = tuple(LinkKind)
+    ) -> Iterator[Link]:
         """Every link of a record, of some kinds."""
         source = uri(place.kind, place.id)
         for kind in kinds:
@@ -148,12 +150,15 @@ class Links:
         shared = [
             (entity, bond)
             for entity in self._reader.entities_by_number(self._bank, list(fit))
-            if 1 < entity.records <= MAX_SHARED_RECORDS and (rules == _ENTITY or not _is_product(entity))
+            if 1 < entity.records <= MAX_SHARED_RECORDS
+            and (rules == _ENTITY or not _is_product(entity))
             for bond in self._reader.mentions_of(self._bank, entity.number, MAX_SHARED_RECORDS)
             if bond.node != place.node
         ]
         nodes = list({bond.node for _, bond in shared})
-        others = {p.node: p for p in self._reader.graph_records(self._bank, nodes) if p.kind != "digest"}
+        others = {
+            p.node: p for p in self._reader.graph_records(self._bank, nodes) if p.kind != "digest"
+        }
         held: dict[int, list[tuple[float, str]]] = {}
         for entity, bond in shared:
             if bond.node not in others:
@@ -190,11 +195,17 @@ def _order(place: GraphRecord, other: GraphRecord) -> int | None:
     return (other.time > place.time) - (other.time < place.time)
 
 
-def _has(parts: Part, wanted: Part) -> bool:
+def _has(parts: MentionRole, wanted: MentionRole) -> bool:
     return not wanted or bool(parts & wanted)
 
 
-def _strength(here: Part, there: Part, place: GraphRecord, other: GraphRecord, rules: Sequence[LinkRule]) -> float:
+def _strength(
+    here: MentionRole,
+    there: MentionRole,
+    place: GraphRecord,
+    other: GraphRecord,
+    rules: Sequence[LinkRule],
+) -> float:
     """The strongest rule that two parts of one entity pass."""
     after = _order(place, other)
     near = bool(place.session) and place.session == other.session

@@ -55,7 +55,9 @@ class SimilarRecords:
                 name = (p.kind, p.id)
                 if p.kind in _KINDS and name != (place.kind, place.id):
                     best[name] = max(scores[number], best.get(name, 0.0))
-        near = sorted((n for n in best if best[n] >= MIN_COSINE), key=lambda n: (-best[n], n))[:MAX_LINKS]
+        near = sorted((n for n in best if best[n] >= MIN_COSINE), key=lambda n: (-best[n], n))[
+            :MAX_LINKS
+        ]
         found = [(self._reader.graph_record(self._bank, *name), best[name]) for name in near]
         return [Edge(other, score, "") for other, score in found if other is not None]
 

@@ -97,6 +97,8 @@ def describe_entity(
         for other, count in reader.cooccurring_entities(entity.bank, known.number, limit)
     )
     links = Links(reader, entity.bank, nearest)
-    places = {place.node: place for place in reader.graph_records(entity.bank, [n for n, _ in shown])}
+    places = {
+        place.node: place for place in reader.graph_records(entity.bank, [n for n, _ in shown])
+    }
     told = [link for node, _ in shown for link in links.all(places[node], kinds)]
     return EntityDetails(entity, records, together, tuple(told))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.model.forge import Pull
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.model.uris import uri
@@ -37,16 +37,16 @@ class Found:
     """What passed a filter, the latest first; `more` when the limit left some out."""
 
     bank: str
-    filter: Filter
+    filter: RecordFilter
     findings: tuple[Finding, ...]
     more: bool = False
 
 
 def make_filter(
     file: str = "", concept: str = "", type: str = "", since: str = "", until: str = ""
-) -> Filter:
+) -> RecordFilter:
     """A filter as people give it: dates as ISO 8601, `until` a day or month with all of it."""
-    given = Filter(file.strip(), concept.strip(), type, since.strip(), until.strip())
+    given = RecordFilter(file.strip(), concept.strip(), type, since.strip(), until.strip())
     if not any(given):
         raise InputError(
             "There is nothing to find by.",
@@ -58,7 +58,7 @@ def make_filter(
     )
 
 
-def find_work(reader: Reader, bank: str | None, filter: Filter, limit: int = 20) -> Found:
+def find_work(reader: Reader, bank: str | None, filter: RecordFilter, limit: int = 20) -> Found:
     """The exchanges, and by file the commits and pulls, that pass a filter."""
     records = _passing(reader, bank, filter, limit + 1)
     if not records and filter.file and not filter.file.endswith("/"):
@@ -69,7 +69,7 @@ def find_work(reader: Reader, bank: str | None, filter: Filter, limit: int = 20)
 
 
 def _passing(
-    reader: Reader, bank: str | None, filter: Filter, limit: int
+    reader: Reader, bank: str | None, filter: RecordFilter, limit: int
 ) -> list[Exchange | Commit | Pull]:
     records: list[Exchange | Commit | Pull] = [*reader.filter_records(bank, filter, limit)]
     if filter.file and not (filter.concept or filter.type):
@@ -79,7 +79,7 @@ def _passing(
 
 
 def commits_touching(
-    reader: Reader, bank: str | None, filter: Filter, limit: int
+    reader: Reader, bank: str | None, filter: RecordFilter, limit: int
 ) -> tuple[list[Commit], str]:
     """The commits that touched a file or a folder, the latest first, and the path that was meant:
     a folder is one also where its last sign is left out."""

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from holdfast.errors import InputError
-from holdfast.model.query import Moment
+from holdfast.model.query import TimelinePosition
 from holdfast.recall.lookup.timeline import Event, timeline
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.overview import PeriodCount
@@ -109,12 +109,12 @@ def events_in(
     span: str,
     kinds: Sequence[str],
     limit: int,
-    after: Moment | None = None,
-    before: Moment | None = None,
+    after: TimelinePosition | None = None,
+    before: TimelinePosition | None = None,
 ) -> tuple[tuple[Event, ...], bool]:
     """One page of what lies in a span, in order, and whether there is more on its far side: after
     a moment, or before one; else the first of a span, and the last of all time."""
-    first, last = Moment(span or " "), Moment(end_of(span))
+    first, last = TimelinePosition(span or " "), TimelinePosition(end_of(span))
     if after is None and (before is not None or not span):
         at = min(before or last, last)
         found = timeline(reader, bank, at, kinds, limit + 1, 0).events

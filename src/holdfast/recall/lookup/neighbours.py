@@ -132,7 +132,9 @@ def _ties(reader: Reader, bank: str, places: dict[int, int]) -> tuple[Cooccurren
         if len(held) <= _CROWD
         for pair in combinations(sorted(held), 2)
     )
-    return tuple(Cooccurrence(one, other, n) for (one, other), n in sorted(_firmest(counted.items())))
+    return tuple(
+        Cooccurrence(one, other, n) for (one, other), n in sorted(_firmest(counted.items()))
+    )
 
 
 def _firmest(

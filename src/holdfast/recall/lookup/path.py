@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from holdfast.language import cut
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.model.team import Commit, Shared
+from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.commit_links import records_below
 from holdfast.recall.lookup.trace import find_record, kind_of, raw_line
@@ -48,7 +48,7 @@ class PathStep(NamedTuple):
     title: str
     time: str
     under: str = ""
-    path_through: str = ""
+    path: str = ""
     line: int = 0
     state: str = ""
 
@@ -78,7 +78,7 @@ class _Walk:
         self._counted: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
 
-    def path_through(self, record: Record) -> Path:
+    def path(self, record: Record) -> Path:
         up = list(self._up(record))
         here = _rung(record, "")
         self._met.add(here.uri)
@@ -215,9 +215,9 @@ def describe_record(record: Record) -> tuple[str, str]:
             return record.subject, record.time
         case Pull() | Issue():
             return f"#{record.number} {record.title}", record.time
-        case Claim() | Remark() | Shared():
+        case Claim() | Remark() | SharedRecord():
             return record.text, record.time
-        case Imported():
+        case ImportedRecord():
             return record.title or record.text, record.time
         case _:
             return _describe_known(record)

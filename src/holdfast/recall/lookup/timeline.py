@@ -13,11 +13,11 @@ from holdfast.errors import InputError
 from holdfast.language import cut
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
-from holdfast.model.query import Moment, Passage
+from holdfast.model.query import Passage, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.model.team import Commit, Shared
+from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.trace import find_record, kind_of
 from holdfast.recall.query.times import looks_like_date, read_iso_span
@@ -28,7 +28,7 @@ KINDS = ("digest", "exchange", "commit", "memory", "pull", "issue")
 ALL_KINDS = (*KINDS, "turn", "fact", "remark")
 MOST_UNDATED = 1000
 TITLE_LIMIT = 200
-_END = Moment("~")
+_END = TimelinePosition("~")
 _Forged = Pull | Issue | Remark
 _Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim | _Forged
 _WithTime = Turn | Commit | Claim | _Forged
@@ -64,17 +64,17 @@ class Timeline:
     notes: tuple[str, ...] = ()
 
 
-def read_anchor(reader: Reader, bank: str | None, text: str) -> Record | Moment:
+def read_anchor(reader: Reader, bank: str | None, text: str) -> Record | TimelinePosition:
     """What an anchor names: a moment, or a record by its URI or the start of its id."""
     if looks_like_date(text):
-        return Moment(read_iso_span(text).first)
+        return TimelinePosition(read_iso_span(text).first)
     return find_record(reader, bank, text)
 
 
 def timeline(
     reader: Reader,
     bank: str | None,
-    anchor: Record | Moment | None = None,
+    anchor: Record | TimelinePosition | None = None,
     kinds: Sequence[str] = (),
     before: int = 5,
     after: int = 5,
@@ -86,19 +86,19 @@ def timeline(
             f"{anchor.name} is no record of a time.", f"See `holdfast entities {anchor.name}`."
         )
     if isinstance(anchor, Session):
-        anchor = reader.digest_of(anchor.bank, anchor.id) or Moment(_time_of(anchor))
-    elif isinstance(anchor, Shared):
-        anchor = Moment(anchor.time or anchor.shared)
-    elif isinstance(anchor, Imported):
-        anchor = Moment(anchor.time or anchor.taken)
+        anchor = reader.digest_of(anchor.bank, anchor.id) or TimelinePosition(_time_of(anchor))
+    elif isinstance(anchor, SharedRecord):
+        anchor = TimelinePosition(anchor.time or anchor.shared)
+    elif isinstance(anchor, ImportedRecord):
+        anchor = TimelinePosition(anchor.time or anchor.taken)
     elif isinstance(anchor, Rule | Pattern):
-        anchor = Moment(_time_of(anchor))
+        anchor = TimelinePosition(_time_of(anchor))
     wanted = tuple(kinds) or KINDS
     undated = reader.count_undated(bank, wanted, MOST_UNDATED)
     if anchor is None:
         named = ""
         records = _records(reader, reader.passages_around(bank, _END, wanted, before + after, 0))
-    elif isinstance(anchor, Moment):
+    elif isinstance(anchor, TimelinePosition):
         named = anchor.time
         records = _records(reader, reader.passages_around(bank, anchor, wanted, before, after))
     else:
@@ -118,7 +118,7 @@ def _beside(
 ) -> list[_Timed]:
     """An anchor and its neighbours, in order."""
     time = _time_of(anchor)
-    moment = Moment(time, kind_of(anchor), anchor.id, anchor.bank)
+    moment = TimelinePosition(time, kind_of(anchor), anchor.id, anchor.bank)
     placed = _placed(reader, reader.passages_around(bank, moment, kinds or KINDS, before, after))
     at = _place(moment)
     if isinstance(anchor, Turn) and not kinds:
@@ -142,14 +142,14 @@ def _placed(reader: Reader, passages: Iterable[Passage]) -> list[tuple[_Place, _
     """The records of passages, each with its place in the order."""
     placed: list[tuple[_Place, _Timed]] = []
     for passage in passages:
-        place = _place(Moment(passage.time, passage.kind, passage.id, passage.bank))
+        place = _place(TimelinePosition(passage.time, passage.kind, passage.id, passage.bank))
         for record in reader.find(passage.bank, passage.kind, passage.id, limit=1):
             if record.id == passage.id and isinstance(record, _Timed):
                 placed.append((place, record))
     return placed
 
 
-def _place(moment: Moment) -> _Place:
+def _place(moment: TimelinePosition) -> _Place:
     return moment.time, moment.kind, 0, moment.id, moment.bank
 
 

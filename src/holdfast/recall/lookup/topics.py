@@ -32,7 +32,7 @@ class KeywordHits(NamedTuple):
     """What words lead to, the latest of each kind first; `counts` how many there are of each."""
 
     words: str
-    find_by_keywords: tuple[KeywordHit, ...]
+    leads: tuple[KeywordHit, ...]
     counts: dict[str, int]
 
 

@@ -9,16 +9,24 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action, Curation
-from holdfast.model.fact_history import fact_at
+from holdfast.model.fact_history import fact_as_of
 from holdfast.model.forge import Issue, Pull, Remark
-from holdfast.model.knowledge import Bearing, Claim, Concept, Fact, Life, Memory, Network
-from holdfast.model.opinions import Belief
+from holdfast.model.knowledge import (
+    Claim,
+    Concept,
+    Fact,
+    FactEvidence,
+    Memory,
+    Network,
+    StatusChange,
+)
+from holdfast.model.opinions import OpinionRevision
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import Uri, parse_uri, uri
 from holdfast.recall.lookup.commit_links import names_above, records_below
-from holdfast.recall.lookup.commits import CommitDetails, SessionCommit, commits_of, commit_details
-from holdfast.sources.source_files import source_state
+from holdfast.recall.lookup.commits import CommitDetails, SessionCommit, commit_details, commits_of
+from holdfast.sources.source_files import source_snapshot
 from holdfast.store.protocol import Reader, Record
 
 _RAW_LIMIT = 8 * 1024 * 1024
@@ -54,12 +62,12 @@ class Trace(NamedTuple):
     above: tuple[str, ...] = ()
     below: tuple[Record, ...] = ()
     raw: RawLine | None = None
-    decisions_about: tuple[Curation, ...] = ()
+    history: tuple[Curation, ...] = ()
     superseded: str = ""
     note: str = ""
-    lives: tuple[Life, ...] = ()
-    bearings: tuple[Bearing, ...] = ()
-    beliefs: tuple[Belief, ...] = ()
+    lives: tuple[StatusChange, ...] = ()
+    bearings: tuple[FactEvidence, ...] = ()
+    beliefs: tuple[OpinionRevision, ...] = ()
     story: CommitDetails | None = None
     commits: tuple[SessionCommit, ...] = ()
 
@@ -93,7 +101,7 @@ def trace(
                 f"It was learned on {record.validity.learned[:10]}.",
             )
         if as_of:
-            record = fact_at(record, lives, bearings, as_of)
+            record = fact_as_of(record, lives, bearings, as_of)
             bearings = [b for b in bearings if b.time <= as_of]
         found = found._replace(record=record, bearings=tuple(bearings))
     return found._replace(lives=tuple(life for life in lives if not as_of or life.time <= as_of))
@@ -208,7 +216,9 @@ def _walk(reader: Reader, record: Record) -> Trace:
     if isinstance(record, Memory):
         return _of_memory(reader, record)
     if isinstance(record, Commit):
-        return Trace(word, record, names_above(reader, record), story=commit_details(reader, record))
+        return Trace(
+            word, record, names_above(reader, record), story=commit_details(reader, record)
+        )
     if isinstance(record, Pull | Issue | Remark):
         below = () if isinstance(record, Remark) else records_below(reader, record)
         return Trace(word, record, names_above(reader, record), tuple(below))
@@ -232,7 +242,9 @@ def _of_memory(reader: Reader, memory: Memory) -> Trace:
     named = [parse_uri(name) for name in (*memory.evidence_for, *memory.evidence_against)]
     found = [reader.find(memory.bank, n.word, n.id, 1) for n in named if n]
     below = tuple(records[0] for records in found if records)
-    told = reader.opinion_history(memory.bank, memory.id) if memory.network is Network.OPINION else ()
+    told = (
+        reader.opinion_history(memory.bank, memory.id) if memory.network is Network.OPINION else ()
+    )
     return Trace("memory", memory, _concept(reader, memory), below, beliefs=tuple(told))
 
 
@@ -257,7 +269,7 @@ def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     if reader.is_raw_line_withheld(turn.bank, turn.id):
         return RawLine(source.path, turn.origin.line, RawState.WITHHELD)
     try:
-        with source_state(Path(source.path), source.agent).file.open("rb") as file:
+        with source_snapshot(Path(source.path), source.agent).file.open("rb") as file:
             file.seek(turn.origin.offset)
             data = file.readline(_RAW_LIMIT)
     except OSError:

@@ -103,7 +103,9 @@ def read_time_range(query: str, now: datetime, landmark: LandmarkLookup) -> Time
         spelled.reverse()
     rest = _without(query, said)
     told = " ".join(query[first:last] for first, last in said)
-    return TimeRange(spelled[0], spelled[1], told, not any(map(_telling, words(rest[:_LONG]))), rest)
+    return TimeRange(
+        spelled[0], spelled[1], told, not any(map(_telling, words(rest[:_LONG]))), rest
+    )
 
 
 def _read_part(query: str) -> list[tuple[int, int]]:
@@ -162,7 +164,9 @@ def _without(query: str, said: list[tuple[int, int]]) -> str:
 
 
 def _telling(word: str) -> bool:
-    return not (word in STOPWORDS or word in QUESTION_WORDS or stem(word) in _EMPTY or len(word) == 1)
+    return not (
+        word in STOPWORDS or word in QUESTION_WORDS or stem(word) in _EMPTY or len(word) == 1
+    )
 
 
 def _year_after(span: Span, start: datetime) -> Span:

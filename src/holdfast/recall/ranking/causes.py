@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from holdfast.model.graph import LinkKind, Part
+from holdfast.model.graph import LinkKind, MentionRole
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.links.links import Edge, Links
@@ -32,8 +32,14 @@ _BACK = regex(
 )
 _STARTS = 10
 _NEXT = 3
-_SPEAKS = Part.EFFECT | Part.ABOUT | Part.TOUCHED | Part.MENDED | Part.PROBLEM
-_BLAMED = Part.CAUSE | Part.ABOUT | Part.TOUCHED | Part.PROBLEM
+_SPEAKS = (
+    MentionRole.EFFECT
+    | MentionRole.ABOUT
+    | MentionRole.TOUCHED
+    | MentionRole.MENDED
+    | MentionRole.PROBLEM
+)
+_BLAMED = MentionRole.CAUSE | MentionRole.ABOUT | MentionRole.TOUCHED | MentionRole.PROBLEM
 
 
 class CauseDirection(StrEnum):
@@ -95,14 +101,18 @@ def _place(reader: Reader, passage: Passage) -> GraphRecord | None:
     return None
 
 
-def _speaks_of(reader: Reader, bank: str, place: GraphRecord, named: set[int], way: CauseDirection) -> bool:
+def _speaks_of(
+    reader: Reader, bank: str, place: GraphRecord, named: set[int], way: CauseDirection
+) -> bool:
     """Whether a record tells what came of a thing that the question names, or what it did."""
     wanted = _SPEAKS if way is CauseDirection.BACK else _BLAMED
     bonds = reader.mentions_in(bank, [place.node])
     return any(bond.entity in named and bond.parts & wanted for bond in bonds)
 
 
-def _walk(reader: Reader, bank: str, start: GraphRecord, way: CauseDirection, hops: int) -> list[Step]:
+def _walk(
+    reader: Reader, bank: str, start: GraphRecord, way: CauseDirection, hops: int
+) -> list[Step]:
     """One way, the firmest link first; never twice over the same record, nor back into the same
     words."""
     links = Links(reader, bank)

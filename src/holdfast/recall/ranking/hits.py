@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Fact, Memory, Rule
-from holdfast.model.query import LAYER_OF, Hit, Passage, Place
+from holdfast.model.query import LAYER_BY_KIND, Hit, Passage, SourceLocation
 from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.model.team import Shared
+from holdfast.model.team import SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.ranking.status import supersession_of
@@ -25,7 +25,7 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
     made = Hit(
         uri=uri(passage.kind, passage.id),
         kind=passage.kind,
-        layer=LAYER_OF[passage.kind],
+        layer=LAYER_BY_KIND[passage.kind],
         score=round(candidate.score, 4),
         text=passage.body,
         time=passage.time,
@@ -55,7 +55,9 @@ def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
     rests on was."""
     for record in reader.find(bank, "fact", id, 1) if kind == "fact" else ():
         named = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
-        told = [correction_note(reader, bank, *name) for name in named if name and name.word != "fact"]
+        told = [
+            correction_note(reader, bank, *name) for name in named if name and name.word != "fact"
+        ]
         if found := next(filter(None, told), ""):
             return found
     known = reader.curation_state(bank, kind, id)
@@ -65,7 +67,7 @@ def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
 def _shared(reader: Reader, passage: Passage) -> str:
     """Who shared a record, and when."""
     found = reader.find(passage.bank, "shared", passage.id, 1) if passage.kind == "shared" else ()
-    told = [f"by {s.author} on {s.shared[:10]}" for s in found if isinstance(s, Shared)]
+    told = [f"by {s.author} on {s.shared[:10]}" for s in found if isinstance(s, SharedRecord)]
     return "".join(told)
 
 
@@ -73,29 +75,34 @@ def _imported(reader: Reader, passage: Passage) -> str:
     """What an imported record is called in the program it comes from."""
     kind = passage.kind
     found = reader.find(passage.bank, kind, passage.id, 1) if kind == "imported" else ()
-    return "".join(one.origin for one in found if isinstance(one, Imported))
+    return "".join(one.origin for one in found if isinstance(one, ImportedRecord))
 
 
 def _why(candidate: Candidate) -> dict[str, float]:
     """Each arm's place, then each kind of evidence, then what moved it."""
     why: dict[str, float] = dict(candidate.ranks)
     why |= {f"{arm}_score": round(value, 4) for arm, value in candidate.scores.items()}
-    why |= {"coverage": round(candidate.coverage, 3), "coverage_alone": round(candidate.coverage_alone, 3)}
+    why |= {
+        "coverage": round(candidate.coverage, 3),
+        "coverage_alone": round(candidate.coverage_alone, 3),
+    }
     return why | candidate.notes
 
 
-def source_location(reader: Reader, passage: Passage) -> Place:
+def source_location(reader: Reader, passage: Passage) -> SourceLocation:
     """Where a passage's raw words lie: its own line, or the first line of what it sums up."""
     if passage.kind in ("commit", "pull", "issue", "remark"):
-        return Place(id=passage.id)
+        return SourceLocation(id=passage.id)
     if passage.kind == "rule":
         found = reader.find(passage.bank, "rule", passage.id, limit=1)
-        return next((Place(r.file, r.line) for r in found if isinstance(r, Rule)), Place())
+        return next(
+            (SourceLocation(r.file, r.line) for r in found if isinstance(r, Rule)), SourceLocation()
+        )
     turn = first_turn(reader, passage)
     if turn is None:
-        return Place()
+        return SourceLocation()
     source = reader.source(turn.origin.source)
-    return Place(source.path if source else "", turn.origin.line, turn.origin.ref)
+    return SourceLocation(source.path if source else "", turn.origin.line, turn.origin.ref)
 
 
 def first_turn(reader: Reader, passage: Passage) -> Turn | None:

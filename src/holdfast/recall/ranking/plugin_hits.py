@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from holdfast.model.query import Hit, Layer, Place
+from holdfast.model.query import Hit, Layer, SourceLocation
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
@@ -54,8 +54,11 @@ def _hit(candidate: Candidate, score: float) -> Hit:
         time=passage.time,
         session="",
         bank=passage.bank,
-        source=Place(id=provider),
+        source=SourceLocation(id=provider),
         trust=Trust.EXTERNAL,
         provider=provider,
-        why={"coverage": round(candidate.coverage, 3), "coverage_alone": round(candidate.coverage_alone, 3)},
+        why={
+            "coverage": round(candidate.coverage, 3),
+            "coverage_alone": round(candidate.coverage_alone, 3),
+        },
     )

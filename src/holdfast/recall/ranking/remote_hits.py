@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.language import squeeze
-from holdfast.model.query import Hit, Layer, Place
+from holdfast.model.query import Hit, Layer, SourceLocation
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.parallel import RetrieverRun
@@ -81,7 +81,7 @@ def _hit(heard: Heard) -> Hit:
         time=passage.time,
         session="",
         bank=passage.bank,
-        source=Place(id=passage.id),
+        source=SourceLocation(id=passage.id),
         trust=passage.trust,
         shared=heard.shared,
         provider=passage.id.partition("/")[0],

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from holdfast.model.fact_history import status_at
-from holdfast.model.knowledge import Fact, Life
+from holdfast.model.fact_history import status_change_at
+from holdfast.model.knowledge import Fact, StatusChange
 from holdfast.model.query import Hit, Passage
 from holdfast.model.records import Digest, Exchange
-from holdfast.model.trust import ENDED, Status
+from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.recall.core.candidates import PassageKey, Pool
 from holdfast.store.protocol import Reader
 
@@ -31,7 +31,7 @@ def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str])
     at = as_of or now()
     for candidate in pool:
         passage = candidate.passage
-        last = status_at(told.get(candidate.key, ()), as_of)
+        last = status_change_at(told.get(candidate.key, ()), as_of)
         if passage.kind == "fact":
             status = last.status if last else Status.OBSERVED
             candidate.passage = passage._replace(status=status)
@@ -42,13 +42,15 @@ def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str])
             candidate.passage = passage._replace(status=last.status)
 
 
-def status_histories(reader: Reader, passages: Iterable[Passage]) -> dict[PassageKey, list[Life]]:
+def status_histories(
+    reader: Reader, passages: Iterable[Passage]
+) -> dict[PassageKey, list[StatusChange]]:
     """The lives of passages, by key."""
     names: dict[str, list[tuple[str, str]]] = {}
     for passage in passages:
         if passage.kind in KINDS_WITH_STATUS:
             names.setdefault(passage.bank, []).append((passage.kind, passage.id))
-    found: dict[PassageKey, list[Life]] = {}
+    found: dict[PassageKey, list[StatusChange]] = {}
     for bank, asked in names.items():
         for life in reader.status_changes(bank, asked):
             found.setdefault((bank, life.kind, life.id), []).append(life)
@@ -96,7 +98,7 @@ def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tup
         stated = reader.facts_stated_in(hit.bank, hit.uri)
         before = tuple(name for fact in stated for name in fact.supersedes)
     elif hit.status is Status.SUPERSEDED:
-        last = status_at(reader.status_changes(hit.bank, [(kind, id)]), as_of)
+        last = status_change_at(reader.status_changes(hit.bank, [(kind, id)]), as_of)
         by = last.because if last and "/fact/" in last.because else ""
     if hit.status is not Status.SUPERSEDED:
         by = ""
@@ -106,5 +108,5 @@ def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tup
 
 
 def _ended_by(reader: Reader, bank: str, name: str, as_of: str) -> bool:
-    last = status_at(reader.status_changes(bank, [("fact", name.rpartition("/")[2])]), as_of)
-    return last is not None and last.status in ENDED
+    last = status_change_at(reader.status_changes(bank, [("fact", name.rpartition("/")[2])]), as_of)
+    return last is not None and last.status in ENDED_STATUSES

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, file_word, folded
-from holdfast.model.graph import Part
-from holdfast.model.query import LAYER_OF, Layer, Passage
+from holdfast.model.graph import MentionRole
+from holdfast.model.query import LAYER_BY_KIND, Layer, Passage
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.query.terms import QUESTION_WORDS
@@ -44,9 +44,9 @@ _PASSED_OVER = 3
 # What a memory that does not name it has of the score of its exchange.
 _UNNAMED = 0.6
 _PARTS = (
-    (Part.ABOUT, 0.5),
-    (Part.TOUCHED, 0.25),
-    (Part.EFFECT | Part.CAUSE | Part.PROBLEM, 0.25),
+    (MentionRole.ABOUT, 0.5),
+    (MentionRole.TOUCHED, 0.25),
+    (MentionRole.EFFECT | MentionRole.CAUSE | MentionRole.PROBLEM, 0.25),
 )
 
 
@@ -89,12 +89,18 @@ def _spans(tokens: Sequence[str]) -> dict[str, list[range]]:
             words = tokens[first : first + size]
             key = folded("".join(words))
             edges = {words[0].lower(), words[-1].lower()}
-            if len(words) == size and len(key) >= _SHORTEST and not edges & (STOPWORDS | QUESTION_WORDS):
+            if (
+                len(words) == size
+                and len(key) >= _SHORTEST
+                and not edges & (STOPWORDS | QUESTION_WORDS)
+            ):
                 spans[key].append(range(first, first + size))
     return spans
 
 
-def _meant(known: Sequence[GraphEntity], tokens: Sequence[str], spans: Sequence[range]) -> list[GraphEntity]:
+def _meant(
+    known: Sequence[GraphEntity], tokens: Sequence[str], spans: Sequence[range]
+) -> list[GraphEntity]:
     """Of several entities of one name the one whose path the question spells. A name that many
     have, as `index.ts`, means none of them."""
     paths = [tokens[span[0]] for span in spans if len(span) == 1 and "." in tokens[span[0]]]
@@ -125,7 +131,9 @@ def graph_retriever(bank: str | None, question: str, walk: Walk) -> Retriever:
 
     def run(reader: Reader) -> RetrieverResult:
         banks = [bank] if bank is not None else [known.id for known in reader.banks()]
-        return RetrieverResult([find for one in banks for find in _walk(reader, one, question, walk)])
+        return RetrieverResult(
+            [find for one in banks for find in _walk(reader, one, question, walk)]
+        )
 
     return Retriever("graph", run)
 
@@ -147,7 +155,7 @@ def _walk(reader: Reader, bank: str, question: str, walk: Walk) -> list[ScoredPa
     finds = [
         ScoredPassage(passage, scores[node])
         for node, passage in reader.node_passages(bank, best)
-        if not walk.layers or LAYER_OF[passage.kind] in walk.layers
+        if not walk.layers or LAYER_BY_KIND[passage.kind] in walk.layers
     ]
     if walk.memories:
         names = [folded(one.entity.name) for one in starts]
@@ -183,7 +191,7 @@ def _spread(
     return scores
 
 
-def _part(parts: Part) -> float:
+def _part(parts: MentionRole) -> float:
     return (1 + sum(gain for part, gain in _PARTS if parts & part)) / 2
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.model.query import LAYER_OF, Layer, Passage
+from holdfast.model.query import LAYER_BY_KIND, Layer, Passage
 from holdfast.recall.core.candidates import PassageKey, ScoredPassage, passage_key
 from holdfast.recall.core.parallel import RetrieverResult
 from holdfast.recall.retrievers.vector_matrix import (
@@ -112,7 +112,7 @@ class ModelSemanticSearch:
             found = _passages(reader, one, embedder.name, scanned, layers)
             if layers and len(scanned.best) == limit and len(found) < limit // 2:
                 # Others crowd out what is wanted: a bank has many turns and few commits.
-                kinds = [kind for kind, layer in LAYER_OF.items() if layer in layers]
+                kinds = [kind for kind, layer in LAYER_BY_KIND.items() if layer in layers]
                 scanned = self._scanned(reader, embedder, one, vector, limit, kinds)
                 found = _passages(reader, one, embedder.name, scanned, layers)
             if found:
@@ -143,7 +143,9 @@ class ModelSemanticSearch:
                     found[passage_key(passage)] = best[passage.hash]
         return found
 
-    def soft_coverage(self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
+    def soft_coverage(
+        self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]
+    ) -> list[float]:
         tokenizer, vectors = self._parts.tokenizer, self._parts.pieces
         asked = {} if tokenizer is None else _weighed_pieces(weight, tokenizer)
         if tokenizer is None or vectors is None or not asked or not texts:
@@ -196,7 +198,9 @@ class ModelSemanticSearch:
 
     def _matrix(self, embedder: Embedder, bank: str) -> VectorMatrix:
         if bank not in self._matrices:
-            self._matrices[bank] = VectorMatrix(self._folder, bank, embedder.name, embedder.dimension)
+            self._matrices[bank] = VectorMatrix(
+                self._folder, bank, embedder.name, embedder.dimension
+            )
         return self._matrices[bank]
 
 
@@ -215,7 +219,7 @@ def _passages(
     return [
         ScoredPassage(passage, scores[number])
         for number, passage in found
-        if not layers or LAYER_OF[passage.kind] in layers
+        if not layers or LAYER_BY_KIND[passage.kind] in layers
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.model.query import LAYER_OF, Layer, Passage
+from holdfast.model.query import LAYER_BY_KIND, Layer, Passage
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.core.semantic_port import SemanticSearch
@@ -45,7 +45,9 @@ def summaries(
     return _by_words("summaries", bank, terms.all if among else (), among, pool // 3, until)
 
 
-def temporal(bank: str | None, terms: Terms, when: TimeRange, layers: Sequence[Layer], pool: int) -> Retriever:
+def temporal(
+    bank: str | None, terms: Terms, when: TimeRange, layers: Sequence[Layer], pool: int
+) -> Retriever:
     """What was said in the time that the question names; by words if it has any others."""
 
     def run(reader: Reader) -> RetrieverResult:
@@ -55,8 +57,8 @@ def temporal(bank: str | None, terms: Terms, when: TimeRange, layers: Sequence[L
             return RetrieverResult([ScoredPassage(m.passage, m.score) for m in matches])
         found = [
             passage
-            for kind in (_OF_A_TIME if not layers else LAYER_OF)
-            if not layers or LAYER_OF[kind] in layers
+            for kind in (_OF_A_TIME if not layers else LAYER_BY_KIND)
+            if not layers or LAYER_BY_KIND[kind] in layers
             for passage in reader.recent_passages(bank, kind, _RECENT, when.start, when.end)
         ]
         return RetrieverResult(_latest_best(found))
@@ -68,7 +70,9 @@ def recent(bank: str | None, until: str = "") -> Retriever:
     """The latest digests, for questions about what one was doing."""
 
     def run(reader: Reader) -> RetrieverResult:
-        return RetrieverResult(_latest_best(reader.recent_passages(bank, "digest", _RECENT, until=until)))
+        return RetrieverResult(
+            _latest_best(reader.recent_passages(bank, "digest", _RECENT, until=until))
+        )
 
     return Retriever("recent", run)
 

@@ -177,7 +177,9 @@ class VectorMatrix:
         search should bear."""
         if held is None:
             return reader.vector_span(self._bank, self._model).total > MAX_UNWRITTEN
-        later = reader.vectors_after(self._bank, self._model, int(held.numbers[-1]), MAX_UNWRITTEN + 1)
+        later = reader.vectors_after(
+            self._bank, self._model, int(held.numbers[-1]), MAX_UNWRITTEN + 1
+        )
         span = reader.vector_span(self._bank, self._model)
         return len(later) > MAX_UNWRITTEN or span.total - len(later) < len(held.numbers) // 2
 

@@ -22,9 +22,9 @@ from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Writer
 
 OPERATION = "reflection"
-_TOKENS = 400
-_EVIDENCE = 6
-_EXCERPT = 600
+_MAX_ANSWER_TOKENS = 400
+_MAX_EVIDENCE = 6
+_MAX_EXCERPT_CHARACTERS = 600
 _SCHEMA = {
     "type": "object",
     "properties": {
@@ -51,7 +51,7 @@ def advise(
         if review.state is not ReviewState.OPEN or review.advice:
             continue
         try:
-            told = governor.ask(Purpose(OPERATION, review.bank), _question(writer, review), _read)
+            told = governor.ask(Purpose(OPERATION, review.bank), _question(writer, review), _parse_advice)
         except (ModelError, SpendError):
             break
         with writer.transaction():
@@ -65,14 +65,14 @@ def _question(writer: Writer, review: Review) -> Question:
     border = f"=={os.urandom(8).hex()}=="
     parts = [f"rule: {fact.content}" for fact in _facts(writer, review)]
     parts.append(f"why it is asked: {review.reason}")
-    for name in review.evidence[:_EVIDENCE]:
+    for name in review.evidence[:_MAX_EVIDENCE]:
         named = parse_uri(name)
         records = writer.find(review.bank, named.word, named.id, 1) if named else []
         for turn in records:
             if isinstance(turn, Turn):
-                parts.append(f"{turn.time}: {cut(turn_text(turn), _EXCERPT)}")
+                parts.append(f"{turn.time}: {cut(turn_text(turn), _MAX_EXCERPT_CHARACTERS)}")
     body = "\n".join(part.replace(border, "") for part in parts)
-    return Question(_SYSTEM.format(border=border), f"{border}\n{body}\n{border}", _SCHEMA, _TOKENS)
+    return Question(_SYSTEM.format(border=border), f"{border}\n{body}\n{border}", _SCHEMA, _MAX_ANSWER_TOKENS)
 
 
 def _facts(writer: Writer, review: Review) -> list[Fact]:
@@ -80,7 +80,7 @@ def _facts(writer: Writer, review: Review) -> list[Fact]:
     return [fact for fact in found if isinstance(fact, Fact)]
 
 
-def _read(text: str) -> str:
+def _parse_advice(text: str) -> str:
     """The advice, or a complaint that the model can be told."""
     try:
         value: object = json.loads(text)
@@ -90,4 +90,4 @@ def _read(text: str) -> str:
     verdict, reason = fields.get("verdict"), fields.get("reason")
     if verdict not in ("keep", "retire") or not isinstance(reason, str):
         raise ModelAnswerError("it has no verdict of keep or retire with a reason.")
-    return f"{verdict}: {cut(reason, _EXCERPT)}"
+    return f"{verdict}: {cut(reason, _MAX_EXCERPT_CHARACTERS)}"

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, cast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError, ModelError, SpendError
 from holdfast.inference.chat import Question, Schema
-from holdfast.model.accounts import Summary
 from holdfast.model.knowledge import Network
+from holdfast.model.model_calls import ModelSummary
 from holdfast.model.records import Exchange, Session, Turn
 from holdfast.refine.memories.model_extracted import MemoryDraft, checked_memories, extraction_hash
 from holdfast.refine.model_output.evidence import Evidence
@@ -28,10 +28,10 @@ EXTRACTION = "extraction"
 VERSION = 1
 KIND = "memories"
 _BATCH = 4
-_SESSIONS = 40
-_LEAST_TURNS = 3
-_LONGEST = 1000
-_MOST_ITEMS = 12
+_MAX_SESSIONS = 40
+_MIN_TURNS = 3
+_MAX_CHARACTERS = 1000
+_MAX_ITEMS = 12
 
 _TASK = """\
 Each exchange begins with a line of its number. For each give up to four memories that will be worth
@@ -44,14 +44,14 @@ knowing in a year; none if there are none. Of each memory:
 - why: the reason or the motive that was stated, or empty
 - confidence: of an opinion, from 0 to 1, by how firmly it was stated; otherwise null"""
 
-_TEXT: Schema = {"type": "string"}
+_TEXT_SCHEMA: Schema = {"type": "string"}
 _FIELDS: dict[str, Schema] = {
     "number": {"type": "integer"},
     "network": {"type": "string", "enum": [one.value for one in Network]},
-    "what": _TEXT,
-    "where": _TEXT,
-    "who": _TEXT,
-    "why": _TEXT,
+    "what": _TEXT_SCHEMA,
+    "where": _TEXT_SCHEMA,
+    "who": _TEXT_SCHEMA,
+    "why": _TEXT_SCHEMA,
     "confidence": {"type": ["number", "null"]},
 }
 SCHEMA: Schema = {
@@ -80,7 +80,7 @@ class ExtractionReport(NamedTuple):
     stopped: str = ""
 
 
-class _Waiting(NamedTuple):
+class _PendingExchange(NamedTuple):
     exchange: Exchange
     turns: Sequence[Turn]
     hash: str
@@ -111,10 +111,10 @@ class Extractor:
 
     def run(self, tick: Callable[[], None] = lambda: None) -> ExtractionReport:
         """Go through the latest sessions that are over, until a cap or a service says no."""
-        for session in self._store.sessions(None, _SESSIONS):
+        for session in self._store.sessions(None, _MAX_SESSIONS):
             if session.parent or session.ended < self._since or not self._is_over(session):
                 continue
-            waiting = list(self._waiting(session))
+            waiting = list(self._pending(session))
             try:
                 for start in range(0, len(waiting), _BATCH):
                     tick()
@@ -129,15 +129,15 @@ class Extractor:
         derive_stale(self._store)
         return self._done
 
-    def _waiting(self, session: Session) -> Iterator[_Waiting]:
+    def _pending(self, session: Session) -> Iterator[_PendingExchange]:
         for x in self._store.exchanges(session.bank, session.id):
             turns = self._store.turns(x.bank, x.session, x.first_seq, x.last_seq)
             hash = extraction_hash(turns)
-            if len(turns) < _LEAST_TURNS or self._store.summary_attempted(x.bank, hash, VERSION):
+            if len(turns) < _MIN_TURNS or self._store.summary_attempted(x.bank, hash, VERSION):
                 continue
-            yield _Waiting(x, turns, hash, split_exchange(turns, self._tokens // _BATCH)[0])
+            yield _PendingExchange(x, turns, hash, split_exchange(turns, self._tokens // _BATCH)[0])
 
-    def _extract(self, session: Session, batch: Sequence[_Waiting]) -> None:
+    def _extract(self, session: Session, batch: Sequence[_PendingExchange]) -> None:
         question = memories_question([one.text for one in batch])
         purpose = Purpose(EXTRACTION, session.bank, session.id)
         drafts: dict[int, list[MemoryDraft]] = {}
@@ -149,11 +149,11 @@ class Extractor:
         for number, one in enumerate(batch, 1):
             evidence = Evidence.from_turns(one.turns)
             content = checked_memories(drafts.get(number, []), evidence, self._redactor)
-            self._keep(one, content, problem or ("" if content else "nothing was borne out"))
+            self._store_memories(one, content, problem or ("" if content else "nothing was borne out"))
 
-    def _keep(self, one: _Waiting, content: str, problem: str) -> None:
+    def _store_memories(self, one: _PendingExchange, content: str, problem: str) -> None:
         x = one.exchange
-        summary = Summary(
+        summary = ModelSummary(
             x.bank, one.hash, VERSION, KIND, x.id, x.last_seq, self._governor.model, self._now(),
             content, problem,
         )  # fmt: skip
@@ -176,18 +176,18 @@ def parse_memories(text: str) -> dict[int, list[MemoryDraft]]:
     if not isinstance(items, list):
         raise ModelAnswerError("it has no list of memories.")
     found: dict[int, list[MemoryDraft]] = {}
-    for item in cast(list[object], items)[: _BATCH * _MOST_ITEMS]:
+    for item in cast(list[object], items)[: _BATCH * _MAX_ITEMS]:
         fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
         number: object = fields.get("number")
         if isinstance(number, int):
-            found.setdefault(number, []).append(_draft(fields))
+            found.setdefault(number, []).append(_parse_draft(fields))
     return found
 
 
-def _draft(fields: dict[str, Any]) -> MemoryDraft:
+def _parse_draft(fields: dict[str, Any]) -> MemoryDraft:
     def text(name: str) -> str:
         value: object = fields.get(name)
-        return value[:_LONGEST] if isinstance(value, str) else ""
+        return value[:_MAX_CHARACTERS] if isinstance(value, str) else ""
 
     sure: object = fields.get("confidence")
     known = isinstance(sure, int | float) and not isinstance(sure, bool)

@@ -11,7 +11,7 @@ from math import ceil
 from typing import NamedTuple
 
 from holdfast.inference.chat import Question, Usage
-from holdfast.model.accounts import Spent
+from holdfast.model.model_calls import Spending
 from holdfast.model.records import Session
 from holdfast.refine.by_model.summary_queue import (
     MIN_SUMMARY_BYTES,
@@ -80,15 +80,15 @@ def session_costs(
     for bank, id in sessions:
         session = store.session(bank, id)
         if session is not None:
-            yield _need(store, session, is_over(session), tokens)
+            yield _session_cost(store, session, is_over(session), tokens)
 
 
-def _need(store: Store, session: Session, over: bool, tokens: int) -> SessionCost:
+def _session_cost(store: Store, session: Session, over: bool, tokens: int) -> SessionCost:
     need = SessionCost(session.bank, session.id)
     found = pending_exchanges(store, session, over, tokens, again=True)
     waiting = [one for one in found if one.size >= MIN_SUMMARY_BYTES]
     for batch in batch_exchanges(waiting, tokens):
-        need = _ask_batch(need, batch)._replace(exchanges=need.exchanges + len(batch))
+        need = _add_batch(need, batch)._replace(exchanges=need.exchanges + len(batch))
     if not over:
         return need
     digest = pending_digest(store, session, tokens, again=True)
@@ -97,7 +97,7 @@ def _need(store: Store, session: Session, over: bool, tokens: int) -> SessionCos
     return need
 
 
-def _ask_batch(need: SessionCost, batch: list[PendingExchange]) -> SessionCost:
+def _add_batch(need: SessionCost, batch: list[PendingExchange]) -> SessionCost:
     if len(batch) > 1 or len(batch[0].parts) == 1:
         texts = [one.parts[0] for one in batch]
         return need.add_call(prompts.exchanges_question(texts), len(batch))
@@ -112,14 +112,14 @@ def estimate_cost(
     found: Iterable[SessionCost],
     caps: Caps,
     price: Price | None,
-    spent_today: Spent,
-    spent_for: Callable[[str, str], Spent],
+    spent_today: Spending,
+    spent_for: Callable[[str, str], Spending],
 ) -> CostEstimate:
     """Add up, and hold against the caps."""
     sessions: list[SessionCost] = []
     capped: list[SessionCost] = []
     for need in found:
-        fits = not need.calls or _fits(need, caps, price, spent_for(need.bank, need.session))
+        fits = not need.calls or _fits_caps(need, caps, price, spent_for(need.bank, need.session))
         (sessions if fits else capped).append(need)
     total = Usage(sum(n.tokens_in for n in sessions), sum(n.tokens_out for n in sessions))
     usd = None if price is None else price.of(total)
@@ -132,11 +132,11 @@ def estimate_cost(
         total.tokens_in,
         total.tokens_out,
         usd,
-        _days(total, usd, caps, spent_today),
+        _days_needed(total, usd, caps, spent_today),
     )
 
 
-def _fits(need: SessionCost, caps: Caps, price: Price | None, spent: Spent) -> bool:
+def _fits_caps(need: SessionCost, caps: Caps, price: Price | None, spent: Spending) -> bool:
     """Whether the whole session can be done: half of it would leave it without a digest. The last
     call needs the room that every call reserves."""
     usage = Usage(need.tokens_in, need.tokens_out + prompts.MAX_ANSWER_TOKENS)
@@ -145,17 +145,17 @@ def _fits(need: SessionCost, caps: Caps, price: Price | None, spent: Spent) -> b
     return price is None or spent.usd + price.of(usage) <= caps.session_usd
 
 
-def _days(total: Usage, usd: float | None, caps: Caps, today: Spent) -> int | None:
+def _days_needed(total: Usage, usd: float | None, caps: Caps, today: Spending) -> int | None:
     tokens = total.tokens_in + total.tokens_out
     if not tokens:
         return 0
-    lasts = [_lasts(tokens, caps.day_tokens, today.tokens)]
+    lasts = [_days_for_cap(tokens, caps.day_tokens, today.tokens)]
     if usd:
-        lasts.append(_lasts(usd, caps.day_usd, today.usd))
+        lasts.append(_days_for_cap(usd, caps.day_usd, today.usd))
     return None if None in lasts else max(day for day in lasts if day is not None)
 
 
-def _lasts(need: float, cap: float, spent: float) -> int | None:
+def _days_for_cap(need: float, cap: float, spent: float) -> int | None:
     """On how many days something is spent, today among them."""
     if cap <= 0:
         return None

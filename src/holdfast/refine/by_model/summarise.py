@@ -15,8 +15,8 @@ from typing import NamedTuple
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError, ModelError, ModelTooLongError, SpendError
 from holdfast.inference.chat import Question
-from holdfast.model.accounts import Summary
 from holdfast.model.ids import content_id
+from holdfast.model.model_calls import ModelSummary
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.refine.by_model.summary_queue import (
     MIN_SUMMARY_BYTES,
@@ -35,9 +35,9 @@ from holdfast.store.protocol import Store
 
 SUMMARIES, DIGESTS = "summaries", "digests"
 # A model that cannot take in so much is of no use here.
-_LEAST_TOKENS = 500
-_UNBORNE = "nothing in the answer was borne out by the turns"
-_LEFT_OUT = "the model left it out"
+_MIN_INPUT_TOKENS = 500
+_UNSUPPORTED = "nothing in the answer was borne out by the turns"
+_MISSING = "the model left it out"
 _TOO_SHORT = "too short to be worth a call"
 
 
@@ -77,28 +77,28 @@ class Summariser:
         self._now = now
         self._is_over = is_over
         self._done = SummaryReport()
-        self._again = False
+        self._is_rerun = False
 
     def run(self, tick: Callable[[], None] = lambda: None) -> SummaryReport:
         """Go through the sessions that wait, the latest first, until a cap or a service says no."""
         waiting = self._store.unsummarised_sessions(self._limits.since, prompts.PROMPT_VERSION)
-        return self._go_through(waiting, tick)
+        return self._run_sessions(waiting, tick)
 
     def rerun(
         self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None] = lambda: None
     ) -> SummaryReport:
         """The same, for sessions that were summed up when models were asked in an older way. What
         they made then stands until there is something better."""
-        self._again = True
-        return self._go_through(sessions, tick)
+        self._is_rerun = True
+        return self._run_sessions(sessions, tick)
 
-    def _go_through(self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]) -> SummaryReport:
+    def _run_sessions(self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]) -> SummaryReport:
         for bank, id in sessions:
             session = self._store.session(bank, id)
             if session is None:
                 continue
             try:
-                self._sum_up_fitting(session, tick)
+                self._summarise_to_fit(session, tick)
             except SpendError as error:
                 self._stop(error)
                 if not error.session:
@@ -112,39 +112,39 @@ class Summariser:
     def _stop(self, error: ModelError) -> None:
         self._done = self._done._replace(stopped=error.message)
 
-    def _sum_up_fitting(self, session: Session, tick: Callable[[], None]) -> None:
+    def _summarise_to_fit(self, session: Session, tick: Callable[[], None]) -> None:
         """Sum up in ever smaller parts, until they fit into what the model can take in; it stays
         at that, for the sessions that follow."""
         while True:
             try:
-                return self._sum_up(session, tick)
+                return self._summarise(session, tick)
             except ModelTooLongError:
                 half = self._limits.input_tokens // 2
-                if half < _LEAST_TOKENS:
+                if half < _MIN_INPUT_TOKENS:
                     raise
                 self._limits = self._limits._replace(input_tokens=half)
 
-    def _sum_up(self, session: Session, tick: Callable[[], None]) -> None:
+    def _summarise(self, session: Session, tick: Callable[[], None]) -> None:
         over, tokens = self._is_over(session), self._limits.input_tokens
-        waiting = list(pending_exchanges(self._store, session, over, tokens, self._again))
+        waiting = list(pending_exchanges(self._store, session, over, tokens, self._is_rerun))
         for one in waiting:
             if one.size < MIN_SUMMARY_BYTES:
-                self._keep(one.exchange, one.hash, "", _TOO_SHORT)
+                self._store_summary(one.exchange, one.hash, "", _TOO_SHORT)
         waiting = [one for one in waiting if one.size >= MIN_SUMMARY_BYTES]
         uses = sum(turn.tool is not None for one in waiting for turn in one.turns)
-        if not over and not self._again and uses < self._limits.tool_uses:
+        if not over and not self._is_rerun and uses < self._limits.tool_uses:
             return
         for batch in batch_exchanges(waiting, tokens):
             tick()
-            self._sum_up_batch(session, batch)
+            self._summarise_batch(session, batch)
         derive_stale(self._store)
         if over:
             tick()
-            self._sum_up_session(session)
+            self._summarise_session(session)
 
-    def _sum_up_batch(self, session: Session, batch: Sequence[PendingExchange]) -> None:
+    def _summarise_batch(self, session: Session, batch: Sequence[PendingExchange]) -> None:
         if len(batch) == 1 and len(batch[0].parts) > 1:
-            drafts = self._in_parts(session, batch[0])
+            drafts = self._ask_in_parts(session, batch[0])
         else:
             texts = [one.parts[0] for one in batch]
             drafts = self._ask_exchanges(session, prompts.exchanges_question(texts), len(batch))
@@ -153,14 +153,14 @@ class Summariser:
             if isinstance(drafts, str):
                 problem = drafts
             elif number not in drafts:
-                problem = _LEFT_OUT
+                problem = _MISSING
             else:
                 evidence = Evidence.from_turns(one.turns)
                 content = check_exchange(drafts[number], evidence, self._redactor)
-                problem = "" if content else _UNBORNE
-            self._keep(one.exchange, one.hash, content, problem)
+                problem = "" if content else _UNSUPPORTED
+            self._store_summary(one.exchange, one.hash, content, problem)
 
-    def _in_parts(self, session: Session, one: PendingExchange) -> dict[int, ExchangeDraft] | str:
+    def _ask_in_parts(self, session: Session, one: PendingExchange) -> dict[int, ExchangeDraft] | str:
         """An exchange that does not fit at once: each part with what the ones before came to,
         and each kept, so that it is paid for once."""
         notes = ""
@@ -176,7 +176,7 @@ class Summariser:
             if isinstance(drafts, str):
                 return drafts
             notes = self._redactor.redact(prompts.draft_to_json(drafts[1])).text
-            self._keep(one.exchange, hash, notes, "", kind="part")
+            self._store_summary(one.exchange, hash, notes, "", kind="part")
         return drafts
 
     def _ask_exchanges(
@@ -186,35 +186,35 @@ class Summariser:
         purpose = Purpose(SUMMARIES, session.bank, session.id)
         try:
             return self._governor.ask(
-                purpose, self._short(question), lambda text: parse_exchanges(text, wanted)
+                purpose, self._limit_answer(question), lambda text: parse_exchanges(text, wanted)
             )
         except ModelAnswerError as error:
             return f"the answer could not be used: {error.message}"
 
-    def _short(self, question: Question) -> Question:
+    def _limit_answer(self, question: Question) -> Question:
         """Where little fits in, little room is left for the answer: many count both as one."""
         return question._replace(tokens=min(question.tokens, self._limits.input_tokens))
 
-    def _sum_up_session(self, session: Session) -> None:
-        waiting = pending_digest(self._store, session, self._limits.input_tokens, self._again)
+    def _summarise_session(self, session: Session) -> None:
+        waiting = pending_digest(self._store, session, self._limits.input_tokens, self._is_rerun)
         if waiting is None:
             return
         digest, last, hash, text = waiting
         if not text:
-            self._keep(digest, hash, "", _TOO_SHORT, last)
+            self._store_summary(digest, hash, "", _TOO_SHORT, last)
             return
         content, problem = "", ""
         purpose = Purpose(DIGESTS, session.bank, session.id)
         try:
-            question = self._short(prompts.digest_question(text))
+            question = self._limit_answer(prompts.digest_question(text))
             draft = self._governor.ask(purpose, question, parse_digest)
             content = check_digest(draft, Evidence([text], [text]), self._redactor)
-            problem = "" if content else _UNBORNE
+            problem = "" if content else _UNSUPPORTED
         except ModelAnswerError as error:
             problem = f"the answer could not be used: {error.message}"
-        self._keep(digest, hash, content, problem, last)
+        self._store_summary(digest, hash, content, problem, last)
 
-    def _keep(
+    def _store_summary(
         self,
         record: Exchange | Digest,
         hash: str,
@@ -227,7 +227,7 @@ class Summariser:
         last = record if isinstance(record, Exchange) else last
         assert last is not None
         own = kind or ("exchange" if isinstance(record, Exchange) else "digest")
-        summary = Summary(
+        summary = ModelSummary(
             record.bank,
             hash,
             prompts.PROMPT_VERSION,

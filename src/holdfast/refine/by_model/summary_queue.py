@@ -19,7 +19,7 @@ from holdfast.store.protocol import Writer
 
 # Less than this is said as well by rules.
 MIN_SUMMARY_BYTES = 200
-_BATCH = 6
+_MAX_BATCH = 6
 
 
 class PendingExchange(NamedTuple):
@@ -85,7 +85,7 @@ def batch_exchanges(waiting: Sequence[PendingExchange], tokens: int) -> Iterator
     size = 0
     for one in waiting:
         length = len(one.parts[0].encode("utf-8", "replace"))
-        if batch and (len(one.parts) > 1 or len(batch) == _BATCH or size + length > most):
+        if batch and (len(one.parts) > 1 or len(batch) == _MAX_BATCH or size + length > most):
             yield batch
             batch, size = [], 0
         batch.append(one)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from holdfast.model.curation import Curated
+from holdfast.model.curation import CurationState
 from holdfast.model.uris import parse_uri
 from holdfast.refine.concepts.concept_builder import Story
 from holdfast.refine.concepts.concept_vectors import Meanings, Vector
@@ -94,7 +94,7 @@ def make(writer: Writer, bank: str) -> list[DerivedConcept]:
     return made
 
 
-def _kept(decided: Mapping[str, Curated]) -> set[str]:
+def _kept(decided: Mapping[str, CurationState]) -> set[str]:
     """The concepts that somebody decided about, or that others were merged into."""
     into = [parse_uri(known.into) for known in decided.values() if known.into]
     return {*decided, *(named.id for named in into if named is not None)}
@@ -130,7 +130,7 @@ def _meanings(writer: Writer, bank: str, items: Sequence[Item]) -> Meanings:
     return Meanings(vectors)
 
 
-def _merged(story: Story, decided: Mapping[str, Curated]) -> list[Group]:
+def _merged(story: Story, decided: Mapping[str, CurationState]) -> list[Group]:
     """The concepts, those that a person merged as one."""
     by_id = {group.id: group for group in story.groups}
     for id, known in sorted(decided.items(), key=lambda pair: (pair[1].time, pair[0])):

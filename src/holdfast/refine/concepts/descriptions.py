@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from holdfast.language import cut, sentences, stem
-from holdfast.model.curation import Curated
-from holdfast.model.knowledge import Concept, Growth
+from holdfast.model.curation import CurationState
+from holdfast.model.knowledge import Concept, ConceptEvent
 from holdfast.model.trust import least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.concepts.concept_builder import Story
@@ -24,7 +24,7 @@ _HISTORY = 40
 _UNNAMED = "Unnamed"
 
 
-def describe(bank: str, story: Story, group: Group, name: str, known: Curated | None) -> Concept:
+def describe(bank: str, story: Story, group: Group, name: str, known: CurationState | None) -> Concept:
     """The concept that a group is. A person's name for it stands."""
     items = story.members(group)
     files = _files(story, items)
@@ -104,9 +104,9 @@ def _latest(items: Sequence[Item]) -> str:
     return f"Latest ({last.time[:10] or 'undated'}{how}): {title} {told}".strip()
 
 
-def _history(story: Story, group: Group, items: Sequence[Item], name: str) -> tuple[Growth, ...]:
+def _history(story: Story, group: Group, items: Sequence[Item], name: str) -> tuple[ConceptEvent, ...]:
     founder = items[0]
-    told = [Growth(founder.time, "founded", f"by {founder.uri}: {cut(founder.title, 80)}")]
+    told = [ConceptEvent(founder.time, "founded", f"by {founder.uri}: {cut(founder.title, 80)}")]
     called = ""
     spelled = _spellings(items)
     for one in group.told:
@@ -114,27 +114,27 @@ def _history(story: Story, group: Group, items: Sequence[Item], name: str) -> tu
         called = one.name if one.what in ("named", "renamed") else called
     if called and name not in (called, _UNNAMED):
         time = items[-1].time
-        told.append(Growth(time, f'renamed "{name}"', f'was "{called}"'))
+        told.append(ConceptEvent(time, f'renamed "{name}"', f'was "{called}"'))
     return (*told[:1], *told[1:][-_HISTORY:])
 
 
-def _growth(told: Told, called: str, spelled: Mapping[str, str]) -> Growth:
+def _growth(told: Told, called: str, spelled: Mapping[str, str]) -> ConceptEvent:
     features = ", ".join(_spelled(feature, spelled) for feature in told.features)
     other = f'"{told.name}" ({uri("concept", told.other)})' if told.name else told.other
     other = other if told.name else uri("concept", told.other)
     match told.what:
         case "named":
-            return Growth(told.time, f'named "{told.name}"', "what its records have in common")
+            return ConceptEvent(told.time, f'named "{told.name}"', "what its records have in common")
         case "renamed":
-            return Growth(told.time, f'renamed "{told.name}"', f'was "{called}"')
+            return ConceptEvent(told.time, f'renamed "{told.name}"', f'was "{called}"')
         case "merged":
-            return Growth(told.time, f"took in {other}", f"both are about {features}")
+            return ConceptEvent(told.time, f"took in {other}", f"both are about {features}")
         case "split":
-            return Growth(told.time, f"let go {other}", f"that is about {features}")
+            return ConceptEvent(told.time, f"let go {other}", f"that is about {features}")
         case "joined":
-            return Growth(told.time, f"took in {other}", "a person merged them")
+            return ConceptEvent(told.time, f"took in {other}", "a person merged them")
         case _:
-            return Growth(told.time, f"parted from {other}", f"this is about {features}")
+            return ConceptEvent(told.time, f"parted from {other}", f"this is about {features}")
 
 
 def _spellings(items: Sequence[Item]) -> dict[str, str]:

@@ -11,11 +11,11 @@ from datetime import datetime
 
 from holdfast.language import cut, humps
 from holdfast.model.ids import content_id
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Concept, Fact, Memory, Rule
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
-from holdfast.model.team import Commit, Shared
+from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.trust import Status
 
 # The kinds of records that get vectors first: few, short, and dense in content.
@@ -153,7 +153,7 @@ def commit_passage(commit: Commit, touched: str = "") -> Passage:
     )
 
 
-def imported_passage(imported: Imported) -> Passage:
+def imported_passage(imported: ImportedRecord) -> Passage:
     """The passage of an imported record. Context: program, kind, labels, files."""
     i = imported
     body = imported_text(i)
@@ -167,13 +167,13 @@ def imported_passage(imported: Imported) -> Passage:
     )  # fmt: skip
 
 
-def imported_text(imported: Imported) -> str:
+def imported_text(imported: ImportedRecord) -> str:
     """An imported record as it is quoted: its title, unless the text starts with it, and text."""
     named = imported.title if imported.title not in imported.text[: len(imported.title)] else ""
     return "\n\n".join(filter(None, (named, imported.text)))
 
 
-def shared_passage(shared: Shared) -> Passage:
+def shared_passage(shared: SharedRecord) -> Passage:
     """The passage of a shared record: text and note. Context: author, kind, files."""
     s = shared
     body = f"{s.text}\n\n{s.note}".strip()

@@ -1,29 +1,29 @@
-"""The stage that knows who and what is involved: mentions of changed records, then all entities.
+"""The stage that keeps entities up to date: first the mentions of changed records, then entities.
 
-What a record mentions is read again only where the record has changed. Which spellings are one is
-worked out anew for the whole bank, in the transaction that says how far the stage has come, so the
-result does not depend on the order in which records came.
+The mentions of a record are read again only if the record has changed. Which spellings mean the
+same entity is resolved anew for the whole bank, in the transaction that records the progress of the
+stage, so the result does not depend on the order in which records came.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from holdfast.model.curation import Action, Curated
-from holdfast.model.graph import Node, Same, Sort
+from holdfast.model.curation import Action, CurationState
+from holdfast.model.graph import Node, ProvenAlias, SpellingSource
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri
-from holdfast.refine.entities.alias_resolution import resolve
+from holdfast.refine.entities.alias_resolution import resolve_entities
 from holdfast.refine.entities.mentions import (
+    commit_node,
     digest_hash,
+    digest_node,
     exchange_hash,
-    of_commit,
-    of_digest,
-    of_exchange,
-    of_memory,
+    exchange_node,
+    memory_node,
 )
 from holdfast.refine.memories.model_extracted import ExtractedMemories
 from holdfast.store.protocol import Writer
@@ -31,46 +31,55 @@ from holdfast.store.protocol.graph import DatedAlias
 
 NAME = "entities"
 VERSION = 4
-_AT_ONCE = 40
-_SHORTEST = 2
+# Sessions in one transaction. More would hold the write lock longer, fewer would commit more often.
+_BATCH_SIZE = 40
+# A name that a model gives needs more characters than this to be taken for one.
+_MIN_NAME_CHARS = 2
+# Kind and id of a record.
+_RecordKey = tuple[str, str]
+# A record with its mentions; None if these are up to date.
+_ReadRecord = tuple[_RecordKey, Node | None]
 
 
-def know_entities(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
-    """Bring every bank up to date; returns how many sessions were looked at."""
+def update_entities(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
+    """Update the entities of every bank that has changes; returns how many sessions were read."""
     done = 0
     for bank in writer.banks_behind(NAME, VERSION):
         more = True
         while more:
-            tick()
+            on_progress()
             with writer.transaction():
-                changes = writer.unseen_changes(bank, NAME, VERSION, _AT_ONCE + 1)
-                more = len(changes) > _AT_ONCE
-                changes = changes[:_AT_ONCE]
+                changes = writer.unseen_changes(bank, NAME, VERSION, _BATCH_SIZE + 1)
+                more = len(changes) > _BATCH_SIZE
+                changes = changes[:_BATCH_SIZE]
                 for change in changes:
                     if change.session:
-                        _take(writer, bank, change.session)
+                        _update_mentions(writer, bank, change.session)
                     writer.mark_seen(bank, NAME, VERSION, change.number)
                 done += len(changes)
                 if not more:
-                    # Reflection makes and ends opinions whatever has changed.
-                    _take(writer, bank, "")
-                    settle(writer, bank)
+                    # Always, since reflection adds and ends opinions without any change.
+                    _update_mentions(writer, bank, "")
+                    _resolve_bank(writer, bank)
     return done
 
 
-def settle(writer: Writer, bank: str) -> None:
-    """Work out which entities there are."""
+def _resolve_bank(writer: Writer, bank: str) -> None:
+    """Resolve all spellings of a bank into entities and write them."""
     log = writer.curations(bank)
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
-    standing = [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
-    curated = list(_about_entities(writer, bank, {e.target for e in standing}))
-    moves = [DatedAlias(time, Same(Sort.FILE, was, now)) for time, was, now in writer.renames(bank)]
-    same = sorted([*writer.proven_aliases(bank), *moves], key=lambda one: one.time)
+    in_force = [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
+    curated = list(_entity_decisions(writer, bank, {e.target for e in in_force}))
+    renames = [
+        DatedAlias(time, ProvenAlias(SpellingSource.FILE, old, new))
+        for time, old, new in writer.renames(bank)
+    ]
+    same = sorted([*writer.proven_aliases(bank), *renames], key=lambda one: one.time)
     spellings = writer.spellings(bank)
-    writer.put_entities(bank, resolve(bank, spellings, same, standing, curated))
+    writer.put_entities(bank, resolve_entities(bank, spellings, same, in_force, curated))
 
 
-def _about_entities(writer: Writer, bank: str, targets: set[str]) -> Iterator[Curated]:
+def _entity_decisions(writer: Writer, bank: str, targets: set[str]) -> Iterator[CurationState]:
     for target in sorted(targets):
         named = parse_uri(target)
         known = writer.curation_state(bank, "entity", named.id) if named else None
@@ -78,72 +87,72 @@ def _about_entities(writer: Writer, bank: str, targets: set[str]) -> Iterator[Cu
             yield known
 
 
-def _take(writer: Writer, bank: str, session: str) -> None:
-    """Take in what changed of a session, or of what is in none."""
+def _update_mentions(writer: Writer, bank: str, session: str) -> None:
+    """Update the mentions of the records in a session, or with "" of those in no session."""
     known = writer.node_hashes(bank, session)
-    found = _outside(writer, bank, known) if not session else _inside(writer, bank, session, known)
-    seen: set[tuple[str, str]] = set()
-    for name, node in found:
-        seen.add(name)
+    found = (
+        _session_nodes(writer, bank, session, known)
+        if session
+        else _other_nodes(writer, bank, known)
+    )
+    seen: set[_RecordKey] = set()
+    for key, node in found:
+        seen.add(key)
         if node is not None:
             writer.put_nodes(bank, [node])
-    writer.drop_nodes(bank, [name for name in known if name not in seen])
+    writer.drop_nodes(bank, [key for key in known if key not in seen])
 
 
 def _stamp(hash: str) -> str:
-    """What tells that a record was read as it is, by the rules as they are."""
+    """The hash of a record together with the version of the rules that read it."""
     return f"{VERSION}.{hash}"
 
 
-_Named = tuple[tuple[str, str], Node | None]
-
-
-def _inside(
-    writer: Writer, bank: str, session: str, known: dict[tuple[str, str], str]
-) -> Iterator[_Named]:
-    """The records of a session, each with what it mentions unless that is known."""
+def _session_nodes(
+    writer: Writer, bank: str, session: str, known: dict[_RecordKey, str]
+) -> Iterator[_ReadRecord]:
+    """The exchanges and the digest of a session. `known` are the stamps of records read before."""
     if writer.session(bank, session) is None:
         return
     for exchange in writer.exchanges(bank, session):
-        yield ("exchange", exchange.id), _exchange(writer, exchange, known)
+        key = ("exchange", exchange.id)
+        yield key, _read_exchange(writer, exchange, known.get(key))
     digest = writer.digest_of(bank, session)
     if digest is not None:
-        name, stamp = ("digest", digest.id), _stamp(digest_hash(digest))
-        yield name, None if known.get(name) == stamp else of_digest(digest)._replace(hash=stamp)
+        key, stamp = ("digest", digest.id), _stamp(digest_hash(digest))
+        yield key, None if known.get(key) == stamp else digest_node(digest, stamp)
 
 
-def _exchange(writer: Writer, exchange: Exchange, known: dict[tuple[str, str], str]) -> Node | None:
+def _read_exchange(writer: Writer, exchange: Exchange, known_stamp: str | None) -> Node | None:
     turns = writer.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq)
-    told = _told(writer, exchange, turns)
+    names = _names_from_model(writer, exchange, turns)
     own = exchange_hash(exchange, turns)
-    hash = _stamp(content_id(own, *told) if told else own)
-    if known.get(("exchange", exchange.id)) == hash:
-        return None
-    return of_exchange(exchange, turns, hash, told)
+    stamp = _stamp(content_id(own, *names) if names else own)
+    return None if known_stamp == stamp else exchange_node(exchange, turns, stamp, names)
 
 
-def _told(writer: Writer, exchange: Exchange, turns: Sequence[Turn]) -> list[str]:
-    """Who and what a model says is involved in an exchange, if one was asked; its answer was held
-    against the turns when it came."""
-    sightings = ExtractedMemories(writer, exchange.bank).find(exchange, turns) or []
-    names = {name.strip() for one in sightings for name in one.who.split(",")}
-    return sorted(name for name in names if len(name) > _SHORTEST)
+def _names_from_model(writer: Writer, exchange: Exchange, turns: Sequence[Turn]) -> list[str]:
+    """The people and things that a model named in an exchange, if one was asked. Its answer was
+    checked against the turns before it was stored."""
+    extracted = ExtractedMemories(writer, exchange.bank).find(exchange, turns) or []
+    names = {name.strip() for one in extracted for name in one.who.split(",")}
+    return sorted(name for name in names if len(name) > _MIN_NAME_CHARS)
 
 
-def _outside(writer: Writer, bank: str, known: dict[tuple[str, str], str]) -> Iterator[_Named]:
-    """Commits and remembered texts that are shown, in their words of now. What was made of other
-    records (facts, concepts, opinions) mentions nothing that those do not."""
-    wished = {memory.id for memory in writer.all_remembered(bank)}
+def _other_nodes(writer: Writer, bank: str, known: dict[_RecordKey, str]) -> Iterator[_ReadRecord]:
+    """The visible commits and remembered texts, in their current words. Facts, concepts and
+    opinions are left out: they mention nothing that the records they are made of do not."""
+    remembered = {memory.id for memory in writer.all_remembered(bank)}
     for kind, id, _, hash in writer.passage_hashes(bank):
-        if kind != "commit" and not (kind == "memory" and id in wished):
+        if kind != "commit" and not (kind == "memory" and id in remembered):
             continue
         node, stamp = None, _stamp(hash)
         if known.get((kind, id)) != stamp:
             record = next(iter(writer.find(bank, kind, id, 1)), None)
             if isinstance(record, Commit):
-                node = of_commit(record, stamp)
+                node = commit_node(record, stamp)
             elif isinstance(record, Memory):
-                node = of_memory(record, stamp)
+                node = memory_node(record, stamp)
             else:
                 continue
         yield (kind, id), node

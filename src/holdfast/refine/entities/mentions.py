@@ -1,16 +1,16 @@
-"""What a record mentions, and which part each thing plays in it.
+"""What a record mentions, and which role each mentioned thing plays in it.
 
-A pure function of the record as it is shown: an exchange with its turns, a digest, a commit, a
-remembered text. What many records would mention only in passing is left out, so that a record has
-a bounded place in the graph.
+A pure function of the visible record: an exchange with its turns, a digest, a commit or a
+remembered text. The number of mentions is bounded, those without a role are dropped first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from holdfast.language import is_trouble, plain, relations, sentences
-from holdfast.model.graph import Mention, Node, Part, Same, Sort
+from holdfast.model.graph import Mention, MentionRole, Node, ProvenAlias, SpellingSource
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory
 from holdfast.model.records import Digest, Exchange, Turn
@@ -18,63 +18,72 @@ from holdfast.model.team import Commit
 from holdfast.refine.core import signals
 from holdfast.refine.entities import name_finder
 
-MOST = 48
-_MOST_FILES = 24
-_READ = 4000
-_TURNS = 60
-_SENTENCES = 40
-_PARTS = {
-    "causes": (Part.CAUSE, Part.EFFECT),
-    "enables": (Part.MENTIONED, Part.PURPOSE),
-    "prevents": (Part.MENTIONED, Part.AVERTED),
+
+class MentionLimits(NamedTuple):
+    """What is read of a record and kept for the graph. Higher limits add edges between records
+    that have little to do with each other, and cost time."""
+
+    max_mentions: int = 48
+    max_files: int = 24
+    max_turns: int = 60
+    max_text_chars: int = 4000
+    max_sentences: int = 40  # of one text
+
+
+LIMITS = MentionLimits()
+# The roles of the two sides of a relation between two things.
+_ROLES = {
+    "causes": (MentionRole.CAUSE, MentionRole.EFFECT),
+    "enables": (MentionRole.MENTIONED, MentionRole.PURPOSE),
+    "prevents": (MentionRole.MENTIONED, MentionRole.AVERTED),
 }
 
 
-class Gathered:
-    """The mentions of one record, those that matter first."""
+class MentionCollector:
+    """Collects the mentions of one record."""
 
     def __init__(self) -> None:
-        self._parts: dict[tuple[Sort, str], Part] = {}
-        self._key: dict[tuple[Sort, str], str] = {}
-        self._count: dict[tuple[Sort, str], int] = {}
-        self.same: dict[Same, None] = {}
+        self._parts: dict[tuple[SpellingSource, str], MentionRole] = {}
+        self._key: dict[tuple[SpellingSource, str], str] = {}
+        self._count: dict[tuple[SpellingSource, str], int] = {}
+        self.same: dict[ProvenAlias, None] = {}
 
-    def add(self, mentions: Iterable[Mention], parts: Part = Part.MENTIONED) -> None:
-        """Take mentions in, in a part besides their own."""
+    def add(self, mentions: Iterable[Mention], parts: MentionRole = MentionRole.MENTIONED) -> None:
+        """Add mentions; `parts` are roles in addition to their own."""
         for m in mentions:
             name = (m.sort, m.text)
-            self._parts[name] = self._parts.get(name, Part.MENTIONED) | m.parts | parts
+            self._parts[name] = self._parts.get(name, MentionRole.MENTIONED) | m.parts | parts
             self._key[name] = m.key
             self._count[name] = self._count.get(name, 0) + 1
 
-    def name(self, text: str, parts: Part = Part.MENTIONED) -> None:
-        """Take in all that a text names."""
-        self.add(name_finder.names_in(text[:_READ]), parts)
+    def add_names(self, text: str, parts: MentionRole = MentionRole.MENTIONED) -> None:
+        """Add all names in a text."""
+        self.add(name_finder.find_names(text[: LIMITS.max_text_chars]), parts)
 
-    def say(self, text: str, parts: Part = Part.MENTIONED) -> None:
-        """The same, and what its sentences say of it."""
-        self.name(text, parts)
-        for sentence in sentences(text[:_READ])[:_SENTENCES]:
-            self._hear(sentence)
+    def add_text(self, text: str, parts: MentionRole = MentionRole.MENTIONED) -> None:
+        """Add all names in a text, with the roles that its sentences give them."""
+        self.add_names(text, parts)
+        for sentence in sentences(text[: LIMITS.max_text_chars])[: LIMITS.max_sentences]:
+            self._add_roles(sentence)
 
-    def _hear(self, sentence: str) -> None:
+    def _add_roles(self, sentence: str) -> None:
         trouble, related = is_trouble(sentence), relations(sentence)
-        named = list(name_finder.names_in(sentence)) if trouble or related else []
+        named = list(name_finder.find_names(sentence)) if trouble or related else []
         if trouble:
-            self.add(named, Part.PROBLEM)
+            self.add(named, MentionRole.PROBLEM)
         for relation in related if named else ():
-            first, then = _PARTS[relation.how]
-            self.add(name_finder.names_in(relation.first), first)
-            self.add(name_finder.names_in(relation.then), then)
+            first, then = _ROLES[relation.how]
+            self.add(name_finder.find_names(relation.first), first)
+            self.add(name_finder.find_names(relation.then), then)
 
-    def know(self, name: str, email: str = "") -> None:
-        """Take somebody in."""
-        mentions, same = name_finder.person(name, email)
+    def add_person(self, name: str, email: str = "") -> None:
+        """Add a person by name and, if known, by address."""
+        mentions, same = name_finder.person_mentions(name, email)
         self.add(mentions)
         self.same |= dict.fromkeys(same)
 
     def mentions(self) -> tuple[Mention, ...]:
-        """The mentions that are kept: by the parts they play, then by how often they occur."""
+        """The mentions to keep: those with the most roles, then the most frequent ones."""
         ranked = sorted(
             self._parts, key=lambda n: (-self._parts[n].bit_count(), -self._count[n], n)
         )
@@ -86,113 +95,127 @@ class Gathered:
                 self._parts[sort, text],
                 content_id("entity", sort.value, text),
             )
-            for sort, text in sorted(ranked[:MOST])
+            for sort, text in sorted(ranked[: LIMITS.max_mentions])
         )
 
 
 def exchange_hash(exchange: Exchange, turns: Sequence[Turn]) -> str:
-    """What tells whether an exchange must be read again."""
-    told = [
+    """A hash of everything that the mentions of an exchange are read from."""
+    turn_texts = [
         f"{t.id}\x00{t.text}\x00{t.speaker}\x00{t.tool.ok}{t.tool.target}{t.tool.action}"
         if t.tool
         else f"{t.id}\x00{t.text}\x00{t.speaker}"
         for t in turns
     ]
     x = exchange
-    return content_id(x.title, x.summary, *x.facts, *x.files_modified, *x.files_read, *told)
+    return content_id(x.title, x.summary, *x.facts, *x.files_modified, *x.files_read, *turn_texts)
 
 
-def of_exchange(
-    exchange: Exchange, turns: Sequence[Turn], hash: str, told: Sequence[str] = ()
+def exchange_node(
+    exchange: Exchange, turns: Sequence[Turn], hash: str, names_from_model: Sequence[str] = ()
 ) -> Node:
-    """An exchange with what was said and done in it, and what a model `told` to be involved."""
+    """The mentions of an exchange, its turns and its tool calls, and the names a model gave."""
     x = exchange
-    found = Gathered()
-    for name in told:
-        found.add(list(name_finder.names_in(name)) or [name_finder.told_mention(name)])
-    found.say(x.title, Part.ABOUT)
+    found = MentionCollector()
+    for name in names_from_model:
+        found.add(list(name_finder.find_names(name)) or [name_finder.component_mention(name)])
+    found.add_text(x.title, MentionRole.ABOUT)
     for text in (x.summary, *x.facts):
-        found.say(plain(text))
-    mended = any(signals.ran_tests(t) and t.tool and t.tool.ok for t in turns)
-    touched = Part.TOUCHED | (Part.MENDED if mended else Part.MENTIONED)
-    found.add(name_finder.file_mention(path, touched) for path in x.files_modified[:_MOST_FILES])
-    found.add(name_finder.file_mention(path) for path in x.files_read[:_MOST_FILES])
-    for turn in turns[:_TURNS]:
-        _take_turn(found, turn)
+        found.add_text(plain(text))
+    is_fixed = any(signals.ran_tests(t) and t.tool and t.tool.ok for t in turns)
+    touched = MentionRole.TOUCHED | (MentionRole.MENDED if is_fixed else MentionRole.MENTIONED)
+    found.add(
+        name_finder.file_mention(path, touched) for path in x.files_modified[: LIMITS.max_files]
+    )
+    found.add(name_finder.file_mention(path) for path in x.files_read[: LIMITS.max_files])
+    for turn in turns[: LIMITS.max_turns]:
+        _add_turn(found, turn)
     return Node(
         "exchange", x.id, x.session, x.started, hash, found.mentions(), tuple(sorted(found.same))
     )
 
 
-def _take_turn(found: Gathered, turn: Turn) -> None:
+def _add_turn(found: MentionCollector, turn: Turn) -> None:
     tool = turn.tool
     if tool is None:
         if turn.speaker:
-            found.know(turn.speaker)
-        # What came of what is read from what sums up: in passing much is put down to much.
-        found.name(turn.text)
+            found.add_person(turn.speaker)
+        # Causes and effects are read only from the summary: turns blame many things in passing.
+        found.add_names(turn.text)
         return
     if tool.name not in signals.SHELL_TOOLS:
         return
-    found.add(name_finder.packages_in(tool.action))
+    found.add(name_finder.find_packages(tool.action))
     if tool.ok is not False:
-        for same in name_finder.moves_in(tool.action):
+        for same in name_finder.find_renames(tool.action):
             found.same[same] = None
-            found.add(name_finder.file_mention(p, Part.TOUCHED) for p in (same.one, same.other))
+            found.add(
+                name_finder.file_mention(p, MentionRole.TOUCHED) for p in (same.one, same.other)
+            )
     elif signals.ran_tests(turn):
-        found.add(name_finder.names_in(f"{tool.action}\n{tool.result}"), Part.PROBLEM)
+        found.add(name_finder.find_names(f"{tool.action}\n{tool.result}"), MentionRole.PROBLEM)
 
 
-def of_digest(digest: Digest) -> Node:
-    """A digest by its own words."""
+def digest_node(digest: Digest, hash: str) -> Node:
+    """The mentions of a digest."""
     d = digest
-    told = (*d.completed, *d.learned, *d.investigated, *d.next_steps)
-    found = Gathered()
-    found.say(plain(d.request), Part.ABOUT)
-    for text in told:
-        found.say(plain(text))
+    found = MentionCollector()
+    found.add_text(plain(d.request), MentionRole.ABOUT)
+    for text in (*d.completed, *d.learned, *d.investigated, *d.next_steps):
+        found.add_text(plain(text))
     return Node(
-        "digest", d.id, d.session, d.started, digest_hash(d), found.mentions(),
-        tuple(sorted(found.same)),
-    )  # fmt: skip
+        "digest", d.id, d.session, d.started, hash, found.mentions(), tuple(sorted(found.same))
+    )
 
 
 def digest_hash(digest: Digest) -> str:
-    """What tells whether a digest must be read again."""
+    """A hash of everything that the mentions of a digest are read from."""
     d = digest
     return content_id(d.request, *d.completed, *d.learned, *d.investigated, *d.next_steps)
 
 
-def of_commit(commit: Commit, hash: str) -> Node:
-    """A commit: itself, its author, its message and its files."""
+def commit_node(commit: Commit, hash: str) -> Node:
+    """The mentions of a commit: itself, its author, its message and its files."""
     c = commit
-    found = Gathered()
-    found.add([name_finder.commit_mention(c.id, Part.ABOUT | Part.EFFECT | Part.PROBLEM)])
-    found.know(c.author, c.email)
-    for name, email in name_finder.people_in(c.body):
-        found.know(name, email)
-    found.say(c.subject, Part.ABOUT)
-    found.say(c.body)
-    found.add(name_finder.file_mention(path, Part.TOUCHED) for path in c.files[:_MOST_FILES])
+    found = MentionCollector()
+    found.add(
+        [
+            name_finder.commit_mention(
+                c.id, MentionRole.ABOUT | MentionRole.EFFECT | MentionRole.PROBLEM
+            )
+        ]
+    )
+    found.add_person(c.author, c.email)
+    for name, email in name_finder.find_people(c.body):
+        found.add_person(name, email)
+    found.add_text(c.subject, MentionRole.ABOUT)
+    found.add_text(c.body)
+    found.add(
+        name_finder.file_mention(path, MentionRole.TOUCHED) for path in c.files[: LIMITS.max_files]
+    )
     for sentence in (c.subject, *c.body.splitlines()):
-        _take_trailer(found, sentence)
+        _add_trailer(found, sentence)
     return Node("commit", c.id, "", c.time, hash, found.mentions(), tuple(sorted(found.same)))
 
 
-def _take_trailer(found: Gathered, line: str) -> None:
-    """`Fixes: 1a2b3c4` puts a commit down to another, "reverts commit" takes it back."""
+def _add_trailer(found: MentionCollector, line: str) -> None:
+    """`Fixes: 1a2b3c4` names the cause of a commit, "reverts commit …" what it undoes."""
     low = line.lower()
     causes = low.startswith(("fix", "caused-by", "caused by", "clos", "resolv"))
     if not causes and "revert" not in low:
         return
-    mentions = [m for m in name_finder.names_in(line) if m.sort in (Sort.COMMIT, Sort.ISSUE)]
-    found.add(mentions, Part.CAUSE if causes else Part.AVERTED)
+    mentions = [
+        m
+        for m in name_finder.find_names(line)
+        if m.sort in (SpellingSource.COMMIT, SpellingSource.ISSUE)
+    ]
+    found.add(mentions, MentionRole.CAUSE if causes else MentionRole.AVERTED)
 
 
-def of_memory(memory: Memory, hash: str) -> Node:
-    """A remembered text."""
-    found = Gathered()
-    found.say(memory.what, Part.ABOUT)
+def memory_node(memory: Memory, hash: str) -> Node:
+    """The mentions of a remembered text."""
+    found = MentionCollector()
+    found.add_text(memory.what, MentionRole.ABOUT)
     return Node(
         "memory", memory.id, "", memory.when, hash, found.mentions(), tuple(sorted(found.same))
     )

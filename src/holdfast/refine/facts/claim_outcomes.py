@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.model.knowledge import Claim, ClaimKind, Life
+from holdfast.model.knowledge import Claim, ClaimKind, StatusChange
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 from holdfast.refine.facts import hypotheses
@@ -42,12 +42,12 @@ class ClaimOutcomes:
         """`claims` are all claims of a bank in order of time."""
         self._claims = claims
         self._status = {claim.id: claim.status for claim in claims}
-        self._changes: dict[str, list[Life]] = {
+        self._changes: dict[str, list[StatusChange]] = {
             claim.id: list(_initial_status(claim)) for claim in claims
         }
         self._topics = {c.id: hypotheses.topic_stems(c.text) for c in claims if c.kind in _CAUSES}
         self._last_cause: dict[str, Claim] = {}
-        self._memory_changes: list[Life] = []
+        self._memory_changes: list[StatusChange] = []
 
     def apply_claims(self) -> None:
         """Apply the effect of each claim to the claims before it."""
@@ -103,13 +103,13 @@ class ClaimOutcomes:
     def set_status(self, claim: Claim, time: str, status: Status, because: str) -> None:
         """Change the status of a claim from a time on; `because` is the URI of the reason."""
         self._status[claim.id] = status
-        self._changes[claim.id].append(Life("claim", claim.id, time, status, because))
+        self._changes[claim.id].append(StatusChange("claim", claim.id, time, status, because))
 
     def set_memory_status(self, id: str, time: str, status: Status, because: str) -> None:
         """The same for a remembered text."""
-        self._memory_changes.append(Life("memory", id, time, status, because))
+        self._memory_changes.append(StatusChange("memory", id, time, status, because))
 
-    def status_changes(self) -> list[Life]:
+    def status_changes(self) -> list[StatusChange]:
         """The status changes of all tracked claims, of the turns and exchanges that mostly consist
         of such claims, and of memories."""
         tracked = [change for c in self._claims if _is_tracked(c) for change in self._changes[c.id]]
@@ -120,21 +120,21 @@ class ClaimOutcomes:
             *self._memory_changes,
         ]
 
-    def _container_changes(self, kind: str) -> list[Life]:
+    def _container_changes(self, kind: str) -> list[StatusChange]:
         """The status changes of turns or exchanges that consist mostly of claims with a status."""
         is_turn = kind == "turn"
-        groups: dict[tuple[str, Status], list[tuple[Claim, Life]]] = {}
+        groups: dict[tuple[str, Status], list[tuple[Claim, StatusChange]]] = {}
         for claim in self._claims:
             container = claim.turn if is_turn else claim.exchange
             for change in self._changes[claim.id] if container and _is_tracked(claim) else ():
                 groups.setdefault((container, change.status), []).append((claim, change))
         needed = _LIMITS.min_share_of_turn if is_turn else _LIMITS.min_share_of_exchange
-        found: list[Life] = []
+        found: list[StatusChange] = []
         for (container, status), members in groups.items():
             share = sum(claim.share if is_turn else claim.told for claim, _ in members)
             last = max((change for _, change in members), key=lambda c: (c.time, c.because))
             if share >= needed and status is not Status.OBSERVED:
-                found.append(Life(kind, container, last.time, status, last.because))
+                found.append(StatusChange(kind, container, last.time, status, last.because))
         return found
 
 
@@ -143,13 +143,13 @@ def _is_tracked(claim: Claim) -> bool:
     return claim.kind in (*_CAUSES, ClaimKind.RULING, ClaimKind.DECISION)
 
 
-def _initial_status(claim: Claim) -> Iterable[Life]:
+def _initial_status(claim: Claim) -> Iterable[StatusChange]:
     """The status changes that the claim's own exchange shows."""
     is_guess = claim.kind is ClaimKind.HYPOTHESIS
     first = Status.HYPOTHESIS if is_guess else Status.OBSERVED
-    yield Life("claim", claim.id, claim.time, first, uri("turn", claim.turn))
+    yield StatusChange("claim", claim.id, claim.time, first, uri("turn", claim.turn))
     if claim.changed:
-        yield Life("claim", claim.id, claim.changed, claim.status, claim.because)
+        yield StatusChange("claim", claim.id, claim.changed, claim.status, claim.because)
 
 
 def _same_cause(one: frozenset[str], other: frozenset[str]) -> bool:

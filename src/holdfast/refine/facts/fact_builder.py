@@ -13,20 +13,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.model.curation import Curated
-from holdfast.model.fact_history import confidence
+from holdfast.model.curation import CurationState
+from holdfast.model.fact_history import fact_confidence
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
-    Bearing,
     Claim,
     ClaimKind,
+    EvidenceKind,
     Fact,
+    FactEvidence,
     FactKind,
-    How,
-    Life,
+    StatusChange,
     Validity,
 )
-from holdfast.model.trust import ENDED, Status, Trust, least_trusted
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust, least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
@@ -64,8 +64,8 @@ class FactDraft:
     superseded_by: str = ""
     supersedes: list[str] = field(default_factory=list[str])
     files: tuple[str, ...] = ()
-    status_history: list[Life] = field(default_factory=list[Life])
-    evidence: list[Bearing] = field(default_factory=list[Bearing])
+    status_history: list[StatusChange] = field(default_factory=list[StatusChange])
+    evidence: list[FactEvidence] = field(default_factory=list[FactEvidence])
     sessions: set[str] = field(default_factory=set[str])
 
     @property
@@ -86,13 +86,13 @@ class FactDraft:
         """Change the status from a time on, and record that in the history."""
         if self.status is not status:
             self.status = status
-            self.status_history.append(Life("fact", self.id, time, status, because))
+            self.status_history.append(StatusChange("fact", self.id, time, status, because))
 
-    def add_evidence(self, time: str, source: str, how: How) -> None:
+    def add_evidence(self, time: str, source: str, how: EvidenceKind) -> None:
         """Add a piece of evidence for or against the fact; `source` is the URI of the record."""
-        self.evidence.append(Bearing(self.id, time, source, how))
+        self.evidence.append(FactEvidence(self.id, time, source, how))
 
-    def add_claim(self, claim: Claim, how: How) -> None:
+    def add_claim(self, claim: Claim, how: EvidenceKind) -> None:
         """Add a statement of the fact as evidence."""
         self.claims.append(claim)
         self.statement_ids.add(fact_id(self.kind, claim.text))
@@ -102,9 +102,9 @@ class FactDraft:
         """The finished record."""
         supporting = [e for e in self.evidence if not e.against]
         return Fact(
-            bank, self.id, self.kind, self.content, confidence(self.trust, self.evidence),
+            bank, self.id, self.kind, self.content, fact_confidence(self.trust, self.evidence),
             self.trust, self.problem, self.attempts,
-            sum(1 for e in self.evidence if e.how is How.BREACHED),
+            sum(1 for e in self.evidence if e.how is EvidenceKind.BREACHED),
             max((e.time for e in supporting), default=self.since), self.status,
             Validity(self.since, self.until, self.since),
             tuple(dict.fromkeys(e.uri for e in self.evidence if e.testifies)),
@@ -121,7 +121,7 @@ def fact_id(kind: FactKind, text: str) -> str:
 class FactBuilder:
     """Builds the facts of one bank; `dropped` counts the claims left out, by reason."""
 
-    def __init__(self, decisions: Iterable[Curated] = ()) -> None:
+    def __init__(self, decisions: Iterable[CurationState] = ()) -> None:
         self.drafts: list[FactDraft] = []
         self.dropped: Counter[str] = Counter()
         self._decisions = {c.id: c for c in decisions if c.kind == "fact"}
@@ -185,7 +185,7 @@ class FactBuilder:
             features, files=claim.files,
         )  # fmt: skip
         draft.status_history.append(
-            Life("fact", draft.id, claim.time, draft.status, claim_uri(claim))
+            StatusChange("fact", draft.id, claim.time, draft.status, claim_uri(claim))
         )
         self.drafts.append(draft)
         for stem in features.content:
@@ -208,11 +208,11 @@ class FactBuilder:
     def _confirm(self, draft: FactDraft, claim: Claim, remembered: bool) -> None:
         """Add a statement to a draft: it is verified once a second session states it."""
         is_repeated = bool(draft.sessions) and claim.session not in draft.sessions
-        draft.add_claim(claim, How.REMEMBERED if remembered else How.STATED)
+        draft.add_claim(claim, EvidenceKind.REMEMBERED if remembered else EvidenceKind.STATED)
         draft.sessions.add(claim.session)
         # A rule is as trusted as the most trusted of those who stated it.
         draft.trust = min(draft.trust, claim.trust, key=list(Trust).index)
-        if draft.status in ENDED:
+        if draft.status in ENDED_STATUSES:
             # A superseded rule that is stated again is in force again.
             draft.until, draft.superseded_by = "", ""
             draft.set_status(Status.OBSERVED, claim.time, claim_uri(claim))
@@ -228,7 +228,7 @@ class FactBuilder:
     ) -> None:
         """Supersede the fact that a statement amends: the most similar one in force."""
         for other in similar:
-            is_older = other is not draft and other.status not in ENDED and other.since < claim.time
+            is_older = other is not draft and other.status not in ENDED_STATUSES and other.since < claim.time
             if is_older and (supersedes(features, other.features) or other.uri in draft.supersedes):
                 self._supersede(other, draft, claim)
                 return
@@ -262,14 +262,14 @@ class FactBuilder:
             draft.problem = claim.problem
             draft.trust = least_trusted((claim.trust, *(c.trust for c in problem.before)))
             for old in earlier:
-                if old.status not in ENDED:
+                if old.status not in ENDED_STATUSES:
                     self._supersede(old, draft, claim)
         draft.attempts = max(draft.attempts, problem.attempts)
-        draft.add_claim(claim, How.STATED)
+        draft.add_claim(claim, EvidenceKind.STATED)
         draft.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
         for attempt in recurrences(problem, claims):
             if draft.holds_at(attempt.time):
-                draft.add_evidence(attempt.time, claim_uri(attempt), How.RECURRED)
+                draft.add_evidence(attempt.time, claim_uri(attempt), EvidenceKind.RECURRED)
 
 
 def claim_uri(claim: Claim) -> str:
@@ -287,7 +287,7 @@ def _fact_kind(claim: Claim) -> FactKind:
     return FactKind.CORE_LOGIC if claim.kind is ClaimKind.CORE_LOGIC else FactKind.RULE
 
 
-def apply_decisions(drafts: Iterable[FactDraft], decisions: Iterable[Curated]) -> list[FactDraft]:
+def apply_decisions(drafts: Iterable[FactDraft], decisions: Iterable[CurationState]) -> list[FactDraft]:
     """The drafts to show, after people's decisions: a merged one goes into its target, a corrected
     one gets its new text."""
     by_id = {c.id: c for c in decisions if c.kind == "fact"}

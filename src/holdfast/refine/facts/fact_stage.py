@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import cut
-from holdfast.model.accounts import Used
-from holdfast.model.corrections import worded_memory
-from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.corrections import corrected_memory
+from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Claim, ClaimKind, FactKind, How, Review, ReviewState
-from holdfast.model.trust import ENDED, Status
+from holdfast.model.injections import RecordUse
+from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, Review, ReviewState
+from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import fact_passage
 from holdfast.refine.core.statement_similarity import jaccard, statement_features
@@ -106,7 +106,7 @@ def _remembered_claims(writer: Writer, bank: str) -> list[Claim]:
             continue
         if memory.by_agent and not (known and known.text):
             continue  # an agent's text is no rule until a person has corrected it
-        current = worded_memory(memory, known.text) if known is not None and known.text else memory
+        current = corrected_memory(memory, known.text) if known is not None and known.text else memory
         found.append(
             Claim(
                 bank, memory.id, f"memory {memory.id}", "", "", 0, memory.when, ClaimKind.RULING,
@@ -131,13 +131,13 @@ def _add_compliance(writer: Writer, bank: str, drafts: Iterable[FactDraft]) -> N
                 continue
             follows = complies(check, turn)
             if follows is False:
-                draft.add_evidence(turn.time, uri("turn", turn.id), How.BREACHED)
+                draft.add_evidence(turn.time, uri("turn", turn.id), EvidenceKind.BREACHED)
             elif follows and (draft.id, turn.session) not in followed:
                 followed.add((draft.id, turn.session))
-                draft.add_evidence(turn.time, uri("turn", turn.id), How.FOLLOWED)
+                draft.add_evidence(turn.time, uri("turn", turn.id), EvidenceKind.FOLLOWED)
 
 
-def _add_uses(uses: Iterable[Used], drafts: Iterable[FactDraft]) -> None:
+def _add_uses(uses: Iterable[RecordUse], drafts: Iterable[FactDraft]) -> None:
     """Add uses as evidence: a session had a fact in its context and used it, once a session."""
     stated_in: dict[str, dict[str, FactDraft]] = {}
     for draft in drafts:
@@ -154,7 +154,7 @@ def _add_uses(uses: Iterable[Used], drafts: Iterable[FactDraft]) -> None:
         if (draft.id, use.session) not in counted and draft.holds_at(use.time):
             counted.add((draft.id, use.session))
             source = uri("turn", use.turn) if use.turn else use.record
-            draft.add_evidence(use.time, source, How.USED)
+            draft.add_evidence(use.time, source, EvidenceKind.USED)
 
 
 def _add_confirmations(log: Sequence[Curation], drafts: Iterable[FactDraft]) -> None:
@@ -165,7 +165,7 @@ def _add_confirmations(log: Sequence[Curation], drafts: Iterable[FactDraft]) -> 
     latest = {(entry.target, entry.who): entry for entry in confirmed if entry.target in facts}
     for (target, _), entry in latest.items():
         if facts[target].holds_at(entry.time):
-            facts[target].add_evidence(entry.time, target, How.CONFIRMED)
+            facts[target].add_evidence(entry.time, target, EvidenceKind.CONFIRMED)
 
 
 def _add_disputes(drafts: Sequence[FactDraft], claims: Iterable[Claim]) -> None:
@@ -185,11 +185,11 @@ def _add_disputes(drafts: Sequence[FactDraft], claims: Iterable[Claim]) -> None:
         shared, overlap, _, best = max(scored, default=(0, 0.0, "", None), key=lambda s: s[:3])
         similar = shared >= _REVIEW.shared_stems and overlap >= _REVIEW.topic_overlap
         if best is not None and similar:
-            best.add_evidence(claim.time, claim_uri(claim), How.DISPUTED)
+            best.add_evidence(claim.time, claim_uri(claim), EvidenceKind.DISPUTED)
 
 
 def _collect_reviews(
-    bank: str, drafts: Iterable[FactDraft], decisions: Iterable[Curated]
+    bank: str, drafts: Iterable[FactDraft], decisions: Iterable[CurationState]
 ) -> list[Review]:
     """The open and the decided reviews. A fact that a person kept is put to review again only for
     evidence after that decision; one that a person retired is retracted here."""
@@ -200,7 +200,7 @@ def _collect_reviews(
         while review := _open_review(bank, draft, since):
             verdict = verdicts.get(review.id)
             if verdict is None:
-                if draft.status not in ENDED:
+                if draft.status not in ENDED_STATUSES:
                     reviews.append(review)
                 break
             state = ReviewState(verdict.text)
@@ -210,15 +210,15 @@ def _collect_reviews(
                 draft.until = verdict.time
                 break
             since = verdict.time
-            draft.add_evidence(verdict.time, uri("review", review.id), How.STATED)
+            draft.add_evidence(verdict.time, uri("review", review.id), EvidenceKind.STATED)
     return reviews
 
 
 def _open_review(bank: str, draft: FactDraft, since: str) -> Review | None:
     """The review that the evidence against a fact after `since` calls for, if any."""
     against = [e for e in draft.evidence if e.against and e.time > since]
-    violations = [e for e in against if e.how is How.BREACHED]
-    disputes = [e for e in against if e.how is How.DISPUTED]
+    violations = [e for e in against if e.how is EvidenceKind.BREACHED]
+    disputes = [e for e in against if e.how is EvidenceKind.DISPUTED]
     if disputes:
         kind, reasons, opened = "correction", disputes, disputes[0].time
         reason = "somebody said that it is wrong"
@@ -236,7 +236,7 @@ def _open_review(bank: str, draft: FactDraft, since: str) -> Review | None:
 def _end_claims(outcomes: ClaimOutcomes, draft: FactDraft) -> None:
     """Give the statements of an ended fact its status, with the fact that now holds as reason."""
     for change in draft.status_history:
-        if change.status not in ENDED:
+        if change.status not in ENDED_STATUSES:
             continue
         holds = draft.superseded_by if change.status is Status.SUPERSEDED else draft.uri
         because = holds or change.because

@@ -15,7 +15,7 @@ from typing import Any
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ForgeBusyError
-from holdfast.model.forge import Issue, Login, Pull, Remark, Thread, thread_id
+from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, Thread, thread_id
 from holdfast.model.ids import content_id
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -283,8 +283,8 @@ class _Reading:
         passage = curated_remark_passage(self._writer, remark, self._titles[thread])
         self.told.remarks += self._writer.put_remark(remark, passage)
 
-    def _logins(self, more: PullDraft) -> list[Login]:
-        cleaned = [Login(*(self._name(part) for part in login)) for login in more.logins]
+    def _logins(self, more: PullDraft) -> list[ForgeAccount]:
+        cleaned = [ForgeAccount(*(self._name(part) for part in login)) for login in more.logins]
         return [login for login in cleaned if login.login]
 
     def _names(self, names: Iterable[str], most: int) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.model.corrections import worded_commit
+from holdfast.model.corrections import corrected_commit
 from holdfast.model.query import Passage
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
@@ -214,7 +214,7 @@ def curated_commit_passage(reader: Reader, commit: Commit) -> Passage | None:
     known = reader.curation_state(commit.bank, "commit", commit.id)
     if known is not None and known.gone:
         return None
-    said = worded_commit(commit, known.text) if known is not None and known.text else commit
+    said = corrected_commit(commit, known.text) if known is not None and known.text else commit
     patch = reader.patch(commit.bank, commit.id)
     passage = commit_passage(said, touched_symbols(patch.diff) if patch else "")
     if is_reverted(reader, commit.bank, commit.id):

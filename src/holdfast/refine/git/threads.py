@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.model.corrections import worded_remark, worded_thread
+from holdfast.model.corrections import corrected_remark, corrected_thread
 from holdfast.model.forge import Pull, Remark, RemarkKind, Thread, ThreadState
 from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
@@ -106,7 +106,7 @@ def curated_thread_passage(reader: Reader, thread: Thread) -> Passage | None:
     known = reader.curation_state(thread.bank, thread_kind(thread), thread.id)
     if known is not None and known.gone:
         return None
-    return thread_passage(worded_thread(thread, known.text) if known and known.text else thread)
+    return thread_passage(corrected_thread(thread, known.text) if known and known.text else thread)
 
 
 def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> Passage | None:
@@ -116,7 +116,7 @@ def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> P
     known = reader.curation_state(remark.bank, "remark", remark.id)
     if any(one is not None and one.gone for one in (above, known)):
         return None
-    said = worded_remark(remark, known.text) if known and known.text else remark
+    said = corrected_remark(remark, known.text) if known and known.text else remark
     return remark_passage(said, title)
 
 

@@ -15,7 +15,7 @@ from holdfast.capture import inbox, journal
 from holdfast.capture.inbox import RawEvent
 from holdfast.capture.places import Places
 from holdfast.capture.redact import Redactor
-from holdfast.model.ledger import Failure, Skip
+from holdfast.model.ledger import FailureReason, SkipReason
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.ingest.turns import PrivacyRules, parse_line, redact_text, redact_turn
 from holdfast.sources.claude_code.events import (
@@ -45,7 +45,7 @@ class Payload(NamedTuple):
     """The content of an event; with a `problem`, `record` has only what could be found."""
 
     record: Record
-    problem: Failure | None = None
+    problem: FailureReason | None = None
 
 
 def read_payload(raw: RawEvent) -> Payload:
@@ -66,10 +66,10 @@ def read_payload(raw: RawEvent) -> Payload:
             held += piece
     found: Any = parse_line(bytes(held) if clipper is None else clipper.finish())
     if clipper is not None and clipper.overflowed:
-        found = Failure.TOO_LARGE
+        found = FailureReason.TOO_LARGE
     if isinstance(found, dict):
         return Payload(found)
-    problem = found if isinstance(found, Failure) else Failure.NOT_AN_OBJECT
+    problem = found if isinstance(found, FailureReason) else FailureReason.NOT_AN_OBJECT
     return Payload(_scan_identity(bytes(held[:_HEAD_BYTES])), problem)
 
 
@@ -131,25 +131,26 @@ class JournalLineBuilder:
         if raw.event == "UserPromptSubmit" and _ID.match(prompt):
             line["prompt"] = prompt
         if problem is None and session == _NO_SESSION and record:
-            problem = Failure.WRONG_SHAPE
+            problem = FailureReason.WRONG_SHAPE
         if problem is not None:
             line["problem"] = problem.value
         elif self._is_excluded(session, cwd):
-            line["skip"] = Skip.EXCLUDED.value
+            line["skip"] = SkipReason.EXCLUDED.value
         elif record:
             line |= self._content(raw, record, line["time"], cwd)
         return line
 
     def _content(self, raw: RawEvent, record: Record, time: str, cwd: str) -> Record:
         duration: object = record.get("duration_ms")
-        known = isinstance(duration, int) and 0 <= duration < _MAX_DURATION_MS
-        seconds = duration / 1000 if known else 0
+        seconds = 0.0
+        if isinstance(duration, int) and 0 <= duration < _MAX_DURATION_MS:
+            seconds = duration / 1000
         began = normal_time(raw.changed_ns / 1e9 - seconds)
         root = self._banks.project(cwd).root if cwd else ""
         try:
             refined = refine_payload(raw.event, record, root, began, time)
         except RecursionError:
-            return {"problem": Failure.TOO_DEEP.value}
+            return {"problem": FailureReason.TOO_DEEP.value}
         if refined.skip is not None:
             return {"skip": refined.skip.value}
         if refined.turn is None:
@@ -158,7 +159,7 @@ class JournalLineBuilder:
 
     def _turn_fields(self, refined: EventContent, turn: DraftTurn, root: str) -> Record:
         redacted = redact_turn(turn, self._rules, root, self._redactor, self.redacted)
-        if isinstance(redacted, Skip):
+        if isinstance(redacted, SkipReason):
             return {"skip": redacted.value}
         text, tool = redacted
         speaker = self._redactor.name(turn.speaker)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from holdfast.model.ledger import Skip, Source
+from holdfast.model.ledger import SkipReason, Source
 from holdfast.refine.core.bank_making import BankMaker
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
 from holdfast.refine.ingest.read_plan import Input, Job, ReadPlanner, mark_missing_sources
@@ -19,7 +19,7 @@ from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.refine.ingest.write import OvertakenError, write_lines
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.refine.sessions.parallel_derive import derive_in_parallel
-from holdfast.sources.source_files import source_state
+from holdfast.sources.source_files import source_snapshot
 from holdfast.store.protocol import Reader, SourceChange, Writer
 
 
@@ -51,7 +51,7 @@ def estimate(reader: Reader, inputs: Iterable[Input]) -> list[tuple[Input, int]]
     for item in inputs:
         known = reader.source_at(str(item.path))
         try:
-            seen = source_state(item.path, item.agent)
+            seen = source_snapshot(item.path, item.agent)
             if known is not None and seen.is_same(known.stamp):
                 continue
             size = seen.size
@@ -138,5 +138,5 @@ def _add_change(report: IngestReport, change: SourceChange) -> None:
     report.captured += change.captured
     report.skipped += sum(change.skipped.values())
     report.failed += len(change.failed)
-    report.unknown += change.skipped.get(Skip.UNKNOWN_TYPE.value, 0)
+    report.unknown += change.skipped.get(SkipReason.UNKNOWN_TYPE.value, 0)
     report.redacted += sum(change.redacted.values())

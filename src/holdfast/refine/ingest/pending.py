@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.model.ledger import Source
 from holdfast.sources.byte_source import Openable
 from holdfast.sources.lines import count_lines
-from holdfast.sources.source_files import source_state
+from holdfast.sources.source_files import source_snapshot
 from holdfast.store.protocol import Reader
 
 
@@ -43,7 +43,7 @@ def find_pending(
     for source in reader.sources(bank):
         known.add(source.path)
         try:
-            seen = source_state(Path(source.path), source.agent)
+            seen = source_snapshot(Path(source.path), source.agent)
             if seen.is_same(source.stamp):
                 continue
             if seen.size > source.offset:
@@ -58,7 +58,7 @@ def find_pending(
     for path, agent in inputs:
         if str(path) not in known:
             try:
-                seen = source_state(path, agent)
+                seen = source_snapshot(path, agent)
                 lines += count_lines(seen.file, 0, seen.size)
                 files += 1
             except OSError:

@@ -18,7 +18,7 @@ from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import NO_SESSION, DraftSession, FileInfo
 from holdfast.sources.fingerprint import fingerprint
 from holdfast.sources.registry import DEFAULT_AGENT, agents
-from holdfast.sources.source_files import SourceSnapshot, source_exists, source_state
+from holdfast.sources.source_files import SourceSnapshot, source_exists, source_snapshot
 from holdfast.store.protocol import Writer
 
 # Bytes of a file that are searched for its session's folder, title and parent.
@@ -71,7 +71,7 @@ class ReadPlanner:
 
     def _plan(self, item: Input) -> Job | None:
         path = item.path
-        seen = source_state(path, item.agent)
+        seen = source_snapshot(path, item.agent)
         file, stamp = seen.file, seen.stamp
         if file is path:
             with path.open("rb") as opened:

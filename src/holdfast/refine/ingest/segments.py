@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.model.ledger import Skip
+from holdfast.model.ledger import SkipReason
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.ingest.read_plan import Job
 from holdfast.refine.ingest.turns import PrivacyRules, RefinedLines, refine_lines
@@ -81,5 +81,5 @@ def _count_excluded(refined: RefinedLines, segment: Segment, opened: Openable) -
         if line.ended:
             refined.lines += 1
             refined.stop = line.offset + line.length
-    refined.skipped = Counter({Skip.EXCLUDED.value: refined.lines})
+    refined.skipped = Counter({SkipReason.EXCLUDED.value: refined.lines})
     return refined

@@ -18,7 +18,7 @@ import orjson
 
 from holdfast.capture.redact import Redactor
 from holdfast.model.ids import content_id
-from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources import conversation
@@ -48,7 +48,7 @@ class SourceReader(NamedTuple):
 
     read: Callable[[dict[str, Any], FileInfo], ParsedLine]
     # Why a line is skipped without being parsed, or None.
-    skip: Callable[[bytes], Skip | None]
+    skip: Callable[[bytes], SkipReason | None]
     # Removes large parts of a line that nothing is read from, before it is parsed.
     shorten: Callable[[bytes], bytes]
     # What a line says about its session.
@@ -174,7 +174,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: PrivacyRul
     redactor = Redactor(rules.patterns)
     reader = source_reader(file.agent)
     skipped = done.skipped
-    captured = Fate.CAPTURED
+    captured = LineOutcome.CAPTURED
     for offset, length, data, ended, too_large in lines:
         if not ended and not _is_whole_object(data):
             break
@@ -184,7 +184,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: PrivacyRul
         if reason is not None:
             skipped[reason] += 1
             continue
-        record: Any = Failure.TOO_LARGE if too_large else parse_line(reader.shorten(data))
+        record: Any = FailureReason.TOO_LARGE if too_large else parse_line(reader.shorten(data))
         if record.__class__ is not dict:
             _record_failure(record, data, offset, redactor, done)
             continue
@@ -197,10 +197,10 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: PrivacyRul
             if known is None or not known.cwd or reading.title:
                 _update_session(done.sessions, reading, record, file, redactor)
             _add_events(reading, offset, rules, file.root, redactor, done)
-        elif reading.fate is Fate.SKIPPED:
+        elif reading.fate is LineOutcome.SKIPPED:
             skipped[reading.reason] += 1
         else:
-            _record_failure(Failure(reading.reason), data, offset, redactor, done)
+            _record_failure(FailureReason(reading.reason), data, offset, redactor, done)
     done.skipped = Counter({str(reason): count for reason, count in skipped.items()})
     return done
 
@@ -209,7 +209,7 @@ def _read_record(reader: SourceReader, record: dict[str, Any], file: FileInfo) -
     try:
         return reader.read(record, file)
     except RecursionError:
-        return ParsedLine(Fate.FAILED, Failure.TOO_DEEP.value)
+        return ParsedLine(LineOutcome.FAILED, FailureReason.TOO_DEEP.value)
 
 
 def _is_whole_object(data: bytes) -> bool:
@@ -238,7 +238,7 @@ def _parse_leniently(data: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         message = str(error).lower()
         too_deep = "depth" in message or "recursion" in message
-        return Failure.TOO_DEEP if too_deep else Failure.NOT_JSON
+        return FailureReason.TOO_DEEP if too_deep else FailureReason.NOT_JSON
 
 
 def _record_failure(
@@ -246,9 +246,9 @@ def _record_failure(
 ) -> None:
     """Count a blank line as skipped, and anything else that is not an object as failed."""
     if found is None and not data.strip():
-        done.skipped[Skip.BLANK.value] += 1
+        done.skipped[SkipReason.BLANK.value] += 1
         return
-    reason = found if isinstance(found, Failure) else Failure.NOT_AN_OBJECT
+    reason = found if isinstance(found, FailureReason) else FailureReason.NOT_AN_OBJECT
     text = data[:MAX_EXCERPT_BYTES].decode("utf-8", "replace").replace('\\"', '"')
     if len(data) > MAX_EXCERPT_BYTES:
         text = _LAST_WORD.sub("", text)  # half a secret would not be recognised
@@ -286,12 +286,12 @@ def _add_events(
     line = done.lines
     events = done.events
     before = len(events)
-    skip_reason = Skip.EMPTY
+    skip_reason = SkipReason.EMPTY
     _, _, session, branch, turns, results, ref, title = reading
     branch = redactor.name(branch) if branch else branch
     for turn in turns:
         redacted = redact_turn(turn, rules, root, redactor, done.redacted)
-        if isinstance(redacted, Skip):
+        if isinstance(redacted, SkipReason):
             skip_reason = redacted
             continue
         text, tool = redacted
@@ -314,17 +314,17 @@ def _add_events(
 
 def redact_turn(
     turn: DraftTurn, rules: PrivacyRules, root: str, redactor: Redactor, taken: Counter[str]
-) -> tuple[str, ToolCall | None] | Skip:
+) -> tuple[str, ToolCall | None] | SkipReason:
     """The redacted text or tool call of a turn, or why it must not be stored. What was redacted is
     counted in `taken`."""
     tool = turn.tool
     if tool is None:
         text = redact_text(turn.text, redactor, taken)
         if "[redacted:private]" in text[:_PRIVATE_MARK_WITHIN] and _ONLY_PRIVATE.match(text):
-            return Skip.PRIVATE
+            return SkipReason.PRIVATE
         return text, None
     if (rules.tools or rules.paths) and rules.excludes(tool, root):
-        return Skip.EXCLUDED
+        return SkipReason.EXCLUDED
     before = f"{tool.target}\n{tool.action}"
     after = redact_text(before, redactor, taken)
     if after != before:

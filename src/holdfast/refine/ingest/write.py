@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from holdfast.model.ledger import FailedLine, Skip
+from holdfast.model.ledger import FailedLine, SkipReason
 from holdfast.model.records import Origin, Session, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.ingest.dedupe import JournalDeduplicator, TranscriptDeduplicator
@@ -50,7 +50,7 @@ class _Batch:
     next_seq: dict[str, int] = field(default_factory=dict[str, int])
     # Line numbers that gave something to store, and those that did not, with the reason.
     accepted: set[int] = field(default_factory=set[int])
-    refused: dict[int, Skip] = field(default_factory=dict[int, Skip])
+    refused: dict[int, SkipReason] = field(default_factory=dict[int, SkipReason])
     l1_bytes: int = 0
 
     @property
@@ -139,7 +139,7 @@ def _attach_deduplicator(batch: _Batch, position: int) -> None:
 
 def _add_turn(batch: _Batch, event: RefinedTurn) -> None:
     if _is_erased(batch, event):
-        batch.refused[event.line] = Skip.ERASED
+        batch.refused[event.line] = SkipReason.ERASED
         return
     line = batch.lines_before + event.line
     origin = Origin(batch.job.source.id, line, event.offset, event.ref)
@@ -149,12 +149,12 @@ def _add_turn(batch: _Batch, event: RefinedTurn) -> None:
     if batch.transcript_dedupe is not None and not rewritten:
         from_journal = batch.transcript_dedupe.take_journal_turn(event)
         if from_journal is not None:
-            batch.refused[event.line] = Skip.DUPLICATE
+            batch.refused[event.line] = SkipReason.DUPLICATE
             batch.put(replace(from_journal, origin=origin))
             return
     repeated = batch.journal_dedupe is not None and batch.journal_dedupe.is_duplicate(event)
     if event.id in batch.turns or ((repeated or known is not None) and not rewritten):
-        batch.refused[event.line] = Skip.DUPLICATE
+        batch.refused[event.line] = SkipReason.DUPLICATE
         return
     batch.accepted.add(event.line)
     batch.l1_bytes += _turn_bytes(event.text, event.tool)
@@ -190,18 +190,18 @@ def _turn_bytes(text: str, tool: ToolCall | None) -> int:
 
 def _join_result(batch: _Batch, event: RefinedResult) -> None:
     if batch.erased.has("call", event.call) or batch.erased.has("session", event.session):
-        batch.refused[event.line] = Skip.ERASED
+        batch.refused[event.line] = SkipReason.ERASED
         return
     turn = batch.calls.get((event.session, event.call))
     if turn is None:
         turn = batch.writer.tool_call_turn(batch.bank, event.session, event.call)
     if turn is None or turn.tool is None:
         known = batch.writer.has_tool_call(batch.bank, event.call)
-        batch.refused[event.line] = Skip.DUPLICATE if known else Skip.ORPHAN_RESULT
+        batch.refused[event.line] = SkipReason.DUPLICATE if known else SkipReason.ORPHAN_RESULT
         return
     tool = turn.tool
     if tool.ok is not None and turn.origin.source != batch.job.source.id:
-        batch.refused[event.line] = Skip.DUPLICATE
+        batch.refused[event.line] = SkipReason.DUPLICATE
         return
     batch.accepted.add(event.line)
     batch.l1_bytes += len(event.result.encode("utf-8", "replace"))

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from holdfast.model.corrections import worded_memory
+from holdfast.model.corrections import corrected_memory
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory, Validity
-from holdfast.model.opinions import Met, Sighting, Stance
+from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence, Stance
 from holdfast.model.query import Passage
 from holdfast.model.records import Session, Turn
 from holdfast.model.trust import Status, least_trusted
@@ -73,12 +73,12 @@ def _update_session(writer: Writer, bank: str, id: str) -> None:
     writer.put_retained(bank, id, occurrences, stances)
 
 
-def _read_session(writer: Writer, session: Session) -> tuple[list[Sighting], list[Stance]]:
+def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurrence], list[Stance]]:
     """The occurrences of memories in a session, in order of their keys, and the stances in it, in
     order of time."""
     exchanges = writer.exchanges(session.bank, session.id)
     extracted = ExtractedMemories(writer, session.bank)
-    found: list[Sighting] = []
+    found: list[MemoryOccurrence] = []
     stances: list[Stance] = []
     for exchange in exchanges:
         turns = writer.turns(session.bank, session.id, exchange.first_seq, exchange.last_seq)
@@ -126,7 +126,7 @@ def publish_changed_memories(writer: Writer, bank: str) -> None:
         writer.put_retained_memory(bank, key, memory, _current_passage(writer, memory, met[0]))
 
 
-def _combine(bank: str, met: Sequence[Met]) -> Memory:
+def _combine(bank: str, met: Sequence[SessionOccurrence]) -> Memory:
     """One memory from all occurrences of a key: the words of the first, the evidence of all."""
     first, last = met[0].sighting, met[-1].sighting
     evidence = dict.fromkeys(uri for one in reversed(met) for uri in one.sighting.evidence)
@@ -148,11 +148,11 @@ def _combine(bank: str, met: Sequence[Met]) -> Memory:
     )
 
 
-def _current_passage(writer: Writer, memory: Memory, first: Met) -> Passage | None:
+def _current_passage(writer: Writer, memory: Memory, first: SessionOccurrence) -> Passage | None:
     """The passage that makes a memory searchable, in its corrected words; None if it is hidden."""
     known = writer.curation_state(memory.bank, "memory", memory.id)
     if known is not None and known.gone:
         return None
     if known is not None and known.text:
-        memory = replace(worded_memory(memory, known.text), status=Status.VERIFIED)
+        memory = replace(corrected_memory(memory, known.text), status=Status.VERIFIED)
     return memory_passage(memory, first.session, first.sighting.seq, first.sighting.context)

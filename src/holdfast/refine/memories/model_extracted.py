@@ -14,7 +14,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.language import cut
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Network
-from holdfast.model.opinions import Sighting
+from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Turn
 from holdfast.refine.memories.retention_rules import (
     MAX_PER_EXCHANGE,
@@ -89,7 +89,7 @@ class ExtractedMemories:
         self._bank = bank
         self._has_any = store.has_summaries(bank)
 
-    def find(self, exchange: Exchange, turns: Sequence[Turn]) -> list[Sighting] | None:
+    def find(self, exchange: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence] | None:
         """The memories that a model extracted from an exchange; None if no model was asked."""
         known = self._store.summary(self._bank, extraction_hash(turns)) if self._has_any else None
         if known is None or not known.content:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from holdfast.language import cut, names, sentences
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Network
-from holdfast.model.opinions import Sighting
+from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -93,7 +93,7 @@ _PAST_TENSE = {
 _GENERATED = re.compile(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
 
 
-def retain_exchange(exchange: Exchange, turns: Sequence[Turn], by_person: bool) -> list[Sighting]:
+def retain_exchange(exchange: Exchange, turns: Sequence[Turn], by_person: bool) -> list[MemoryOccurrence]:
     """What to retain of one exchange, the best first. Without `by_person` (in the session of a
     subagent) the request is an agent's and states no rules."""
     commands = [
@@ -115,9 +115,9 @@ def retain_exchange(exchange: Exchange, turns: Sequence[Turn], by_person: bool) 
     return distinct(found)[:MAX_PER_EXCHANGE]
 
 
-def distinct(found: Iterable[Sighting]) -> list[Sighting]:
+def distinct(found: Iterable[MemoryOccurrence]) -> list[MemoryOccurrence]:
     """Without near-duplicates: the first of them is kept, with the evidence of the others."""
-    kept: dict[str, Sighting] = {}
+    kept: dict[str, MemoryOccurrence] = {}
     stems_by_key: dict[str, frozenset[str]] = {}
     for one in found:
         own = stems(one.what)
@@ -154,14 +154,14 @@ def make_occurrence(
     evidence: Sequence[Turn] = (),
     needs: int = 1,
     key: str = "",
-) -> Sighting:
+) -> MemoryOccurrence:
     """An occurrence of a memory in an exchange. It is shown once `needs` sessions have one with the
     same `key`; without `key`, the same stems in any order make the same key."""
     x = exchange
     what = cut(what, MAX_WHAT_CHARS)
     turn_uris = tuple(uri("turn", turn.id) for turn in evidence[: _LIMITS.max_turns_as_evidence])
     context = f"{date_words(x.started)} {network.value} {where} {split_identifiers(what)}"
-    return Sighting(
+    return MemoryOccurrence(
         key or f"{network.value}:{content_id(*sorted(stems(what)))}",
         x.first_seq,
         x.ended or x.started,
@@ -183,7 +183,7 @@ def _last_test_passed(turns: Sequence[Turn]) -> bool | None:
     return runs[-1] if runs else None
 
 
-def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[Sighting]:
+def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOccurrence]:
     """What was done: changes that tools prove, in the words of a commit or of the reply."""
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
     changed = [path for path in x.files_modified if not is_outside_project(path)]
@@ -266,7 +266,7 @@ def _find_cause(x: Exchange, turns: Sequence[Turn]) -> str:
     return ""
 
 
-def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[Sighting]:
+def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
     """The first rule or decision that the person stated, in their words."""
     for turn in turns:
         if turn.role is not Role.USER or turn.trust is Trust.EXTERNAL:
@@ -285,7 +285,7 @@ def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[Sighting]:
 
 def _errors(
     x: Exchange, turns: Sequence[Turn], commands: Mapping[str, Command], cause: str
-) -> list[Sighting]:
+) -> list[MemoryOccurrence]:
     """The first error of a command that changes to files ended. If there is none, the first error
     at all, which is shown once a second session has it. `commands` are by turn id."""
     failed: dict[str, tuple[Turn, str]] = {}
@@ -327,7 +327,7 @@ def _error_of(tool: ToolCall, command: Command) -> str:
 
 def _fixed_error(
     x: Exchange, name: str, failed: tuple[Turn, str], passed: Turn, files: list[str], cause: str
-) -> Sighting:
+) -> MemoryOccurrence:
     first, error = failed
     where = ", ".join(list(dict.fromkeys(files))[: _LIMITS.max_files])
     what = f"`{name}` failed with “{error}”; it passed after changes to {where}"
@@ -336,7 +336,7 @@ def _fixed_error(
     )
 
 
-def _project_commands(x: Exchange, commands: Iterable[tuple[Turn, Command]]) -> list[Sighting]:
+def _project_commands(x: Exchange, commands: Iterable[tuple[Turn, Command]]) -> list[MemoryOccurrence]:
     """The first command of the project that succeeded. What runs the tests is shown at once, any
     other command once a second session runs it."""
     for turn, command in commands:
@@ -363,7 +363,7 @@ def _project_commands(x: Exchange, commands: Iterable[tuple[Turn, Command]]) -> 
     return []
 
 
-def changed_together(exchanges: Sequence[Exchange]) -> list[Sighting]:
+def changed_together(exchanges: Sequence[Exchange]) -> list[MemoryOccurrence]:
     """One occurrence for each pair of files that a session changed together."""
     files = dict.fromkeys(path for x in exchanges for path in x.files_modified)
     ours = sorted(path for path in files if not _GENERATED.search(path))

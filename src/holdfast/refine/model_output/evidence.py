@@ -1,8 +1,8 @@
-"""Whether what a model says is borne out by the turns it was shown.
+"""Checks whether the turns that a model was shown support what it says.
 
-Every name of a file, of code, and every longer number must stand in the turns, outside of what
-came from elsewhere; and enough of the words must be words that the person or the agent used. So
-neither an invention nor an order hidden in a file becomes a memory, and nor does an answer in
+Every file name, code name and longer number must occur in the turns, outside of tool results from
+outside the project, and enough of the words must be words that the user or the agent used. So
+neither an invention nor an instruction hidden in a file becomes a memory, nor does an answer in
 another language than the session's.
 """
 
@@ -13,87 +13,89 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.language import STOPWORDS, plain, sentences, squeeze, stem, words
 from holdfast.model.records import Turn
-from holdfast.model.trust import Trust
-from holdfast.refine.core.passages import turn_text
-from holdfast.refine.model_output.prompts import turn_text_without_result
+from holdfast.refine.model_output.prompts import trusted_text
 
+# The share of a sentence's words that the evidence must contain. Higher values reject sentences
+# that say the same in other words; lower ones accept sentences about something else.
+# A fact is kept by itself, without the summary that would put it into context.
 FACT_SHARE = 0.5
 SUMMARY_SHARE = 0.34
-# How much of a sentence each of several records must have that bear it out together.
+# For each of several records that support a sentence together.
 PART_SHARE = 0.2
-_QUOTED = re.compile(r"`([^`\n]{1,200})`")
+# Characters of a tool call's action whose words count as said: a command, but not a whole file.
+_MAX_ACTION_CHARACTERS = 500
+_CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
 _TOKEN = re.compile(r"[\w@~$./\\:#-]*\w(?:\(\))?")
-_NAME = re.compile(r"_|[a-z0-9][A-Z]|\w\.[A-Za-z]|::|^[~/]|/.*/|^--\w|^[A-Z]{2,}\d|\(\)$|\d\d")
+_CODE_NAME = re.compile(r"_|[a-z0-9][A-Z]|\w\.[A-Za-z]|::|^[~/]|/.*/|^--\w|^[A-Z]{2,}\d|\(\)$|\d\d")
 _ABBREVIATIONS = frozenset("e.g i.e etc vs cf a.m p.m".split())
-_PLACE = re.compile(r"(?:[:#]L?\d+(?:[-:]\d+)*|\(\))$")
-# From here on lie the scripts that set no space between words.
-_UNSPACED = "\u2e80"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_LINE_SUFFIX = re.compile(r"(?:[:#]L?\d+(?:[-:]\d+)*|\(\))$")
+# The scripts that are written without spaces start here.
+_FIRST_UNSPACED = "\u2e80"
+_INVISIBLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
 
 
 def clean_text(text: str) -> str:
-    """A model's words as plain text: no marks, no tags, nothing that cannot be seen."""
-    return squeeze(plain(_CONTROL.sub("", text)))
+    """A model's text without markup, tags and invisible characters."""
+    return squeeze(plain(_INVISIBLE.sub("", text)))
 
 
 class Evidence:
-    """The turns, ready to be asked."""
+    """The texts that claims are checked against."""
 
     def __init__(self, said: Iterable[str], known: Iterable[str]) -> None:
-        """`said` are the words that claims must be made of, `known` all that may be named."""
-        self._stems = {piece for text in said for piece in _pieces(text)}
+        """The words of a claim must be from `said`, its names from `known`."""
+        self._stems = {piece for text in said for piece in _comparable(text)}
         self._known = "\n".join(known).casefold()
 
     @classmethod
     def from_turns(cls, turns: Sequence[Turn]) -> Evidence:
-        """What the turns of an exchange bear out."""
-        known = [
-            turn_text_without_result(turn)
-            if turn.tool is not None and turn.trust is Trust.EXTERNAL
-            else turn_text(turn)
-            for turn in turns
-        ]
+        """The evidence of an exchange."""
         said = [
-            turn.text if turn.tool is None else f"{turn.tool.target} {turn.tool.action[:500]}"
+            f"{turn.tool.target} {turn.tool.action[:_MAX_ACTION_CHARACTERS]}"
+            if turn.tool is not None
+            else turn.text
             for turn in turns
         ]
-        return cls(said, known)
+        return cls(said, map(trusted_text, turns))
 
     def contains_name(self, name: str) -> bool:
-        """Whether a name stands in the turns; a line number or brackets behind it need not."""
-        bare = _PLACE.sub("", name).strip(".:/\\").casefold()
+        """Whether a name occurs in the turns, with or without a line number or brackets after it."""
+        bare = _LINE_SUFFIX.sub("", name).strip(".:/\\").casefold()
         return not bare or bare in self._known
 
     def supports(self, sentence: str, share: float) -> bool:
-        """Whether a claim names nothing unknown, and is made of the turns' words."""
-        if not all(self.contains_name(name) for name in _names(sentence)):
+        """Whether all names in a sentence occur in the turns, and this share of its words."""
+        if not all(self.contains_name(name) for name in _code_names(sentence)):
             return False
-        pieces = _pieces(sentence)
+        pieces = _comparable(sentence)
         return bool(pieces) and sum(p in self._stems for p in pieces) >= share * len(pieces)
 
     def supported_sentences(self, text: str, share: float) -> str:
-        """The sentences of a text that are borne out."""
+        """The sentences of a text that are supported."""
         return " ".join(s for s in sentences(text) if self.supports(s, share))
 
 
-def _names(sentence: str) -> list[str]:
+def _code_names(sentence: str) -> list[str]:
     found: list[str] = []
-    for quoted in _QUOTED.findall(sentence):
+    for quoted in _CODE_SPAN.findall(sentence):
         found += quoted.split()
     for token in _TOKEN.findall(sentence):
-        if _NAME.search(token) and token.casefold() not in _ABBREVIATIONS:
+        if _CODE_NAME.search(token) and token.casefold() not in _ABBREVIATIONS:
             found.append(token)
     return found
 
 
-def _pieces(text: str) -> set[str]:
-    """What to compare texts by: stems, and pairs of characters where words are not set apart."""
+def _comparable(text: str) -> set[str]:
+    """What texts are compared by: stems, the starts of words that are not ASCII, and pairs of
+    characters in scripts without spaces."""
     pieces: set[str] = set()
     for word in words(text):
         if word.isascii():
             if len(word) > 2 and word not in STOPWORDS:
                 pieces.add(stem(word))
-        elif word[0] >= _UNSPACED:
+        elif word[0] >= _FIRST_UNSPACED:
             pieces.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
         elif len(word) > 2:
             pieces.add(word[:5])

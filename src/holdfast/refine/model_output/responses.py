@@ -1,5 +1,5 @@
-"""What a model answered, read once into types. Small faults are mended; what cannot be read is a
-`ModelAnswerError` that says why, so that the model can be told.
+"""Parses the answers of a model into typed drafts. Small errors are corrected; an answer that cannot
+be used raises `ModelAnswerError` with a reason that can be sent back to the model.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.errors import ModelAnswerError
 
-_LONGEST = 4000
-_MOST_ITEMS = 40
+# More than any field or list of a good answer has; what is longer is cut.
+_MAX_CHARACTERS = 4000
+_MAX_ITEMS = 40
 
 
 class ExchangeDraft(NamedTuple):
-    """One exchange as a model sees it; nothing in it is believed yet."""
+    """A model's summary of one exchange, not checked yet."""
 
     type: str
     title: str
@@ -25,7 +26,7 @@ class ExchangeDraft(NamedTuple):
 
 
 class DigestDraft(NamedTuple):
-    """A session as a model sees it."""
+    """A model's digest of a session, not checked yet."""
 
     request: str
     investigated: tuple[str, ...]
@@ -35,25 +36,25 @@ class DigestDraft(NamedTuple):
 
 
 def parse_exchanges(text: str, wanted: int) -> dict[int, ExchangeDraft]:
-    """The drafts by their numbers, 1 to `wanted`; at least one of them."""
+    """The drafts by number, 1 to `wanted`. Raises `ModelAnswerError` if there are none."""
     whole = parse_object(text)
     items = whole.get("exchanges", [whole] if wanted == 1 else None)
     if not isinstance(items, list):
         raise ModelAnswerError("it has no list of exchanges.")
     found: dict[int, ExchangeDraft] = {}
-    for item in cast(list[object], items)[: wanted + _MOST_ITEMS]:
+    for item in cast(list[object], items)[: wanted + _MAX_ITEMS]:
         if not isinstance(item, dict):
             continue
         fields = cast(dict[str, Any], item)
         number: object = fields.get("number", 1 if wanted == 1 else None)
         if isinstance(number, int) and 1 <= number <= wanted and number not in found:
             draft = ExchangeDraft(
-                _text(fields, "type"),
-                _text(fields, "title"),
-                _text(fields, "summary"),
-                _text(fields, "details"),
-                _texts(fields, "facts"),
-                _texts(fields, "keywords"),
+                text_field(fields, "type"),
+                text_field(fields, "title"),
+                text_field(fields, "summary"),
+                text_field(fields, "details"),
+                _text_list(fields, "facts"),
+                _text_list(fields, "keywords"),
             )
             if draft.title or draft.summary:
                 found[number] = draft
@@ -63,11 +64,14 @@ def parse_exchanges(text: str, wanted: int) -> dict[int, ExchangeDraft]:
 
 
 def parse_digest(text: str) -> DigestDraft:
-    """The draft of a digest."""
+    """The draft of a digest. Raises `ModelAnswerError` if all fields are missing."""
     whole = parse_object(text)
     draft = DigestDraft(
-        _text(whole, "request"),
-        *(_texts(whole, name) for name in ("investigated", "learned", "completed", "next_steps")),
+        text_field(whole, "request"),
+        *(
+            _text_list(whole, name)
+            for name in ("investigated", "learned", "completed", "next_steps")
+        ),
     )
     if not any(draft):
         raise ModelAnswerError("it has none of the fields that were asked for.")
@@ -75,7 +79,7 @@ def parse_digest(text: str) -> DigestDraft:
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """The first JSON object in a text, whatever stands around it."""
+    """The first JSON object in a text, with or without other text around it."""
     if not text.strip():
         raise ModelAnswerError("it was empty.")
     start = text.find("{")
@@ -88,14 +92,15 @@ def parse_object(text: str) -> dict[str, Any]:
     return cast(dict[str, Any], found)
 
 
-def _text(fields: dict[str, Any], name: str) -> str:
+def text_field(fields: dict[str, Any], name: str, limit: int = _MAX_CHARACTERS) -> str:
+    """The start of a field if it is a text, else ""."""
     value: object = fields.get(name)
-    return value[:_LONGEST] if isinstance(value, str) else ""
+    return value[:limit] if isinstance(value, str) else ""
 
 
-def _texts(fields: dict[str, Any], name: str) -> tuple[str, ...]:
+def _text_list(fields: dict[str, Any], name: str) -> tuple[str, ...]:
     value: object = fields.get(name)
     if isinstance(value, str):
         value = [value]
     items = cast(list[object], value) if isinstance(value, list) else []
-    return tuple(item[:_LONGEST] for item in items[:_MOST_ITEMS] if isinstance(item, str))
+    return tuple(item[:_MAX_CHARACTERS] for item in items[:_MAX_ITEMS] if isinstance(item, str))

@@ -10,7 +10,7 @@ from holdfast.model.knowledge import Pattern
 from holdfast.model.team import Commit
 from holdfast.model.trust import least_trusted
 from holdfast.model.uris import uri
-from holdfast.refine.rules.patterns import confidence
+from holdfast.refine.rules.patterns import pattern_confidence
 
 DOMAIN = "commits"
 _LOOKED_AT = 60
@@ -51,7 +51,7 @@ def _pattern(bank: str, text: str, commits: Sequence[Commit]) -> Pattern:
         content_id("pattern", "commits", text),
         text,
         DOMAIN,
-        confidence(len(commits), len(authors)),
+        pattern_confidence(len(commits), len(authors)),
         len(commits),
         least_trusted(c.trust for c in commits),
         tuple(f"commit {c.id}" for c in commits[-_NAMED:]),

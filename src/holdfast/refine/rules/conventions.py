@@ -117,23 +117,23 @@ class Convention(NamedTuple):
 
     text: str
     decides: bool = False
-    firm: bool = False
+    explicit: bool = False
     quotable: bool = True
     about: str = ""
 
 
-def find_conventions(text: str, firmly: bool = False) -> list[Convention]:
+def find_conventions(text: str, explicit_only: bool = False) -> list[Convention]:
     """The sentences of a person's message that say how things are done; `firmly` takes only those
     that say so outright, as for prose that tells of much else."""
-    if len(text) > TYPED or (firmly and not _FIRM.search(text)):
+    if len(text) > TYPED or (explicit_only and not _FIRM.search(text)):
         return []
     found: list[Convention] = []
     for sentence in sentences(text):
         said = squeeze(plain(sentence))
         convention = _convention(said)
-        if convention is not None and (convention.firm or not firmly):
+        if convention is not None and (convention.explicit or not explicit_only):
             found.append(convention)
-        elif not firmly:
+        elif not explicit_only:
             found += _by_the_way(said)
     return found
 

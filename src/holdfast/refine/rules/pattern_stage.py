@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from holdfast.model.corrections import worded_commit, worded_memory
+from holdfast.model.corrections import corrected_commit, corrected_memory
 from holdfast.model.knowledge import FactKind, Memory
 from holdfast.model.team import Commit
-from holdfast.model.trust import ENDED
+from holdfast.model.trust import ENDED_STATUSES
 from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.patterns import make_patterns
 from holdfast.refine.rules.statements import of_commit, of_memory, of_session
@@ -38,8 +38,8 @@ def update_patterns(writer: Writer, tick: Callable[[], None] = lambda: None) -> 
 def _superseded(writer: Writer, bank: str) -> set[str]:
     """The records whose rules hold no longer: what replaced them is stated elsewhere."""
     facts = [fact for fact in writer.facts(bank) if fact.kind is FactKind.RULE]
-    ended = {link for fact in facts if fact.status in ENDED for link in fact.evidence}
-    return ended - {link for fact in facts if fact.status not in ENDED for link in fact.evidence}
+    ended = {link for fact in facts if fact.status in ENDED_STATUSES for link in fact.evidence}
+    return ended - {link for fact in facts if fact.status not in ENDED_STATUSES for link in fact.evidence}
 
 
 def _read(writer: Writer, bank: str, session: str) -> None:
@@ -64,7 +64,7 @@ def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
         if known is None:
             yield commit
         elif not known.gone:
-            yield worded_commit(commit, known.text) if known.text else commit
+            yield corrected_commit(commit, known.text) if known.text else commit
 
 
 def _memories(writer: Writer, bank: str) -> Iterator[Memory]:
@@ -73,4 +73,4 @@ def _memories(writer: Writer, bank: str) -> Iterator[Memory]:
         if memory.by_agent and not (known and known.text):
             continue
         if known is None or not known.gone:
-            yield worded_memory(memory, known.text) if known and known.text else memory
+            yield corrected_memory(memory, known.text) if known and known.text else memory

@@ -125,7 +125,7 @@ def _pattern(bank: str, group: _Group, against: Sequence[Statement]) -> Pattern:
         content_id("pattern", first.uri, str(first.place)),
         content,
         domain_of(" ".join((content, *(s.text for s in group.members if not s.about)))),
-        confidence(len(sources), len(authors), len(opposed)),
+        pattern_confidence(len(sources), len(authors), len(opposed)),
         len(sources),
         least_trusted(s.trust for s in group.members),
         sources,
@@ -138,7 +138,7 @@ def _pattern(bank: str, group: _Group, against: Sequence[Statement]) -> Pattern:
     )
 
 
-def confidence(occurrences: int, authors: int, against: int = 0) -> float:
+def pattern_confidence(occurrences: int, authors: int, against: int = 0) -> float:
     """How sure it is that a pattern is one."""
     if not occurrences:
         return 0.0

@@ -1,8 +1,7 @@
-"""Files of rules as records, kept in step with the files.
+"""Rule files as records, kept in step with the files.
 
-What a bank's rules are follows from files alone, so nothing here is decided: a section that is
-gone from its file is gone from the memory. One checkout's rules hold at a time: those of the
-worktree that was last worked in.
+The rules of a bank depend only on files: a section that is gone from its file is gone from the
+memory. The rules of one checkout hold at a time, those of the worktree that was last worked in.
 """
 
 from __future__ import annotations
@@ -25,24 +24,26 @@ from holdfast.sources.rule_places import RULES_FOLDER, RuleLocation, find_rule_f
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.protocol.rules import ReadRuleFile
 
-_SESSIONS = 20
-_OWN = ("CLAUDE.local.md",)
+# Latest sessions whose folders are tried when no rules were read before.
+_MAX_SESSIONS = 20
+# Rule files of the project that only the user sees.
+_USER_FILES = ("CLAUDE.local.md",)
 
 
-def is_current(reader: Reader, bank: str, places: Sequence[RuleLocation]) -> bool:
-    """Whether the rules of a bank are those of these files, by their stamps."""
+def rules_are_current(reader: Reader, bank: str, places: Sequence[RuleLocation]) -> bool:
+    """Whether the stored rules are those of these files, by path and modification stamp."""
     known = {seen.file: seen.stamp for seen in reader.rule_files(bank)}
     return known == {place.file: place.stamp for place in places}
 
 
-def read_rules(
+def store_rules(
     writer: Writer, bank: str, root: str, places: Sequence[RuleLocation], redactor: Redactor
 ) -> bool:
-    """Make the rules of a bank those of these files; returns whether any words changed."""
+    """Replace the rules of a bank by those in these files; returns whether any text changed."""
     seen: list[ReadRuleFile] = []
     rules: list[Rule] = []
     for place in places:
-        raw = _bytes(place.file)
+        raw = _read_file(place.file)
         if raw is not None:
             digest = hashlib.sha256(raw).hexdigest()[:32]
             seen.append(ReadRuleFile(place.file, root, place.stamp, digest))
@@ -53,50 +54,53 @@ def read_rules(
     return before != {(r.path, r.heading, r.text, r.paths) for r in rules}
 
 
-def _bytes(file: str) -> bytes | None:
+def _read_file(file: str) -> bytes | None:
     try:
         with Path(file).open("rb") as stream:
             return stream.read(MAX_FILE_BYTES)
     except OSError:
-        return None  # gone or locked away since its name was read: looked at again next time
+        return None  # removed or unreadable since it was listed: tried again next time
 
 
 def _rules(bank: str, place: RuleLocation, raw: bytes, redactor: Redactor) -> Iterator[Rule]:
-    whole = read_rule_file(raw)
-    met: Counter[str] = Counter()
-    updated = _time(place.stamp)
-    named = place.path.partition("rules/")[2] if "rules/" in place.path else ""
-    for section in whole.sections:
-        met[section.heading] += 1
+    parsed = read_rule_file(raw)
+    headings: Counter[str] = Counter()
+    updated = _modified(place.stamp)
+    name_in_rules_folder = place.path.partition("rules/")[2]
+    for section in parsed.sections:
+        headings[section.heading] += 1
         text = redactor.redact(section.text).text
         yield Rule(
             bank,
-            content_id("rule", place.path, section.heading, str(met[section.heading])),
+            content_id("rule", place.path, section.heading, str(headings[section.heading])),
             place.path,
             redactor.redact(section.heading).text,
             text,
-            Path(named).stem if named else domain_of(f"{section.heading} {text}"),
-            whole.paths,
-            Trust.USER if place.of_user or place.path in _OWN else Trust.TEAM,
+            Path(name_in_rules_folder).stem
+            if name_in_rules_folder
+            else domain_of(f"{section.heading} {text}"),
+            parsed.paths,
+            Trust.USER if place.of_user or place.path in _USER_FILES else Trust.TEAM,
             place.file,
             section.line,
             updated,
         )
 
 
-def _time(stamp: str) -> str:
-    moment = datetime.fromtimestamp(int(stamp.partition("-")[0]) / 1e9, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _modified(stamp: str) -> str:
+    """The time in a stamp, which starts with the modification time in nanoseconds."""
+    time = datetime.fromtimestamp(int(stamp.partition("-")[0]) / 1e9, UTC)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def root_of(reader: Reader, bank: str) -> str:
-    """The folder of a bank's project on this machine: where its rules were last read, or where
-    it was last worked in; "" if there is none any more."""
+def bank_root(reader: Reader, bank: str) -> str:
+    """The project folder of a bank on this machine: where its rules were last read, or else where
+    it was last worked in, folders with rules first; "" if none exists any more."""
     known = [seen.root for seen in reader.rule_files(bank) if seen.root]
     if known and os.path.isdir(known[0]):  # noqa: PTH112
         return known[0]
     found = reader.bank(bank)
-    cwds = [session.cwd for session in reader.sessions(bank, _SESSIONS) if session.cwd]
+    cwds = [session.cwd for session in reader.sessions(bank, _MAX_SESSIONS) if session.cwd]
     kinds = ("folder:", "path:")
     aliases = [a.partition(":")[2] for a in found.aliases if a.startswith(kinds)] if found else []
     folders = [project_root(cwd) for cwd in dict.fromkeys(cwds) if os.path.isdir(cwd)]  # noqa: PTH112

@@ -87,7 +87,7 @@ def _files(turn: Turn, exchanges: Sequence[Exchange]) -> tuple[str, ...]:
 
 def of_commit(commit: Commit) -> Iterator[Statement]:
     """What the message of a commit states outright."""
-    found = find_conventions(f"{commit.subject}\n\n{commit.body}"[:1500], firmly=True)
+    found = find_conventions(f"{commit.subject}\n\n{commit.body}"[:1500], explicit_only=True)
     for place, convention in enumerate(found):
         yield Statement(
             commit.bank,

@@ -78,7 +78,9 @@ def _unchanged_exchanges(writer: Writer, stale: StaleSession) -> list[Exchange]:
     return [] if _has_other_roles(writer, bank, session) else before
 
 
-def _has_other_roles(writer: SessionReader, bank: str, session: str, last: int | None = None) -> bool:
+def _has_other_roles(
+    writer: SessionReader, bank: str, session: str, last: int | None = None
+) -> bool:
     """Whether a session has turns of an agent or a tool, up to position `last`."""
     for turn in writer.all_turns(bank, session):
         if last is not None and turn.seq > last:
@@ -89,7 +91,11 @@ def _has_other_roles(writer: SessionReader, bank: str, session: str, last: int |
 
 
 def derive(
-    writer: SessionReader, stale: StaleSession, session: Session | None, kept: list[Exchange], first: int
+    writer: SessionReader,
+    stale: StaleSession,
+    session: Session | None,
+    kept: list[Exchange],
+    first: int,
 ) -> Iterator[Derived]:
     """The rows derived from a session, from position `first` on; the exchanges before it are
     `kept`."""
@@ -97,7 +103,7 @@ def derive(
     reply = ""
     overlay = CurationOverlay(writer, stale.bank, stale.session)
     passages = TurnPassageBuilder(_previous_text(writer, kept))
-    grouping = ExchangeGrouper(dialogue=not _has_other_roles(writer, stale.bank, stale.session))
+    grouper = ExchangeGrouper(dialogue=not _has_other_roles(writer, stale.bank, stale.session))
 
     def close(group: list[Turn]) -> Iterator[Derived]:
         exchange, derived = overlay.exchange(group)
@@ -107,15 +113,15 @@ def derive(
     for read in writer.all_turns(stale.bank, stale.session, first):
         turn, replaced = overlay.apply_correction(read)
         yield from replaced
-        if group := grouping.add(turn):
+        if group := grouper.add(turn):
             yield from close(group)
-        if overlay.hide(turn, grouping.exchange):
+        if overlay.hide(turn, grouper.exchange):
             yield HiddenTurn(turn.id)
             continue
-        yield overlay.set_status(passages.build(turn), turn, grouping.exchange)
+        yield overlay.set_status(passages.build(turn), turn, grouper.exchange)
         if turn.role is Role.ASSISTANT:
             reply = turn.text
-    if group := grouping.finish():
+    if group := grouper.finish():
         yield from close(group)
     closing = reply or last_assistant_text(writer, kept)
     digest = build_digest(session, exchanges, closing) if session else None

@@ -12,6 +12,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Session
 from holdfast.model.trust import least_trusted
 from holdfast.refine.core import signals
+from holdfast.refine.sessions.exchanges import is_commit
 
 
 class DigestLimits(NamedTuple):
@@ -49,7 +50,7 @@ def build_digest(session: Session, exchanges: Sequence[Exchange], closing: str) 
         outcome=_outcome(exchanges),
         trust=least_trusted(exchange.trust for exchange in exchanges),
         investigated=_investigated(exchanges),
-        learned=_distinct(fact for x in exchanges for fact in x.facts if not _is_commit(fact)),
+        learned=_distinct(fact for x in exchanges for fact in x.facts if not is_commit(fact)),
         completed=_completed(exchanges),
         next_steps=_next_steps(exchanges, closing),
         topics=_topics(exchanges),
@@ -60,10 +61,6 @@ def build_digest(session: Session, exchanges: Sequence[Exchange], closing: str) 
 def digest_id(session: str) -> str:
     """The id of the digest of a session."""
     return content_id("digest", session)
-
-
-def _is_commit(fact: str) -> bool:
-    return fact.startswith("Committed: ")
 
 
 def _request(session: Session, exchanges: Sequence[Exchange]) -> str:
@@ -98,7 +95,7 @@ def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
         if exchange.outcome is Outcome.DONE and exchange.type is not ExchangeType.DISCOVERY:
             joint = " " if exchange.title.endswith(("?", "!", ".", "…")) else ": "
             done.append(exchange.title + (joint + exchange.summary if exchange.summary else ""))
-        done += [fact for fact in exchange.facts if _is_commit(fact)]
+        done += [fact for fact in exchange.facts if is_commit(fact)]
     return _distinct(done, limit=LIMITS.completed)
 
 

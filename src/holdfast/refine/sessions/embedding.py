@@ -130,7 +130,9 @@ def _open_embedder(model: str) -> Embedder:
 
 
 def _texts(passages: Sequence[Passage]) -> Iterator[str]:
-    return (text for passage in passages for unit in _embedding_units(passage) for text in unit.texts)
+    return (
+        text for passage in passages for unit in _embedding_units(passage) for text in unit.texts
+    )
 
 
 def _store_vectors(

@@ -1,7 +1,7 @@
-"""L2: one exchange per human request, made by rules from the turns alone.
+"""L2: groups turns into exchanges, one per user request, and builds each by rules.
 
-Extractive and deterministic: every sentence was said by someone, every file was touched by a
-tool, and the same turns always give the same exchanges under the same ids.
+The result is extractive and deterministic: every sentence is from a turn, every file from a tool
+call, and the same turns always give the same exchanges with the same ids.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from holdfast.language import cut, decides, headings, is_chatter, plain, sentences, squeeze
 from holdfast.model.ids import content_id
@@ -16,17 +17,52 @@ from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import least_trusted
 from holdfast.refine.core import signals
 from holdfast.refine.core.keywords import extract_keywords
+from holdfast.refine.core.passages import tool_status
 
-TITLE_LIMIT = 90
-SUMMARY_LIMIT = 320
-DETAILS_LIMIT = 1500
-FACTS_LIMIT = 5
-FILES_LIMIT = 40
-DIALOGUE_TURNS = 8
-_READ = 12_000
-# A group holds its turns whole up to here, and the starts of those that follow.
-_HELD = 4_000_000
-_READ_IN_PASSING = 500
+
+class ExchangeLimits(NamedTuple):
+    """How much of a group of turns is read, and how long the parts of an exchange may get. Titles
+    and summaries are what lists, briefs and hits show; details only help to find the exchange."""
+
+    title_characters: int = 90
+    summary_characters: int = 320
+    details_characters: int = 1500
+    # The parts of the details.
+    asked_characters: int = 400
+    failure_characters: int = 220
+    tests_characters: int = 200
+    result_characters: int = 700
+    failures: int = 3
+    details_files: int = 12
+    summary_files: int = 4
+    command_characters: int = 80
+    facts: int = 5
+    # Of these, commits.
+    commits: int = 2
+    fact_characters: int = 300
+    files: int = 40
+    # In a dialogue without an agent no answer ends an exchange; so many turns are one.
+    dialogue_turns: int = 8
+    # Characters of the request and of the reply that are read, and of the request for decisions.
+    read_characters: int = 12_000
+    decision_characters: int = 2000
+    # A group keeps its turns complete up to so many characters, and the starts of those after.
+    group_characters: int = 4_000_000
+    turn_start_characters: int = 500
+    # A reply of so many characters says what came of the request. A shorter one does, too, if it
+    # has at least the second number and does not only announce what follows.
+    long_reply_characters: int = 80
+    short_reply_characters: int = 30
+    # A request of fewer words ("commit", "fix it") does not make a title by itself.
+    title_words: int = 3
+    shortest_title_sentence: int = 15
+    shortest_summary_sentence: int = 12
+    # Sentences with the same first letters are the same.
+    same_sentence_letters: int = 60
+
+
+LIMITS = ExchangeLimits()
+_COMMITTED = "Committed: "
 
 _COURTESY = re.compile(
     r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
@@ -41,37 +77,39 @@ _PLAN_PREAMBLE = re.compile(
 
 
 class ExchangeGrouper:
-    """Cuts a stream of turns where a person asks for something new."""
+    """Splits a stream of turns into groups: a new one starts when the user asks for something
+    new."""
 
     def __init__(self, dialogue: bool) -> None:
-        """In a dialogue of people nobody answers, so a stretch of talk is the unit."""
+        """`dialogue`: only people speak, so a group is a fixed number of turns."""
         self._is_dialogue = dialogue
         self._turns: list[Turn] = []
         self._answered = False
         self._characters = 0
 
     def add(self, turn: Turn) -> list[Turn]:
-        """Take the next turn; returns the group that it closes, if it does."""
+        """Add the next turn; returns the group that ends before it, [] if none does."""
         asks = turn.role is Role.USER and not signals.is_interruption(turn)
         if self._is_dialogue:
-            closes = len(self._turns) == DIALOGUE_TURNS
+            closes = len(self._turns) == LIMITS.dialogue_turns
         else:
             closes = asks and self._answered and not signals.is_go_ahead(turn.text)
         closed = self.finish() if closes else []
         self._answered = self._answered or not asks
         self._characters += len(turn.text)
-        if self._characters > _HELD and len(turn.text) > _READ_IN_PASSING:
-            turn = replace(turn, text=turn.text[:_READ_IN_PASSING])
+        start = LIMITS.turn_start_characters
+        if self._characters > LIMITS.group_characters and len(turn.text) > start:
+            turn = replace(turn, text=turn.text[:start])
         self._turns.append(turn)
         return closed
 
     @property
     def exchange(self) -> str:
-        """The id of the exchange that the open group will be."""
+        """The id of the exchange that the open group will become."""
         return exchange_id(self._turns[0])
 
     def finish(self) -> list[Turn]:
-        """The group that is still open, [] if there is none."""
+        """End and return the open group, [] if there is none."""
         closed, self._turns = self._turns, []
         self._answered = False
         self._characters = 0
@@ -83,25 +121,32 @@ def exchange_id(first: Turn) -> str:
     return content_id("exchange", first.session, first.id)
 
 
+def is_commit(fact: str) -> bool:
+    """Whether a fact of an exchange is the message of a commit made in it."""
+    return fact.startswith(_COMMITTED)
+
+
 def build_exchange(turns: Sequence[Turn]) -> Exchange:
-    """The exchange that a group of turns is."""
+    """The exchange of a group of turns."""
     request = "\n\n".join(
         turn.text
         for turn in turns
         if turn.role is Role.USER and not signals.is_interruption(turn) and turn.text != "[image]"
     )
-    request = request[:_READ]
-    said = [turn for turn in turns if turn.role is Role.ASSISTANT]
-    reply = _final_reply(said)[:_READ]
+    request = request[: LIMITS.read_characters]
+    replies = [turn for turn in turns if turn.role is Role.ASSISTANT]
+    reply = _final_reply(replies)[: LIMITS.read_characters]
     read = _files(turns, signals.READ_TOOLS)
     modified = _files(turns, signals.EDIT_TOOLS)
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
     asks = signals.is_question(request)
     changed = bool(modified or commits) or (signals.uses_subagents(turns) and not asks)
     title = _title(request, reply, modified, commits)
-    told = [cut(fact, 300) for fact in signals.notable_sentences(turns, FACTS_LIMIT + 1)]
-    told = [fact for fact in told if _compare_key(fact) != _compare_key(title)]
-    facts = [f"Committed: {message}" for message in commits][:2] + told
+    # One more than is needed, because the title may be one of them.
+    found = signals.notable_sentences(turns, LIMITS.facts + 1)
+    notable = [cut(sentence, LIMITS.fact_characters) for sentence in found]
+    notable = [sentence for sentence in notable if _compare_key(sentence) != _compare_key(title)]
+    facts = [_COMMITTED + message for message in commits[: LIMITS.commits]] + notable
     first, last = turns[0], turns[-1]
     times = [turn.time for turn in turns if turn.time]
     return Exchange(
@@ -112,32 +157,34 @@ def build_exchange(turns: Sequence[Turn]) -> Exchange:
         last_seq=last.seq,
         started=times[0] if times else "",
         ended=times[-1] if times else "",
-        type=signals.classify_exchange(request, title, changed, _states_decision(request, told)),
+        type=signals.classify_exchange(request, title, changed, _states_decision(request, notable)),
         title=title,
         summary=_summary(reply, turns, modified),
         details=_details(request, turns, reply, modified),
         outcome=signals.infer_outcome(turns, changed),
         trust=least_trusted(turn.trust for turn in turns),
-        facts=tuple(facts[:FACTS_LIMIT]),
+        facts=tuple(facts[: LIMITS.facts]),
         keywords=extract_keywords(request, reply, [*modified, *read]),
-        files_read=tuple(path for path in read if path not in modified)[:FILES_LIMIT],
-        files_modified=modified[:FILES_LIMIT],
+        files_read=tuple(path for path in read if path not in modified)[: LIMITS.files],
+        files_modified=modified[: LIMITS.files],
         branch=next((turn.branch for turn in turns if turn.branch), ""),
     )
 
 
-def _final_reply(said: Sequence[Turn]) -> str:
-    """The last thing the assistant said at any length: where it tells what came of it. A few
-    words count if they tell something and do not only lead up to what follows."""
-    for turn in reversed(said):
+def _final_reply(replies: Sequence[Turn]) -> str:
+    """The last reply that says something about the result, else the last reply."""
+    for turn in reversed(replies):
         text = turn.text
-        if len(text) >= 80 or (len(text) >= 30 and text[-1] not in ":…" and not is_chatter(text)):
+        if len(text) >= LIMITS.long_reply_characters:
             return text
-    return said[-1].text if said else ""
+        long_enough = len(text) >= LIMITS.short_reply_characters
+        if long_enough and text[-1] not in ":…" and not is_chatter(text):
+            return text
+    return replies[-1].text if replies else ""
 
 
 def _files(turns: Iterable[Turn], tools: frozenset[str]) -> tuple[str, ...]:
-    """Files that a tool proves were read or changed, in order, without failed attempts."""
+    """The targets of these tools in order, without failed calls."""
     paths = (
         turn.tool.target
         for turn in turns
@@ -150,27 +197,33 @@ def _files(turns: Iterable[Turn], tools: frozenset[str]) -> tuple[str, ...]:
 
 
 def _compare_key(sentence: str) -> str:
-    return "".join(c for c in sentence.lower() if c.isalnum())[:60]
+    return "".join(c for c in sentence.lower() if c.isalnum())[: LIMITS.same_sentence_letters]
 
 
 def _title(request: str, reply: str, modified: Sequence[str], commits: Sequence[str]) -> str:
-    """What was asked; where that says little ("commit", "fix it"), also what came of it."""
+    """What was asked; if that is very short ("commit", "fix it"), also the result."""
+    return cut(_whole_title(request, reply, modified, commits), LIMITS.title_characters)
+
+
+def _whole_title(request: str, reply: str, modified: Sequence[str], commits: Sequence[str]) -> str:
     headline = _headline(request)
-    if len(headline.split()) >= 3 or (headline and not reply and not modified):
-        return cut(headline, TITLE_LIMIT)
+    long_enough = len(headline.split()) >= LIMITS.title_words
+    if long_enough or (headline and not reply and not modified):
+        return headline
     lead = f"{headline}: " if headline else ""
     if commits:
-        return cut(lead + commits[-1], TITLE_LIMIT)
+        return lead + commits[-1]
     for sentence in sentences(reply):
-        if not is_chatter(sentence) and len(sentence) >= 15:
-            return cut(lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!"), TITLE_LIMIT)
+        if not is_chatter(sentence) and len(sentence) >= LIMITS.shortest_title_sentence:
+            return lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!")
     if modified:
-        return cut(f"{headline or 'Changed'}: {', '.join(modified)}", TITLE_LIMIT)
-    return cut(headline or squeeze(reply) or "(no words)", TITLE_LIMIT)
+        return f"{headline or 'Changed'}: {', '.join(modified)}"
+    return headline or squeeze(reply) or "(no words)"
 
 
 def _headline(request: str) -> str:
-    """The first thing asked for, without courtesies and without the plan's preamble."""
+    """The first sentence of a request that asks for something, without courtesies; the heading of a
+    plan that is to be carried out."""
     text = request.strip()
     if not text:
         return ""
@@ -178,60 +231,65 @@ def _headline(request: str) -> str:
         named = headings(text)
         if named:
             return named[0].removeprefix("Plan: ")
-    said = sentences(text) or [squeeze(plain(text))]
-    # A subagent's orders open with who it is; what it must do comes after.
-    orders = [s for s in said if not s.startswith("You are ")] or said
-    bare = [_COURTESY.sub("", sentence, count=1).strip(" .:;!,") for sentence in orders]
-    long_enough = [line for line in bare if len(line.split()) >= 3]
+    found = sentences(text) or [squeeze(plain(text))]
+    # A subagent's prompt starts with who it is; the task comes after.
+    tasks = [s for s in found if not s.startswith("You are ")] or found
+    bare = [_COURTESY.sub("", sentence, count=1).strip(" .:;!,") for sentence in tasks]
+    long_enough = [line for line in bare if len(line.split()) >= LIMITS.title_words]
     line = next(iter(long_enough or [line for line in bare if len(line) >= 3]), squeeze(text))
     return line if "://" in line[:10] else line[:1].upper() + line[1:]
 
 
 def _summary(reply: str, turns: Sequence[Turn], modified: Sequence[str]) -> str:
-    """What came of it: the reply's first telling sentences, or the deeds."""
-    told = [s for s in sentences(reply) if len(s) >= 12]
-    best = [s for s in told if not is_chatter(s) and not s.endswith((":", "?"))] or told
+    """The first sentences of the reply that say something, or else what was done."""
+    found = [s for s in sentences(reply) if len(s) >= LIMITS.shortest_summary_sentence]
+    best = [s for s in found if not is_chatter(s) and not s.endswith((":", "?"))] or found
     summary = ""
     for sentence in best:
-        if summary and len(summary) + len(sentence) > SUMMARY_LIMIT:
+        if summary and len(summary) + len(sentence) > LIMITS.summary_characters:
             break
         joint = "; " if summary and summary[-1] not in ".!?…" else " "
         summary = f"{summary}{joint}{_LEADING_SYMBOLS.sub('', sentence)}".strip()
-    return cut(summary, SUMMARY_LIMIT) if summary else _describe_actions(turns, modified)
+    return cut(summary or _describe_actions(turns, modified), LIMITS.summary_characters)
 
 
 def _describe_actions(turns: Sequence[Turn], modified: Sequence[str]) -> str:
     parts: list[str] = []
     if modified:
-        parts.append(f"Changed {', '.join(modified[:4])}" + (" …" if len(modified) > 4 else ""))
+        parts.append(f"Changed {_list_files(modified, LIMITS.summary_files)}")
     commands = [t.tool for t in turns if t.tool is not None and t.tool.name in signals.SHELL_TOOLS]
     if commands:
-        ran = cut(commands[-1].action.split("\n", 1)[0], 80)
-        state = {True: "ok", False: "failed", None: "no result"}[commands[-1].ok]
-        parts.append(f"ran {ran} ({state})")
-    return cut("; ".join(parts), SUMMARY_LIMIT)
+        ran = cut(commands[-1].action.split("\n", 1)[0], LIMITS.command_characters)
+        parts.append(f"ran {ran} ({tool_status(commands[-1])})")
+    return "; ".join(parts)
+
+
+def _list_files(files: Sequence[str], limit: int) -> str:
+    return ", ".join(files[:limit]) + (" …" if len(files) > limit else "")
 
 
 def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence[str]) -> str:
-    """The request, what went wrong on the way, the verdict of the tests, the reply."""
-    lines = [f"Asked: {cut(plain(request), 400)}"] if request else []
+    """The request, changed files, failed tool calls, the last result of the tests, the reply."""
+    lines = [f"Asked: {cut(plain(request), LIMITS.asked_characters)}"] if request else []
     if modified:
-        lines.append(f"Changed: {', '.join(modified[:12])}" + (" …" if len(modified) > 12 else ""))
+        lines.append(f"Changed: {_list_files(modified, LIMITS.details_files)}")
     failed = [turn.tool for turn in turns if turn.tool is not None and turn.tool.ok is False]
-    for tool in failed[:3]:
-        what = tool.target or tool.action.split("\n", 1)[0]
-        lines.append(cut(f"Failed: {tool.name} {what}: {tool.result}", 220))
+    for tool in failed[: LIMITS.failures]:
+        target = tool.target or tool.action.split("\n", 1)[0]
+        failure = f"Failed: {tool.name} {target}: {tool.result}"
+        lines.append(cut(failure, LIMITS.failure_characters))
     tests = [turn.tool for turn in turns if signals.ran_tests(turn)]
     if tests and tests[-1] is not None:
         verdict = {True: "passed", False: "failed", None: "no result"}[tests[-1].ok]
-        lines.append(cut(f"Tests: {verdict} ({tests[-1].result or tests[-1].action})", 200))
+        result = f"Tests: {verdict} ({tests[-1].result or tests[-1].action})"
+        lines.append(cut(result, LIMITS.tests_characters))
     if reply:
-        lines.append(f"Result: {cut(plain(reply), 700)}")
-    return "\n".join(lines)[:DETAILS_LIMIT]
+        lines.append(f"Result: {cut(plain(reply), LIMITS.result_characters)}")
+    return "\n".join(lines)[: LIMITS.details_characters]
 
 
 def _states_decision(request: str, facts: Sequence[str]) -> bool:
-    """Whether a decision was stated: by the person, or as one of the telling sentences."""
-    if any(decides(sentence) for sentence in sentences(request[:2000])):
+    """Whether the request or one of the facts states a decision."""
+    if any(decides(sentence) for sentence in sentences(request[: LIMITS.decision_characters])):
         return True
     return not signals.is_question(request) and any(decides(fact) for fact in facts)

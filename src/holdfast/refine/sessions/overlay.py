@@ -1,8 +1,8 @@
-"""People's decisions, and beneath them a model's words, laid over what is derived from a session.
+"""Applies people's decisions, and below them a model's summaries, to what is derived from turns.
 
-Turns are grouped as if nothing had been decided, so that exchanges keep their ids and borders;
-then what is forgotten is left out and what was corrected is said anew. The result depends on the
-turns and on the decisions alone, not on which came first.
+Turns are grouped as if nothing had been decided, so that exchanges keep their ids and borders. Then
+what is forgotten is left out and what is corrected is replaced. The result depends on the turns and
+the decisions alone, not on which came first.
 """
 
 from __future__ import annotations
@@ -12,58 +12,59 @@ from dataclasses import replace
 from typing import Protocol
 
 from holdfast.language import cut
-from holdfast.model.corrections import worded
-from holdfast.model.curation import Curated
+from holdfast.model.corrections import corrected_turn
+from holdfast.model.curation import CurationState
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, Session, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.refine.core.passages import digest_passage, exchange_passage
 from holdfast.refine.facts.claims import Requester, make_claims
 from holdfast.refine.sessions.digests import digest_id
-from holdfast.refine.sessions.exchanges import TITLE_LIMIT, build_exchange, exchange_id
+from holdfast.refine.sessions.exchanges import LIMITS, build_exchange, exchange_id
 from holdfast.refine.sessions.summaries import ModelSummaries, SummaryReader
 from holdfast.store.protocol import Derived
 from holdfast.store.protocol.curation import SupersededText
 
-_LINE = "\n"
-
 
 class SessionReader(SummaryReader, Protocol):
-    """What deriving looks at of a session: a store has it, or what was handed out of one."""
+    """Reads all that a session is derived from: a store, or a snapshot of the session."""
 
     def session(self, bank: str, id: str) -> Session | None:
-        """The session itself, if it is to be shown."""
+        """The session, unless it is forgotten."""
         ...
 
-    def curation_states_in_session(self, bank: str, session: str) -> list[Curated]:
-        """What people decided about everything in it."""
+    def curation_states_in_session(self, bank: str, session: str) -> list[CurationState]:
+        """What people decided about the records of a session."""
         ...
 
     def all_turns(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
-        """Its turns as they were read, from a place on."""
+        """The turns of a session as they were read, from position `first` on."""
         ...
 
     def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
-        """Its turns between two places."""
+        """The turns of a session between two positions, both included."""
         ...
 
 
 class CurationOverlay:
-    """The decisions about one session and all that is in it."""
+    """Applies the decisions about one session and the records in it. Turns have to be passed in
+    order: first to `apply_correction`, then to `hide`, and last, in groups, to `exchange`."""
 
     def __init__(self, reader: SessionReader, bank: str, session: str) -> None:
-        # A model's words are known by the turns as they are shown: what was made of words that
-        # are forgotten or corrected since is not found any more.
+        # A model's summary is found by the hash of the turns as they are shown. One that was made
+        # before a turn was forgotten or corrected is not found any more.
         self._summaries = ModelSummaries(reader, bank)
-        self._curated = {(c.kind, c.id): c for c in reader.curation_states_in_session(bank, session)}
-        # Every turn has a session; one that cannot be had is forgotten, itself or its parent.
+        self._curated = {
+            (c.kind, c.id): c for c in reader.curation_states_in_session(bank, session)
+        }
+        # Every turn has a session. If it cannot be read, it or its parent is forgotten.
         known = reader.session(bank, session)
         self._all_gone = known is None
         self._requester = Requester(is_agent=known is not None and bool(known.parent))
         self._hidden: set[str] = set()
 
     def hide(self, turn: Turn, exchange: str) -> bool:
-        """Whether a turn is left out; noted for its exchange."""
+        """Whether a turn is forgotten; if so, its exchange is built without it."""
         gone = self._all_gone or self._is_gone("turn", turn.id) or self._is_forgotten(exchange)
         if gone:
             self._hidden.add(turn.id)
@@ -74,25 +75,25 @@ class CurationOverlay:
         return known is not None and known.gone
 
     def _is_forgotten(self, exchange: str) -> bool:
-        """An exchange that was merged is told elsewhere; what was said in it stays."""
+        """Whether an exchange is forgotten. The turns of one that was merged into another stay."""
         known = self._curated.get(("exchange", exchange))
         return known is not None and known.forgotten
 
-    def _correction(self, kind: str, id: str) -> Curated | None:
+    def _correction(self, kind: str, id: str) -> CurationState | None:
         known = self._curated.get((kind, id))
         return known if known is not None and known.text else None
 
     def apply_correction(self, turn: Turn) -> tuple[Turn, list[SupersededText]]:
-        """A turn in its words of now, and those of then if they were corrected."""
+        """A turn with its corrected text, and the text that was replaced."""
         known = self._correction("turn", turn.id)
         if known is None:
             return turn, []
-        was = turn.text if turn.tool is None else turn.tool.result
-        return worded(turn, known.text), [SupersededText("turn", turn.id, was)]
+        replaced = turn.text if turn.tool is None else turn.tool.result
+        return corrected_turn(turn, known.text), [SupersededText("turn", turn.id, replaced)]
 
     def set_status(self, passage: Passage, turn: Turn, exchange: str) -> Passage:
-        """The passage of a turn; what a person says of the whole exchange supersedes what was
-        said in it, unless they said that very turn anew."""
+        """The passage of a turn with its status: verified if a person corrected the turn,
+        superseded if a person corrected its exchange."""
         if self._correction("turn", turn.id):
             return passage._replace(status=Status.VERIFIED)
         if turn.tool is None and self._correction("exchange", exchange):
@@ -100,7 +101,7 @@ class CurationOverlay:
         return passage
 
     def exchange(self, group: Sequence[Turn]) -> tuple[Exchange | None, list[Derived]]:
-        """The exchange of a group of turns, if it is to be shown, and what is stored of it."""
+        """The exchange of a group of turns, None if it is not shown, and the rows to store."""
         id = exchange_id(group[0])
         shown = [turn for turn in group if turn.id not in self._hidden]
         if not shown or self._is_forgotten(id):
@@ -110,37 +111,37 @@ class CurationOverlay:
         )
         if self._is_gone("exchange", id):
             return None, [*make_claims(by_rules, shown, self._requester)]
-        made = self._summaries.exchange(by_rules, shown)
+        built = self._summaries.exchange(by_rules, shown)
         known = self._correction("exchange", id)
         if known is None:
             claims = make_claims(by_rules, shown, self._requester)
-            return made, [made, exchange_passage(made), *claims]
-        was = SupersededText("exchange", id, exchange_passage(made).body)
-        made = correct_exchange(made, known.text)
-        anew = make_claims(made, [_as_user_turn(shown[0], known)], Requester())
-        # Nobody said so in any turn: it stands in the exchange as a whole.
-        claims = [replace(claim, turn="", share=0.0) for claim in anew]
-        return made, [made, exchange_passage(made), was, *claims]
+            return built, [built, exchange_passage(built), *claims]
+        replaced = SupersededText("exchange", id, exchange_passage(built).body)
+        built = correct_exchange(built, known.text)
+        corrected = make_claims(built, [_as_user_turn(shown[0], known)], Requester())
+        # The claims belong to the exchange as a whole: no turn states them.
+        claims = [replace(claim, turn="", share=0.0) for claim in corrected]
+        return built, [built, exchange_passage(built), replaced, *claims]
 
     def digest(
-        self, made: Digest | None, session: str, exchanges: Sequence[Exchange], closing: str
+        self, built: Digest | None, session: str, exchanges: Sequence[Exchange], closing: str
     ) -> Iterator[Derived]:
-        """The digest of a session and what is stored of it, if it is to be shown."""
+        """The rows to store for the digest of a session; none if it is forgotten."""
         id = digest_id(session)
-        if made is None or self._is_gone("digest", id):
+        if built is None or self._is_gone("digest", id):
             return
-        made = self._summaries.digest(made, exchanges, closing)
+        built = self._summaries.digest(built, exchanges, closing)
         known = self._correction("digest", id)
         if known is not None:
-            yield SupersededText("digest", id, digest_passage(made).body)
-            made = correct_digest(made, known.text)
-        yield made
-        passage = digest_passage(made)
+            yield SupersededText("digest", id, digest_passage(built).body)
+            built = correct_digest(built, known.text)
+        yield built
+        passage = digest_passage(built)
         yield passage if known is None else passage._replace(status=Status.VERIFIED)
 
 
-def _as_user_turn(turn: Turn, known: Curated) -> Turn:
-    """What a person says that an exchange came to, as if it had been said there."""
+def _as_user_turn(turn: Turn, known: CurationState) -> Turn:
+    """A correction of an exchange as if the user had said it in this turn."""
     return replace(
         turn, role=Role.USER, trust=Trust.USER, text=known.text, speaker="", tool=None,
         time=known.time or turn.time,
@@ -148,9 +149,10 @@ def _as_user_turn(turn: Turn, known: Curated) -> Turn:
 
 
 def correct_exchange(exchange: Exchange, text: str) -> Exchange:
-    """An exchange that says what a person says it was; what was touched in it stays."""
-    first, _, rest = text.partition(_LINE)
-    title = cut(first.strip(), TITLE_LIMIT)
+    """An exchange with a person's text: the first line is the title, if it is short enough. Files,
+    type and outcome stay."""
+    first, _, rest = text.partition("\n")
+    title = cut(first.strip(), LIMITS.title_characters)
     summary = rest.strip() if title == first.strip() else text
     return replace(
         exchange, title=title, summary=summary, details="", facts=(), status=Status.VERIFIED
@@ -158,5 +160,5 @@ def correct_exchange(exchange: Exchange, text: str) -> Exchange:
 
 
 def correct_digest(digest: Digest, text: str) -> Digest:
-    """A digest that says what a person says the session came to."""
+    """A digest with a person's text in place of all others."""
     return replace(digest, request=text, investigated=(), learned=(), completed=(), next_steps=())

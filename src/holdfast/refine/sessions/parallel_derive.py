@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from holdfast.model.accounts import Summary
-from holdfast.model.curation import Curated
+from holdfast.model.curation import CurationState
+from holdfast.model.model_calls import ModelSummary
 from holdfast.model.records import Session, Turn
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.rules_version import RULES_VERSION
@@ -33,7 +33,7 @@ class SessionSnapshot(NamedTuple):
     id: str
     known: Session | None
     stored_turns: tuple[Turn, ...]
-    curated: tuple[Curated, ...]
+    curated: tuple[CurationState, ...]
 
     def session(self, bank: str, id: str) -> Session | None:
         return self.known
@@ -44,24 +44,27 @@ class SessionSnapshot(NamedTuple):
     def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
         return [t for t in self.stored_turns if t.seq >= first and (last is None or t.seq <= last)]
 
-    def curation_states_in_session(self, bank: str, session: str) -> list[Curated]:
+    def curation_states_in_session(self, bank: str, session: str) -> list[CurationState]:
         return list(self.curated)
 
     def has_summaries(self, bank: str) -> bool:
         return False
 
-    def summary(self, bank: str, hash: str) -> Summary | None:
+    def summary(self, bank: str, hash: str) -> ModelSummary | None:
         return None
 
 
 def derive_snapshot(snapshot: SessionSnapshot) -> list[Derived]:
-    """What follows from a session; runs in any process, and anywhere."""
-    return list(derive(snapshot, StaleSession(snapshot.bank, snapshot.id, 0), snapshot.known, [], 0))
+    """The rows derived from a session. Runs in any process."""
+    stale = StaleSession(snapshot.bank, snapshot.id, 0)
+    return list(derive(snapshot, stale, snapshot.known, [], 0))
 
 
-def derive_in_parallel(executor: Executor, writer: Writer, on_session: Callable[[int], None] = lambda done: None) -> int:
-    """Bring every stale session up to date; returns how many there were. `on_session` is told how many
-    are done."""
+def derive_in_parallel(
+    executor: Executor, writer: Writer, on_session: Callable[[int], None] = lambda done: None
+) -> int:
+    """Bring every stale session up to date; returns how many. Calls `on_session` with how many are
+    done after each."""
     done = 0
     while stale := writer.stale_sessions(limit=_MAX_LISTED):
         for snapshot, rows in executor.map(derive_snapshot, _snapshots(writer, stale)):
@@ -79,7 +82,7 @@ def derive_in_parallel(executor: Executor, writer: Writer, on_session: Callable[
 
 
 def _snapshots(writer: Writer, stale: list[StaleSession]) -> Iterator[SessionSnapshot]:
-    """Those that are to be derived as a whole, and can be snapshot out."""
+    """The snapshots of those sessions that are derived as a whole and can be sent."""
     for one in stale:
         bank, session, first = one
         if (first and writer.exchanges(bank, session)) or writer.has_summaries(bank):
@@ -102,7 +105,7 @@ def _take_snapshot(writer: Writer, bank: str, session: str) -> SessionSnapshot |
 
 
 def _write_if_unchanged(writer: Writer, snapshot: SessionSnapshot, rows: list[Derived]) -> bool:
-    """Write what was rows, unless what it was rows of is not the same any more."""
+    """Write the rows of a session unless it has changed since its snapshot; returns whether."""
     bank, session = snapshot.bank, snapshot.id
     with writer.transaction():
         if writer.has_summaries(bank) or _take_snapshot(writer, bank, session) != snapshot:

@@ -13,23 +13,17 @@ from typing import Any, Protocol
 
 from holdfast.capture.redact import Redactor
 from holdfast.language import cut
-from holdfast.model.accounts import Summary
 from holdfast.model.ids import content_id
+from holdfast.model.model_calls import ModelSummary
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
 from holdfast.refine.model_output.evidence import FACT_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.responses import DigestDraft, ExchangeDraft
-from holdfast.refine.sessions.digests import ITEMS
-from holdfast.refine.sessions.exchanges import (
-    DETAILS_LIMIT,
-    FACTS_LIMIT,
-    SUMMARY_LIMIT,
-    TITLE_LIMIT,
-)
+from holdfast.refine.sessions.digests import LIMITS as DIGEST_LIMITS
+from holdfast.refine.sessions.exchanges import LIMITS, is_commit
 
-_FACT_LIMIT = 300
-_KEYWORD_LIMIT = 40
-_KEYWORDS = 10
-_ITEM_LIMIT = 260
+_MAX_KEYWORDS = 10
+# A longer keyword is a phrase.
+_MAX_KEYWORD_CHARACTERS = 40
 _LISTS = ("investigated", "learned", "completed", "next_steps")
 
 
@@ -45,7 +39,7 @@ def exchange_hash(turns: Iterable[Turn]) -> str:
 
 
 def digest_hash(exchanges: Iterable[Exchange], closing: str) -> str:
-    """The hash of the exchanges and the closing text that a digest is found of."""
+    """The hash of the exchanges and the closing text that a digest is made of."""
     parts = [part for x in exchanges for part in (x.id, x.title, x.summary, *x.facts)]
     return content_id("digest", *parts, closing)
 
@@ -53,17 +47,23 @@ def digest_hash(exchanges: Iterable[Exchange], closing: str) -> str:
 def check_exchange(draft: ExchangeDraft, evidence: Evidence, redactor: Redactor) -> str:
     """The parts of a draft that the evidence supports, as JSON; "" if that leaves neither title nor
     summary."""
-    title, summary = clean_text(draft.title), clean_text(draft.summary)
+    title, summary, details = map(clean_text, (draft.title, draft.summary, draft.details))
+    title_supported = evidence.supports(title, SUMMARY_SHARE)
     content: dict[str, Any] = {
-        "title": cut(title, TITLE_LIMIT) if evidence.supports(title, SUMMARY_SHARE) else "",
-        "summary": cut(evidence.supported_sentences(summary, SUMMARY_SHARE), SUMMARY_LIMIT),
-        "details": cut(evidence.supported_sentences(clean_text(draft.details), SUMMARY_SHARE), DETAILS_LIMIT // 2),
-        "facts": _supported_items(draft.facts, evidence, _FACT_LIMIT)[:FACTS_LIMIT],
+        "title": cut(title, LIMITS.title_characters) if title_supported else "",
+        "summary": cut(
+            evidence.supported_sentences(summary, SUMMARY_SHARE), LIMITS.summary_characters
+        ),
+        # The other half is for the details by rules.
+        "details": cut(
+            evidence.supported_sentences(details, SUMMARY_SHARE), LIMITS.details_characters // 2
+        ),
+        "facts": _supported_items(draft.facts, evidence, LIMITS.fact_characters)[: LIMITS.facts],
         "keywords": [
             word
             for word in map(clean_text, draft.keywords)
-            if word and len(word) <= _KEYWORD_LIMIT and evidence.contains_name(word)
-        ][:_KEYWORDS],
+            if word and len(word) <= _MAX_KEYWORD_CHARACTERS and evidence.contains_name(word)
+        ][:_MAX_KEYWORDS],
     }
     if draft.type in {one.value for one in ExchangeType}:
         content["type"] = draft.type
@@ -73,11 +73,13 @@ def check_exchange(draft: ExchangeDraft, evidence: Evidence, redactor: Redactor)
 def check_digest(draft: DigestDraft, evidence: Evidence, redactor: Redactor) -> str:
     """The parts of a digest's draft that the evidence supports, as JSON; "" if none are."""
     request = clean_text(draft.request)
+    longest = DIGEST_LIMITS.item_characters
     content: dict[str, Any] = {
-        "request": cut(request, _ITEM_LIMIT) if evidence.supports(request, SUMMARY_SHARE) else ""
+        "request": cut(request, longest) if evidence.supports(request, SUMMARY_SHARE) else ""
     }
     for name in _LISTS:
-        content[name] = _supported_items(getattr(draft, name), evidence, _ITEM_LIMIT)[:ITEMS]
+        items = _supported_items(getattr(draft, name), evidence, longest)
+        content[name] = items[: DIGEST_LIMITS.items]
     return _to_json(content, redactor) if any(content.values()) else ""
 
 
@@ -105,7 +107,7 @@ class SummaryReader(Protocol):
         """Whether a bank has any summaries."""
         ...
 
-    def summary(self, bank: str, hash: str) -> Summary | None:
+    def summary(self, bank: str, hash: str) -> ModelSummary | None:
         """The usable summary of the content with this hash."""
         ...
 
@@ -125,15 +127,15 @@ class ModelSummaries:
             return rules
         content: dict[str, Any] = json.loads(found.content)
         details = "\n".join(filter(None, (content["details"], rules.details)))
-        facts = _merge(content["facts"], [f for f in rules.facts if f.startswith("Committed: ")])
+        facts = _merge(content["facts"], filter(is_commit, rules.facts))
         return replace(
             rules,
             type=ExchangeType(content.get("type", rules.type)),
             title=content["title"] or rules.title,
             summary=content["summary"] or rules.summary,
-            details=details[:DETAILS_LIMIT],
+            details=details[: LIMITS.details_characters],
             facts=facts or rules.facts,
-            keywords=_merge(content["keywords"], rules.keywords)[:_KEYWORDS],
+            keywords=_merge(content["keywords"], rules.keywords)[:_MAX_KEYWORDS],
             author=found.model,
         )
 
@@ -150,6 +152,7 @@ class ModelSummaries:
 
 
 def _merge(first: Iterable[str], then: Iterable[str]) -> tuple[str, ...]:
+    """The items of both, each once regardless of case."""
     kept: dict[str, str] = {}
     for item in (*first, *then):
         kept.setdefault(item.casefold(), item)

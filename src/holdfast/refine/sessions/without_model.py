@@ -17,7 +17,9 @@ def rebuild_by_rules(reader: Reader, record: Record) -> Exchange | Digest | None
         session = reader.session(record.bank, record.session)
         exchanges = reader.exchanges(record.bank, record.session)
         made = [_exchange(reader, exchange) for exchange in exchanges]
-        return build_digest(session, made, last_assistant_text(reader, exchanges)) if session else None
+        return (
+            build_digest(session, made, last_assistant_text(reader, exchanges)) if session else None
+        )
     return None
 
 

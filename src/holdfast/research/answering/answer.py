@@ -26,7 +26,7 @@ from holdfast.language import (
     stem,
 )
 from holdfast.model.knowledge import Rule
-from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled
+from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, RecallResult
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.relevance import coverage, weigh_terms
@@ -100,7 +100,7 @@ class AskRequest(NamedTuple):
     as_of: str = ""
 
 
-def answer_from_recall(reader: Reader, request: AskRequest, found: Recalled) -> Answer:
+def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     """Answer a question from the hits of a recall; abstain if there are none."""
     if found.abstained:
         return _abstain(reader, request, found)
@@ -166,7 +166,7 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
     return tuple(layer for layer, number in held if number)
 
 
-def _abstain(reader: Reader, request: AskRequest, found: Recalled) -> Answer:
+def _abstain(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     near = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= _CONFIDENCE.near_miss]
     return Answer(
         question=request.question,

@@ -14,8 +14,8 @@ from time import monotonic
 from typing import NamedTuple, Protocol
 
 from holdfast.language import stem
-from holdfast.model.query import Answer, Confidence, Hit, Recalled
-from holdfast.model.research import Effort, Event, Stage
+from holdfast.model.query import Answer, Confidence, Hit, RecallResult
+from holdfast.model.research import ResearchEffort, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import Terms, read_terms
@@ -44,9 +44,9 @@ from holdfast.store.protocol import Reader
 # middle one stays within what a person waits for a command; a high one goes on until two records
 # agree.
 EFFORTS = {
-    Budget.LOW: Effort(Confidence.NONE, 1, 0.0),
-    Budget.MID: Effort(Confidence.MEDIUM, 3, 2.0),
-    Budget.HIGH: Effort(Confidence.HIGH, 4, 5.0),
+    Budget.LOW: ResearchEffort(Confidence.NONE, 1, 0.0),
+    Budget.MID: ResearchEffort(Confidence.MEDIUM, 3, 2.0),
+    Budget.HIGH: ResearchEffort(Confidence.HIGH, 4, 5.0),
 }
 _LEAST_SURE_FIRST = list(reversed(Confidence))
 
@@ -91,8 +91,8 @@ class InvestigationInputs(NamedTuple):
 
     reader: Reader
     request: AskRequest
-    search: Callable[[str], Recalled]
-    effort: Effort
+    search: Callable[[str], RecallResult]
+    effort: ResearchEffort
     history: HistoryAnswerer | None = None
     clock: Callable[[], float] = monotonic
 
@@ -102,16 +102,18 @@ def at_least(one: Confidence, other: Confidence) -> bool:
     return _LEAST_SURE_FIRST.index(one) >= _LEAST_SURE_FIRST.index(other)
 
 
-def investigate(inputs: InvestigationInputs) -> Iterator[Event]:
+def investigate(inputs: InvestigationInputs) -> Iterator[ResearchEvent]:
     """Answer a question step by step. A caller that takes no further event stops the work."""
     question, history = inputs.request.question, inputs.history
-    yield Event(Stage.PLANNED, history.purpose if history else "A question of memory.")
+    yield ResearchEvent(
+        ResearchStage.PLANNED, history.purpose if history else "A question of memory."
+    )
     from_history = history.answer() if history else None
     if from_history is not None:
         yield _reading_event(from_history, 1)
         yield _done_event(from_history)
         return
-    yield Event(Stage.SEARCHING, "Asking memory.", query=question)
+    yield ResearchEvent(ResearchStage.SEARCHING, "Asking memory.", query=question)
     found = inputs.search(question)
     yield _found_event(found.hits, 1, question)
     answer = answer_from_recall(inputs.reader, inputs.request, found)
@@ -121,11 +123,13 @@ def investigate(inputs: InvestigationInputs) -> Iterator[Event]:
         further = _FurtherRounds(inputs, found, answer)
         yield from further.run()
         answer = further.answer
-        yield Event(Stage.SYNTHESISING, f"After {further.round} rounds.", further.round)
+        yield ResearchEvent(
+            ResearchStage.SYNTHESISING, f"After {further.round} rounds.", further.round
+        )
     yield _done_event(answer)
 
 
-def _is_finished(inputs: InvestigationInputs, answer: Answer, found: Recalled) -> bool:
+def _is_finished(inputs: InvestigationInputs, answer: Answer, found: RecallResult) -> bool:
     """Whether no further round is wanted: the answer is as sure as wanted and one record covers
     nearly all of the question, or more searches by words cannot help."""
     not_by_words = any(_NOT_BY_WORDS & hit.why.keys() for hit in found.hits)
@@ -139,7 +143,7 @@ def _is_finished(inputs: InvestigationInputs, answer: Answer, found: Recalled) -
 class _FurtherRounds:
     """The rounds after the first. `answer` is the best answer so far."""
 
-    def __init__(self, inputs: InvestigationInputs, found: Recalled, answer: Answer) -> None:
+    def __init__(self, inputs: InvestigationInputs, found: RecallResult, answer: Answer) -> None:
         self.answer = answer
         self.round = 1
         self._inputs = inputs
@@ -153,7 +157,7 @@ class _FurtherRounds:
         self._new_hits: dict[str, Hit] = {}
         self._is_complete = False
 
-    def run(self) -> Iterator[Event]:
+    def run(self) -> Iterator[ResearchEvent]:
         """Follow leads until a chain answers the question, or leads, rounds or time run out."""
         if not self._can_be_known():
             return
@@ -166,7 +170,9 @@ class _FurtherRounds:
             for lead in self._untried_leads(chains):
                 if not self._has_time():
                     break
-                yield Event(Stage.SEARCHING, f"By {lead.reason}.", self.round, lead.query)
+                yield ResearchEvent(
+                    ResearchStage.SEARCHING, f"By {lead.reason}.", self.round, lead.query
+                )
                 hits = follow_lead(self._inputs.reader, self._scope, lead)
                 yield _found_event(hits, self.round, lead.query)
                 longer += self._extend_chain(lead, hits)
@@ -274,18 +280,22 @@ class _FurtherRounds:
         return replace(hit, why=why, score=round(best * covered, 4))
 
 
-def _found_event(hits: Sequence[Hit], round: int, query: str) -> Event:
+def _found_event(hits: Sequence[Hit], round: int, query: str) -> ResearchEvent:
     uris = tuple(hit.uri for hit in hits[: _ROUND.uris_in_event])
-    return Event(Stage.FOUND, f"{len(hits)} records.", round, query, len(hits), uris)
+    return ResearchEvent(
+        ResearchStage.FOUND, f"{len(hits)} records.", round, query, len(hits), uris
+    )
 
 
-def _reading_event(answer: Answer, round: int) -> Event:
+def _reading_event(answer: Answer, round: int) -> ResearchEvent:
     cited = _cited(answer)
-    return Event(Stage.READING, _summary(answer), round, found=len(cited), uris=cited)
+    return ResearchEvent(
+        ResearchStage.READING, _summary(answer), round, found=len(cited), uris=cited
+    )
 
 
-def _done_event(answer: Answer) -> Event:
-    return Event(Stage.DONE, _summary(answer), answer=answer, uris=_cited(answer))
+def _done_event(answer: Answer) -> ResearchEvent:
+    return ResearchEvent(ResearchStage.DONE, _summary(answer), answer=answer, uris=_cited(answer))
 
 
 def _cited(answer: Answer) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, names, stem, words
 from holdfast.model.forge import Remark
-from holdfast.model.query import LAYER_OF, Hit, Layer, Passage
+from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Pool
 from holdfast.recall.core.relevance import MOST
@@ -40,8 +40,8 @@ class LeadLimits(NamedTuple):
     # a small bank, where that share is next to nothing, this many passages are allowed.
     max_share: float = 0.03
     min_allowed: int = 6
-    # How far from the time of a record its session is searched: a session may be resumed the next
-    # day.
+    # How far from the time of a record its session is searched. Wider finds more of a long
+    # session, and more that is unrelated.
     around: timedelta = timedelta(hours=36)
 
 
@@ -91,7 +91,7 @@ class Scope(NamedTuple):
 
     def has_layer_of(self, passage: Passage) -> bool:
         """Whether the layer of a passage may be searched."""
-        return not self.layers or LAYER_OF[passage.kind] in self.layers
+        return not self.layers or LAYER_BY_KIND[passage.kind] in self.layers
 
 
 def find_leads(reader: Reader, terms: Terms, chain: Chain) -> list[Lead]:
@@ -159,7 +159,7 @@ def _leads_to_author(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]
 
 def _leads_to_thread(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
     """From a commit, a pull, an issue or a remark to the discussion that it is part of."""
-    if LAYER_OF[hit.kind] is not Layer.TEAM or SAID_UNDER in chain.link_reasons:
+    if LAYER_BY_KIND[hit.kind] is not Layer.TEAM or SAID_UNDER in chain.link_reasons:
         return []
     id = hit.uri.rpartition("/")[2]
     if hit.kind == "commit":

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from holdfast.language import cut, sentences, squeeze, stem
-from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, Recalled, Strategy
+from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, RecallResult, Strategy
 from holdfast.model.trust import Trust
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.query.terms import read_terms
@@ -30,13 +30,13 @@ _PLUGINS_ONLY = (
 _PLUGINS_TOO = "What is from outside was said by plugins just now, and nobody here has checked it."
 
 
-def without_plugin_hits(found: Recalled) -> Recalled:
+def without_plugin_hits(found: RecallResult) -> RecallResult:
     """The hits from memory alone."""
     ours = tuple(hit for hit in found.hits if hit.layer is not Layer.PROVIDERS)
     return replace(found, hits=ours, abstained=not ours)
 
 
-def add_plugin_hits(answer: Answer, found: Recalled) -> Answer:
+def add_plugin_hits(answer: Answer, found: RecallResult) -> Answer:
     """The answer with quotes from plugins, and a caveat for each plugin that did not reply."""
     hits = [hit for hit in found.hits if hit.layer is Layer.PROVIDERS][:MAX_QUOTES]
     searched = dict.fromkeys((*answer.layers_searched, Layer.PROVIDERS))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.language import cut, stem, words
-from holdfast.model.fact_history import status_at
-from holdfast.model.knowledge import Claim, Fact, Life
+from holdfast.model.fact_history import status_change_at
+from holdfast.model.knowledge import Claim, Fact, StatusChange
 from holdfast.model.query import Hit
 from holdfast.model.records import Exchange
 from holdfast.model.trust import Status
@@ -30,12 +30,12 @@ _SAME_CLAIM = 0.75
 
 def claim_statuses(
     reader: Reader, bank: str, claims: Iterable[Claim], as_of: str = ""
-) -> dict[str, Life]:
+) -> dict[str, StatusChange]:
     """The last status of claims by their id, at a time; without those that never had one."""
-    histories: dict[str, list[Life]] = {}
+    histories: dict[str, list[StatusChange]] = {}
     for period in reader.status_changes(bank, [("claim", claim.id) for claim in claims]):
         histories.setdefault(period.id, []).append(period)
-    last = {id: status_at(periods, as_of) for id, periods in histories.items()}
+    last = {id: status_change_at(periods, as_of) for id, periods in histories.items()}
     return {id: period for id, period in last.items() if period is not None}
 
 
@@ -45,12 +45,12 @@ class QuotedStatuses:
     def __init__(self, reader: Reader, hits: Sequence[Hit], as_of: str) -> None:
         self._reader = reader
         self._as_of = as_of
-        self._claims: dict[str, list[tuple[frozenset[str], Life]]] = {}
+        self._claims: dict[str, list[tuple[frozenset[str], StatusChange]]] = {}
         for hit in hits:
             if hit.kind in ("turn", "exchange", "digest"):
                 self._claims[hit.uri] = self._read_claims(hit)
 
-    def _read_claims(self, hit: Hit) -> list[tuple[frozenset[str], Life]]:
+    def _read_claims(self, hit: Hit) -> list[tuple[frozenset[str], StatusChange]]:
         """The stems of a hit's claims that have a status worth a caveat, with that status."""
         claims = self._claims_of(hit)
         statuses = claim_statuses(self._reader, hit.bank, claims, self._as_of)
@@ -71,7 +71,7 @@ class QuotedStatuses:
             claims = [claim for claim in claims if claim.exchange == id]
         return claims
 
-    def _claim_status(self, hit: Hit, sentence: str) -> Life | None:
+    def _claim_status(self, hit: Hit, sentence: str) -> StatusChange | None:
         """The status of the claim that a sentence makes."""
         stems = _stems(sentence)
         for claim_stems, period in self._claims.get(hit.uri, ()):

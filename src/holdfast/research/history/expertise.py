@@ -17,7 +17,7 @@ from math import log2
 from typing import NamedTuple
 
 from holdfast.model.forge import RemarkKind
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -208,7 +208,9 @@ def _commits_about(
     """The path that is meant ("" for a topic in words), and the commits about it, each with its
     relevance from 0 to 1."""
     if _is_path(about):
-        commits, path = commits_touching(reader, bank, Filter(file=about), _LIMITS.commits_of_path)
+        commits, path = commits_touching(
+            reader, bank, RecordFilter(file=about), _LIMITS.commits_of_path
+        )
         if commits:
             return path, ((commit, 1.0) for commit in commits)
     return "", _commits_by_words(reader, bank, about)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import cut, decides, relations, sentences, stem, words
-from holdfast.model.query import Answer, Confidence, Filter, Hit, Layer, Passage
+from holdfast.model.query import Answer, Confidence, Hit, Layer, Passage, RecordFilter
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.recall.core.candidates import Candidate
@@ -142,7 +142,7 @@ def commits_about(
         commits = [c for c in named if isinstance(c, Commit)]
         return FoundCommits(commits if len(commits) == 1 else [], 1.0)
     if _PATH.match(topic):
-        wanted = Filter(file=topic, since=since, until=until)
+        wanted = RecordFilter(file=topic, since=since, until=until)
         commits, _ = commits_touching(reader, request.bank, wanted, _LIMITS.commits_of_path)
         if commits:
             return FoundCommits(sorted(commits, key=_time_order), 1.0, "touched it")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, UserEnvironment
@@ -112,10 +112,10 @@ def _parent_and_role(source: object) -> tuple[str, str]:
     return parent, (role or "subagent") if parent else ""
 
 
-def _skip_line(line: bytes) -> Skip | None:
+def _skip_line(line: bytes) -> SkipReason | None:
     """Reasoning is long and encrypted; its lines are not parsed."""
     at = line.find(b'"payload":{', 0, 200)
-    return Skip.THINKING if at >= 0 and line.startswith(_THINKING, at + 11) else None
+    return SkipReason.THINKING if at >= 0 and line.startswith(_THINKING, at + 11) else None
 
 
 def read_record(record: Record, file: FileInfo) -> ParsedLine:
@@ -123,17 +123,17 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     kind = string(record, "type")
     payload = mapping(record.get("payload"))
     if kind in _HOUSEKEEPING:
-        return skipped(Skip.HOUSEKEEPING)
+        return skipped(SkipReason.HOUSEKEEPING)
     if kind == "compacted":
-        return skipped(Skip.COMPACTION)
+        return skipped(SkipReason.COMPACTION)
     if not payload:
-        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
+        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
     inner = string(payload, "type")
     reader = (_ITEMS if kind == "response_item" else _EVENTS if kind == "event_msg" else {}).get(
         inner
     )
     if reader is None:
-        return skipped(Skip.HOUSEKEEPING if kind == "event_msg" else Skip.UNKNOWN_TYPE)
+        return skipped(SkipReason.HOUSEKEEPING if kind == "event_msg" else SkipReason.UNKNOWN_TYPE)
     timestamp = string(record, "timestamp")
     parsed = reader(payload, normal_time(timestamp), file)
     return parsed if parsed.ref else parsed._replace(ref=timestamp)
@@ -147,10 +147,10 @@ def _ref(payload: Record, time: str) -> str:
 def _message(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     role = string(payload, "role")
     if role not in ("user", "assistant"):
-        return skipped(Skip.INJECTED)
+        return skipped(SkipReason.INJECTED)
     ref = _ref(payload, time)
     turns: list[DraftTurn] = []
-    skip = Skip.EMPTY
+    skip = SkipReason.EMPTY
     for number, part in enumerate(objects(payload.get("content"))):
         text = string(part, "text").strip()
         if string(part, "type") in ("input_image", "image"):
@@ -170,7 +170,7 @@ def _message(payload: Record, time: str, file: FileInfo) -> ParsedLine:
 def _read_user_text(text: str) -> prompts.Prompt:
     """The user's own text in a user message. An editor puts the open files before it."""
     if text.startswith(_MACHINE_STARTS):
-        return prompts.Prompt("", skip=Skip.MACHINE)
+        return prompts.Prompt("", skip=SkipReason.MACHINE)
     if text.startswith(_IDE_START):
         _, marked, request = text.partition(_IDE_REQUEST)
         text = request.strip() if marked else ""
@@ -178,17 +178,17 @@ def _read_user_text(text: str) -> prompts.Prompt:
 
 
 def _reasoning(payload: Record, time: str, file: FileInfo) -> ParsedLine:
-    return skipped(Skip.THINKING)
+    return skipped(SkipReason.THINKING)
 
 
 def _shown_again(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     """A repetition for the screen; the record itself is on another line."""
-    return skipped(Skip.DUPLICATE)
+    return skipped(SkipReason.DUPLICATE)
 
 
 def _aborted(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     if string(payload, "reason") not in ("interrupted", ""):
-        return skipped(Skip.MACHINE)
+        return skipped(SkipReason.MACHINE)
     key = ("codex-aborted", file.session.id, string(payload, "turn_id"), time)
     return captured(file, [tool_mapping.user_turn(tool_mapping.INTERRUPTED, key, time)])
 
@@ -259,7 +259,7 @@ def _web_search(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     query = string(action, "query") or string(action, "pattern")
     given: Record = {"url": string(action, "url"), "query": query}
     if not query and not given["url"]:
-        return skipped(Skip.EMPTY)
+        return skipped(SkipReason.EMPTY)
     call = string(payload, "id") or f"web@{time}"
     turn = tool_mapping.tool_turn("WebSearch", given, file.root, call, time, (time,))
     return captured(
@@ -302,7 +302,7 @@ def _patch_end(payload: Record, time: str, file: FileInfo) -> ParsedLine:
         tool_mapping.call_result(tool_mapping.edit_call_id(call, number), ok, message, time)
         for number in range(1, count)
     ]
-    return captured(file, (), results, call) if results else skipped(Skip.DUPLICATE)
+    return captured(file, (), results, call) if results else skipped(SkipReason.DUPLICATE)
 
 
 _Reader = Callable[[Record, str, FileInfo], ParsedLine]
@@ -315,12 +315,12 @@ _ITEMS: dict[str, _Reader] = {
     "function_call_output": _output,
     "custom_tool_call_output": _output,
     "web_search_call": _web_search,
-    "tool_search_call": lambda payload, time, file: skipped(Skip.HOUSEKEEPING),
-    "tool_search_output": lambda payload, time, file: skipped(Skip.HOUSEKEEPING),
-    "ghost_snapshot": lambda payload, time, file: skipped(Skip.HOUSEKEEPING),
-    "compaction": lambda payload, time, file: skipped(Skip.COMPACTION),
-    "compaction_summary": lambda payload, time, file: skipped(Skip.COMPACTION),
-    "context_compaction": lambda payload, time, file: skipped(Skip.COMPACTION),
+    "tool_search_call": lambda payload, time, file: skipped(SkipReason.HOUSEKEEPING),
+    "tool_search_output": lambda payload, time, file: skipped(SkipReason.HOUSEKEEPING),
+    "ghost_snapshot": lambda payload, time, file: skipped(SkipReason.HOUSEKEEPING),
+    "compaction": lambda payload, time, file: skipped(SkipReason.COMPACTION),
+    "compaction_summary": lambda payload, time, file: skipped(SkipReason.COMPACTION),
+    "context_compaction": lambda payload, time, file: skipped(SkipReason.COMPACTION),
 }
 _EVENTS: dict[str, _Reader] = {
     "user_message": _shown_again,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, UserEnvironment
@@ -123,11 +123,11 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     reader = _EVENTS.get(kind)
     if reader is None:
         if kind.startswith("session.compaction"):
-            return skipped(Skip.COMPACTION)
+            return skipped(SkipReason.COMPACTION)
         known = kind.startswith(_HOUSEKEEPING)
-        return skipped(Skip.HOUSEKEEPING if known else Skip.UNKNOWN_TYPE)
+        return skipped(SkipReason.HOUSEKEEPING if known else SkipReason.UNKNOWN_TYPE)
     if not data:
-        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
+        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
     parsed = reader(data, normal_time(record.get("timestamp")), file)
     return parsed._replace(ref=string(record, "id"))
 
@@ -136,13 +136,13 @@ def _captured(
     data: Record, file: FileInfo, turns: Sequence[DraftTurn], results: Sequence[DraftResult] = ()
 ) -> ParsedLine:
     id = _session(data, file)
-    return ParsedLine(Fate.CAPTURED, "", id, file.session.branch, turns, results)
+    return ParsedLine(LineOutcome.CAPTURED, "", id, file.session.branch, turns, results)
 
 
 def _user(data: Record, time: str, file: FileInfo) -> ParsedLine:
     text = string(data, "content").strip()
     if string(data, "source") not in ("", "user"):
-        return skipped(Skip.MACHINE)
+        return skipped(SkipReason.MACHINE)
     prompt = prompts.read_prompt(text)
     turns: list[DraftTurn] = []
     ref = string(data, "interactionId") or file.session.id
@@ -153,7 +153,7 @@ def _user(data: Record, time: str, file: FileInfo) -> ParsedLine:
         name = string(attached, "displayName") or string(attached, "path")
         shown = f"[{string(attached, 'type') or 'file'} {name}]"
         turns.append(tool_mapping.user_turn(shown, (ref, time, str(number), shown), time, trust))
-    return _captured(data, file, turns) if turns else skipped(prompt.skip or Skip.EMPTY)
+    return _captured(data, file, turns) if turns else skipped(prompt.skip or SkipReason.EMPTY)
 
 
 def _assistant(data: Record, time: str, file: FileInfo) -> ParsedLine:
@@ -163,7 +163,7 @@ def _assistant(data: Record, time: str, file: FileInfo) -> ParsedLine:
     for request in objects(data.get("toolRequests")):
         turns += _call(request, string(request, "name"), time, file)
     if not turns:
-        return skipped(Skip.THINKING if data.get("reasoningText") else Skip.EMPTY)
+        return skipped(SkipReason.THINKING if data.get("reasoningText") else SkipReason.EMPTY)
     return _captured(data, file, turns)
 
 
@@ -200,20 +200,20 @@ def _aborted(data: Record, time: str, file: FileInfo) -> ParsedLine:
 def _title_changed(data: Record, time: str, file: FileInfo) -> ParsedLine:
     title = string(data, "title").strip()
     if not title:
-        return skipped(Skip.HOUSEKEEPING)
-    return ParsedLine(Fate.CAPTURED, session=file.session.id, title=title)
+        return skipped(SkipReason.HOUSEKEEPING)
+    return ParsedLine(LineOutcome.CAPTURED, session=file.session.id, title=title)
 
 
 def _reasoning(data: Record, time: str, file: FileInfo) -> ParsedLine:
-    return skipped(Skip.THINKING)
+    return skipped(SkipReason.THINKING)
 
 
 def _system_message(data: Record, time: str, file: FileInfo) -> ParsedLine:
-    return skipped(Skip.INJECTED)
+    return skipped(SkipReason.INJECTED)
 
 
 def _notice(data: Record, time: str, file: FileInfo) -> ParsedLine:
-    return skipped(Skip.MACHINE)
+    return skipped(SkipReason.MACHINE)
 
 
 _EVENTS: dict[str, Callable[[Record, str, FileInfo], ParsedLine]] = {

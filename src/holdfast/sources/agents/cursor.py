@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import orjson
 
-from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
@@ -245,25 +245,25 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     if "bubble" in record:
         return _bubble(mapping(record["bubble"]), record, file)
     if "conversation" in record:
-        return skipped(Skip.HOUSEKEEPING)
+        return skipped(SkipReason.HOUSEKEEPING)
     if "role" in record:
         return _message(record, file)
     known = string(record, "type") in ("turn_ended", "turn_started", "session_meta")
-    return skipped(Skip.HOUSEKEEPING if known else Skip.UNKNOWN_TYPE)
+    return skipped(SkipReason.HOUSEKEEPING if known else SkipReason.UNKNOWN_TYPE)
 
 
 def _read_user_text(text: str) -> prompts.Prompt:
     """The user's own text, which Cursor puts into a tag of its prompt."""
     query = "\n\n".join(_USER_QUERY.findall(text))
     if not query and text and _ONLY_TAGS.match(text):
-        return prompts.Prompt("", skip=Skip.MACHINE)
+        return prompts.Prompt("", skip=SkipReason.MACHINE)
     return prompts.read_prompt(query or text)
 
 
 def _bubble(bubble: Record, record: Record, file: FileInfo) -> ParsedLine:
     id, kind = string(record, "id"), bubble.get("type")
     if not bubble:
-        return skipped(Skip.EMPTY)
+        return skipped(SkipReason.EMPTY)
     moment = normal_time(bubble.get("createdAt")) or normal_time(record.get("at"))
     text = string(bubble, "text").strip()
     if kind == 1:
@@ -274,7 +274,7 @@ def _bubble(bubble: Record, record: Record, file: FileInfo) -> ParsedLine:
             file, [tool_mapping.user_turn(prompt.text, (id, prompt.text), moment)], ref=id
         )
     if kind != 2:
-        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
+        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
     turns: list[DraftTurn] = [tool_mapping.assistant_turn(text, (id, text), moment)] if text else []
     tool = mapping(bubble.get("toolFormerData"))
     results: list[DraftResult] = []
@@ -282,7 +282,7 @@ def _bubble(bubble: Record, record: Record, file: FileInfo) -> ParsedLine:
         calls, results = _tool(tool, id, moment, file)
         turns += calls
     if not turns:
-        return skipped(Skip.THINKING if bubble.get("thinking") else Skip.EMPTY)
+        return skipped(SkipReason.THINKING if bubble.get("thinking") else SkipReason.EMPTY)
     return captured(file, turns, results, id)
 
 
@@ -315,7 +315,7 @@ def _message(record: Record, file: FileInfo) -> ParsedLine:
         blocks = [{"type": "text", "text": content}]
     turns: list[DraftTurn] = []
     results: list[DraftResult] = []
-    skip = Skip.EMPTY
+    skip = SkipReason.EMPTY
     for number, block in enumerate(blocks):
         kind, text = string(block, "type"), string(block, "text").strip()
         key = ("cursor", file.session.id, place, str(number), text)
@@ -342,7 +342,7 @@ def _message(record: Record, file: FileInfo) -> ParsedLine:
                 tool_mapping.call_result(string(block, "tool_use_id"), ok, output, moment)
             )
         elif kind in ("thinking", "reasoning", "redacted_thinking"):
-            skip = Skip.THINKING
+            skip = SkipReason.THINKING
     if not turns and not results:
         return skipped(skip)
     return captured(file, turns, results, place)

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
@@ -166,9 +166,9 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     if "$set" in record:
         return _changed_fields(mapping(record["$set"]), file)
     if "$rewindTo" in record:
-        return skipped(Skip.HOUSEKEEPING)
+        return skipped(SkipReason.HOUSEKEEPING)
     if "type" not in record and "sessionId" in record:
-        return skipped(Skip.HOUSEKEEPING)
+        return skipped(SkipReason.HOUSEKEEPING)
     parsed = _message(record, file)
     return parsed if parsed.ref else parsed._replace(ref=string(record, "id"))
 
@@ -177,9 +177,9 @@ def _changed_fields(changed: Record, file: FileInfo) -> ParsedLine:
     """Fields of the session that changed; messages among them that are not known yet count."""
     title = string(changed, "summary")
     parsed = [_message(message, file) for message in objects(changed.get("messages"))]
-    kept = [line for line in parsed if line.fate is Fate.CAPTURED]
+    kept = [line for line in parsed if line.fate is LineOutcome.CAPTURED]
     if not kept and not title:
-        return parsed[-1] if parsed else skipped(Skip.HOUSEKEEPING)
+        return parsed[-1] if parsed else skipped(SkipReason.HOUSEKEEPING)
     turns = [turn for line in kept for turn in line.turns]
     results = [result for line in kept for result in line.results]
     return captured(file, turns, results)._replace(title=title)
@@ -188,13 +188,13 @@ def _changed_fields(changed: Record, file: FileInfo) -> ParsedLine:
 def _message(message: Record, file: FileInfo) -> ParsedLine:
     kind = string(message, "type")
     if kind in _NOTICE_TYPES:
-        return skipped(Skip.MACHINE)
+        return skipped(SkipReason.MACHINE)
     if kind not in ("user", "gemini"):
-        return skipped(Skip.UNKNOWN_TYPE)
+        return skipped(SkipReason.UNKNOWN_TYPE)
     time = normal_time(message.get("timestamp"))
     shown: object = message.get("displayContent") or message.get("content")
     if shown.__class__ not in (str, list):
-        return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
+        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
     text = tool_mapping.plain_text(shown).strip()
     ref = string(message, "id")
     if kind == "user":
@@ -206,7 +206,7 @@ def _message(message: Record, file: FileInfo) -> ParsedLine:
         turns += call_turns
         results += call_results
     if not turns:
-        return skipped(Skip.THINKING if message.get("thoughts") else Skip.EMPTY)
+        return skipped(SkipReason.THINKING if message.get("thoughts") else SkipReason.EMPTY)
     return captured(file, turns, results)
 
 
@@ -215,12 +215,12 @@ def _user(
 ) -> ParsedLine:
     if not text:
         is_result = any("functionResponse" in part for part in objects(message.get("content")))
-        return skipped(Skip.DUPLICATE if is_result else Skip.EMPTY)
+        return skipped(SkipReason.DUPLICATE if is_result else SkipReason.EMPTY)
     if text.startswith(_MACHINE_STARTS) or text.startswith(_LOCAL_COMMANDS):
-        return skipped(Skip.MACHINE)
+        return skipped(SkipReason.MACHINE)
     text = _HOOK_CONTEXT.sub("", text)
     if not text:
-        return skipped(Skip.INJECTED)
+        return skipped(SkipReason.INJECTED)
     prompt = prompts.read_prompt(text)
     if prompt.skip is not None:
         return skipped(prompt.skip)

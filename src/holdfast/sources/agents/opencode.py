@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import orjson
 
-from holdfast.model.ledger import Skip
+from holdfast.model.ledger import SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
@@ -243,15 +243,15 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     message, part = mapping(record.get("message")), mapping(record.get("part"))
     if not part:
         known = "message" in record or "session" in record
-        return skipped(Skip.HOUSEKEEPING if known else Skip.UNKNOWN_TYPE)
+        return skipped(SkipReason.HOUSEKEEPING if known else SkipReason.UNKNOWN_TYPE)
     kind = string(part, "type")
     if kind in _HOUSEKEEPING:
-        return skipped(Skip.HOUSEKEEPING)
+        return skipped(SkipReason.HOUSEKEEPING)
     if kind == "compaction" or message.get("summary") is True:
-        return skipped(Skip.COMPACTION)
+        return skipped(SkipReason.COMPACTION)
     reader = _PARTS.get(kind)
     if reader is None:
-        return skipped(Skip.UNKNOWN_TYPE)
+        return skipped(SkipReason.UNKNOWN_TYPE)
     return reader(message, part, file)
 
 
@@ -263,9 +263,9 @@ def _time(message: Record, part: Record) -> str:
 def _text(message: Record, part: Record, file: FileInfo) -> ParsedLine:
     text = string(part, "text").strip()
     if part.get("synthetic") is True or part.get("ignored") is True:
-        return skipped(Skip.MACHINE)
+        return skipped(SkipReason.MACHINE)
     if not text:
-        return skipped(Skip.EMPTY)
+        return skipped(SkipReason.EMPTY)
     key, moment = (string(part, "id"), text), _time(message, part)
     if string(message, "role") == "assistant":
         return captured(
@@ -283,12 +283,12 @@ def _text(message: Record, part: Record, file: FileInfo) -> ParsedLine:
 
 
 def _reasoning(message: Record, part: Record, file: FileInfo) -> ParsedLine:
-    return skipped(Skip.THINKING)
+    return skipped(SkipReason.THINKING)
 
 
 def _file(message: Record, part: Record, file: FileInfo) -> ParsedLine:
     if string(message, "role") == "assistant":
-        return skipped(Skip.HOUSEKEEPING)
+        return skipped(SkipReason.HOUSEKEEPING)
     image = string(part, "mime").startswith("image/")
     name = "[image]" if image else f"[file {string(part, 'filename')}]"
     key, moment = (string(part, "id"), name), _time(message, part)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code import prompts, tools
@@ -40,8 +40,8 @@ _NOTED_FIELDS = {
     "StopFailure": ("error",),
 }
 _MAX_NOTE_CHARS = 200
-_REASONS = {reason.value: reason for reason in Skip}
-_FAILURES = {failure.value for failure in Failure}
+_REASONS = {reason.value: reason for reason in SkipReason}
+_FAILURES = {failure.value for failure in FailureReason}
 
 
 class EventContent(NamedTuple):
@@ -51,7 +51,7 @@ class EventContent(NamedTuple):
     turn: DraftTurn | None = None
     result: DraftResult | None = None
     notes: tuple[tuple[str, str], ...] = ()
-    skip: Skip | None = None
+    skip: SkipReason | None = None
 
 
 def refine_payload(
@@ -65,7 +65,7 @@ def refine_payload(
     if event in _ANSWERED:
         text = string(payload, "last_assistant_message").strip()
         if not text:
-            return EventContent(skip=Skip.EMPTY)
+            return EventContent(skip=SkipReason.EMPTY)
         return EventContent(DraftTurn((), time, Role.ASSISTANT, Trust.ASSISTANT, text))
     fields = _NOTED_FIELDS.get(event, ())
     notes = [(key, string(payload, key)[:_MAX_NOTE_CHARS]) for key in fields]
@@ -124,20 +124,20 @@ def turn_fields(turn: DraftTurn, result: DraftResult | None) -> Record:
 def read_record(record: Record, file: FileInfo) -> ParsedLine:
     """The turn and result of one line of a journal, or why it has none."""
     if record.get("v") != LINE_VERSION:
-        return skipped(Skip.UNKNOWN_TYPE)
+        return skipped(SkipReason.UNKNOWN_TYPE)
     if "problem" in record:
         problem = string(record, "problem")
-        known = problem if problem in _FAILURES else Failure.WRONG_SHAPE.value
-        return ParsedLine(Fate.FAILED, known)
+        known = problem if problem in _FAILURES else FailureReason.WRONG_SHAPE.value
+        return ParsedLine(LineOutcome.FAILED, known)
     if "skip" in record:
-        return skipped(_REASONS.get(string(record, "skip"), Skip.UNKNOWN_TYPE))
+        return skipped(_REASONS.get(string(record, "skip"), SkipReason.UNKNOWN_TYPE))
     turn = _turn(record)
     if turn is None:
         is_empty = string(record, "event") in _WITH_TEXT
-        return skipped(Skip.EMPTY if is_empty else Skip.HOUSEKEEPING)
+        return skipped(SkipReason.EMPTY if is_empty else SkipReason.HOUSEKEEPING)
     results = (_result(record),) if "ok" in record else ()
     return ParsedLine(
-        Fate.CAPTURED,
+        LineOutcome.CAPTURED,
         session=session_id(record, file),
         turns=(turn,),
         results=results,
@@ -193,6 +193,6 @@ def describe_session(record: Record, file: FileInfo) -> DraftSession:
     )
 
 
-def skip_unparsed(line: bytes) -> Skip | None:
+def skip_unparsed(line: bytes) -> SkipReason | None:
     """Every line of a journal is worth parsing."""
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.model.ledger import Skip
+from holdfast.model.ledger import SkipReason
 
 INTERRUPTED = "[Request interrupted by user"
 
@@ -68,7 +68,7 @@ class Prompt(NamedTuple):
 
     text: str
     speaker: str = ""
-    skip: Skip | None = None
+    skip: SkipReason | None = None
 
 
 def read_prompt(text: str) -> Prompt:
@@ -76,10 +76,10 @@ def read_prompt(text: str) -> Prompt:
     if "<" not in text[:200] and "</" not in text and OWN_TAG not in text:
         words = text.strip()
         if words.startswith(_COMPACTION_START):
-            return Prompt("", skip=Skip.COMPACTION)
+            return Prompt("", skip=SkipReason.COMPACTION)
         if words.startswith(_MACHINE_STARTS):
-            return Prompt("", skip=Skip.MACHINE)
-        return Prompt(words) if words else Prompt("", skip=Skip.EMPTY)
+            return Prompt("", skip=SkipReason.MACHINE)
+        return Prompt(words) if words else Prompt("", skip=SkipReason.EMPTY)
     return _read_tagged(text)
 
 
@@ -87,18 +87,18 @@ def read_typed(text: str) -> Prompt:
     """The same for a prompt as it was typed, where a slash command is not written in tags yet."""
     first = text[:200].split(None, 1)[:1]
     if first and first[0].startswith("/") and first[0][1:] in _LOCAL_COMMANDS:
-        return Prompt("", skip=Skip.MACHINE)
+        return Prompt("", skip=SkipReason.MACHINE)
     return read_prompt(text)
 
 
 def _read_tagged(text: str) -> Prompt:
     stripped = _UNCLOSED.sub("", _STRIPPED.sub("", text)).strip()
     if not stripped:
-        return Prompt("", skip=Skip.INJECTED if OWN_TAG in text else Skip.MACHINE)
+        return Prompt("", skip=SkipReason.INJECTED if OWN_TAG in text else SkipReason.MACHINE)
     if stripped.startswith(_COMPACTION_START):
-        return Prompt("", skip=Skip.COMPACTION)
+        return Prompt("", skip=SkipReason.COMPACTION)
     if stripped.startswith(_MACHINE_STARTS):
-        return Prompt("", skip=Skip.MACHINE)
+        return Prompt("", skip=SkipReason.MACHINE)
     tag = _TAG.match(stripped)
     reader = _TAG_READERS.get(tag.group(1)) if tag else None
     return reader(stripped) if reader else Prompt(stripped)
@@ -108,7 +108,7 @@ def _read_command(text: str) -> Prompt:
     name = _COMMAND_NAME.search(text)
     command = name.group(1).split(":")[-1] if name else ""
     if not command or command in _LOCAL_COMMANDS:
-        return Prompt("", skip=Skip.MACHINE)
+        return Prompt("", skip=SkipReason.MACHINE)
     found = _COMMAND_ARGS.search(text)
     arguments = found.group(1).strip() if found else ""
     return Prompt(f"/{name.group(1) if name else command} {arguments}".strip())
@@ -117,21 +117,21 @@ def _read_command(text: str) -> Prompt:
 def _read_bash(text: str) -> Prompt:
     found = _BASH_INPUT.search(text)
     command = found.group(1).strip() if found else ""
-    return Prompt(f"! {command}") if command else Prompt("", skip=Skip.EMPTY)
+    return Prompt(f"! {command}") if command else Prompt("", skip=SkipReason.EMPTY)
 
 
 def _read_teammate(text: str) -> Prompt:
     # Teammates also exchange protocol messages as JSON ({"type":"idle_notification"...}).
     messages = [(who, words) for who, words in _TEAMMATE.findall(text) if not words.startswith("{")]
     if not messages:
-        return Prompt("", skip=Skip.MACHINE)
+        return Prompt("", skip=SkipReason.MACHINE)
     return Prompt("\n\n".join(words for _, words in messages), speaker=messages[0][0] or "teammate")
 
 
 def _read_remember(text: str) -> Prompt:
     found = _REMEMBER.search(text)
     words = found.group(1).strip() if found else ""
-    return Prompt(f"Remember: {words}") if words else Prompt("", skip=Skip.EMPTY)
+    return Prompt(f"Remember: {words}") if words else Prompt("", skip=SkipReason.EMPTY)
 
 
 _TAG_READERS = {

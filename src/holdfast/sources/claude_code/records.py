@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from holdfast.model.ledger import Failure, Fate, Skip
+from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code import prompts, tools
@@ -26,8 +26,8 @@ from holdfast.sources.json_fields import Record, mapping, normal_time, objects, 
 READER_VERSION = 1
 
 # In Python 3.11 a member of an enum takes seven times as long to reach as a global.
-_CAPTURED = Fate.CAPTURED
-_EMPTY = Skip.EMPTY
+_CAPTURED = LineOutcome.CAPTURED
+_EMPTY = SkipReason.EMPTY
 _TOOL_ROLE = Role.TOOL
 _ASSISTANT_ROLE = Role.ASSISTANT
 _BY_ASSISTANT = Trust.ASSISTANT
@@ -71,18 +71,18 @@ _TITLE_KEYS = {"summary": "summary", "custom-title": "customTitle", "ai-title": 
 _INJECTED_ATTACHMENTS = ("hook_", "async_hook_")
 
 
-def skip_unparsed(line: bytes) -> Skip | None:
+def skip_unparsed(line: bytes) -> SkipReason | None:
     """Why a line holds nothing, where its bytes show it without parsing. Inside a JSON string
     quotes are escaped, so no text can imitate these bytes."""
     if line.startswith(_OPENS_WITH_TYPE):
-        return Skip.HOUSEKEEPING if line.startswith(_HOUSEKEEPING_STARTS) else None
+        return SkipReason.HOUSEKEEPING if line.startswith(_HOUSEKEEPING_STARTS) else None
     # The first object inside the line's own, and the first array in that.
     inner = line.find(b"{", 1, _TYPE_WITHIN_BYTES)
     if line.endswith(_PROGRESS, 0, inner):
-        return Skip.HOUSEKEEPING
+        return SkipReason.HOUSEKEEPING
     content = line.find(b"[", inner, inner + _TYPE_WITHIN_BYTES)
     if line.startswith(_THINKING, content) and _ASSISTANT in line:
-        return None if _TEXT in line or _TOOL in line else Skip.THINKING
+        return None if _TEXT in line or _TOOL in line else SkipReason.THINKING
     return None
 
 
@@ -120,12 +120,12 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     if kind == "attachment":
         return _attachment(record, file)
     if kind == "api-request-blob":
-        return skipped(Skip.INJECTED)
+        return skipped(SkipReason.INJECTED)
     if kind in _TITLE_KEYS:
         return _title(record, file, _TITLE_KEYS[kind])
     if kind in _HOUSEKEEPING_TYPES:
-        return skipped(Skip.HOUSEKEEPING)
-    return skipped(Skip.UNKNOWN_TYPE)
+        return skipped(SkipReason.HOUSEKEEPING)
+    return skipped(SkipReason.UNKNOWN_TYPE)
 
 
 def session_id(record: Record, file: FileInfo) -> str:
@@ -182,7 +182,7 @@ def _blocks(record: Record) -> list[Record] | None:
 
 
 def _wrong_shape() -> ParsedLine:
-    return ParsedLine(Fate.FAILED, Failure.WRONG_SHAPE.value)
+    return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
 
 
 def _captured(
@@ -190,7 +190,7 @@ def _captured(
     file: FileInfo,
     turns: Sequence[DraftTurn],
     results: Sequence[DraftResult],
-    skip: Skip,
+    skip: SkipReason,
 ) -> ParsedLine:
     if not turns and not results:
         return skipped(skip)
@@ -210,7 +210,7 @@ def _assistant(record: Record, file: FileInfo) -> ParsedLine:
     if blocks is None:
         return _wrong_shape()
     if record.get("isApiErrorMessage") or _is_synthetic(record["message"]):
-        return skipped(Skip.MACHINE)
+        return skipped(SkipReason.MACHINE)
     ref = string(record, "uuid") or _fallback_ref(record, file)
     time = _time(record)
     turns: list[DraftTurn] = []
@@ -225,7 +225,7 @@ def _assistant(record: Record, file: FileInfo) -> ParsedLine:
                 key = (ref, str(number), text)
                 turns.append(DraftTurn(key, time, _ASSISTANT_ROLE, _BY_ASSISTANT, text))
         elif kind == "thinking" or kind == "redacted_thinking":
-            skip = Skip.THINKING
+            skip = SkipReason.THINKING
     return _captured(record, file, turns, (), skip)
 
 
@@ -251,9 +251,9 @@ def _fallback_ref(record: Record, file: FileInfo) -> str:
 
 def _user(record: Record, file: FileInfo) -> ParsedLine:
     if record.get("isCompactSummary") or record.get("repeatsCompactSummary"):
-        return skipped(Skip.COMPACTION)
+        return skipped(SkipReason.COMPACTION)
     if record.get("isMeta"):
-        return skipped(Skip.MACHINE)
+        return skipped(SkipReason.MACHINE)
     blocks = _blocks(record)
     if blocks is None:
         return _wrong_shape()
@@ -262,7 +262,7 @@ def _user(record: Record, file: FileInfo) -> ParsedLine:
     time = _time(record)
     turns: list[DraftTurn] = []
     results: list[DraftResult] = []
-    skip = Skip.MACHINE if machine else _EMPTY
+    skip = SkipReason.MACHINE if machine else _EMPTY
     for number, block in enumerate(blocks):
         kind = block.get("type")
         if kind == "tool_result":
@@ -297,16 +297,16 @@ def _attachment(record: Record, file: FileInfo) -> ParsedLine:
     attachment = mapping(record.get("attachment"))
     kind = string(attachment, "type")
     if kind.startswith(_INJECTED_ATTACHMENTS):
-        return skipped(Skip.INJECTED)
+        return skipped(SkipReason.INJECTED)
     if kind != "queued_command":
-        return skipped(Skip.HOUSEKEEPING)
+        return skipped(SkipReason.HOUSEKEEPING)
     # Typed while the agent was busy: a person's text that appears nowhere else.
     prompt = prompts.read_prompt(_prompt_text(attachment.get("prompt")))
     if prompt.skip is not None or attachment.get("commandMode") == "task-notification":
-        return skipped(prompt.skip or Skip.MACHINE)
+        return skipped(prompt.skip or SkipReason.MACHINE)
     ref = string(record, "uuid") or _fallback_ref(record, file)
     turn = _prompt_turn(prompt, (ref, "0", prompt.text), _time(record), record)
-    return _captured(record, file, [turn], [], Skip.EMPTY)
+    return _captured(record, file, [turn], [], SkipReason.EMPTY)
 
 
 def _prompt_text(prompt: object) -> str:
@@ -321,5 +321,5 @@ def _title(record: Record, file: FileInfo, key: str) -> ParsedLine:
     title = string(record, key).strip()
     host = string(record, "sessionId")
     if not title or not host:
-        return skipped(Skip.HOUSEKEEPING)  # before 2.0 a summary named another session's leaf
-    return ParsedLine(Fate.CAPTURED, session=host, title=title)
+        return skipped(SkipReason.HOUSEKEEPING)  # before 2.0 a summary named another session's leaf
+    return ParsedLine(LineOutcome.CAPTURED, session=host, title=title)

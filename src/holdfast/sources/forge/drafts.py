@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from holdfast.model.forge import Login, RemarkKind, ThreadState
+from holdfast.model.forge import ForgeAccount, RemarkKind, ThreadState
 
 _Draft = TypeVar("_Draft", covariant=True)
 
@@ -68,7 +68,7 @@ class PullDraft(NamedTuple):
     state: ThreadState | None = None
     messages: tuple[str, ...] = ()
     reviews: tuple[RemarkDraft, ...] = ()
-    logins: tuple[Login, ...] = ()
+    logins: tuple[ForgeAccount, ...] = ()
 
 
 class Page(NamedTuple, Generic[_Draft]):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from holdfast.errors import ForgeError, ForgeRefusedError, InputError
-from holdfast.model.forge import Login, RemarkKind, ThreadState
+from holdfast.model.forge import ForgeAccount, RemarkKind, ThreadState
 from holdfast.sources.forge.client import DEFAULT_PACE, Answer, ForgeClient, Pace
 from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
@@ -258,8 +258,8 @@ def _review(entry: Record, number: int) -> RemarkDraft:
     )  # fmt: skip
 
 
-def _author_login(commit: Record) -> Login | None:
+def _author_login(commit: Record) -> ForgeAccount | None:
     login = string(mapping(commit.get("author")), "login")
     author = mapping(mapping(commit.get("commit")).get("author"))
     name, email = string(author, "name"), string(author, "email")
-    return Login(login, name, email) if login and (name or email) else None
+    return ForgeAccount(login, name, email) if login and (name or email) else None

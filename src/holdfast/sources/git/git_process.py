@@ -1,8 +1,8 @@
-"""Running git on a repository that may be anybody's.
+"""Runs git on a repository that is not trusted.
 
-Nothing in the repository's own settings may start a program or reach the network: no monitor, no
-hook, no external diff, no fetching of what a partial clone lacks. The caller's GIT_* variables
-mean another repository and are left out.
+Nothing in the repository's settings may start a program or reach the network: no file monitor, no
+hook, no external diff, no fetch of what a partial clone lacks. The caller's GIT_* variables mean
+another repository and are not passed on.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from typing import IO
 
 from holdfast.errors import InputError
 
+# For short commands. `stream` has no limit: reading a long history takes minutes.
 TIMEOUT_S = 20.0
 _SETTINGS = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.quotePath=false",
+    # Larger files are treated as binary: their diffs would only be cut.
     "core.bigFileThreshold=512k",
     "diff.renameLimit=400",
     "i18n.logOutputEncoding=UTF-8",
@@ -36,7 +38,7 @@ _ENVIRONMENT = {
 
 
 class Git:
-    """Git in one folder."""
+    """Git in one folder, without network."""
 
     _timeout_s = TIMEOUT_S
     _settings = (*_SETTINGS, "protocol.allow=never")
@@ -51,8 +53,8 @@ class Git:
         if self._protocols is not None:
             self._environment["GIT_ALLOW_PROTOCOL"] = self._protocols
 
-    def query(self, *arguments: str, given: str = "") -> str:
-        """What a short command prints, or "" where it fails."""
+    def query(self, *arguments: str, stdin: str = "") -> str:
+        """The output of a short command, or "" where it fails."""
         try:
             done = subprocess.run(
                 [*self._command, *arguments],
@@ -60,15 +62,13 @@ class Git:
                 timeout=TIMEOUT_S,
                 env=self._environment,
                 check=False,
-                input=given.encode(),
+                input=stdin.encode(),
             )
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return "" if done.returncode else done.stdout.decode("utf-8", "replace")
 
-    def run(
-        self, *arguments: str, given: bytes = b"", known: dict[str, str] | None = None
-    ) -> bytes:
+    def run(self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> bytes:
         """What a command prints that must not fail; `known` are variables it is told."""
         done = self.attempt(*arguments, given=given, known=known)
         if done.returncode:
@@ -79,17 +79,17 @@ class Git:
         return done.stdout
 
     def attempt(
-        self, *arguments: str, given: bytes = b"", known: dict[str, str] | None = None
+        self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[bytes]:
-        """A command with all that came of it."""
+        """Run a command, and return its output and exit code."""
         try:
             return subprocess.run(
                 [*self._command, *arguments],
                 capture_output=True,
                 timeout=self._timeout_s,
-                env={**self._environment, **(known or {})},
+                env={**self._environment, **(env or {})},
                 check=False,
-                input=given,
+                input=stdin,
             )
         except OSError as error:
             raise InputError(f"git cannot be run: {error.strerror}.", "Install git.") from error
@@ -100,18 +100,18 @@ class Git:
             ) from error
 
     @contextmanager
-    def stream(self, *arguments: str, given: Iterable[str] = ()) -> Generator[IO[bytes]]:
-        """What a long command prints, to be read as it comes; an error if it fails in the end.
-        Whoever stops reading stops the command."""
-        with tempfile.TemporaryFile() as words, tempfile.TemporaryFile() as complaints:
-            words.writelines(f"{line}\n".encode() for line in given)
-            words.seek(0)
+    def stream(self, *arguments: str, stdin: Iterable[str] = ()) -> Generator[IO[bytes]]:
+        """The output of a long command, to be read while it runs; raises InputError if it fails in
+        the end. Leaving the block stops the command."""
+        with tempfile.TemporaryFile() as lines, tempfile.TemporaryFile() as errors:
+            lines.writelines(f"{line}\n".encode() for line in stdin)
+            lines.seek(0)
             try:
                 process = subprocess.Popen(
                     [*self._command, *arguments],
-                    stdin=words,
+                    stdin=lines,
                     stdout=subprocess.PIPE,
-                    stderr=complaints,
+                    stderr=errors,
                     env=self._environment,
                 )
             except OSError as error:
@@ -122,37 +122,41 @@ class Git:
             assert process.stdout is not None
             try:
                 yield process.stdout
-                process.stdout.read()  # what nobody wanted
+                process.stdout.read()  # the rest, so that git does not wait for a reader
             finally:
                 process.stdout.close()
                 if process.poll() is None:
                     process.terminate()
                 process.wait()
             if process.returncode > 0:
-                complaints.seek(0)
-                self._fail(complaints.read().decode("utf-8", "replace"))
+                errors.seek(0)
+                self._fail(errors.read())
 
-    def _fail(self, complaint: str) -> None:
-        lines = complaint.strip().splitlines()
-        told = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
+    def _fail(self, stderr: bytes) -> None:
         remedy = "Check it with `git fsck` and `git log` in that folder."
-        if "dubious ownership" in complaint:
-            known = f"git config --global --add safe.directory {self.folder}"
-            remedy = f"It belongs to another user. If you trust it: {known}"
-        why = told.partition(": ")[2] or "git failed"
+        if b"dubious ownership" in stderr:
+            command = f"git config --global --add safe.directory {self.folder}"
+            remedy = f"It belongs to another user. If you trust it: {command}"
+        why = _prefixed_line(stderr) or "git failed"
         raise InputError(f"The history of {self.folder} cannot be read: {why}.", remedy)
 
 
 class ConnectedGit(Git):
-    """Git that may reach a remote, because a person said so; it never asks for a password."""
+    """Git that may reach a remote, because the user asked for it; it never asks for a password."""
 
+    # A fetch or a push over a slow line.
     _timeout_s = 120.0
     _settings = (*_SETTINGS, "protocol.ext.allow=never")
     _protocols = None
 
 
-def error_line(said: bytes) -> str:
+def error_line(stderr: bytes) -> str:
     """The line in which git says why it failed."""
-    lines = said.decode("utf-8", "replace").strip().splitlines()
-    told = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-    return told.partition(": ")[2] or (lines[-1] if lines else "it did not say why")
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    return _prefixed_line(stderr) or (lines[-1] if lines else "it did not say why")
+
+
+def _prefixed_line(stderr: bytes) -> str:
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    found = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
+    return found.partition(": ")[2]

@@ -1,4 +1,4 @@
-"""Commits as git tells them: who, when, why, and upon what."""
+"""Reads commits: author, time, message, parents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from holdfast.model.team import Commit
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.json_fields import normal_time
 
+# Longer messages hold logs or lists of changes; the rest is cut.
 MAX_BODY_CHARS = 4000
 _FIELDS = ("%H", "%P", "%aI", "%aN", "%aE", "%s", "%b")
 
@@ -22,22 +23,22 @@ def is_repository(path: Path) -> bool:
 def read_log(git: Git, bank: str, tips: Iterable[str], known: Iterable[str]) -> Iterator[Commit]:
     """The commits reachable from `tips` and not from `known`, newest first, without their files.
     Authors are named as the repository's mailmap has them."""
-    # Borders that no message can contain, because nobody could know them beforehand.
+    # Random separators, so that no message can contain them.
     record, field = (f"<{os.urandom(12).hex()}>" for _ in range(2))
     form = record + field.join(_FIELDS)
     wanted = [*tips, *(f"^{id}" for id in known)]
     left = b""
-    with git.stream("rev-list", "--stdin", f"--format=tformat:{form}", given=wanted) as output:
+    with git.stream("rev-list", "--stdin", f"--format=tformat:{form}", stdin=wanted) as output:
         while chunk := output.read(1 << 20):
             *whole, left = (left + chunk).split(record.encode())
-            yield from (made for part in whole if (made := _commit(part, field, bank)))
+            yield from (commit for part in whole if (commit := _commit(part, field, bank)))
     last = _commit(left, field, bank)
     if last:
         yield last
 
 
 def _commit(record: bytes, field: str, bank: str) -> Commit | None:
-    """After each commit stands the line that announces the next."""
+    """A commit; its record ends with the line that announces the next one."""
     fields = record.decode("utf-8", "replace").split(field)
     if len(fields) < len(_FIELDS):
         return None

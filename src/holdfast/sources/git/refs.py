@@ -1,4 +1,4 @@
-"""Where a repository's names point: branches, tags, and what HEAD is."""
+"""Reads HEAD, branches and tags of a repository."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.json_fields import normal_time
 
-# Where shared memories lie (`sources.git.shelf`): they are no history of the code.
+# The branch of shared memories (see `share_branch`): it is no history of the code.
 SHARE_BRANCH = "holdfast-shared"
 _TAG = "%(refname:strip=2)%00%(objectname)%00%(*objectname)%00%(creatordate:iso-strict)"
 
 
 class Tag(NamedTuple):
-    """A name for a commit, and when it was given."""
+    """A tag of a commit, and when it was created."""
 
     name: str
     commit: str
@@ -22,8 +22,8 @@ class Tag(NamedTuple):
 
 
 class Tips(NamedTuple):
-    """The commit that HEAD is, "" before the first one, and those that branches of this clone and
-    the remote's main branch end in; the branches of this clone also by name."""
+    """The commit of HEAD, "" before the first one; the commits of this clone's branches and of the
+    remote's main branch; and the branches of this clone by name."""
 
     head: str
     branches: tuple[str, ...]
@@ -36,10 +36,10 @@ class Tips(NamedTuple):
 
 
 def read_tips(git: Git) -> Tips:
-    """Where HEAD and the branches are now; a detached HEAD is one too."""
+    """The commits of HEAD, which may be detached, and of the branches."""
     head = git.query("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
-    told = git.query("for-each-ref", "--format=%(objectname) %(refname:strip=2)", "refs/heads")
-    pairs = [line.partition(" ") for line in told.splitlines()]
+    listed = git.query("for-each-ref", "--format=%(objectname) %(refname:strip=2)", "refs/heads")
+    pairs = [line.partition(" ") for line in listed.splitlines()]
     pairs = [pair for pair in pairs if pair[2] != SHARE_BRANCH]
     main = git.query("rev-parse", "--verify", "--quiet", "refs/remotes/origin/HEAD^{commit}")
     found = dict.fromkeys([*(commit for commit, _, _ in pairs), *main.split()])
@@ -57,22 +57,22 @@ def read_tags(git: Git) -> list[Tag]:
 
 def existing_commits(git: Git, commits: Iterable[str]) -> list[str]:
     """Those of some commits that the repository still has."""
-    given = "".join(f"{commit}^{{commit}}\n" for commit in commits)
-    told = git.query("cat-file", "--batch-check=%(objecttype) %(objectname)", given=given)
-    pairs = (line.split() for line in told.splitlines())
+    stdin = "".join(f"{commit}^{{commit}}\n" for commit in commits)
+    found = git.query("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=stdin)
+    pairs = (line.split() for line in found.splitlines())
     return [name for kind, name, *more in pairs if kind == "commit" and not more]
 
 
 def unmerged_commits(git: Git, tips: Tips, before: Iterable[str]) -> list[str]:
-    """The commits of branches, and of what branches were before, that HEAD does not contain."""
+    """The commits of branches, and of the `before` tips of branches, that HEAD does not contain."""
     others = [*tips.branches, *before]
     if not tips.head or not others:
         return []
-    given = "".join(f"{commit}\n" for commit in (*others, f"^{tips.head}"))
-    return git.query("rev-list", "--stdin", given=given).split()
+    stdin = "".join(f"{commit}\n" for commit in (*others, f"^{tips.head}"))
+    return git.query("rev-list", "--stdin", stdin=stdin).split()
 
 
 def count_commits(git: Git, tips: Tips) -> int:
     """How many commits there are in all."""
-    told = git.query("rev-list", "--count", "--stdin", given="\n".join(tips.all) + "\n")
-    return int(told) if tips.all and told else 0
+    count = git.query("rev-list", "--count", "--stdin", stdin="\n".join(tips.all) + "\n")
+    return int(count) if tips.all and count else 0

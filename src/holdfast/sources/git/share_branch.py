@@ -1,7 +1,7 @@
-"""A branch that holds files of shared memories and nothing of the code.
+"""The branch of a repository that holds shared memories, and nothing of the code.
 
-It is written with plumbing alone, so neither the work tree nor the index of anybody changes; what
-else people keep on it stays. Nothing leaves or enters the repository but where a remote is named.
+It is written with git's plumbing commands, so that neither the work tree nor the index changes;
+other files on it stay. Only `fetch` and `push` reach a remote.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from holdfast.sources.git.refs import SHARE_BRANCH
 from holdfast.sources.share_format import FOLDER, Files, is_person_path, merge
 
 BRANCH = f"refs/heads/{SHARE_BRANCH}"
+# The file of one person. A larger one was not written by Holdfast.
 MAX_FILE_BYTES = 64 * 1024 * 1024
-_AT_MOST = 1000
-_TRIES = 8
-# One branch and nothing else, whatever the settings of the repository add to a fetch or a push.
-_FETCHING = (
+# Files that are read from the branch.
+_MAX_PEOPLE = 1000
+# How often a write or a push is repeated when others were faster.
+_MAX_TRIES = 8
+# One branch and nothing else, whatever the repository's settings add to a fetch or a push.
+_FETCH_OPTIONS = (
     "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
     "--no-auto-maintenance", "--refmap=",
 )  # fmt: skip
-_PUSHING = ("--quiet", "--no-follow-tags", "--recurse-submodules=no")
+_PUSH_OPTIONS = ("--quiet", "--no-follow-tags", "--recurse-submodules=no")
 _README = f"""\
 # Shared memories
 
@@ -33,21 +36,21 @@ What people of this project chose to share out of their Holdfast memories: one f
 `holdfast unshare` takes back, `holdfast pull` takes in what others share. This branch has no
 history in common with the code and is never merged into it.
 """
-_OWN = {
+_OWN_FILES = {
     "README.md": _README.encode(),
     ".gitattributes": f"{FOLDER}/*.jsonl text eol=lf merge=union\n".encode(),
 }
 
 
 class Person(NamedTuple):
-    """Who git says we are."""
+    """A person, as git knows them."""
 
     name: str
     email: str
 
 
 def git_identity(folder: Path) -> Person:
-    """Who shares, as git knows it in a folder."""
+    """Git's `user.name` and `user.email` in a folder; raises InputError where they are not set."""
     git = Git(folder)
     name, email = (git.query("config", key).strip() for key in ("user.name", "user.email"))
     if not name or not email:
@@ -59,7 +62,7 @@ def git_identity(folder: Path) -> Person:
 
 
 class _Entry(NamedTuple):
-    """A line of a tree."""
+    """An entry of a tree."""
 
     mode: str
     kind: str
@@ -68,7 +71,7 @@ class _Entry(NamedTuple):
 
 
 class ShareBranch:
-    """The branch of one repository."""
+    """The branch of shared memories in one repository."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -80,12 +83,11 @@ class ShareBranch:
             )
 
     def remotes(self) -> list[str]:
-        """The names of the remotes there are."""
+        """The names of the remotes."""
         return self._git.query("remote").split()
 
     def tips(self) -> list[str]:
-        """The commits that the branch ends in: here, and at remotes when they were last
-        fetched."""
+        """The last commits of the branch: here, and of remotes as they were last fetched."""
         names = [BRANCH, *(self._tracked(remote) for remote in self.remotes())]
         found = [
             self._git.query("rev-parse", "--verify", "--quiet", f"{n}^{{commit}}") for n in names
@@ -93,27 +95,27 @@ class ShareBranch:
         return list(dict.fromkeys(oid.strip() for oid in found if oid))
 
     def read(self, tips: list[str] | None = None) -> dict[str, bytes]:
-        """The files of all people, in their union over some commits, or those of now."""
+        """The files of all people: the union over some commits, by default `tips`."""
         return merge([self._files(tip) for tip in (self.tips() if tips is None else tips)])
 
     def write(self, change: Callable[[Files], Files], message: str, person: Person) -> str:
-        """Commit what a function makes of the files as they are, over whatever others wrote
-        meanwhile; returns the commit, "" if nothing changed."""
+        """Commit what `change` makes of the files, again if others committed meanwhile. Returns the
+        commit, "" if nothing changed."""
         self._must_not_be_checked_out()
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             before = self._git.query("rev-parse", "--verify", "--quiet", BRANCH).strip()
-            tips = self._apart(self.tips())
+            tips = self._independent(self.tips())
             files = change(self.read(tips))
             tree = self._tree(files, tips)
             if len(tips) == 1 and self._tree_of(tips[0]) == tree:
                 if before == tips[0]:
                     return ""
-                made = tips[0]
+                commit = tips[0]
             else:
-                made = self._commit(tree, tips, message, person)
-            done = self._git.attempt("update-ref", "-m", message, BRANCH, made, before)
+                commit = self._commit(tree, tips, message, person)
+            done = self._git.attempt("update-ref", "-m", message, BRANCH, commit, before)
             if not done.returncode:
-                return made
+                return commit
         raise InputError(
             f"The branch {SHARE_BRANCH} changes faster than it can be written.", "Try again."
         )
@@ -122,35 +124,35 @@ class ShareBranch:
         """Get a remote's branch, if it has one; an error if it cannot be reached."""
         self._must_be_remote(remote)
         git = ConnectedGit(self.folder)
-        told = git.attempt("ls-remote", "--", remote, BRANCH)
-        if told.returncode:
-            self._unreached(remote, told.stderr)
-        if not told.stdout.strip():
+        listed = git.attempt("ls-remote", "--", remote, BRANCH)
+        if listed.returncode:
+            self._unreachable(remote, listed.stderr)
+        if not listed.stdout.strip():
             self._git.attempt("update-ref", "-d", self._tracked(remote))
             return
         spec = f"+{BRANCH}:{self._tracked(remote)}"
-        done = git.attempt("fetch", *_FETCHING, "--", remote, spec)
+        done = git.attempt("fetch", *_FETCH_OPTIONS, "--", remote, spec)
         if done.returncode:
-            self._unreached(remote, done.stderr)
+            self._unreachable(remote, done.stderr)
 
     def push(self, remote: str, person: Person) -> bool:
-        """Bring the branch to a remote, with what others pushed meanwhile merged into it; tells
-        whether there was anything to bring."""
+        """Push the branch to a remote, merged with what others pushed meanwhile. Returns whether
+        there was anything to push."""
         self._must_be_remote(remote)
         git = ConnectedGit(self.folder)
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             self.fetch(remote)
             self.write(dict, "Merge what others share", person)
             ours = self._git.query("rev-parse", "--verify", "--quiet", BRANCH).strip()
             theirs = self._git.query("rev-parse", "--verify", "--quiet", self._tracked(remote))
             if not ours or ours == theirs.strip():
                 return False
-            done = git.attempt("push", *_PUSHING, "--", remote, f"{BRANCH}:{BRANCH}")
+            done = git.attempt("push", *_PUSH_OPTIONS, "--", remote, f"{BRANCH}:{BRANCH}")
             if not done.returncode:
                 self._git.attempt("update-ref", self._tracked(remote), ours)
                 return True
             if not any(word in done.stderr for word in (b"rejected", b"failed to update", b"lock")):
-                self._unreached(remote, done.stderr)
+                self._unreachable(remote, done.stderr)
         raise InputError(
             f"{remote} turned every push of {SHARE_BRANCH} down.",
             f"See what it says: git push {remote} {SHARE_BRANCH}",
@@ -165,9 +167,9 @@ class ShareBranch:
             there = f"There are: {', '.join(known)}." if known else "It has none yet."
             raise InputError(f"This repository has no remote {remote!r}.", there)
 
-    def _unreached(self, remote: str, said: bytes) -> None:
+    def _unreachable(self, remote: str, stderr: bytes) -> None:
         raise InputError(
-            f"{remote} could not be reached: {error_line(said)}.",
+            f"{remote} could not be reached: {error_line(stderr)}.",
             "What is shared here stays here; try again when it can be.",
         )
 
@@ -179,8 +181,8 @@ class ShareBranch:
                 "Go to another branch first: git switch -",
             )
 
-    def _apart(self, tips: list[str]) -> list[str]:
-        """Those of some commits that no other one contains."""
+    def _independent(self, tips: list[str]) -> list[str]:
+        """The commits that are no ancestors of another one."""
         if len(tips) < 2:
             return tips
         return self._git.query("merge-base", "--independent", *tips).split() or tips
@@ -189,8 +191,8 @@ class ShareBranch:
         listed = self._git.run("ls-tree", "-z", "--full-tree", tree)
         found: dict[str, _Entry] = {}
         for line in filter(None, listed.decode("utf-8", "surrogateescape").split("\x00")):
-            told, _, name = line.partition("\t")
-            mode, kind, oid = told.split()
+            fields, _, name = line.partition("\t")
+            mode, kind, oid = fields.split()
             found[name] = _Entry(mode, kind, oid, name)
         return found
 
@@ -205,27 +207,28 @@ class ShareBranch:
             )
         found: dict[str, bytes] = {}
         entries = list(self._entries(folder.oid).values())
-        for entry in entries[:_AT_MOST]:
+        for entry in entries[:_MAX_PEOPLE]:
             path = f"{FOLDER}/{entry.name}"
             if entry.mode != "100644" or not is_person_path(path):
                 continue
             if int(self._git.run("cat-file", "-s", entry.oid)) > MAX_FILE_BYTES:
                 raise InputError(
-                    f"{path} on the branch {SHARE_BRANCH} is larger than {MAX_FILE_BYTES >> 20} MB.",
+                    f"{path} on the branch {SHARE_BRANCH} is larger than "
+                    f"{MAX_FILE_BYTES >> 20} MB.",
                     "Somebody should look at it before anything is taken from it.",
                 )
             found[path] = self._git.run("cat-file", "blob", entry.oid)
         return found
 
     def _tree(self, files: Files, tips: list[str]) -> str:
-        """A tree of these files and of whatever else the tips have."""
+        """A tree of these files and of the other files that the tips have."""
         root: dict[str, _Entry] = {}
         people: dict[str, _Entry] = {}
         for tip in tips:
             entries = self._entries(tip)
             root = {**entries, **root}
             people = {**self._entries(entries[FOLDER].oid), **people}
-        for name, content in _OWN.items():
+        for name, content in _OWN_FILES.items():
             root.setdefault(name, self._blob(name, content))
         for path, content in files.items():
             name = path.removeprefix(f"{FOLDER}/")
@@ -234,24 +237,24 @@ class ShareBranch:
         return self._make_tree(root)
 
     def _blob(self, name: str, content: bytes) -> _Entry:
-        oid = self._git.run("hash-object", "-w", "--no-filters", "--stdin", given=content)
+        oid = self._git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
         return _Entry("100644", "blob", oid.decode().strip(), name)
 
     def _make_tree(self, entries: Mapping[str, _Entry]) -> str:
         lines = [f"{e.mode} {e.kind} {e.oid}\t{e.name}" for e in entries.values()]
-        given = "".join(f"{line}\x00" for line in lines).encode("utf-8", "surrogateescape")
-        return self._git.run("mktree", "-z", given=given).decode().strip()
+        stdin = "".join(f"{line}\x00" for line in lines).encode("utf-8", "surrogateescape")
+        return self._git.run("mktree", "-z", stdin=stdin).decode().strip()
 
     def _tree_of(self, commit: str) -> str:
         return self._git.query("rev-parse", f"{commit}^{{tree}}").strip()
 
     def _commit(self, tree: str, parents: list[str], message: str, person: Person) -> str:
-        known = {
+        env = {
             "GIT_AUTHOR_NAME": person.name,
             "GIT_AUTHOR_EMAIL": person.email,
             "GIT_COMMITTER_NAME": person.name,
             "GIT_COMMITTER_EMAIL": person.email,
         }
-        told = [part for parent in parents for part in ("-p", parent)]
-        made = self._git.run("commit-tree", tree, *told, given=message.encode(), known=known)
-        return made.decode().strip()
+        options = [part for parent in parents for part in ("-p", parent)]
+        commit = self._git.run("commit-tree", tree, *options, stdin=message.encode(), env=env)
+        return commit.decode().strip()

@@ -1,7 +1,7 @@
-"""Whether a repository moved since it was read, told from its files without running git.
+"""Reads HEAD and branches from the files of a repository, without running git.
 
-Where its names lie in a form of another kind (a reftable), or something about them is odd, None
-says that git must be asked.
+This makes it cheap to check whether a repository changed. Where the refs are stored in another form
+(a reftable), or cannot be read for sure, the result is None and git must be run.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from pathlib import Path
 
 from holdfast.sources.git.refs import SHARE_BRANCH, Tips
 
-_NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_LINKS = 5
-_BIGGEST = 64 * 1024 * 1024
-_MOST_BRANCHES = 20_000
+_COMMIT_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+# Beyond these limits git is run instead.
+_MAX_SYMBOLIC_REFS = 5
+_MAX_PACKED_BYTES = 64 * 1024 * 1024
+_MAX_BRANCHES = 20_000
 
 
 def tips_from_files(common: Path, folder: Path | None = None) -> Tips | None:
-    """Where HEAD and the branches are, by the files of a repository (`common`, where its objects
-    are) and of the working folder that it is looked at from."""
+    """The tips by the files of a repository (`common`, the folder of its objects) and of a work
+    tree of it, whose HEAD is taken; None where git must be run."""
     if (common / "reftable").exists() or not (common / "refs").is_dir():
         return None
     try:
-        packed = _packed(common / "packed-refs")
-        head = _follow(_own(common, folder), common, "HEAD", packed)
+        packed = _packed_refs(common / "packed-refs")
+        head = _resolve(_worktree_folder(common, folder), common, "HEAD", packed)
         names = _branches(common, packed)
-        main = _follow(common, common, "refs/remotes/origin/HEAD", packed)
+        main = _resolve(common, common, "refs/remotes/origin/HEAD", packed)
     except (OSError, ValueError, UnicodeDecodeError):
         return None
     if head is None or main is None:
@@ -37,50 +38,50 @@ def tips_from_files(common: Path, folder: Path | None = None) -> Tips | None:
 
 
 def tags_changed_at(common: Path) -> float:
-    """When a tag last came or went, as the clock of the disk has it; 0.0 if nobody knows."""
+    """When a tag was last added or removed, by the time of its folder; 0.0 if unknown."""
     try:
         return (common / "refs" / "tags").stat().st_mtime
     except OSError:
         return 0.0
 
 
-def _own(common: Path, folder: Path | None) -> Path:
-    """The folder of a worktree's own HEAD."""
+def _worktree_folder(common: Path, folder: Path | None) -> Path:
+    """The folder with the HEAD of a worktree."""
     link = folder / ".git" if folder is not None else common
     if not link.is_file():
         return common
-    place = link.read_text("utf-8").removeprefix("gitdir:").strip()
-    return (link.parent / place).resolve()
+    target = link.read_text("utf-8").removeprefix("gitdir:").strip()
+    return (link.parent / target).resolve()
 
 
-def _packed(path: Path) -> dict[str, str]:
+def _packed_refs(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
-    if path.stat().st_size > _BIGGEST:
+    if path.stat().st_size > _MAX_PACKED_BYTES:
         raise ValueError("too many names")
     found: dict[str, str] = {}
     for line in path.read_text("utf-8").splitlines():
         commit, _, name = line.partition(" ")
-        if name and _NAME.match(commit):
+        if name and _COMMIT_HASH.match(commit):
             found[name] = commit
     return found
 
 
-def _follow(top: Path, common: Path, name: str, packed: dict[str, str]) -> str | None:
-    """The commit that a name stands for, "" for none, None where that cannot be told."""
-    for _ in range(_LINKS):
+def _resolve(top: Path, common: Path, name: str, packed: dict[str, str]) -> str | None:
+    """The commit of a ref, "" where there is none, None where it cannot be found for sure."""
+    for _ in range(_MAX_SYMBOLIC_REFS):
         file = (top if name == "HEAD" else common) / name
-        told = file.read_text("utf-8").strip() if file.is_file() else packed.get(name, "")
-        if not told.startswith("ref:"):
-            return told if not told or _NAME.match(told) else None
-        name = told.removeprefix("ref:").strip()
+        value = file.read_text("utf-8").strip() if file.is_file() else packed.get(name, "")
+        if not value.startswith("ref:"):
+            return value if not value or _COMMIT_HASH.match(value) else None
+        name = value.removeprefix("ref:").strip()
         if not name.startswith("refs/") or ".." in name:
             return None
     return None
 
 
 def _branches(common: Path, packed: dict[str, str]) -> dict[str, str]:
-    """Every branch by name; one in a file of its own beats the same in the list of all."""
+    """Every branch by name; a file of its own counts more than `packed-refs`."""
     start = "refs/heads/"
     found = {n.removeprefix(start): c for n, c in packed.items() if n.startswith(start)}
     top = common / "refs" / "heads"
@@ -90,8 +91,8 @@ def _branches(common: Path, packed: dict[str, str]) -> dict[str, str]:
                 continue
             path = Path(folder) / name
             branch = path.relative_to(top).as_posix()
-            commit = _follow(common, common, start + branch, packed)
-            if not commit or len(found) > _MOST_BRANCHES:
+            commit = _resolve(common, common, start + branch, packed)
+            if not commit or len(found) > _MAX_BRANCHES:
                 raise ValueError(branch)
             found[branch] = commit
     found.pop(SHARE_BRANCH, None)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.errors import InputError
-from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord, checked
+from holdfast.sources.imports.draft import DraftRecord, ImportItem, SkippedRecord, checked
 from holdfast.sources.imports.notes import Note, address_part, find_notes, read_note
 from holdfast.sources.json_fields import normal_time
 from holdfast.sources.rule_files import fence_after
@@ -33,7 +33,7 @@ _EMPTIED = re.compile(
 )
 
 
-def read(path: Path) -> Iterator[Imported]:
+def read(path: Path) -> Iterator[ImportItem]:
     """Every note of a folder, or the one that is named."""
     base = path if path.is_dir() else path.parent
     found = False
@@ -48,7 +48,7 @@ def read(path: Path) -> Iterator[Imported]:
         raise InputError(f"There are no Markdown files in {path}.", "Name a folder with notes.")
 
 
-def _given(note: Note) -> Iterator[Imported]:
+def _given(note: Note) -> Iterator[ImportItem]:
     place = note.first_value("permalink") or address_part(note.name.removesuffix(".md").lower())
     title = note.first_value("title") or note.path.stem
     time = normal_time(note.first_value("created", "date")) or note.time

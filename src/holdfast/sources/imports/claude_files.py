@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from holdfast.errors import InputError
-from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord, checked
+from holdfast.sources.imports.draft import DraftRecord, ImportItem, SkippedRecord, checked
 from holdfast.sources.imports.notes import address_part, find_notes, read_note
 from holdfast.sources.json_fields import mapping, string
 from holdfast.sources.rule_files import read_rule_file
@@ -26,7 +26,7 @@ _LINES_LOOKED_AT = 50
 _LINE_LIMIT = 1_000_000
 
 
-def read(path: Path) -> Iterator[Imported]:
+def read(path: Path) -> Iterator[ImportItem]:
     """Every note and section."""
     if path.is_file():
         is_rules = path.name.upper().startswith("CLAUDE")
@@ -50,7 +50,7 @@ def read(path: Path) -> Iterator[Imported]:
         )
 
 
-def _notes(folder: Path, files: list[Path]) -> Iterator[Imported]:
+def _notes(folder: Path, files: list[Path]) -> Iterator[ImportItem]:
     slug = folder.parent.name
     project = _project(folder.parent)
     for file in files:
@@ -90,7 +90,7 @@ def _project(folder: Path) -> str:
     return folder.name if folder.parent.name == "projects" else ""
 
 
-def _sections(file: Path, project: str) -> Iterator[Imported]:
+def _sections(file: Path, project: str) -> Iterator[ImportItem]:
     note = read_note(file, file.parent)
     if note is None:
         yield SkippedRecord("instruction", "too-large", failed=True)

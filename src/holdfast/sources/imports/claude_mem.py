@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from holdfast.errors import InputError
-from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord, checked
+from holdfast.sources.imports.draft import DraftRecord, ImportItem, SkippedRecord, checked
 from holdfast.sources.json_fields import normal_time
 
 PROGRAM = "claude-mem"
@@ -37,7 +37,7 @@ _SECTIONS = (
 _Row = dict[str, Any]
 
 
-def read(path: Path) -> Iterator[Imported]:
+def read(path: Path) -> Iterator[ImportItem]:
     """Every record of a database."""
     with _opened(path) as database:
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
@@ -118,7 +118,7 @@ def _projects(database: sqlite3.Connection) -> dict[str, str]:
     return found
 
 
-def _given(row: _Row, kind: str, projects: dict[str, str]) -> Imported:
+def _given(row: _Row, kind: str, projects: dict[str, str]) -> ImportItem:
     id = row.get("id", row.get("number_"))
     if not isinstance(id, int):
         return SkippedRecord(kind, "wrong-shape", failed=True)

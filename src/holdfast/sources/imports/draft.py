@@ -43,7 +43,7 @@ class SkippedRecord(NamedTuple):
     failed: bool = False
 
 
-Imported = DraftRecord | SkippedRecord
+ImportItem = DraftRecord | SkippedRecord
 # Called with how many records were read, and how many there are.
 ProgressCallback = Callable[[int, int], None]
 
@@ -54,7 +54,7 @@ def replace_surrogates(text: str) -> str:
     return _HALF.sub("\ufffd", text)
 
 
-def checked(draft: DraftRecord) -> Imported:
+def checked(draft: DraftRecord) -> ImportItem:
     """The draft itself, without halves of characters, which no store takes; or why there is nothing
     to keep of it. What it is known by stays as it is."""
     draft = DraftRecord(

@@ -12,7 +12,13 @@ from typing import Any, cast
 
 from holdfast.errors import InputError
 from holdfast.model.ids import content_id
-from holdfast.sources.imports.draft import DraftRecord, Imported, SkippedRecord, checked, load_json
+from holdfast.sources.imports.draft import (
+    DraftRecord,
+    ImportItem,
+    SkippedRecord,
+    checked,
+    load_json,
+)
 from holdfast.sources.imports.notes import address_part
 from holdfast.sources.json_fields import Record, items, mapping, normal_time, string
 
@@ -26,7 +32,7 @@ _LONGEST_KIND = 40
 _TIMES = ("occurred_start", "mentioned_at", "event_date", "date", "created_at")
 
 
-def read(path: Path) -> Iterator[Imported]:
+def read(path: Path) -> Iterator[ImportItem]:
     """Every fact, observation, document and mental model."""
     if path.is_file() and zipfile.is_zipfile(path):
         yield from _archive(path)
@@ -47,7 +53,7 @@ def read(path: Path) -> Iterator[Imported]:
             yield _unit(record, string(record, "bank_id") or string(page, "bank_id"))
 
 
-def _archive(path: Path) -> Iterator[Imported]:
+def _archive(path: Path) -> Iterator[ImportItem]:
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = mapping(_part(archive, "manifest.json"))
@@ -97,7 +103,7 @@ def _listed(archive: zipfile.ZipFile, name: str) -> list[Any]:
     return items(told) or items(mapping(told).get("observations"))
 
 
-def _document(document: Record, bank: str) -> Iterator[Imported]:
+def _document(document: Record, bank: str) -> Iterator[ImportItem]:
     id = string(document, "id")
     if not id:
         yield SkippedRecord("document", "wrong-shape", failed=True)
@@ -115,7 +121,7 @@ def _document(document: Record, bank: str) -> Iterator[Imported]:
         yield _unit(mapping(one), bank, id)
 
 
-def _unit(record: Record, bank: str, document: str = "") -> Imported:
+def _unit(record: Record, bank: str, document: str = "") -> ImportItem:
     kind = string(record, "fact_type") or string(record, "type")
     kind = address_part(kind)[:_LONGEST_KIND] or "memory"
     if not isinstance(record.get("text"), str):
@@ -137,7 +143,7 @@ def _unit(record: Record, bank: str, document: str = "") -> Imported:
     )  # fmt: skip
 
 
-def _model(record: Record, bank: str) -> Imported:
+def _model(record: Record, bank: str) -> ImportItem:
     id = str(record.get("id", ""))
     text = string(record, "content") or string(record, "text") or string(record, "observation")
     title = string(record, "name") or string(record, "subtype")

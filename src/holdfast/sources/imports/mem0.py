@@ -10,7 +10,7 @@ from holdfast.errors import InputError
 from holdfast.model.ids import content_id
 from holdfast.sources.imports.draft import (
     DraftRecord,
-    Imported,
+    ImportItem,
     SkippedRecord,
     checked,
     load_json,
@@ -27,7 +27,7 @@ _WORDS = ("memory", "content", "text", "data")
 _RUNS = ("run_id", "session_id")
 
 
-def read(path: Path) -> Iterator[Imported]:
+def read(path: Path) -> Iterator[ImportItem]:
     """Every memory, and every relation of its graph."""
     if path.suffix.lower() in (".md", ".markdown"):
         yield from _blocks(path)
@@ -52,7 +52,7 @@ def _is_page(value: object) -> bool:
     return any(isinstance(mapping(value).get(name), list) for name in _LISTS)
 
 
-def _memory(value: object) -> Imported:
+def _memory(value: object) -> ImportItem:
     record = mapping(value)
     text = next((word for name in _WORDS if (word := string(record, name).strip())), "")
     if not record or not (text or any(name in record for name in _WORDS)):
@@ -80,7 +80,7 @@ def _memory(value: object) -> Imported:
     )
 
 
-def _relation(value: object) -> Imported:
+def _relation(value: object) -> ImportItem:
     record = mapping(value)
     source, kind = string(record, "source"), string(record, "relationship")
     target = string(record, "target") or string(record, "destination")
@@ -91,7 +91,7 @@ def _relation(value: object) -> Imported:
     return DraftRecord("relation", (source, kind, target), "", said, "", name, labels=(kind,))
 
 
-def _blocks(path: Path) -> Iterator[Imported]:
+def _blocks(path: Path) -> Iterator[ImportItem]:
     """Blocks between lines of dashes: what is told of a memory, then its words."""
     lines = decode(read_bytes(path, _LARGEST, _WHAT)).split("\n")
     parts = [""]

@@ -1,1 +1,1 @@
-"""Memory servers of a team: which ones the user added (`remote_config`) and the client (`client`)."""
+"""Memory servers of a team: `remote_config` lists those that the user added, `client` talks to one."""

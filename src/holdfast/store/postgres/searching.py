@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from holdfast.model.query import LAYER_OF
+from holdfast.model.query import LAYER_BY_KIND
 from holdfast.store.postgres import words
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.nearness import NearQuestions
@@ -148,7 +148,7 @@ def _wanted(layers: Sequence[str], since: str, until: str) -> tuple[str, list[ob
     parts, values = ["true"], list[object]()
     if layers:
         parts.append("m.kind = ANY (%s)")
-        values.append([kind for kind, layer in LAYER_OF.items() if layer in layers])
+        values.append([kind for kind, layer in LAYER_BY_KIND.items() if layer in layers])
     for condition, moment in (("m.time >= %s", since), ("m.time < %s", until)):
         if moment:
             parts.append(f"m.time <> '' AND {condition}")

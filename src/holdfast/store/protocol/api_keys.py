@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from holdfast.model.keys import Key
+from holdfast.model.keys import ApiKey
 
 
 class ApiKeyStore(Protocol):
     """Keys are of no bank: whoever sees only some banks sees none of them."""
 
-    def api_keys(self) -> list[Key]:
+    def api_keys(self) -> list[ApiKey]:
         """Every key that was ever made, the oldest first."""
         ...
 
-    def add_key(self, key: Key) -> None:
+    def add_key(self, key: ApiKey) -> None:
         """Keep a new one."""
         ...
 

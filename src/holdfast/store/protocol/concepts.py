@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from holdfast.model.curation import Curated
+from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange
@@ -59,7 +59,9 @@ class ConceptReader(Protocol):
         """The keywords that most records bear, the most frequent first."""
         ...
 
-    def records_with_keywords(self, bank: str | None, words: str, limit: int = 50) -> list[KeywordMatch]:
+    def records_with_keywords(
+        self, bank: str | None, words: str, limit: int = 50
+    ) -> list[KeywordMatch]:
         """The records that bear all of some words, in any form, the latest first."""
         ...
 
@@ -75,7 +77,7 @@ class ConceptWriter(Protocol):
         """All remembered texts that are shown, in their words of now, oldest first."""
         ...
 
-    def curation_states_of_kind(self, bank: str, kind: str) -> list[Curated]:
+    def curation_states_of_kind(self, bank: str, kind: str) -> list[CurationState]:
         """What the log comes to for all records of a kind."""
         ...
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from holdfast.model.curation import Curated, Curation
+from holdfast.model.curation import Curation, CurationState
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
@@ -43,15 +43,17 @@ class CurationReader(Protocol):
         """The log of people's decisions, oldest first."""
         ...
 
-    def curation_state(self, bank: str, kind: str, id: str) -> Curated | None:
+    def curation_state(self, bank: str, kind: str, id: str) -> CurationState | None:
         """What the log comes to for one record, None if nobody decided anything about it."""
         ...
 
-    def curation_states_in_session(self, bank: str, session: str) -> list[Curated]:
+    def curation_states_in_session(self, bank: str, session: str) -> list[CurationState]:
         """The same for everything in a session, itself included."""
         ...
 
-    def find_hidden(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
+    def find_hidden(
+        self, bank: str | None, word: str, id: str, limit: int = 5
+    ) -> list[CurationState]:
         """What is not shown, by its id or the start of it, for its own sake or that of what it
         stands in."""
         ...
@@ -72,7 +74,7 @@ class CurationWriter(Protocol):
         """Append a person's decision; returns it with its number."""
         ...
 
-    def put_curation_state(self, curated: Curated) -> None:
+    def put_curation_state(self, curated: CurationState) -> None:
         """Set down what the log comes to for one record."""
         ...
 

@@ -43,7 +43,9 @@ class ExportSelection(NamedTuple):
 class ExportReader(Protocol):
     """What can be asked."""
 
-    def exported_rows(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
+    def exported_rows(
+        self, bank: str, table: ExportTable, chosen: ExportSelection
+    ) -> Iterator[Row]:
         """The rows of a table, in a fixed order, without what is forgotten: of a turn only its
         place is told, of a decision about it only that there was one."""
         ...

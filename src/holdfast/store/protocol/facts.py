@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from holdfast.model.accounts import Used
-from holdfast.model.knowledge import Bearing, Claim, Fact, Life, Review
+from holdfast.model.injections import RecordUse
+from holdfast.model.knowledge import Claim, Fact, FactEvidence, Review, StatusChange
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 
@@ -27,8 +27,8 @@ class DerivedKnowledge(NamedTuple):
     """All that a bank's claims come to. `dropped` counts what was no fact, by reason."""
 
     facts: Sequence[FactWithPassage] = ()
-    lives: Sequence[Life] = ()
-    bearings: Sequence[Bearing] = ()
+    lives: Sequence[StatusChange] = ()
+    bearings: Sequence[FactEvidence] = ()
     reviews: Sequence[Review] = ()
     dropped: Sequence[tuple[str, int]] = ()
 
@@ -44,11 +44,11 @@ class FactReader(Protocol):
         """Every fact that is shown, whatever its status; the latest learned first."""
         ...
 
-    def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[Life]:
+    def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[StatusChange]:
         """The lives of records, each named by kind and id, by time."""
         ...
 
-    def fact_evidence(self, bank: str, fact: str) -> list[Bearing]:
+    def fact_evidence(self, bank: str, fact: str) -> list[FactEvidence]:
         """What bears on a fact, by time."""
         ...
 
@@ -56,7 +56,7 @@ class FactReader(Protocol):
         """The facts that were stated in a record."""
         ...
 
-    def uses(self, bank: str) -> list[Used]:
+    def uses(self, bank: str) -> list[RecordUse]:
         """What sessions made use of after they were told, by time, as far as the turns that show
         it are shown."""
         ...
@@ -82,7 +82,7 @@ class FactWriter(Protocol):
         time."""
         ...
 
-    def put_uses(self, bank: str, uses: Iterable[Used]) -> None:
+    def put_uses(self, bank: str, uses: Iterable[RecordUse]) -> None:
         """Keep what sessions made use of; what is known stays."""
         ...
 

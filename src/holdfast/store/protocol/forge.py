@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from holdfast.model.forge import Login, Pull, Remark, Thread
-from holdfast.model.query import Filter, Passage
+from holdfast.model.forge import ForgeAccount, Pull, Remark, Thread
+from holdfast.model.query import Passage, RecordFilter
 
 
 class ForgeRepository(NamedTuple):
@@ -53,7 +53,7 @@ class ForgeReader(Protocol):
         """The pulls that say they close an issue."""
         ...
 
-    def pulls_touching(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Pull]:
+    def pulls_touching(self, bank: str | None, filter: RecordFilter, limit: int = 20) -> list[Pull]:
         """The pulls that change a file or something in a folder, the latest first."""
         ...
 
@@ -61,7 +61,7 @@ class ForgeReader(Protocol):
         """The commits with `#number` in their message, by id."""
         ...
 
-    def logins(self, bank: str) -> list[Login]:
+    def logins(self, bank: str) -> list[ForgeAccount]:
         """Who the accounts of a bank's forges are, by login."""
         ...
 
@@ -94,7 +94,7 @@ class ForgeWriter(Protocol):
         """The same for a remark."""
         ...
 
-    def put_logins(self, bank: str, logins: Iterable[Login]) -> None:
+    def put_logins(self, bank: str, logins: Iterable[ForgeAccount]) -> None:
         """Note who is who; what is known already stays."""
         ...
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from holdfast.model.graph import Entity, Node, Part, Same, Sort
+from holdfast.model.graph import Entity, MentionRole, Node, ProvenAlias, SpellingSource
 from holdfast.model.query import Passage
 
 
@@ -18,7 +18,7 @@ class Spelling(NamedTuple):
     """A spelling of a bank: its number, and in how many records and sessions it occurs."""
 
     number: int
-    sort: Sort
+    sort: SpellingSource
     text: str
     key: str
     id: str
@@ -30,7 +30,7 @@ class DatedAlias(NamedTuple):
     """What a record of some time proves to be the same."""
 
     time: str
-    same: Same
+    same: ProvenAlias
 
 
 class ResolvedEntity(NamedTuple):
@@ -55,7 +55,7 @@ class GraphMention(NamedTuple):
 
     entity: int
     node: int
-    parts: Part
+    parts: MentionRole
 
 
 class GraphRecord(NamedTuple):
@@ -99,7 +99,9 @@ class GraphReader(Protocol):
         """The entities that records mention."""
         ...
 
-    def cooccurring_entities(self, bank: str, entity: int, limit: int = 20) -> list[tuple[GraphEntity, int]]:
+    def cooccurring_entities(
+        self, bank: str, entity: int, limit: int = 20
+    ) -> list[tuple[GraphEntity, int]]:
         """The entities that occur most often with one, each with in how many records they do."""
         ...
 

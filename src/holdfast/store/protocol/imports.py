@@ -6,26 +6,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from holdfast.model.imports import Imported, Importing
+from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.model.query import Passage
 
 
 class ImportReader(Protocol):
     """What can be asked."""
 
-    def imported(self, bank: str) -> list[Imported]:
+    def imported(self, bank: str) -> list[ImportedRecord]:
         """What came in and is shown, the latest first."""
         ...
 
-    def imported_by_origin(self, bank: str | None, origin: str) -> list[Imported]:
+    def imported_by_origin(self, bank: str | None, origin: str) -> list[ImportedRecord]:
         """What is shown and is called so in the program it comes from, by bank and id."""
         ...
 
-    def imported_in_session(self, bank: str | None, session: str) -> list[Imported]:
+    def imported_in_session(self, bank: str | None, session: str) -> list[ImportedRecord]:
         """What is shown of a session of the program it comes from, the latest first."""
         ...
 
-    def import_batches(self, bank: str | None = None) -> list[Importing]:
+    def import_batches(self, bank: str | None = None) -> list[ImportBatch]:
         """Every import, taken back or not, the oldest first."""
         ...
 
@@ -41,15 +41,15 @@ class ImportWriter(Protocol):
         """The ids of what an import brought."""
         ...
 
-    def put_import_batch(self, importing: Importing) -> None:
+    def put_import_batch(self, importing: ImportBatch) -> None:
         """Keep that there was an import."""
         ...
 
-    def put_imported(self, importing: str, records: Iterable[Imported]) -> None:
+    def put_imported(self, importing: str, records: Iterable[ImportedRecord]) -> None:
         """Keep what an import brought."""
         ...
 
-    def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[Imported]:
+    def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[ImportedRecord]:
         """Those of some records that are shown, by id."""
         ...
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from holdfast.model.accounts import Injection
+from holdfast.model.injections import Injection
 
 
 class InjectionLedger(Protocol):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from holdfast.model.accounts import Chore
+from holdfast.model.failed_tasks import FailedTask
 
 
 class FailedTasks(Protocol):
     """Background work that failed and is tried again."""
 
-    def failed_tasks(self) -> list[Chore]:
+    def failed_tasks(self) -> list[FailedTask]:
         """Work that failed and waits to be tried again, by name."""
         ...
 
-    def put_failed_task(self, chore: Chore) -> None:
+    def put_failed_task(self, chore: FailedTask) -> None:
         """Note work that failed, in place of what was noted of it."""
         ...
 

@@ -13,7 +13,13 @@ from typing import Protocol
 
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory
-from holdfast.model.opinions import Belief, Met, Opinion, Sighting, Stance
+from holdfast.model.opinions import (
+    MemoryOccurrence,
+    Opinion,
+    OpinionRevision,
+    SessionOccurrence,
+    Stance,
+)
 from holdfast.model.query import Passage
 
 
@@ -29,7 +35,7 @@ class MemoryReader(Protocol):
         """The opinions of a bank, the firmest first."""
         ...
 
-    def opinion_history(self, bank: str, opinion: str) -> list[Belief]:
+    def opinion_history(self, bank: str, opinion: str) -> list[OpinionRevision]:
         """How an opinion came about, oldest first."""
         ...
 
@@ -41,7 +47,7 @@ class MemoryReader(Protocol):
 class MemoryWriter(Protocol):
     """The ways in."""
 
-    def occurrences(self, bank: str, session: str) -> list[Sighting]:
+    def occurrences(self, bank: str, session: str) -> list[MemoryOccurrence]:
         """What is retained of one session, by key."""
         ...
 
@@ -50,7 +56,11 @@ class MemoryWriter(Protocol):
         ...
 
     def put_retained(
-        self, bank: str, session: str, sightings: Iterable[Sighting], stances: Iterable[Stance]
+        self,
+        bank: str,
+        session: str,
+        sightings: Iterable[MemoryOccurrence],
+        stances: Iterable[Stance],
     ) -> None:
         """Replace what is retained of a session."""
         ...
@@ -59,7 +69,7 @@ class MemoryWriter(Protocol):
         """The keys whose sightings have changed since a memory was shown for them."""
         ...
 
-    def occurrences_of_key(self, bank: str, key: str) -> list[Met]:
+    def occurrences_of_key(self, bank: str, key: str) -> list[SessionOccurrence]:
         """The sightings of a key, by time and session."""
         ...
 
@@ -77,7 +87,9 @@ class MemoryWriter(Protocol):
         """Every opinion, hidden or not, in its own words, by id."""
         ...
 
-    def put_opinion(self, opinion: Opinion, belief: Belief | None, passage: Passage | None) -> None:
+    def put_opinion(
+        self, opinion: Opinion, belief: OpinionRevision | None, passage: Passage | None
+    ) -> None:
         """Set an opinion down, and how firm it is, in place of what was believed."""
         ...
 

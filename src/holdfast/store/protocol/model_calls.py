@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from holdfast.model.accounts import Call, Pause, Spent, Summary
+from holdfast.model.model_calls import ModelCall, ModelSummary, ServicePause, Spending
 
 
 class DailySpending(NamedTuple):
@@ -15,7 +15,7 @@ class DailySpending(NamedTuple):
     operation: str
     service: str
     model: str
-    spent: Spent
+    spent: Spending
 
 
 class UnsummarisedSession(NamedTuple):
@@ -32,15 +32,15 @@ class ModelCallLedger(Protocol):
         """All or nothing; no other process reserves anything meanwhile."""
         ...
 
-    def reserve_call(self, call: Call) -> None:
+    def reserve_call(self, call: ModelCall) -> None:
         """Reserve what a call may take, before it is made."""
         ...
 
-    def record_call_result(self, call: Call) -> None:
+    def record_call_result(self, call: ModelCall) -> None:
         """Note what a call took, in place of what was reserved."""
         ...
 
-    def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spent:
+    def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spending:
         """What calls took from a time on, open ones at what they may take; of one session, if
         one is named."""
         ...
@@ -49,15 +49,15 @@ class ModelCallLedger(Protocol):
         """The same by day, operation and model, the latest day first."""
         ...
 
-    def failed_calls(self, limit: int = 5) -> list[Call]:
+    def failed_calls(self, limit: int = 5) -> list[ModelCall]:
         """The latest calls that did not end well, the last first."""
         ...
 
-    def paused_services(self) -> list[Pause]:
+    def paused_services(self) -> list[ServicePause]:
         """Services that are left alone, by name."""
         ...
 
-    def pause_service(self, pause: Pause) -> None:
+    def pause_service(self, pause: ServicePause) -> None:
         """Leave a service alone, in place of what was noted of it."""
         ...
 
@@ -69,12 +69,12 @@ class ModelCallLedger(Protocol):
 class ModelSummaries(Protocol):
     """What models made of records."""
 
-    def put_summary(self, summary: Summary, session: str, first: int) -> None:
+    def put_summary(self, summary: ModelSummary, session: str, first: int) -> None:
         """Keep what was made; the session becomes stale from `first` on. One of the same hash
         and version stays as it is."""
         ...
 
-    def summary(self, bank: str, hash: str) -> Summary | None:
+    def summary(self, bank: str, hash: str) -> ModelSummary | None:
         """What the latest version made of what has this hash; None if nothing came of it."""
         ...
 
@@ -86,7 +86,9 @@ class ModelSummaries(Protocol):
         """Whether there is anything to look for in a bank."""
         ...
 
-    def unsummarised_sessions(self, since: str, version: int, limit: int = 50) -> list[UnsummarisedSession]:
+    def unsummarised_sessions(
+        self, since: str, version: int, limit: int = 50
+    ) -> list[UnsummarisedSession]:
         """Sessions, not of subagents, that went on after a time and have an exchange or a digest
         by rules alone that was not tried and that nobody said anew; the latest first."""
         ...

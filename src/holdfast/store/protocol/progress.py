@@ -21,7 +21,9 @@ class SessionChange(NamedTuple):
 class StageProgress(Protocol):
     """What stages have seen."""
 
-    def unseen_changes(self, bank: str, stage: str, version: int, limit: int = 1000) -> list[SessionChange]:
+    def unseen_changes(
+        self, bank: str, stage: str, version: int, limit: int = 1000
+    ) -> list[SessionChange]:
         """What this version of a stage has not seen of a bank, in the order of its changing."""
         ...
 

@@ -49,7 +49,9 @@ class SessionExtent(NamedTuple):
 class SessionReader(Protocol):
     """What can be asked. What is forgotten is in no answer, nor counted."""
 
-    def list_sessions(self, sieve: SessionFilter, limit: int, offset: int = 0) -> list[SessionListing]:
+    def list_sessions(
+        self, sieve: SessionFilter, limit: int, offset: int = 0
+    ) -> list[SessionListing]:
         """Sessions of people, not of subagents, the latest first."""
         ...
 

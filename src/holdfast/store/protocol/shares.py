@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from holdfast.model.query import Passage
-from holdfast.model.team import Shared
+from holdfast.model.team import SharedRecord
 
 
 class ShareImport(NamedTuple):
@@ -23,7 +23,7 @@ class ShareImport(NamedTuple):
 class ShareReader(Protocol):
     """What can be asked."""
 
-    def shared(self, bank: str) -> list[Shared]:
+    def shared(self, bank: str) -> list[SharedRecord]:
         """What others share and is shown, the latest first."""
         ...
 
@@ -43,7 +43,7 @@ class ShareWriter(Protocol):
         """Note what was shared out of this memory."""
         ...
 
-    def current_shared(self, bank: str) -> list[Shared]:
+    def current_shared(self, bank: str) -> list[SharedRecord]:
         """What holds of each matter, whether it is shown, forgotten or gone."""
         ...
 
@@ -51,7 +51,7 @@ class ShareWriter(Protocol):
         """The ids of what a taking brought."""
         ...
 
-    def put_share_import(self, taking: ShareImport, records: Iterable[Shared]) -> None:
+    def put_share_import(self, taking: ShareImport, records: Iterable[SharedRecord]) -> None:
         """Keep what a taking brought."""
         ...
 

@@ -19,12 +19,12 @@ from typing import NamedTuple, Protocol
 from holdfast.model.bank import Bank
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
-from holdfast.model.imports import Imported
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.ledger import Balance, FailedLine, Source
-from holdfast.model.query import Filter, Moment, Passage
+from holdfast.model.query import Passage, RecordFilter, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
-from holdfast.model.team import Commit, Shared
+from holdfast.model.team import Commit, SharedRecord
 from holdfast.store.protocol.api_keys import ApiKeyStore
 from holdfast.store.protocol.concepts import ConceptReader, ConceptWriter
 from holdfast.store.protocol.curation import (
@@ -53,7 +53,7 @@ from holdfast.store.protocol.shares import ShareReader, ShareWriter
 from holdfast.store.protocol.vectors import VectorReader, VectorWriter
 
 _Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
-_FromOthers = Pull | Issue | Remark | Shared | Imported
+_FromOthers = Pull | Issue | Remark | SharedRecord | ImportedRecord
 Record = Turn | Exchange | Digest | Session | Commit | _FromOthers | _Known
 
 
@@ -230,7 +230,7 @@ class Reader(
     def passages_around(
         self,
         bank: str | None,
-        moment: Moment,
+        moment: TimelinePosition,
         kinds: Sequence[str],
         before: int,
         after: int,
@@ -243,7 +243,9 @@ class Reader(
         """How many passages of these kinds have no time, counted up to `most`."""
         ...
 
-    def filter_records(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
+    def filter_records(
+        self, bank: str | None, filter: RecordFilter, limit: int = 20
+    ) -> list[Exchange | Commit]:
         """The exchanges that pass a filter, and the commits where it asks for a file but for
         neither concept nor type; the latest first, then by kind, id and bank."""
         ...
@@ -400,5 +402,15 @@ class Writer(
         ...
 
 
-class Store(Writer, InjectionLedger, FailedTasks, ModelCallLedger, IntegrityCheck, Eraser, ApiKeyStore, ReadStore, Protocol):
+class Store(
+    Writer,
+    InjectionLedger,
+    FailedTasks,
+    ModelCallLedger,
+    IntegrityCheck,
+    Eraser,
+    ApiKeyStore,
+    ReadStore,
+    Protocol,
+):
     """All of it."""

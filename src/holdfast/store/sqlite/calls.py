@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from holdfast.model.accounts import Call, CallOutcome, Pause, Spent, Summary
+from holdfast.model.model_calls import CallOutcome, ModelCall, ModelSummary, ServicePause, Spending
 from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking
@@ -32,12 +32,12 @@ _UNTRIED = (
 class CallWays(Asking):
     """What is kept of model services."""
 
-    def reserve_call(self, call: Call) -> None:
+    def reserve_call(self, call: ModelCall) -> None:
         self._run(
             f"INSERT INTO model_call ({_CALL}) VALUES ({rows.marks(_CALL)})", *_call_row(call)
         )
 
-    def record_call_result(self, call: Call) -> None:
+    def record_call_result(self, call: ModelCall) -> None:
         columns = _CALL.split(", ")[2:]
         settled = ", ".join(f"{name} = ?" for name in columns)
         self._run(
@@ -47,12 +47,12 @@ class CallWays(Asking):
             call.id,
         )
 
-    def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spent:
+    def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spending:
         own, values = "", tuple[str, ...]()
         if session:
             own, values = " AND bank = ? AND session = ?", (bank, session)
         row = self._one(f"SELECT {_SUMS} FROM model_call WHERE time >= ?{own}", since, *values)
-        return Spent(*row) if row else Spent()
+        return Spending(*row) if row else Spending()
 
     def spending_by_day(self, since: str = "") -> list[DailySpending]:
         found = self._all(
@@ -61,21 +61,21 @@ class CallWays(Asking):
             since,
         )
         return [
-            DailySpending(day, what, by, model, Spent(*sums))
+            DailySpending(day, what, by, model, Spending(*sums))
             for day, what, by, model, *sums in found
         ]
 
-    def failed_calls(self, limit: int = 5) -> list[Call]:
+    def failed_calls(self, limit: int = 5) -> list[ModelCall]:
         found = self._all(
             f"SELECT {_CALL} FROM model_call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?",
             limit,
         )
         return [call_of(row) for row in found]
 
-    def paused_services(self) -> list[Pause]:
-        return [Pause(*row) for row in self._all("SELECT * FROM service_pause ORDER BY service")]
+    def paused_services(self) -> list[ServicePause]:
+        return [ServicePause(*row) for row in self._all("SELECT * FROM service_pause ORDER BY service")]
 
-    def pause_service(self, pause: Pause) -> None:
+    def pause_service(self, pause: ServicePause) -> None:
         self._run(
             "INSERT OR REPLACE INTO service_pause VALUES (?, ?, ?, ?, ?)",
             pause.service,
@@ -88,7 +88,7 @@ class CallWays(Asking):
     def resume_service(self, service: str) -> None:
         self._run("DELETE FROM service_pause WHERE service = ?", service)
 
-    def put_summary(self, summary: Summary, session: str, first: int) -> None:
+    def put_summary(self, summary: ModelSummary, session: str, first: int) -> None:
         s = summary
         self._run(
             f"INSERT OR IGNORE INTO model_summary ({_SUMMARY}) VALUES ({rows.marks(_SUMMARY)})",
@@ -113,14 +113,14 @@ class CallWays(Asking):
                 first,
             )
 
-    def summary(self, bank: str, hash: str) -> Summary | None:
+    def summary(self, bank: str, hash: str) -> ModelSummary | None:
         row = self._one(
             f"SELECT {_SUMMARY} FROM model_summary WHERE bank = ? AND hash = ? AND content <> '' "
             "ORDER BY version DESC LIMIT 1",
             bank,
             hash,
         )
-        return Summary(*row) if row else None
+        return ModelSummary(*row) if row else None
 
     def summary_attempted(self, bank: str, hash: str, version: int) -> bool:
         return self._is_there(
@@ -152,13 +152,13 @@ class CallWays(Asking):
         return [UnsummarisedSession(*row) for row in found]
 
 
-def call_of(row: Sequence[Any]) -> Call:
+def call_of(row: Sequence[Any]) -> ModelCall:
     """A row of the ledger as what it is."""
     *plain, outcome, problem = row
-    return Call(*plain, outcome=CallOutcome(outcome), problem=problem)
+    return ModelCall(*plain, outcome=CallOutcome(outcome), problem=problem)
 
 
-def _call_row(call: Call) -> tuple[Any, ...]:
+def _call_row(call: ModelCall) -> tuple[Any, ...]:
     c = call
     return (
         c.bank, c.id, c.time, c.session, c.operation, c.service, c.model, c.tokens_in,

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from holdfast.language import words
-from holdfast.model.corrections import worded_memory
-from holdfast.model.curation import Curated
+from holdfast.model.corrections import corrected_memory
+from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Concept, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange
@@ -141,9 +141,9 @@ class ConceptWays(CuratingWays):
         )
         said = {c.id: c.text for c in self.curation_states_of_kind(bank, "memory") if c.text}
         memories = [rows.memory_of(row) for row in found]
-        return [worded_memory(m, said[m.id]) if m.id in said else m for m in memories]
+        return [corrected_memory(m, said[m.id]) if m.id in said else m for m in memories]
 
-    def curation_states_of_kind(self, bank: str, kind: str) -> list[Curated]:
+    def curation_states_of_kind(self, bank: str, kind: str) -> list[CurationState]:
         found = self._all(
             f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? ORDER BY id",
             bank,

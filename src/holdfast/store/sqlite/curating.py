@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from holdfast.model.corrections import worded
-from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.corrections import corrected_turn
+from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.forge import Pull
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.query import Passage
@@ -46,7 +46,7 @@ class CuratingQuestions(Asking):
         )
         return [rows.curation_of(row) for row in found]
 
-    def curation_state(self, bank: str, kind: str, id: str) -> Curated | None:
+    def curation_state(self, bank: str, kind: str, id: str) -> CurationState | None:
         row = self._one(
             f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? AND id = ?",
             bank,
@@ -55,7 +55,7 @@ class CuratingQuestions(Asking):
         )
         return rows.curated_of(row) if row else None
 
-    def curation_states_in_session(self, bank: str, session: str) -> list[Curated]:
+    def curation_states_in_session(self, bank: str, session: str) -> list[CurationState]:
         found = self._all(
             f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND session = ? ORDER BY "
             "kind, id",
@@ -64,7 +64,7 @@ class CuratingQuestions(Asking):
         )
         return [rows.curated_of(row) for row in found]
 
-    def find_hidden(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Curated]:
+    def find_hidden(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[CurationState]:
         where, values = self._in_bank(bank)
         named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
         given = (*values, word, rows.text(id), rows.text(id) + "\U0010ffff")
@@ -113,7 +113,7 @@ class CuratingQuestions(Asking):
             turns[0].session,
         )
         said: dict[str, str] = dict(found)
-        return [worded(turn, said[turn.id]) if turn.id in said else turn for turn in turns]
+        return [corrected_turn(turn, said[turn.id]) if turn.id in said else turn for turn in turns]
 
 
 class CuratingWays(CuratingQuestions, ProgressWays):
@@ -135,7 +135,7 @@ class CuratingWays(CuratingQuestions, ProgressWays):
             entry.text, entry.who,
         )  # fmt: skip
 
-    def put_curation_state(self, curated: Curated) -> None:
+    def put_curation_state(self, curated: CurationState) -> None:
         c = curated
         name = (c.bank, c.kind, c.id)
         # One about which nothing stands any more still tells the session it is in.

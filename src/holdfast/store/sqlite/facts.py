@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from holdfast.model.accounts import Used
+from holdfast.model.injections import RecordUse
 from holdfast.model.knowledge import (
-    Bearing,
     Claim,
     ClaimKind,
+    EvidenceKind,
     Fact,
+    FactEvidence,
     FactKind,
-    How,
-    Life,
     Review,
     ReviewState,
+    StatusChange,
     Validity,
 )
 from holdfast.model.query import Passage
@@ -126,7 +126,7 @@ class FactAnswers(Asking):
         )
         return [fact_of(row) for row in found]
 
-    def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[Life]:
+    def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[StatusChange]:
         found: list[rows.Row] = []
         for some in portions(names, _AT_ONCE):
             found += self._all(
@@ -137,13 +137,13 @@ class FactAnswers(Asking):
             )
         return [_life_of(row) for row in found]
 
-    def fact_evidence(self, bank: str, fact: str) -> list[Bearing]:
+    def fact_evidence(self, bank: str, fact: str) -> list[FactEvidence]:
         found = self._all(
             "SELECT fact, time, uri, how FROM fact_evidence WHERE bank = ? AND fact = ? "
             "ORDER BY time, uri",
             *(bank, fact),
         )
-        return [Bearing(fact, time, uri, How(how)) for fact, time, uri, how in found]
+        return [FactEvidence(fact, time, uri, EvidenceKind(how)) for fact, time, uri, how in found]
 
     def facts_stated_in(self, bank: str, uri: str) -> list[Fact]:
         found = self._all(
@@ -153,7 +153,7 @@ class FactAnswers(Asking):
         )
         return [fact_of(row) for row in found]
 
-    def uses(self, bank: str) -> list[Used]:
+    def uses(self, bank: str) -> list[RecordUse]:
         found = self._all(
             "SELECT record, session, turn, time FROM record_use WHERE bank = ? AND (turn = '' OR "
             "EXISTS "
@@ -162,7 +162,7 @@ class FactAnswers(Asking):
             "ORDER BY time, turn, record",
             bank,
         )
-        return [Used(*row) for row in found]
+        return [RecordUse(*row) for row in found]
 
     def reviews(self, bank: str | None) -> list[Review]:
         where, values = self._in_bank(bank)
@@ -184,9 +184,9 @@ class FactAnswers(Asking):
         return dict(found)
 
 
-def _life_of(row: rows.Row) -> Life:
+def _life_of(row: rows.Row) -> StatusChange:
     kind, id, time, status, because = row
-    return Life(kind, id, time, Status(status), because)
+    return StatusChange(kind, id, time, Status(status), because)
 
 
 class FactWriting(FactAnswers):
@@ -267,7 +267,7 @@ class FactWriting(FactAnswers):
             ):
                 yield rows.turn_of(row)
 
-    def put_uses(self, bank: str, uses: Iterable[Used]) -> None:
+    def put_uses(self, bank: str, uses: Iterable[RecordUse]) -> None:
         self._run_many(
             "INSERT OR IGNORE INTO record_use VALUES (?, ?, ?, ?, ?)",
             [(bank, *use) for use in uses],

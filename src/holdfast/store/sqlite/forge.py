@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from holdfast.model.corrections import worded_remark, worded_thread
-from holdfast.model.forge import Issue, Login, Pull, Remark, Thread
-from holdfast.model.query import Filter, Passage
+from holdfast.model.corrections import corrected_remark, corrected_thread
+from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, Thread
+from holdfast.model.query import Passage, RecordFilter
 from holdfast.model.uris import parse_uri
 from holdfast.store.protocol.forge import ForgeRepository
 from holdfast.store.sqlite import forge_rows, labels, rows
@@ -63,8 +63,8 @@ class ForgeQuestions(CuratingQuestions):
         if known is None or not known.text:
             return record
         if isinstance(record, Remark):
-            return worded_remark(record, known.text)
-        return worded_thread(record, known.text)
+            return corrected_remark(record, known.text)
+        return corrected_thread(record, known.text)
 
     def remarks(self, bank: str, thread: str) -> list[Remark]:
         found = self._all(
@@ -104,7 +104,7 @@ class ForgeQuestions(CuratingQuestions):
             *(bank, issue),
         )
 
-    def pulls_touching(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Pull]:
+    def pulls_touching(self, bank: str | None, filter: RecordFilter, limit: int = 20) -> list[Pull]:
         where, values = self._in_bank(bank)
         banks = [
             id for (id,) in self._all(f"SELECT DISTINCT bank FROM pull WHERE {where}", *values)
@@ -128,11 +128,11 @@ class ForgeQuestions(CuratingQuestions):
         named = re.compile(rf"(?<![\w/#])#{number}(?!\d)")
         return [id for id, text in found if named.search(text)]
 
-    def logins(self, bank: str) -> list[Login]:
+    def logins(self, bank: str) -> list[ForgeAccount]:
         found = self._all(
             "SELECT login, name, email FROM forge_login WHERE bank = ? ORDER BY login", bank
         )
-        return [Login(*row) for row in found]
+        return [ForgeAccount(*row) for row in found]
 
 
 class ForgeWays(ForgeQuestions, CuratingWays):
@@ -194,7 +194,7 @@ class ForgeWays(ForgeQuestions, CuratingWays):
         self.put_passage(record, passage)
         self.mark_changed(record.bank, "")
 
-    def put_logins(self, bank: str, logins: Iterable[Login]) -> None:
+    def put_logins(self, bank: str, logins: Iterable[ForgeAccount]) -> None:
         self._run_many(
             "INSERT OR IGNORE INTO forge_login VALUES (?, ?, ?, ?)",
             [(bank, *one) for one in logins],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from holdfast.model.graph import Entity, Node, Part, Same, Sort
+from holdfast.model.graph import Entity, MentionRole, Node, ProvenAlias, SpellingSource
 from holdfast.model.query import Passage
 from holdfast.store.protocol.graph import (
     DatedAlias,
@@ -107,7 +107,7 @@ class GraphAsking(Asking):
             ):
                 latest[node] = (time, parts | latest.get(node, ("", 0))[1])
         ordered = sorted(latest.items(), key=lambda item: item[1][0], reverse=True)[:limit]
-        return [GraphMention(entity, node, Part(parts)) for node, (_, parts) in ordered]
+        return [GraphMention(entity, node, MentionRole(parts)) for node, (_, parts) in ordered]
 
     def mentions_in(self, bank: str, nodes: Sequence[int]) -> list[GraphMention]:
         found: list[GraphMention] = []
@@ -121,9 +121,9 @@ class GraphAsking(Asking):
                 bank,
             )
             for (entity, node), same in groupby(raw, key=lambda row: row[:2]):
-                parts = Part.MENTIONED
+                parts = MentionRole.MENTIONED
                 for row in same:
-                    parts |= Part(row[2])
+                    parts |= MentionRole(row[2])
                 found.append(GraphMention(entity, node, parts))
         return found
 
@@ -289,7 +289,7 @@ class GraphWriting(GraphAsking, ProgressWays):
             "ORDER BY sort, text",
             bank,
         )
-        return [Spelling(row[0], Sort(row[1]), *row[2:]) for row in found]
+        return [Spelling(row[0], SpellingSource(row[1]), *row[2:]) for row in found]
 
     def proven_aliases(self, bank: str) -> list[DatedAlias]:
         found = self._all(
@@ -298,7 +298,7 @@ class GraphWriting(GraphAsking, ProgressWays):
             "WHERE bank = ? ORDER BY time, kind, id, sort, one, other",
             bank,
         )
-        return [DatedAlias(row[0], Same(Sort(row[1]), row[2], row[3])) for row in found]
+        return [DatedAlias(row[0], ProvenAlias(SpellingSource(row[1]), row[2], row[3])) for row in found]
 
     def put_entities(self, bank: str, resolved: Iterable[ResolvedEntity]) -> None:
         self._run(

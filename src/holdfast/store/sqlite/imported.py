@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Any
 
-from holdfast.model.imports import Imported, Importing
+from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.store.sqlite.asking import Asking, marks_for, portions
@@ -21,16 +21,16 @@ IMPORTED = (
 _IMPORTING = "bank, id, program, place, time, kinds, skipped, failed, redacted"
 
 
-def imported_of(row: tuple[Any, ...]) -> Imported:
+def imported_of(row: tuple[Any, ...]) -> ImportedRecord:
     """`IMPORTED`."""
     told: dict[str, Any] = dict(zip(IMPORTED.split(", "), row, strict=True))
     for name in ("files", "labels"):
         told[name] = tuple(json.loads(told[name]))
     told["trust"] = Trust(told["trust"])
-    return Imported(**told)
+    return ImportedRecord(**told)
 
 
-def _row_of(record: Imported) -> tuple[Any, ...]:
+def _row_of(record: ImportedRecord) -> tuple[Any, ...]:
     whole: tuple[Any, ...] = astuple(record)
     return tuple(
         json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
@@ -38,11 +38,11 @@ def _row_of(record: Imported) -> tuple[Any, ...]:
     )
 
 
-def importing_of(row: tuple[Any, ...]) -> Importing:
+def importing_of(row: tuple[Any, ...]) -> ImportBatch:
     """`_IMPORTING`."""
     bank, id, program, place, time, kinds, skipped, failed, redacted = row
     counts = (json.loads(kinds), json.loads(skipped), json.loads(failed))
-    return Importing(bank, id, program, place, time, *counts, redacted)
+    return ImportBatch(bank, id, program, place, time, *counts, redacted)
 
 
 FINDABLE = {"imported": ("visible_imported_record", IMPORTED, imported_of)}
@@ -51,14 +51,14 @@ FINDABLE = {"imported": ("visible_imported_record", IMPORTED, imported_of)}
 class ImportedQuestions(Asking):
     """What can be asked about what was imported."""
 
-    def imported(self, bank: str) -> list[Imported]:
+    def imported(self, bank: str) -> list[ImportedRecord]:
         found = self._all(
             f"SELECT {IMPORTED} FROM visible_imported_record WHERE bank = ? ORDER BY time DESC, id",
             bank,
         )
         return [imported_of(row) for row in found]
 
-    def imported_by_origin(self, bank: str | None, origin: str) -> list[Imported]:
+    def imported_by_origin(self, bank: str | None, origin: str) -> list[ImportedRecord]:
         where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} AND origin = ? ORDER "
@@ -67,7 +67,7 @@ class ImportedQuestions(Asking):
         )
         return [imported_of(row) for row in found]
 
-    def imported_in_session(self, bank: str | None, session: str) -> list[Imported]:
+    def imported_in_session(self, bank: str | None, session: str) -> list[ImportedRecord]:
         where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} AND session = ? "
@@ -76,7 +76,7 @@ class ImportedQuestions(Asking):
         )
         return [imported_of(row) for row in found]
 
-    def import_batches(self, bank: str | None = None) -> list[Importing]:
+    def import_batches(self, bank: str | None = None) -> list[ImportBatch]:
         where, values = self._in_bank(bank)
         found = self._all(
             f"SELECT {_IMPORTING} FROM import_batch WHERE {where} ORDER BY time, id", *values
@@ -100,22 +100,22 @@ class ImportedWays(ImportedQuestions, CuratingWays):
         )
         return [id for (id,) in found]
 
-    def put_import_batch(self, importing: Importing) -> None:
+    def put_import_batch(self, importing: ImportBatch) -> None:
         self._run(
             f"INSERT INTO import_batch ({_IMPORTING}) VALUES ({marks(_IMPORTING)})",
             *(json.dumps(v, sort_keys=True) if isinstance(v, dict) else v for v in importing),
         )
         self.mark_changed(importing.bank, "")
 
-    def put_imported(self, importing: str, records: Iterable[Imported]) -> None:
+    def put_imported(self, importing: str, records: Iterable[ImportedRecord]) -> None:
         columns = f"{IMPORTED}, import_batch"
         self._run_many(
             f"INSERT INTO imported_record ({columns}) VALUES ({marks(columns)})",
             [(*_row_of(record), importing) for record in records],
         )
 
-    def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[Imported]:
-        found: list[Imported] = []
+    def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[ImportedRecord]:
+        found: list[ImportedRecord] = []
         for some in portions(sorted(set(ids))):
             told = self._all(
                 f"SELECT {IMPORTED} FROM visible_imported_record WHERE bank = ? AND id IN "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from holdfast.model.keys import Key
+from holdfast.model.keys import ApiKey
 from holdfast.principal import Level
 from holdfast.store.sqlite.asking import Asking
 
@@ -15,11 +15,11 @@ _KEY = "id, name, salt, hash, banks, level, created, expires, revoked, used"
 class KeyWays(Asking):
     """Made, revoked, and when they were used."""
 
-    def api_keys(self) -> list[Key]:
+    def api_keys(self) -> list[ApiKey]:
         found = self._all(f"SELECT {_KEY} FROM api_key ORDER BY created, id")
         return [_key(row) for row in found]
 
-    def add_key(self, key: Key) -> None:
+    def add_key(self, key: ApiKey) -> None:
         banks = json.dumps(key.banks)
         values = (*key[:4], banks, key.level.value, *key[6:])
         self._run(f"INSERT INTO api_key ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *values)
@@ -33,8 +33,8 @@ class KeyWays(Asking):
             self._run("UPDATE api_key SET used = ? WHERE id = ? AND used < ?", time, id, time)
 
 
-def _key(row: tuple[object, ...]) -> Key:
+def _key(row: tuple[object, ...]) -> ApiKey:
     id, name, salt, hash, banks, level, *times = map(str, row)
     seen: list[str] | None = json.loads(banks)
     known = None if seen is None else tuple(seen)
-    return Key(id, name, salt, hash, known, Level(level), *times)
+    return ApiKey(id, name, salt, hash, known, Level(level), *times)

@@ -15,7 +15,7 @@ from typing import Any
 from holdfast.language import STOPWORDS, stem, words
 from holdfast.model.forge import Pull
 from holdfast.model.knowledge import Concept, Fact, Memory
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.store.sqlite import rows
@@ -123,7 +123,7 @@ def _path(file: str) -> str:
     return file.replace("\\", "/").removeprefix("./")
 
 
-def sift(ask: Ask, banks: Sequence[str], filter: Filter, limit: int) -> list[Sifted]:
+def sift(ask: Ask, banks: Sequence[str], filter: RecordFilter, limit: int) -> list[Sifted]:
     """The records that pass a filter, the latest first."""
     found: list[Sifted] = []
     for bank in banks:
@@ -136,7 +136,7 @@ def sift(ask: Ask, banks: Sequence[str], filter: Filter, limit: int) -> list[Sif
     return found[:limit]
 
 
-def _conditions(filter: Filter) -> list[_Condition]:
+def _conditions(filter: RecordFilter) -> list[_Condition]:
     """What labels to look for; a record must bear one of each."""
     conditions: list[_Condition] = []
     if filter.file:
@@ -165,7 +165,7 @@ def _named(path: str) -> _Condition:
 
 
 def bearers(
-    ask: Ask, bank: str, filter: Filter, limit: int, kinds: Sequence[str]
+    ask: Ask, bank: str, filter: RecordFilter, limit: int, kinds: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Kind and id of the latest records, those of a filter's rarest label first looked at."""
     conditions = _conditions(filter)

@@ -6,9 +6,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from holdfast.model.bank import Bank
-from holdfast.model.corrections import worded_memory
+from holdfast.model.corrections import corrected_memory
 from holdfast.model.knowledge import Memory
-from holdfast.model.opinions import Belief, Met, Opinion, Sighting, Stance
+from holdfast.model.opinions import (
+    MemoryOccurrence,
+    Opinion,
+    OpinionRevision,
+    SessionOccurrence,
+    Stance,
+)
 from holdfast.model.query import Passage
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.asking import Asking, marks_for
@@ -53,13 +59,13 @@ class MindQuestions(Asking):
         opinions = [rows.opinion_of(row) for row in found]
         return [replace(o, what=said[o.id]) if o.id in said else o for o in opinions]
 
-    def opinion_history(self, bank: str, opinion: str) -> list[Belief]:
+    def opinion_history(self, bank: str, opinion: str) -> list[OpinionRevision]:
         found = self._all(
             "SELECT time, confidence, favour, against, note FROM opinion_revision "
             "WHERE bank = ? AND opinion = ? ORDER BY number",
             *(bank, opinion),
         )
-        return [Belief(*row) for row in found]
+        return [OpinionRevision(*row) for row in found]
 
     def _corrections(self, bank: str) -> dict[str, str]:
         return dict(
@@ -72,13 +78,13 @@ class MindQuestions(Asking):
 
     def _said_anew(self, bank: str, memories: list[Memory]) -> list[Memory]:
         said = self._corrections(bank)
-        return [worded_memory(m, said[m.id]) if m.id in said else m for m in memories]
+        return [corrected_memory(m, said[m.id]) if m.id in said else m for m in memories]
 
 
 class MindWays(CuratingWays):
     """The ways in."""
 
-    def occurrences(self, bank: str, session: str) -> list[Sighting]:
+    def occurrences(self, bank: str, session: str) -> list[MemoryOccurrence]:
         found = self._all(
             f"SELECT {rows.SIGHTING} FROM memory_occurrence WHERE bank = ? AND session = ? ORDER "
             "BY key",
@@ -95,7 +101,7 @@ class MindWays(CuratingWays):
         return [rows.stance_of(row) for row in found]
 
     def put_retained(
-        self, bank: str, session: str, sightings: Iterable[Sighting], stances: Iterable[Stance]
+        self, bank: str, session: str, sightings: Iterable[MemoryOccurrence], stances: Iterable[Stance]
     ) -> None:
         self._clear_retained(bank, session, 0)
         self._run_many(
@@ -114,13 +120,13 @@ class MindWays(CuratingWays):
         found = self._all("SELECT key FROM stale_memory WHERE bank = ? ORDER BY key", bank)
         return [key for (key,) in found]
 
-    def occurrences_of_key(self, bank: str, key: str) -> list[Met]:
+    def occurrences_of_key(self, bank: str, key: str) -> list[SessionOccurrence]:
         found = self._all(
             f"SELECT session, {rows.SIGHTING} FROM memory_occurrence WHERE bank = ? AND key = ? "
             "ORDER BY time, session",
             *(bank, key),
         )
-        return [Met(row[0], rows.sighting_of(row[1:])) for row in found]
+        return [SessionOccurrence(row[0], rows.sighting_of(row[1:])) for row in found]
 
     def put_retained_memory(
         self, bank: str, key: str, memory: Memory | None, passage: Passage | None
@@ -178,7 +184,7 @@ class MindWays(CuratingWays):
         found = self._all(f"SELECT {rows.OPINION} FROM opinion WHERE bank = ? ORDER BY id", bank)
         return [rows.opinion_of(row) for row in found]
 
-    def put_opinion(self, opinion: Opinion, belief: Belief | None, passage: Passage | None) -> None:
+    def put_opinion(self, opinion: Opinion, belief: OpinionRevision | None, passage: Passage | None) -> None:
         o = opinion
         self._run(
             f"INSERT OR REPLACE INTO opinion ({rows.OPINION}) VALUES ({rows.marks(rows.OPINION)})",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from holdfast.model.query import Moment, Passage
+from holdfast.model.query import Passage, TimelinePosition
 from holdfast.store.sqlite import rows
 
 Ask = Callable[..., list[tuple[Any, ...]]]
@@ -20,11 +20,11 @@ _LATER = ("(time, kind, id, bank) > (?, ?, ?, ?)", "ASC")
 
 
 def around(
-    ask: Ask, banks: Sequence[str], moment: Moment, kinds: Sequence[str], before: int, after: int
+    ask: Ask, banks: Sequence[str], moment: TimelinePosition, kinds: Sequence[str], before: int, after: int
 ) -> list[Passage]:
     """The nearest passages on both sides, in order."""
     # A blank lies after no time and before every time.
-    moment = max(moment, Moment(" "))
+    moment = max(moment, TimelinePosition(" "))
     pairs = [(bank, kind) for bank in banks for kind in dict.fromkeys(kinds)]
     earlier = [p for pair in pairs for p in _beside(ask, *pair, moment, before, _EARLIER)]
     later = [p for pair in pairs for p in _beside(ask, *pair, moment, after, _LATER)]
@@ -33,12 +33,12 @@ def around(
     return earlier[max(0, len(earlier) - before) :] + later[:after]
 
 
-def _order(passage: Passage) -> Moment:
-    return Moment(passage.time, passage.kind, passage.id, passage.bank)
+def _order(passage: Passage) -> TimelinePosition:
+    return TimelinePosition(passage.time, passage.kind, passage.id, passage.bank)
 
 
 def _beside(
-    ask: Ask, bank: str, kind: str, moment: Moment, limit: int, side: tuple[str, str]
+    ask: Ask, bank: str, kind: str, moment: TimelinePosition, limit: int, side: tuple[str, str]
 ) -> list[Passage]:
     if limit < 1:
         return []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from holdfast.model.accounts import Chore, Injection, InjectionKind, Use
+from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.store.sqlite.asking import Asking
 
 _ARRIVED = {None: -1, False: 0, True: 1}
@@ -58,10 +59,10 @@ class NoteWays(Asking):
         )
         return [_injection(row) for row in rows]
 
-    def failed_tasks(self) -> list[Chore]:
-        return [Chore(*row) for row in self._run("SELECT * FROM failed_task ORDER BY name")]
+    def failed_tasks(self) -> list[FailedTask]:
+        return [FailedTask(*row) for row in self._run("SELECT * FROM failed_task ORDER BY name")]
 
-    def put_failed_task(self, chore: Chore) -> None:
+    def put_failed_task(self, chore: FailedTask) -> None:
         self._run(
             "INSERT OR REPLACE INTO failed_task VALUES (?, ?, ?, ?, ?)",
             chore.name,
@@ -86,6 +87,6 @@ def _injection(row: tuple[object, ...]) -> Injection:
         int(str(characters)),
         tuple(json.loads(str(records))),
         _TOLD[int(str(arrived))],
-        Use(str(use)),
+        InjectionUse(str(use)),
         str(because),
     )

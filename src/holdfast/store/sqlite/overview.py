@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.errors import StoreError
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.store.protocol.overview import (
     BankContentSize,
     CommitAuthor,
@@ -76,7 +76,7 @@ class OverviewQuestions(Asking):
         found: list[tuple[str, str, str]] = []
         for one in self._bank_ids(bank):
             for _, id in labels.bearers(
-                self._all, one, Filter(file=wanted.path), most, ("commit",)
+                self._all, one, RecordFilter(file=wanted.path), most, ("commit",)
             ):
                 row = self._one(
                     f"SELECT time FROM visible_commit WHERE bank = ? AND id = ? AND {condition}",

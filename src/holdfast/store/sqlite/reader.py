@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.model.bank import Bank
-from holdfast.model.corrections import worded, worded_commit, worded_memory
+from holdfast.model.corrections import corrected_commit, corrected_memory, corrected_turn
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Memory
-from holdfast.model.ledger import Balance, FailedLine, Fate, Source, SourceState
-from holdfast.model.query import Filter, Moment, Passage
+from holdfast.model.ledger import Balance, FailedLine, LineOutcome, Source, SourceState
+from holdfast.model.query import Passage, RecordFilter, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.store.protocol import Counts, Match, Record, StaleSession
@@ -124,9 +124,9 @@ class SqliteReader(
         return Balance(
             files=files,
             lines=lines,
-            captured=sum(n for fate, _, n in counted if fate == Fate.CAPTURED),
-            skipped={reason: n for fate, reason, n in counted if fate == Fate.SKIPPED},
-            failed=sum(n for fate, _, n in counted if fate == Fate.FAILED),
+            captured=sum(n for fate, _, n in counted if fate == LineOutcome.CAPTURED),
+            skipped={reason: n for fate, reason, n in counted if fate == LineOutcome.SKIPPED},
+            failed=sum(n for fate, _, n in counted if fate == LineOutcome.FAILED),
             redacted=dict(redacted),
             problems=tuple(problems),
         )
@@ -199,7 +199,7 @@ class SqliteReader(
             ):
                 turn = rows.turn_of(row)
                 text = corrected.get(turn.id)
-                yield worded(turn, text) if text else turn
+                yield corrected_turn(turn, text) if text else turn
 
     def turn_before(self, source: int, line: int) -> Turn | None:
         row = self._one(
@@ -260,8 +260,8 @@ class SqliteReader(
         if known is None or not known.text:
             return record
         if isinstance(record, Commit):
-            return worded_commit(record, known.text)
-        return worded_memory(record, known.text)
+            return corrected_commit(record, known.text)
+        return corrected_memory(record, known.text)
 
     def search(
         self,
@@ -343,7 +343,7 @@ class SqliteReader(
     def passages_around(
         self,
         bank: str | None,
-        moment: Moment,
+        moment: TimelinePosition,
         kinds: Sequence[str],
         before: int,
         after: int,
@@ -353,7 +353,7 @@ class SqliteReader(
     def count_undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
         return moments.undated(self._all, self._bank_ids(bank), kinds, most)
 
-    def filter_records(self, bank: str | None, filter: Filter, limit: int = 20) -> list[Exchange | Commit]:
+    def filter_records(self, bank: str | None, filter: RecordFilter, limit: int = 20) -> list[Exchange | Commit]:
         found = labels.sift(self._all, self._bank_ids(bank), filter, limit)
         return [x if isinstance(x, Exchange) else self._commit_in_words(x) for x in found]
 

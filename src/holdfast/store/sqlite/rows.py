@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.curation import Action, Curated, Curation
+from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.graph import Entity, EntityKind
-from holdfast.model.knowledge import Concept, Growth, Memory, Network, Validity
+from holdfast.model.knowledge import Concept, ConceptEvent, Memory, Network, Validity
 from holdfast.model.ledger import FailedLine, Source, SourceState
-from holdfast.model.opinions import Opinion, Sighting, Stance, Trend
-from holdfast.model.query import LAYER_OF, Passage
+from holdfast.model.opinions import MemoryOccurrence, Opinion, Stance, Trend
+from holdfast.model.query import LAYER_BY_KIND, Passage
 from holdfast.model.records import (
     Digest,
     Exchange,
@@ -223,7 +223,7 @@ def passage_row(passage: Passage) -> Row:
     return (
         p.bank, p.kind, p.id, p.session, p.time, p.body, p.context, p.trust.value,
         p.status.value, p.role, p.seq, p.hash,
-        f"{bank_word(p.bank)} {layer_word(LAYER_OF[p.kind])}",
+        f"{bank_word(p.bank)} {layer_word(LAYER_BY_KIND[p.kind])}",
     )  # fmt: skip
 
 
@@ -250,10 +250,10 @@ def curation_of(row: Row) -> Curation:
     return Curation(**fields)
 
 
-def curated_of(row: Row) -> Curated:
+def curated_of(row: Row) -> CurationState:
     """`CURATED`."""
     bank, kind, id, session, forgotten, *rest = row
-    return Curated(bank, kind, id, session, bool(forgotten), *rest)
+    return CurationState(bank, kind, id, session, bool(forgotten), *rest)
 
 
 def memory_of(row: Row) -> Memory:
@@ -277,7 +277,7 @@ def concept_of(row: Row, members: Iterable[str] = ()) -> Concept:
     """`CONCEPT`; its members lie in a table of their own."""
     fields = _fields(CONCEPT, row)
     fields["files"], fields["keywords"] = _tuple(fields["files"]), _tuple(fields["keywords"])
-    fields["history"] = tuple(Growth(*told) for told in json.loads(fields["history"]))
+    fields["history"] = tuple(ConceptEvent(*told) for told in json.loads(fields["history"]))
     return Concept(**_judged(fields), members=tuple(members))
 
 
@@ -302,16 +302,16 @@ def entity_row(entity: Entity) -> Row:
     return e.bank, e.id, e.kind.value, e.name, _list(e.aliases), e.mentions
 
 
-def sighting_of(row: Row) -> Sighting:
+def sighting_of(row: Row) -> MemoryOccurrence:
     """`SIGHTING`."""
     key, seq, time, network, what, trust, place, who, why, context, evidence, *rest = row
-    return Sighting(
+    return MemoryOccurrence(
         key, seq, time, Network(network), what, Trust(trust), place, who, why, context,
         _tuple(evidence), *rest,
     )  # fmt: skip
 
 
-def sighting_row(s: Sighting) -> Row:
+def sighting_row(s: MemoryOccurrence) -> Row:
     """`SIGHTING`."""
     return (
         s.key, s.seq, s.time, s.network.value, s.what, s.trust.value, s.where, s.who, s.why,

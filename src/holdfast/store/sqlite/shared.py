@@ -8,7 +8,7 @@ from dataclasses import astuple
 from typing import Any
 
 from holdfast.model.query import Passage
-from holdfast.model.team import SHARED_SCOPES, Scope, Shared
+from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.store.protocol.shares import ShareImport
 from holdfast.store.sqlite.curating import CuratingWays
@@ -21,7 +21,7 @@ SHARED = (
 )
 
 
-def shared_of(row: tuple[Any, ...]) -> Shared:
+def shared_of(row: tuple[Any, ...]) -> SharedRecord:
     """`SHARED`."""
     told: dict[str, Any] = dict(zip(SHARED.split(", "), row, strict=True))
     told["files"] = tuple(json.loads(told["files"]))
@@ -30,10 +30,10 @@ def shared_of(row: tuple[Any, ...]) -> Shared:
     told["gone"] = bool(told["gone"])
     # Of a scope that this program does not know, nothing is shown.
     told["scope"] = SHARED_SCOPES.get(told["scope"], Scope.PERSONAL)
-    return Shared(**told)
+    return SharedRecord(**told)
 
 
-def _row_of(shared: Shared) -> tuple[Any, ...]:
+def _row_of(shared: SharedRecord) -> tuple[Any, ...]:
     whole: tuple[Any, ...] = astuple(shared)
     return tuple(
         json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
@@ -44,7 +44,7 @@ def _row_of(shared: Shared) -> tuple[Any, ...]:
 class SharedQuestions(ParcelQuestions):
     """What can be asked about shared memories, and those that are on their way to others."""
 
-    def shared(self, bank: str) -> list[Shared]:
+    def shared(self, bank: str) -> list[SharedRecord]:
         found = self._all(
             f"SELECT {SHARED} FROM visible_shared_record WHERE bank = ? ORDER BY shared DESC, id",
             bank,
@@ -69,7 +69,7 @@ class SharedWays(SharedQuestions, ParcelWays, CuratingWays):
     def put_sent(self, bank: str, ids: Iterable[str]) -> None:
         self._run_many("INSERT OR IGNORE INTO sent_share VALUES (?, ?)", [(bank, id) for id in ids])
 
-    def current_shared(self, bank: str) -> list[Shared]:
+    def current_shared(self, bank: str) -> list[SharedRecord]:
         found = self._all(
             f"SELECT {SHARED} FROM current_shared_record WHERE bank = ? ORDER BY id", bank
         )
@@ -83,7 +83,7 @@ class SharedWays(SharedQuestions, ParcelWays, CuratingWays):
         )
         return [id for (id,) in found]
 
-    def put_share_import(self, taking: ShareImport, records: Iterable[Shared]) -> None:
+    def put_share_import(self, taking: ShareImport, records: Iterable[SharedRecord]) -> None:
         self._run(
             "INSERT INTO share_import VALUES (?, ?, ?, ?, ?)",
             *(taking.bank, taking.id, taking.place, json.dumps(taking.heads), taking.time),

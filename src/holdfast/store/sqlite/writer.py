@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.model.bank import Bank
-from holdfast.model.ledger import Fate, Source
+from holdfast.model.ledger import LineOutcome, Source
 from holdfast.model.query import Passage
 from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit
@@ -179,8 +179,8 @@ class SqliteWriter(
         )
         if moved.rowcount == 0:
             return False
-        counts = [(Fate.CAPTURED.value, "", c.captured), (Fate.FAILED.value, "", len(c.failed))]
-        counts += [(Fate.SKIPPED.value, reason, n) for reason, n in c.skipped.items()]
+        counts = [(LineOutcome.CAPTURED.value, "", c.captured), (LineOutcome.FAILED.value, "", len(c.failed))]
+        counts += [(LineOutcome.SKIPPED.value, reason, n) for reason, n in c.skipped.items()]
         self._run_many(
             "INSERT INTO ledger VALUES (?, ?, ?, ?) "
             "ON CONFLICT (source, fate, reason) "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.interfaces.cli.screen import Screen, day, number, short
-from holdfast.model.anchors import Anchor
+from holdfast.model.anchors import CodeAnchor
 from holdfast.model.team import FileChange
 from holdfast.recall.lookup.commits import CommitDetails, SessionCommit
 
@@ -67,7 +67,7 @@ def _print_hunks(screen: Screen, diff: str, full: bool) -> None:
         screen.line(f"  and {number(len(lines) - len(shown), 'line')} more: --full")
 
 
-def print_anchor(screen: Screen, anchor: Anchor) -> None:
+def print_anchor(screen: Screen, anchor: CodeAnchor) -> None:
     """Where a record stands in the history of the code, and what became of its files."""
     if not anchor.is_known:
         return

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from holdfast.app.status.costs import Costs
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.model.accounts import Spent
+from holdfast.model.model_calls import Spending
 from holdfast.settings import NO_MODEL
 
 
-def money(spent: Spent) -> str:
+def money(spent: Spending) -> str:
     """Money for people: what is known, and that some is not."""
     if not spent.unpriced:
         return f"${spent.usd:.4f}"

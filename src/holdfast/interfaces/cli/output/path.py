@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.recall.lookup.path import Path, PathStep
 
 _DEPTHS = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
@@ -16,7 +16,7 @@ def run(screen: Screen, uri: str, bank: str | None, json: bool) -> int:
     with open_memory(create=False) as memory:
         found = memory.browse.path(uri, bank)
     if json:
-        screen.json(plain(found))
+        screen.json(to_jsonable(found))
     else:
         _print(screen, found)
     return 0

@@ -19,13 +19,13 @@ from holdfast.errors import InputError
 from holdfast.interfaces.http.api.requests import ApiRequestDep, Bank, JsonObject, Limit
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model
 from holdfast.model.curation import Curation
-from holdfast.model.imports import Importing
-from holdfast.model.to_json import plain
+from holdfast.model.imports import ImportBatch
+from holdfast.model.to_json import to_jsonable
 from holdfast.store.protocol.shares import ShareImport
 
 router = APIRouter(tags=["machine"])
 UnitId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]
-_Import = extend_model(model_of(Importing), "ImportTold", undone=bool)
+_Import = extend_model(model_of(ImportBatch), "ImportTold", undone=bool)
 _Part = open_model("DigestPart", items=list[Item], more=int)
 _Pull = extend_model(model_of(ShareImport), "PullTold", undone=bool)
 
@@ -40,7 +40,7 @@ async def imports(request: ApiRequestDep, bank: Bank = "all") -> Response:
 
     def found(memory: Holdfast) -> JsonObject:
         told = memory.imports.imports(bank)
-        return {"imports": [{**plain(one), "undone": not stands} for one, stands in told]}
+        return {"imports": [{**to_jsonable(one), "undone": not stands} for one, stands in told]}
 
     return await request.read(found)
 
@@ -65,7 +65,7 @@ async def pulls(request: ApiRequestDep, bank: str) -> Response:
 
     def found(memory: Holdfast) -> JsonObject:
         told = memory.sharing.pulls(bank)
-        return {"pulls": [{**plain(one), "undone": not stands} for one, stands in told]}
+        return {"pulls": [{**to_jsonable(one), "undone": not stands} for one, stands in told]}
 
     return await request.read(found)
 

@@ -35,7 +35,7 @@ from holdfast.model.knowledge import Fact, FactKind, Memory, Network
 from holdfast.model.opinions import Opinion
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.protocol.concepts import Keyword
@@ -375,6 +375,6 @@ async def stale(
         id = memory.context.bank_id(bank)
         told = audit(memory.reader, id, file)
         shown = told._replace(stale=told.stale[:limit])
-        return {"bank": memory.context.bank_name(id), **plain(shown)}
+        return {"bank": memory.context.bank_name(id), **to_jsonable(shown)}
 
     return await request.run(found)

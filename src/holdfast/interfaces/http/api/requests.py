@@ -22,7 +22,7 @@ from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.http.core.streaming import EventStreams
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 
 KEY_HEADER = "X-Form-Key"
 # Items of one page of a list. More would hold a thread longer; clients follow the cursor.
@@ -140,7 +140,7 @@ def http_author() -> str:
 
 def json_response(value: object, status: int = 200) -> Response:
     """A value as JSON, in the same form as on the command line."""
-    return Response(orjson.dumps(plain(value)), status, media_type="application/json")
+    return Response(orjson.dumps(to_jsonable(value)), status, media_type="application/json")
 
 
 async def check_write_request(request: Request) -> None:

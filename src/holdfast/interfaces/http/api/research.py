@@ -19,7 +19,7 @@ from holdfast.interfaces.http.api.requests import (
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.interfaces.http.api.search import Question
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.research.session_journal import SessionSummary
 
 router = APIRouter(tags=["research"])
@@ -66,7 +66,7 @@ async def one(request: ApiRequestDep, id: ResearchId) -> Response:
 
     def found(memory: Holdfast) -> JsonObject:
         session, lines = request.research_runs.read(memory, id)
-        return {**plain(session), "lines": lines}
+        return {**to_jsonable(session), "lines": lines}
 
     return await request.read(found)
 

@@ -24,9 +24,9 @@ from holdfast.interfaces.http.api.requests import (
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, schema_type
 from holdfast.model.knowledge import Network
 from holdfast.model.opinions import Reflection
-from holdfast.model.query import Answer, Hit, Layer, Place, Strategy
+from holdfast.model.query import Answer, Hit, Layer, SourceLocation, Strategy
 from holdfast.model.records import ExchangeType
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Budget, Fusion, Plan
 from holdfast.recall.lookup.filters import Found
 from holdfast.recall.lookup.timeline import ALL_KINDS, Timeline
@@ -46,7 +46,7 @@ _AnyHit = open_model(
     text=str,
     time=str,
     session=str,
-    source=Place,
+    source=SourceLocation,
     status=str,
     freshness=str,
     trust=str,
@@ -224,7 +224,7 @@ async def team(
 
     def found(memory: Holdfast) -> JsonObject:
         told = memory.answers.team_query(q, bank, limit)
-        return {**plain(told.answer), "evidence": told.evidence, "people": told.people}
+        return {**to_jsonable(told.answer), "evidence": told.evidence, "people": told.people}
 
     return await request.run(found)
 
@@ -279,6 +279,6 @@ async def handoff(request: ApiRequestDep, what: QueryText, bank: Bank = "all") -
 
     def packed(memory: Holdfast) -> JsonObject:
         pack, page = hand_off(memory, what, bank)
-        return {**plain(pack), "page": page, "file": ""}
+        return {**to_jsonable(pack), "page": page, "file": ""}
 
     return await request.run(packed)

@@ -19,7 +19,7 @@ from holdfast.app.server.keys import is_of, read_key
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.http.auth.browser_token import FormKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.model.keys import Key
+from holdfast.model.keys import ApiKey
 from holdfast.principal import Principal
 
 # How long a revoked key still works; a reload is one query for all requests.
@@ -40,7 +40,7 @@ class TeamKeys(FormKeys):
     def __init__(self, pool: MemoryPool) -> None:
         super().__init__()
         self._pool = pool
-        self._keys: dict[str, Key] = {}
+        self._keys: dict[str, ApiKey] = {}
         # When the latest reload began, and when the latest one began that also ended.
         self._load_began = self._load_ended = -RELOAD_INTERVAL_S
         self._store_failed = False
@@ -148,7 +148,7 @@ class TeamKeys(FormKeys):
         """Forget a cookie."""
         self._cookies.pop(cookie, None)
 
-    def _principal_of(self, key: Key) -> Principal | None:
+    def _principal_of(self, key: ApiKey) -> Principal | None:
         now = utc_now()
         if not key.holds(now):
             return None

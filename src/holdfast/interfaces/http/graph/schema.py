@@ -30,7 +30,7 @@ from holdfast.interfaces.http.graph.permissions import PermissionCheck, error_co
 from holdfast.interfaces.http.graph.types import Context, GraphInfo, clamp_limit, make_node
 from holdfast.model.curation import Curation
 from holdfast.model.query import Layer
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.store.protocol import Record
 
@@ -316,7 +316,7 @@ async def _latest(
 
 
 def _decision(entry: Curation) -> knowledge_types.Decision:
-    return knowledge_types.Decision(**plain(entry), channel=channel_of(entry))
+    return knowledge_types.Decision(**to_jsonable(entry), channel=channel_of(entry))
 
 
 def _said(text: str) -> str:

@@ -15,7 +15,7 @@ from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
 from holdfast.interfaces.http.api.requests import write_cursor
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.bank import Bank as BankRecord
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri as uri_of
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ GraphInfo = Info[Context, None]
 
 def make_node(kind: type[T], word: str, record: object, **more: Any) -> T:
     """A node of a record."""
-    told = {"uri": uri_of(word, str(getattr(record, "id", ""))), **plain(record), **more}
+    told = {"uri": uri_of(word, str(getattr(record, "id", ""))), **to_jsonable(record), **more}
     names = {field.name for field in dataclasses.fields(kind)}  # pyright: ignore[reportArgumentType]
     return kind(**{name: value for name, value in told.items() if name in names})
 
@@ -231,7 +231,7 @@ class Bank:
 
 def bank_node(bank: BankRecord) -> Bank:
     """A bank as a node."""
-    return make_node(Bank, "bank", bank, disposition=Disposition(**plain(bank.disposition)))
+    return make_node(Bank, "bank", bank, disposition=Disposition(**to_jsonable(bank.disposition)))
 
 
 def clamp_limit(limit: int) -> int:

@@ -14,8 +14,8 @@ from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
-from holdfast.interfaces.ui.record_fields import words_of
-from holdfast.interfaces.ui.research_view import Around, Asked, Cited, talk
+from holdfast.interfaces.ui.record_fields import main_text
+from holdfast.interfaces.ui.research_view import Around, Cited, ResearchQuestion, read_questions
 from holdfast.language import cut
 from holdfast.model.bank import Bank
 from holdfast.model.query import Answer, Citation
@@ -27,9 +27,9 @@ from holdfast.research.journal_lines import answer_from_json
 from holdfast.research.session_journal import Line, SessionState, SessionSummary
 
 router = APIRouter()
-_LONGEST = 4000
-_RECENT = 8
-_AROUND = 700
+_MAX_QUESTION_CHARS = 4000
+_RECENT_SESSIONS = 8
+_MAX_CONTEXT_CHARS = 700
 _NOTES = {
     "stopping": "It is told to stop.",
     "useful": "Noted: what the answer rests on is borne out.",
@@ -37,13 +37,13 @@ _NOTES = {
 }
 
 
-class _Front(NamedTuple):
+class _FrontView(NamedTuple):
     banks: list[Bank]
     recent: list[SessionSummary]
 
 
-class _Talk(NamedTuple):
-    asked: list[Asked]
+class _ResearchView(NamedTuple):
+    questions: list[ResearchQuestion]
     cited: dict[str, Cited]
     state: str
     began: str
@@ -53,20 +53,20 @@ class _Talk(NamedTuple):
 @router.get("/")
 async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = "") -> HTMLResponse:
     """The question; one that is in the address is answered at once."""
-    question = q.strip()[:_LONGEST]
+    question = q.strip()[:_MAX_QUESTION_CHARS]
     if question:
-        found = await request.pool.run(lambda memory: _answered(memory, question, bank))
+        found = await request.pool.run(lambda memory: _answer_now(memory, question, bank))
         return _page(request, found[0], found[1], bank)
     front = await request.pool.read(_front)
-    told = _NOTES.get(note, "")
-    return request.render("ask.html", title="Ask", note=told, bank=bank, **front._asdict())
+    text = _NOTES.get(note, "")
+    return request.render("ask.html", title="Ask", note=text, bank=bank, **front._asdict())
 
 
 @router.post("/ask")
 async def begin(request: PageRequestDep) -> RedirectResponse:
     """Begin an investigation, or go on with one."""
     form = await request.form()
-    question = form.get("q", "").strip()[:_LONGEST]
+    question = form.get("q", "").strip()[:_MAX_QUESTION_CHARS]
     session = form.get("session", "")
     if not question:
         raise InputError("There is no question.", "Write one.")
@@ -84,13 +84,13 @@ async def research(
     """An investigation: what was asked, found and answered so far."""
     name = request.research_runs.find(id)
 
-    def look(memory: Holdfast) -> tuple[str, _Talk]:
-        found = _talk(memory, *request.research_runs.read(memory, name))
+    def load(memory: Holdfast) -> tuple[str, _ResearchView]:
+        found = _research_view(memory, *request.research_runs.read(memory, name))
         begun = name in sessions_of(memory.settings).ids()
         # What never began cannot be gone on with.
         return name if begun or found.state == SessionState.RUNNING.value else "", found
 
-    known, found = await request.pool.read(look)
+    known, found = await request.pool.read(load)
     return _page(request, known, found, bank, _NOTES.get(note, ""))
 
 
@@ -119,8 +119,10 @@ async def remove(request: PageRequestDep, id: str) -> RedirectResponse:
     return RedirectResponse("/?note=removed", 303)
 
 
-def _page(request: PageRequest, id: str, found: _Talk, bank: str, note: str = "") -> HTMLResponse:
-    first = found.asked[0].question if found.asked else "A question"
+def _page(
+    request: PageRequest, id: str, found: _ResearchView, bank: str, note: str = ""
+) -> HTMLResponse:
+    first = found.questions[0].question if found.questions else "A question"
     running = found.state == SessionState.RUNNING.value
     return request.render(
         "talk.html", title=cut(first, 120), id=id, note=note, running=running, bank=bank,
@@ -128,37 +130,39 @@ def _page(request: PageRequest, id: str, found: _Talk, bank: str, note: str = ""
     )  # fmt: skip
 
 
-def _front(memory: Holdfast) -> _Front:
+def _front(memory: Holdfast) -> _FrontView:
     sessions = sessions_of(memory.settings)
-    recent = [sessions.summary(id) for id in sessions.ids()[:_RECENT]]
-    return _Front(memory.reader.banks(), recent)
+    recent = [sessions.summary(id) for id in sessions.ids()[:_RECENT_SESSIONS]]
+    return _FrontView(memory.reader.banks(), recent)
 
 
-def _answered(memory: Holdfast, question: str, bank: str) -> tuple[str, _Talk]:
+def _answer_now(memory: Holdfast, question: str, bank: str) -> tuple[str, _ResearchView]:
     answer = memory.ask(question, bank or "all", local=True)
-    asked = Asked(question, "", (), "", answer)
-    cited, banks = _cited(memory, [asked]), memory.reader.banks()
-    return answer.session_id, _Talk([asked], cited, SessionState.DONE.value, "", banks)
+    questions = ResearchQuestion(question, "", (), "", answer)
+    cited, banks = _open_citations(memory, [questions]), memory.reader.banks()
+    return answer.session_id, _ResearchView([questions], cited, SessionState.DONE.value, "", banks)
 
 
-def _talk(memory: Holdfast, session: SessionSummary, lines: list[Line]) -> _Talk:
+def _research_view(memory: Holdfast, session: SessionSummary, lines: list[Line]) -> _ResearchView:
     answers = {
         place: answer_from_json(line["answer"])
         for place, line in enumerate(lines)
         if line.get("answer")
     }
-    asked = talk(lines, answers)
+    questions = read_questions(lines, answers)
     banks = memory.reader.banks()
-    return _Talk(asked, _cited(memory, asked), session.state.value, session.began, banks)
+    return _ResearchView(
+        questions, _open_citations(memory, questions), session.state.value, session.began, banks
+    )
 
 
-def _cited(memory: Holdfast, asked: list[Asked]) -> dict[str, Cited]:
-    answers: list[Answer] = [one.answer for one in asked if one.answer]
+def _open_citations(memory: Holdfast, questions: list[ResearchQuestion]) -> dict[str, Cited]:
+    answers: list[Answer] = [one.answer for one in questions if one.answer]
     cited = {c.uri: c for answer in answers for c in answer.citations}
-    return {uri: _opened(memory, citation) for uri, citation in cited.items()}
+    return {uri: _open_citation(memory, citation) for uri, citation in cited.items()}
 
 
-def _opened(memory: Holdfast, citation: Citation) -> Cited:
+def _open_citation(memory: Holdfast, citation: Citation) -> Cited:
     """A citation with its record, and of a turn what was said before and after."""
     named = parse_uri(citation.uri)
     if named is None or named.word == "provided":
@@ -168,11 +172,15 @@ def _opened(memory: Holdfast, citation: Citation) -> Cited:
         return Cited(citation, named.word, (), False)
     record = found[0]
     if not isinstance(record, Turn):
-        said = Around("", cut(words_of(record), _AROUND), True)
+        said = Around("", cut(main_text(record), _MAX_CONTEXT_CHARS), True)
         return Cited(citation, kind_of(record), (said,), True)
     near = memory.reader.turns(record.bank, record.session, record.seq - 1, record.seq + 1)
     around = [
-        Around(turn.speaker or turn.role.value, cut(turn_text(turn), _AROUND), turn.id == record.id)
+        Around(
+            turn.speaker or turn.role.value,
+            cut(turn_text(turn), _MAX_CONTEXT_CHARS),
+            turn.id == record.id,
+        )
         for turn in near
     ]
     return Cited(citation, "turn", tuple(around), True)

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, Response
 from holdfast.app.curation.record_view import fingerprint
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.curation import done, kept, plainly
+from holdfast.interfaces.http.pages.curation import clean_text, redirect_with_note, unsaved_page
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import distinguishing_labels
 from holdfast.interfaces.ui.notes import note_of
@@ -22,30 +22,30 @@ TRAITS = {
     "literalism": "whether only the very words of a question count",
     "empathy": "whether motives and feelings are told",
 }
-NAME, DROP = "name:", "drop:"
-_CONFLICT = 409
+_NAME_PREFIX, _DROP_PREFIX = "name:", "drop:"
+_STATUS_CONFLICT = 409
 
 
 @router.get("")
 async def banks(request: PageRequestDep) -> HTMLResponse:
     """Every bank, with how much is in it."""
 
-    def look(memory: Holdfast) -> list[tuple[Bank, Counts]]:
+    def load(memory: Holdfast) -> list[tuple[Bank, Counts]]:
         return [(bank, memory.inventory.counts(bank.id)) for bank in memory.context.banks.all()]
 
-    found = await request.pool.read(look)
-    apart = distinguishing_labels([bank for bank, _ in found])
-    return request.render("banks.html", title="Banks", banks=found, apart=apart)
+    found = await request.pool.read(load)
+    labels = distinguishing_labels([bank for bank, _ in found])
+    return request.render("banks.html", title="Banks", banks=found, labels=labels)
 
 
 @router.get("/{id}")
 async def bank(request: PageRequestDep, id: str, note: str = "") -> HTMLResponse:
     """One bank, and the form that changes it."""
-    found = await request.pool.read(lambda memory: known(memory, id))
+    found = await request.pool.read(lambda memory: find_bank(memory, id))
     return _form(request, found, note=note)
 
 
-def known(memory: Holdfast, id: str) -> Bank:
+def find_bank(memory: Holdfast, id: str) -> Bank:
     """A bank by its id."""
     found = memory.reader.bank(id)
     if found is None:
@@ -53,7 +53,7 @@ def known(memory: Holdfast, id: str) -> Bank:
     return found
 
 
-def told(bank: Bank) -> str:
+def bank_fingerprint(bank: Bank) -> str:
     """What tells a bank from the same bank as it was."""
     return fingerprint(f"{bank.disposition}{bank.background}{bank.retention}{bank.aliases}")
 
@@ -66,7 +66,9 @@ def _form(
     problem: str = "",
     note: str = "",
 ) -> HTMLResponse:
-    names = [alias.removeprefix(NAME) for alias in bank.aliases if alias.startswith(NAME)]
+    names = [
+        alias.removeprefix(_NAME_PREFIX) for alias in bank.aliases if alias.startswith(_NAME_PREFIX)
+    ]
     shown = {
         **{trait: str(getattr(bank.disposition, trait)) for trait in TRAITS},
         "background": bank.background,
@@ -81,12 +83,12 @@ def _form(
         title=bank.name,
         bank=bank,
         names=names,
-        others=[alias for alias in bank.aliases if not alias.startswith(NAME)],
+        others=[alias for alias in bank.aliases if not alias.startswith(_NAME_PREFIX)],
         shown=shown,
         traits=TRAITS,
         presets=PRESETS,
         longest=MAX_BACKGROUND_CHARS,
-        seen=told(bank),
+        seen=bank_fingerprint(bank),
         problem=problem,
         note=note_of(note),
     )
@@ -97,13 +99,13 @@ async def change(request: PageRequestDep, id: str) -> Response:
     """Change a bank, if it still is what was seen."""
     form = await request.form()
     try:
-        wish = _wish(form)
+        wish = _read_changes(form)
     except InputError as error:
-        return kept(request, error, form.get("background", ""))
+        return unsaved_page(request, error, form.get("background", ""))
 
     def save(memory: Holdfast) -> tuple[Bank, str]:
-        now = known(memory, id)
-        if told(now) != form.get("seen", ""):
+        now = find_bank(memory, id)
+        if bank_fingerprint(now) != form.get("seen", ""):
             return now, "This bank was changed since you looked. Nothing was saved."
         if (
             (wish.retention or 0) > 0
@@ -119,13 +121,13 @@ async def change(request: PageRequestDep, id: str) -> Response:
     try:
         found, problem = await request.pool.run(save)
     except InputError as error:
-        return kept(request, error, form.get("background", ""))
+        return unsaved_page(request, error, form.get("background", ""))
     if problem:
-        return _form(request, found, _CONFLICT, form, problem)
-    return done(f"/banks/{found.id}", "saved")
+        return _form(request, found, _STATUS_CONFLICT, form, problem)
+    return redirect_with_note(f"/banks/{found.id}", "saved")
 
 
-def _wish(form: dict[str, str]) -> BankChanges:
+def _read_changes(form: dict[str, str]) -> BankChanges:
     preset = form.get("preset") or None
     one, two, three = (None if preset else _number(form.get(name), name) for name in TRAITS)
     alias = form.get("alias", "").strip()
@@ -134,10 +136,10 @@ def _wish(form: dict[str, str]) -> BankChanges:
         one,
         two,
         three,
-        plainly(form.get("background", "")),
+        clean_text(form.get("background", "")),
         _number(form.get("retention"), "retention") or 0,
         (alias,) if alias else (),
-        tuple(name.removeprefix(DROP) for name in form if name.startswith(DROP)),
+        tuple(name.removeprefix(_DROP_PREFIX) for name in form if name.startswith(_DROP_PREFIX)),
     )
 
 

@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from holdfast.app.curation.record_view import current_words, fingerprint
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.memory import plan
+from holdfast.interfaces.http.pages.memory import plan_purge
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import link
 from holdfast.learn.curation import Target
@@ -26,29 +26,29 @@ _TABS = {
     "fact": "facts", "concept": "concepts", "memory": "memories", "shared": "shared",
     "imported": "imported",
 }  # fmt: skip
-_CONFLICT = 409
+_STATUS_CONFLICT = 409
 
 
-def plainly(text: str) -> str:
+def clean_text(text: str) -> str:
     """Words of a form; browsers end lines in their own way."""
     return text.replace("\r\n", "\n").strip()
 
 
-def done(path: str, note: str, **more: str) -> Response:
+def redirect_with_note(path: str, note: str, **more: str) -> Response:
     """Back to a page, which says what was done."""
     return RedirectResponse(f"{path}?{urlencode({**more, 'note': note})}", 303)
 
 
-def _record(name: str, note: str) -> Response:
+def _record_redirect(name: str, note: str) -> Response:
     """Back to the page of a record."""
-    return done(link(name), note)
+    return redirect_with_note(link(name), note)
 
 
 @router.post("/remember")
 async def remember(request: PageRequestDep) -> Response:
     """Keep a text."""
     form = await request.form()
-    text, bank = plainly(form.get("text", "")), form.get("bank", "")
+    text, bank = clean_text(form.get("text", "")), form.get("bank", "")
     network = form.get("network", "") or "world"
     sure = _confidence(form.get("confidence", "")) if network == "opinion" else None
 
@@ -61,8 +61,8 @@ async def remember(request: PageRequestDep) -> Response:
     try:
         made = await request.pool.run(keep)
     except InputError as error:
-        return kept(request, error, text)
-    return _record(uri("memory", made), "remembered")
+        return unsaved_page(request, error, text)
+    return _record_redirect(uri("memory", made), "remembered")
 
 
 def _confidence(text: str) -> float | None:
@@ -76,7 +76,7 @@ def _confidence(text: str) -> float | None:
 async def correct(request: PageRequestDep) -> Response:
     """Say a record anew, if it still says what was seen."""
     form = await request.form()
-    name, text = form.get("uri", ""), plainly(form.get("text", ""))
+    name, text = form.get("uri", ""), clean_text(form.get("text", ""))
 
     def say(memory: Holdfast) -> str | None:
         target = memory.curation.target(name)
@@ -89,16 +89,16 @@ async def correct(request: PageRequestDep) -> Response:
     try:
         now = await request.pool.run(say)
     except InputError as error:
-        return kept(request, error, text)
+        return unsaved_page(request, error, text)
     if now is not None:
         return request.render(
-            "conflict.html", _CONFLICT, title="Changed meanwhile", uri=name, text=text, now=now,
+            "conflict.html", _STATUS_CONFLICT, title="Changed meanwhile", uri=name, text=text, now=now,
             seen=fingerprint(now),
         )  # fmt: skip
-    return _record(name, "corrected")
+    return _record_redirect(name, "corrected")
 
 
-def kept(request: PageRequest, error: InputError, text: str) -> HTMLResponse:
+def unsaved_page(request: PageRequest, error: InputError, text: str) -> HTMLResponse:
     """An error that keeps what somebody wrote."""
     status = 404 if isinstance(error, NotFoundError) else 400
     return request.render("unsaved.html", status, title="Not saved", error=error, text=text)
@@ -108,41 +108,41 @@ def kept(request: PageRequest, error: InputError, text: str) -> HTMLResponse:
 async def forget(request: PageRequestDep) -> Response:
     """Leave a record out of everything."""
     form = await request.form()
-    target = await _decided(
+    target = await _apply(
         request, form, lambda memory, t: memory.forget(t.uri, t.bank, request.who)
     )
     if form.get("back") == "stale":
-        return done("/review", "forgotten", tab="stale")
+        return redirect_with_note("/review", "forgotten", tab="stale")
     if target.kind in _TABS:
-        return done("/memory", "forgotten", tab=_TABS[target.kind])
-    return _record(target.uri, "forgotten")
+        return redirect_with_note("/memory", "forgotten", tab=_TABS[target.kind])
+    return _record_redirect(target.uri, "forgotten")
 
 
 @router.post("/holds")
 async def holds(request: PageRequestDep) -> Response:
     """Say that a record holds, whatever became of its code."""
     form = await request.form()
-    told = await request.pool.run(
+    decision = await request.pool.run(
         lambda m: m.curation.confirm(form.get("uri", ""), who=request.who)
     )
     if form.get("back") == "stale":
-        return done("/review", "holds", tab="stale")
-    return _record(told.target, "holds")
+        return redirect_with_note("/review", "holds", tab="stale")
+    return _record_redirect(decision.target, "holds")
 
 
 @router.post("/restore")
 async def restore(request: PageRequestDep) -> Response:
     """Bring a record back."""
     form = await request.form()
-    target = await _decided(
+    target = await _apply(
         request, form, lambda memory, t: memory.restore(t.uri, t.bank, request.who)
     )
     if form.get("back") == "forgotten" and target.kind not in _TABS:
-        return done("/memory", "restored", tab="forgotten")
-    return _record(target.uri, "restored")
+        return redirect_with_note("/memory", "restored", tab="forgotten")
+    return _record_redirect(target.uri, "restored")
 
 
-async def _decided(
+async def _apply(
     request: PageRequest, form: Mapping[str, str], act: Callable[[Holdfast, Target], object]
 ) -> Target:
     def decide(memory: Holdfast) -> Target:
@@ -168,7 +168,7 @@ async def merge(request: PageRequestDep) -> Response:
         memory.curation.merge(target.uri, other.uri, target.bank, request.who)
         return other.uri
 
-    return _record(await request.pool.run(join), "merged")
+    return _record_redirect(await request.pool.run(join), "merged")
 
 
 @router.post("/undo")
@@ -190,7 +190,9 @@ async def undo(request: PageRequestDep) -> Response:
         memory.undo(1, bank or "all", request.who)
 
     await request.pool.run(back)
-    return done("/memory", "undone", tab="decisions", **({"bank": bank} if bank else {}))
+    return redirect_with_note(
+        "/memory", "undone", tab="decisions", **({"bank": bank} if bank else {})
+    )
 
 
 @router.post("/purge")
@@ -202,7 +204,7 @@ async def purge(request: PageRequestDep) -> Response:
         raise InputError("Nothing was erased.", "Say that you are sure; it cannot be undone.")
 
     def erase(memory: Holdfast) -> bool:
-        found = plan(memory, name)
+        found = plan_purge(memory, name)
         if found.seen != form.get("seen", ""):
             return False
         target = memory.curation.target(name)
@@ -210,8 +212,8 @@ async def purge(request: PageRequestDep) -> Response:
         return True
 
     if not await request.pool.run(erase):
-        found = await request.pool.run(lambda memory: plan(memory, name))
+        found = await request.pool.run(lambda memory: plan_purge(memory, name))
         return request.render(
-            "purge.html", _CONFLICT, title="Erase for good", plan=found, changed=True
+            "purge.html", _STATUS_CONFLICT, title="Erase for good", plan=found, changed=True
         )
-    return done("/memory", "erased", tab="decisions")
+    return redirect_with_note("/memory", "erased", tab="decisions")

@@ -25,9 +25,9 @@ from holdfast.recall.lookup.neighbours import (
 
 router = APIRouter(prefix="/graph")
 
-_RECORDS = 8
-_LINKS = 12
-_TELLING = {
+_MAX_RECORDS = 8
+_MAX_LINKS = 12
+_LINK_TEXTS = {
     LinkKind.CAUSES: "caused",
     LinkKind.CAUSED_BY: "was caused by",
     LinkKind.ENABLES: "made possible",
@@ -35,7 +35,7 @@ _TELLING = {
 }
 
 
-class Mentioned(NamedTuple):
+class MentioningRecord(NamedTuple):
     """A record that mentions the focus, and where it is seen."""
 
     address: str
@@ -44,7 +44,7 @@ class Mentioned(NamedTuple):
     title: str
 
 
-class Told(NamedTuple):
+class LinkText(NamedTuple):
     """A link between two records in words."""
 
     source: str
@@ -55,15 +55,15 @@ class Told(NamedTuple):
     via: str
 
 
-class Seen(NamedTuple):
+class GraphView(NamedTuple):
     """What the page shows."""
 
     banks: list[Bank]
     choices: list[Entity]
     focus: Entity | None
     found: Neighbourhood
-    records: list[Mentioned]
-    links: list[Told]
+    records: list[MentioningRecord]
+    links: list[LinkText]
 
 
 def _load_drawing() -> ModuleType:
@@ -87,19 +87,19 @@ async def graph(
     kinds = tuple(one for one in kind if one in drawing.KINDS)
     focus = focus.strip()
 
-    def looked(memory: Holdfast) -> tuple[Seen, Any]:
-        seen = _look(memory, focus, bank, kinds, hops)
+    def load_and_draw(memory: Holdfast) -> tuple[GraphView, Any]:
+        seen = _load(memory, focus, bank, kinds, hops)
         return seen, drawing.draw(seen.found)
 
-    seen, net = await request.pool.read(looked)
-    missing = bool(focus) and seen.focus is None and not seen.entities_matching
+    seen, net = await request.pool.read(load_and_draw)
+    missing = bool(focus) and seen.focus is None and not seen.choices
     return request.render(
         "graph.html",
         404 if missing else 200,
         title=f"{seen.focus.name[:80]} · Graph" if seen.focus else "Graph",
         seen=seen,
         net=net,
-        asked=focus,
+        focus=focus,
         bank=bank,
         kinds=kinds,
         hops=hops,
@@ -108,35 +108,41 @@ async def graph(
     )
 
 
-def _look(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops: int) -> Seen:
+def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops: int) -> GraphView:
     reader, id = memory.reader, memory.context.bank_id(bank)
     banks = reader.banks()
     if not focus:
-        return Seen(banks, [], None, most_mentioned(reader, id, kinds), [], [])
+        return GraphView(banks, [], None, most_mentioned(reader, id, kinds), [], [])
     found = entities_matching(reader, id, focus)
     if len(found) != 1:
-        return Seen(banks, found, None, Neighbourhood(), [], [])
+        return GraphView(banks, found, None, Neighbourhood(), [], [])
     entity = found[0]
     shown = neighbourhood_of(reader, entity, hops, kinds)
-    return Seen(banks, [], entity, shown, *_told(memory, entity))
+    return GraphView(banks, [], entity, shown, *_records_and_links(memory, entity))
 
 
-def _told(memory: Holdfast, entity: Entity) -> tuple[list[Mentioned], list[Told]]:
+def _records_and_links(
+    memory: Holdfast, entity: Entity
+) -> tuple[list[MentioningRecord], list[LinkText]]:
     """What mentions an entity, and what that led to."""
     reader = memory.reader
-    told = describe_entity(reader, entity, _RECORDS, kinds=tuple(_TELLING))
+    mentions = describe_entity(reader, entity, _MAX_RECORDS, kinds=tuple(_LINK_TEXTS))
     seen = [
-        Mentioned(page_url(reader, entity.bank, r.uri), r.kind, r.time, r.title)
-        for r in told.records
+        MentioningRecord(page_url(reader, entity.bank, r.uri), r.kind, r.time, r.title)
+        for r in mentions.records
     ]
-    names = {r.uri: r.title for r in told.records}
-    links = told.links[:_LINKS]
+    names = {r.uri: r.title for r in mentions.records}
+    links = mentions.links[:_MAX_LINKS]
     for link in links:
         if link.target not in names:
             names[link.target] = _title(memory, entity.bank, link.target)
     return seen, [
-        Told(
-            *(names[link.source], page_url(reader, entity.bank, link.source), _TELLING[link.kind]),
+        LinkText(
+            *(
+                names[link.source],
+                page_url(reader, entity.bank, link.source),
+                _LINK_TEXTS[link.kind],
+            ),
             *(names[link.target], page_url(reader, entity.bank, link.target), link.via),
         )
         for link in links

@@ -28,7 +28,7 @@ _WITH_STATUS = ("facts", "opinions", "memories")
 _ALIASES = {"remembered": "memories", "": "facts"}
 
 
-class Asked(NamedTuple):
+class MemoryQuery(NamedTuple):
     """What the address of the page asks for."""
 
     tab: str = ""
@@ -43,23 +43,23 @@ class Asked(NamedTuple):
     @property
     def wanted(self) -> Wanted:
         """The same for whoever looks it up."""
-        status = self.status if self.shelf in _WITH_STATUS else ANY
-        return Wanted(self.shelf, self.bank, status, self.q, self.file, self.page)
+        status = self.status if self.kind in _WITH_STATUS else ANY
+        return Wanted(self.kind, self.bank, status, self.q, self.file, self.page)
 
     @property
-    def shelf(self) -> str:
-        """The shelf that is meant."""
+    def kind(self) -> str:
+        """The kind of records to list, or one of the two special tabs."""
         return _ALIASES.get(self.tab, self.tab)
 
-    def at(self, **changed: object) -> str:
+    def url_with(self, **changed: object) -> str:
         """The address with something else in it."""
-        told = self._replace(note="")._asdict() | {"page": 1} | changed
-        plain = Asked()._asdict()
-        kept = {name: v for name, v in told.items() if v != plain[name]}
+        fields = self._replace(note="")._asdict() | {"page": 1} | changed
+        plain = MemoryQuery()._asdict()
+        kept = {name: v for name, v in fields.items() if v != plain[name]}
         return f"/memory?{urlencode(kept)}" if kept else "/memory"
 
 
-def _asked(
+def _read_query(
     tab: str = "",
     id: str = "",
     bank: str = "",
@@ -68,52 +68,52 @@ def _asked(
     file: str = "",
     page: int = 1,
     note: str = "",
-) -> Asked:
+) -> MemoryQuery:
     known = status if status in STATUSES else CURRENT
-    return Asked(tab, id, bank, known, q.strip(), file, max(1, min(page, 500)), note)
+    return MemoryQuery(tab, id, bank, known, q.strip(), file, max(1, min(page, 500)), note)
 
 
-Asking = Annotated[Asked, Depends(_asked)]
+MemoryQueryDep = Annotated[MemoryQuery, Depends(_read_query)]
 
 
 @router.get("/memory")
-async def memory(request: PageRequestDep, asked: Asking) -> Response:
+async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
     """A shelf; one record of it has a page of its own."""
-    if asked.shelf not in TABS:
-        raise NotFoundError(f"There is no shelf {asked.tab!r}.", f"One of: {', '.join(TABS)}.")
-    if asked.id:
-        named = parse_uri(asked.id)
-        word = WORDS.get(asked.shelf) or (named.word if named else "")
-        return RedirectResponse(link(uri(word, named.id if named else asked.id)), 303)
+    if query.kind not in TABS:
+        raise NotFoundError(f"There is no shelf {query.tab!r}.", f"One of: {', '.join(TABS)}.")
+    if query.id:
+        named = parse_uri(query.id)
+        word = WORDS.get(query.kind) or (named.word if named else "")
+        return RedirectResponse(link(uri(word, named.id if named else query.id)), 303)
     banks = await request.pool.read(lambda memory: memory.context.banks.all())
     usual: dict[str, Any] = {
-        "title": asked.shelf.capitalize(),
-        "asked": asked,
+        "title": query.kind.capitalize(),
+        "asked": query,
         "tabs": TABS,
         "banks": banks,
         "names": _names(banks),
-        "note": note_of(asked.note),
-        "statuses": STATUSES if asked.shelf in _WITH_STATUS else (),
+        "note": note_of(query.note),
+        "statuses": STATUSES if query.kind in _WITH_STATUS else (),
         "networks": [network.value for network in Network],
     }
-    if asked.shelf == FORGOTTEN:
-        away, more = await request.pool.read(lambda m: put_away(m, m.store, asked.wanted))
+    if query.kind == FORGOTTEN:
+        away, more = await request.pool.read(lambda m: put_away(m, m.store, query.wanted))
         return request.render("forgotten.html", away=away, more=more, **usual)
-    if asked.shelf == DECISIONS:
-        log, more = await request.pool.read(lambda m: decisions(m, asked.wanted))
+    if query.kind == DECISIONS:
+        log, more = await request.pool.read(lambda m: decisions(m, query.wanted))
         return request.render("decisions.html", log=log, more=more, **usual)
-    found = await request.pool.read(lambda m: shelf(m, asked.wanted))
+    found = await request.pool.read(lambda m: shelf(m, query.wanted))
     return request.render("memory.html", items=found.items, more=found.more, **usual)
 
 
 @router.get("/memory/purge")
 async def purge(request: PageRequestDep, uri: str = "") -> HTMLResponse:
     """What erasing a record would take with it, before anybody does."""
-    found = await request.pool.run(lambda memory: plan(memory, uri))
+    found = await request.pool.run(lambda memory: plan_purge(memory, uri))
     return request.render("purge.html", title="Erase for good", plan=found, changed=False)
 
 
-class Plan(NamedTuple):
+class PurgePlan(NamedTuple):
     """What would be erased; `seen` tells one plan from another."""
 
     uri: str
@@ -128,14 +128,14 @@ class Plan(NamedTuple):
         return " ".join(f"{kind}:{count}" for kind, count in self.counts)
 
 
-def plan(memory: Holdfast, name: str) -> Plan:
+def plan_purge(memory: Holdfast, name: str) -> PurgePlan:
     """What erasing a record would take with it."""
     target = memory.curation.target(name)
-    told = memory.erasure.plan_purge(target.uri, target.bank)
-    copies = tuple(str(path) for path in told.copies)
-    counts = tuple(sorted(told.records.items()))
+    fields = memory.erasure.plan_purge(target.uri, target.bank)
+    copies = tuple(str(path) for path in fields.copies)
+    counts = tuple(sorted(fields.records.items()))
     words = current_words(memory, target) if target.shown else ""
-    return Plan(target.uri, counts, copies, told.transcripts, words)
+    return PurgePlan(target.uri, counts, copies, fields.transcripts, words)
 
 
 @router.get("/open")

@@ -10,19 +10,19 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.curation.catalogue import WORDS
 from holdfast.app.curation.record_view import Opened, fingerprint, open_record
-from holdfast.app.curation.record_view import words_of as said_by
+from holdfast.app.curation.record_view import main_text as correctable_text
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import anchor_of, confirmed
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.pages.memory import TABS, Asked
+from holdfast.interfaces.http.pages.memory import TABS, MemoryQuery
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import day, link, session_link
 from holdfast.interfaces.ui.notes import note_of
-from holdfast.interfaces.ui.record_fields import fields_of, words_of
+from holdfast.interfaces.ui.record_fields import fields_of, main_text
 from holdfast.language import cut
 from holdfast.learn.curation import CORRECTABLE_KINDS, Target
-from holdfast.model.anchors import Anchor
+from holdfast.model.anchors import CodeAnchor
 from holdfast.model.curation import Action, Curation
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import parse_uri, uri
@@ -31,26 +31,26 @@ from holdfast.recall.lookup.trace import Trace, decisions_about, kind_of
 from holdfast.store.protocol import Record
 
 router = APIRouter(prefix="/record")
-_RAW = 4000
-_BELOW = 100
-_TITLE = 140
+_MAX_RAW_CHARS = 4000
+_MAX_PARTS = 100
+_MAX_TITLE_CHARS = 140
 # These come out of a person's own file, or follow from others.
-_FIXED = ("rule", "pattern", "claim")
+_NOT_FORGETTABLE = ("rule", "pattern", "claim")
 
 
-class _Part(NamedTuple):
+class _RelatedRecord(NamedTuple):
     uri: str
     word: str
     text: str
     time: str
 
 
-class _Found(NamedTuple):
+class _RecordView(NamedTuple):
     trace: Trace
     bank: str
-    anchor: Anchor
+    anchor: CodeAnchor
     place: str
-    above: list[_Part]
+    above: list[_RelatedRecord]
     opened: Opened | None
     held: Curation | None
 
@@ -58,7 +58,7 @@ class _Found(NamedTuple):
 @router.get("/{word}/{id:path}/place")
 async def place(request: PageRequestDep, word: str, id: str) -> RedirectResponse:
     """Where a record lies: in its session if it has one, else its own page."""
-    found = await request.pool.read(lambda memory: _place(memory.show(uri(word, id)).record))
+    found = await request.pool.read(lambda memory: _session_url(memory.show(uri(word, id)).record))
     return RedirectResponse(found or link(uri(word, id)), 303)
 
 
@@ -69,24 +69,27 @@ async def record(request: PageRequestDep, word: str, id: str, note: str = "") ->
     try:
         found = await request.pool.read(lambda memory: _look(memory, name))
     except NotFoundError:
-        return await _put_away(request, name, note)
+        return await _hidden_record_page(request, name, note)
     trace, opened = found.trace, found.opened
     if opened is not None:
         tab = _tab(opened)
-        asked = Asked(tab=tab)
+        query = MemoryQuery(tab=tab)
         return request.render(
-            "record.html", title=opened.item.word.capitalize(), opened=opened, asked=asked,
+            "record.html", title=opened.item.word.capitalize(), opened=opened, query=query,
             tabs=TABS, names={trace.record.bank: found.bank}, note=note_of(note),
         )  # fmt: skip
     title, time = describe_record(trace.record)
-    words = words_of(trace.record)
-    if words and cut(title, _TITLE) in (cut(words, _TITLE), cut(words.split("\n")[0], _TITLE)):
+    words = main_text(trace.record)
+    if words and cut(title, _MAX_TITLE_CHARS) in (
+        cut(words, _MAX_TITLE_CHARS),
+        cut(words.split("\n")[0], _MAX_TITLE_CHARS),
+    ):
         title = f"{trace.word.capitalize()} of {day(time)}"
     own = uri(trace.word, trace.record.id)
-    replaced = said_by(trace.record)
+    replaced = correctable_text(trace.record)
     return request.render(
         "any_record.html",
-        title=cut(title, _TITLE) or own,
+        title=cut(title, _MAX_TITLE_CHARS) or own,
         note=note_of(note),
         uri=own,
         word=trace.word,
@@ -98,14 +101,14 @@ async def record(request: PageRequestDep, word: str, id: str, note: str = "") ->
         held=found.held,
         fields=fields_of(trace.record),
         trace=trace,
-        below=[_part(one) for one in trace.below[:_BELOW]],
-        left_out=max(0, len(trace.below) - _BELOW),
+        below=[_related(one) for one in trace.below[:_MAX_PARTS]],
+        left_out=max(0, len(trace.below) - _MAX_PARTS),
         above=found.above,
         bank=found.bank,
         anchor=found.anchor,
         place=found.place,
         correctable=trace.word in CORRECTABLE_KINDS,
-        forgettable=trace.word not in _FIXED,
+        forgettable=trace.word not in _NOT_FORGETTABLE,
     )
 
 
@@ -118,49 +121,53 @@ def _tab(opened: Opened) -> str:
     )
 
 
-async def _put_away(request: PageRequest, name: str, note: str) -> HTMLResponse:
+async def _hidden_record_page(request: PageRequest, name: str, note: str) -> HTMLResponse:
     """One that is not shown, with what was decided about it; it can be brought back, unless it
     was erased or went with something else."""
 
-    def look(memory: Holdfast) -> tuple[Target, list[Curation], bool]:
+    def load(memory: Holdfast) -> tuple[Target, list[Curation], bool]:
         found = memory.curation.target(name)
         known = memory.reader.curation_state(found.bank, found.kind, found.id)
         log = decisions_about(memory.reader.curations(found.bank), found.uri)
         erased = any(entry.action is Action.PURGE for entry in log)
         return found, log, known is not None and known.gone and not erased
 
-    found, log, back = await request.pool.read(look)
+    found, log, back = await request.pool.read(load)
     return request.render(
         "away.html", 404, title="Not shown", target=found, log=log, back=back, note=note_of(note)
     )
 
 
-def _look(memory: Holdfast, name: str) -> _Found:
+def _look(memory: Holdfast, name: str) -> _RecordView:
     trace = memory.show(name)
     if trace.raw is not None:
         # The file is the user's own, but a page is seen by whoever looks over a shoulder.
-        clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text[:_RAW]).text
+        clean = (
+            Redactor(memory.settings.redact_patterns).redact(trace.raw.text[:_MAX_RAW_CHARS]).text
+        )
         trace = trace._replace(raw=trace.raw._replace(text=clean))
     record = trace.record
     opened = open_record(memory, trace)
     if opened is not None:
-        return _Found(
-            trace, memory.context.bank_name(record.bank), Anchor(), "", [], opened, opened.held
+        return _RecordView(
+            trace, memory.context.bank_name(record.bank), CodeAnchor(), "", [], opened, opened.held
         )
     anchor = anchor_of(memory.reader, record)
     held = confirmed(memory.reader, record.bank).get(uri(trace.word, record.id))
     named = [parse_uri(one) for one in trace.above]
     above = [
-        _part(found)
+        _related(found)
         for one in named
         if one
         for found in memory.reader.find(record.bank, one.word, one.id, 1)
     ]
-    place = _place(record)
-    return _Found(trace, memory.context.bank_name(record.bank), anchor, place, above, None, held)
+    place = _session_url(record)
+    return _RecordView(
+        trace, memory.context.bank_name(record.bank), anchor, place, above, None, held
+    )
 
 
-def _place(record: Record) -> str:
+def _session_url(record: Record) -> str:
     if isinstance(record, Turn):
         return session_link(record.session, record.seq)
     if isinstance(record, Exchange):
@@ -170,6 +177,8 @@ def _place(record: Record) -> str:
     return session_link(record.id) if isinstance(record, Session) else ""
 
 
-def _part(record: Record) -> _Part:
+def _related(record: Record) -> _RelatedRecord:
     text, time = describe_record(record)
-    return _Part(uri(kind_of(record), record.id), kind_of(record), cut(text, _TITLE), time)
+    return _RelatedRecord(
+        uri(kind_of(record), record.id), kind_of(record), cut(text, _MAX_TITLE_CHARS), time
+    )

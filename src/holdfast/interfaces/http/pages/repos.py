@@ -26,14 +26,14 @@ from holdfast.store.protocol.overview import CommitAuthor, CommitFilter
 
 router = APIRouter(prefix="/repos")
 
-_PAGE = 40
-_EXPERTS = 8
-_LINES = 2000
+_COMMITS_PER_PAGE = 40
+_MAX_EXPERTS = 8
+_MAX_DIFF_LINES = 2000
 _Page = Annotated[int, Query(ge=1, le=10_000)]
-FATES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
+CHANGE_NAMES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
 
 
-class Read(NamedTuple):
+class RepositorySummary(NamedTuple):
     """A repository that was read, with what is known of it."""
 
     repository: Repository
@@ -43,7 +43,7 @@ class Read(NamedTuple):
     branches: int
 
 
-class Listed(NamedTuple):
+class CommitRow(NamedTuple):
     """A commit in a list."""
 
     commit: Commit
@@ -55,22 +55,22 @@ class Link(NamedTuple):
 
     name: str
     address: str
-    told: str = ""
+    note: str = ""
 
 
-class Seen(NamedTuple):
+class ReposView(NamedTuple):
     """The histories, one page of their commits, and who knows what was asked."""
 
     banks: list[Bank]
-    read: list[Read]
+    read: list[RepositorySummary]
     followed: list[tuple[str, str]]
-    commits: list[Listed]
+    commits: list[CommitRow]
     more: bool
     authors: list[CommitAuthor]
     experts: list[tuple[Expert, list[Link]]]
 
 
-class Whole(NamedTuple):
+class CommitView(NamedTuple):
     """A commit with everything around it."""
 
     commit: Commit
@@ -85,14 +85,14 @@ class Whole(NamedTuple):
     threads: list[Link]
 
 
-class Opened(NamedTuple):
+class ThreadView(NamedTuple):
     """A pull or an issue, what was said under it, and what it belongs to."""
 
     thread: Thread
     word: str
     bank: str
     remarks: list[Remark]
-    commits: list[Listed]
+    commits: list[CommitRow]
     above: list[Link]
 
 
@@ -111,9 +111,9 @@ async def repos(
     """The histories; or one commit, pull or issue."""
     for word, name in (("commit", commit), ("pull", pull), ("issue", issue)):
         if name.strip():
-            return await _one(request, bank, word, name.strip())
+            return await _record_page(request, bank, word, name.strip())
     wanted = CommitFilter(author.strip(), path.strip())
-    seen = await request.pool.read(lambda memory: _look(memory, bank, wanted, who.strip(), page))
+    seen = await request.pool.read(lambda memory: _load(memory, bank, wanted, who.strip(), page))
     return request.render(
         "repos.html",
         title="Repos",
@@ -125,8 +125,8 @@ async def repos(
     )
 
 
-async def _one(request: PageRequestDep, bank: str, word: str, name: str) -> HTMLResponse:
-    def found(memory: Holdfast) -> Whole | Opened | list[Link]:
+async def _record_page(request: PageRequestDep, bank: str, word: str, name: str) -> HTMLResponse:
+    def found(memory: Holdfast) -> CommitView | ThreadView | list[Link]:
         records = memory.reader.find(memory.context.bank_id(bank), word, name, 10)
         if not records:
             raise NotFoundError(
@@ -138,16 +138,16 @@ async def _one(request: PageRequestDep, bank: str, word: str, name: str) -> HTML
             return [_choice(memory, word, record.bank, record.id) for record in exact]
         record = exact[0]
         if isinstance(record, Commit):
-            return _whole(memory, record)
+            return _commit_view(memory, record)
         assert isinstance(record, Pull | Issue)
-        return _opened(memory, word, record)
+        return _thread_view(memory, word, record)
 
     shown = await request.pool.read(found)
     if isinstance(shown, list):
         return request.render("choices.html", title=name[:80], choices=shown, word=word)
-    if isinstance(shown, Whole):
+    if isinstance(shown, CommitView):
         title = f"{shown.commit.subject[:80]} · {shown.commit.id[:10]}"
-        return request.render("commit.html", title=title, seen=shown, fates=FATES)
+        return request.render("commit.html", title=title, seen=shown, fates=CHANGE_NAMES)
     title = f"#{shown.thread.number} {shown.thread.title[:80]}"
     return request.render("thread.html", title=title, seen=shown)
 
@@ -156,26 +156,26 @@ def _choice(memory: Holdfast, word: str, bank: str, id: str) -> Link:
     return Link(id, f"/repos?{word}={id}&bank={bank}", memory.context.bank_name(bank))
 
 
-def _look(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int) -> Seen:
+def _load(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int) -> ReposView:
     reader, id = memory.reader, memory.context.bank_id(bank)
-    names = reader.commit_ids(id, wanted, _PAGE + 1, (page - 1) * _PAGE)
-    commits = _commits(reader, names[:_PAGE])
-    experts = memory.browse.who_knows(who, bank, _EXPERTS) if who else []
-    return Seen(
+    names = reader.commit_ids(id, wanted, _COMMITS_PER_PAGE + 1, (page - 1) * _COMMITS_PER_PAGE)
+    commits = _commits(reader, names[:_COMMITS_PER_PAGE])
+    experts = memory.browse.who_knows(who, bank, _MAX_EXPERTS) if who else []
+    return ReposView(
         banks=reader.banks(),
-        read=_read(memory, id),
+        read=_repositories(memory, id),
         followed=[(one.repo, one.read_at) for one in reader.forge_repositories(id)],
         commits=commits,
-        more=len(names) > _PAGE,
+        more=len(names) > _COMMITS_PER_PAGE,
         authors=reader.authors(id, 12),
         experts=[(one, _evidence(memory, id, one)) for one in experts],
     )
 
 
-def _read(memory: Holdfast, bank: str | None) -> list[Read]:
+def _repositories(memory: Holdfast, bank: str | None) -> list[RepositorySummary]:
     reader = memory.reader
     return [
-        Read(
+        RepositorySummary(
             one,
             memory.context.bank_name(one.bank),
             reader.counts(one.bank).commits,
@@ -186,7 +186,7 @@ def _read(memory: Holdfast, bank: str | None) -> list[Read]:
     ]
 
 
-def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[Listed]:
+def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[CommitRow]:
     """Commits in the words that are shown of them, each with whether it is astray."""
     lost = {
         (bank, id)
@@ -194,7 +194,7 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[Listed]:
         for id in reader.unmerged_commits(bank, [id for one, id in names if one == bank])
     }
     return [
-        Listed(commit, (bank, id) in lost)
+        CommitRow(commit, (bank, id) in lost)
         for bank, id in names
         for commit in reader.find(bank, "commit", id, 1)
         if isinstance(commit, Commit)
@@ -202,40 +202,40 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[Listed]:
 
 
 def _evidence(memory: Holdfast, bank: str | None, expert: Expert) -> list[Link]:
-    reader, told = memory.reader, list[Link]()
+    reader, links = memory.reader, list[Link]()
     for name in expert.evidence:
         word, _, id = name.removeprefix("holdfast://").partition("/")
         for record in reader.find(bank, word, id, 1):
             title = record.subject if isinstance(record, Commit) else getattr(record, "title", id)
-            told.append(Link(str(title), page_url(reader, record.bank, name), id[:10]))
-    return told
+            links.append(Link(str(title), page_url(reader, record.bank, name), id[:10]))
+    return links
 
 
-def _whole(memory: Holdfast, commit: Commit) -> Whole:
-    reader, told = memory.reader, commit_details(memory.reader, commit)
-    lines = told.diff.split("\n") if told.diff else []
-    return Whole(
+def _commit_view(memory: Holdfast, commit: Commit) -> CommitView:
+    reader, commit_story = memory.reader, commit_details(memory.reader, commit)
+    lines = commit_story.diff.split("\n") if commit_story.diff else []
+    return CommitView(
         commit=commit,
         bank=memory.context.bank_name(commit.bank),
-        story=told,
-        diff="\n".join(lines[:_LINES]),
-        cut=max(0, len(lines) - _LINES),
-        parents=[_named(reader, commit.bank, id) for id in commit.parents],
-        reverts=[_named(reader, commit.bank, name) for name in told.reverts],
-        reverted_by=[_named(reader, commit.bank, name) for name in told.reverted_by],
+        story=commit_story,
+        diff="\n".join(lines[:_MAX_DIFF_LINES]),
+        cut=max(0, len(lines) - _MAX_DIFF_LINES),
+        parents=[_commit_link(reader, commit.bank, id) for id in commit.parents],
+        reverts=[_commit_link(reader, commit.bank, name) for name in commit_story.reverts],
+        reverted_by=[_commit_link(reader, commit.bank, name) for name in commit_story.reverted_by],
         makers=[
             (
                 Link(maker.host, page_url(reader, commit.bank, maker.session)),
                 Link(maker.because, page_url(reader, commit.bank, maker.exchange)),
                 maker.score,
             )
-            for maker in told.made_by
+            for maker in commit_story.made_by
         ],
-        threads=[_thread(reader, thread) for thread in threads_of_commit(reader, commit)],
+        threads=[_thread_link(reader, thread) for thread in threads_of_commit(reader, commit)],
     )
 
 
-def _named(reader: Reader, bank: str, name: str) -> Link:
+def _commit_link(reader: Reader, bank: str, name: str) -> Link:
     """A commit by its name, with its subject if it was read."""
     id = name.removeprefix("holdfast://commit/")
     for commit in reader.find(bank, "commit", id, 1):
@@ -244,13 +244,13 @@ def _named(reader: Reader, bank: str, name: str) -> Link:
     return Link(id[:10], "")
 
 
-def _thread(reader: Reader, thread: Thread) -> Link:
+def _thread_link(reader: Reader, thread: Thread) -> Link:
     word = "pull" if isinstance(thread, Pull) else "issue"
     address = page_url(reader, thread.bank, uri(word, thread.id))
     return Link(f"{word} #{thread.number}", address, f"{thread.title} ({thread.state.value})")
 
 
-def _opened(memory: Holdfast, word: str, thread: Thread) -> Opened:
+def _thread_view(memory: Holdfast, word: str, thread: Thread) -> ThreadView:
     reader = memory.reader
     below = list(records_below(reader, thread))
     commits = [(one.bank, one.id) for one in below if isinstance(one, Commit)]
@@ -258,11 +258,11 @@ def _opened(memory: Holdfast, word: str, thread: Thread) -> Opened:
     for name in names_above(reader, thread):
         kind, _, id = name.removeprefix("holdfast://").partition("/")
         if kind == "commit":
-            above.append(_named(reader, thread.bank, name))
+            above.append(_commit_link(reader, thread.bank, name))
             continue
         found = [one for one in reader.find(thread.bank, kind, id, 1) if one.id == id]
-        above += [_thread(reader, one) for one in found if isinstance(one, Pull | Issue)]
-    return Opened(
+        above += [_thread_link(reader, one) for one in found if isinstance(one, Pull | Issue)]
+    return ThreadView(
         thread=thread,
         word=word,
         bank=memory.context.bank_name(thread.bank),

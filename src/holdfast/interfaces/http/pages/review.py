@@ -22,7 +22,7 @@ from holdfast.app.curation.rule_proposals import Candidate, ChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.audit import Audit, audit
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.curation import done, kept, plainly
+from holdfast.interfaces.http.pages.curation import clean_text, redirect_with_note, unsaved_page
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
 from holdfast.interfaces.ui.notes import note_of
 from holdfast.model.knowledge import ProposalKind
@@ -36,11 +36,11 @@ TABS = {
     SECRETS: "Secrets",
     STALE: "Stale code",
 }
-_CONFLICT = 409
-_SHOWN = 100
+_STATUS_CONFLICT = 409
+_MAX_SHOWN = 100
 
 
-class Look(NamedTuple):
+class ReviewView(NamedTuple):
     """What a page of the queue shows."""
 
     queue: Queue
@@ -58,19 +58,19 @@ async def review(request: PageRequestDep, tab: str = "", note: str = "") -> HTML
     if tab and tab not in TABS:
         raise NotFoundError(f"There is no tab {tab!r}.", f"One of: {', '.join(TABS)}.")
 
-    def look(memory: Holdfast) -> Look:
+    def load(memory: Holdfast) -> ReviewView:
         found = secrets(memory.reader)
-        return Look(
+        return ReviewView(
             queue(memory),
             memory.context.bank_names(),
-            found[:_SHOWN],
+            found[:_MAX_SHOWN],
             len(found),
             audit(memory.reader, None) if tab == STALE else None,
-            decided(memory)[:_SHOWN] if tab == FACTS else [],
-            turned_down(memory.reader)[:_SHOWN] if tab in (RULES, AGENTS) else [],
+            decided(memory)[:_MAX_SHOWN] if tab == FACTS else [],
+            turned_down(memory.reader)[:_MAX_SHOWN] if tab in (RULES, AGENTS) else [],
         )
 
-    found = await request.pool.read(look)
+    found = await request.pool.read(load)
     waiting = found.queue
     counts = {
         RULES: len(waiting.rules),
@@ -85,11 +85,11 @@ async def review(request: PageRequestDep, tab: str = "", note: str = "") -> HTML
         counts=counts,
         look=found,
         note=note_of(note),
-        seen=diff_seen,
+        seen=diff_fingerprint,
     )
 
 
-def diff_seen(candidate: Candidate) -> str:
+def diff_fingerprint(candidate: Candidate) -> str:
     """What tells the change that is shown from another."""
     return hashlib.sha256(candidate.diff.encode("utf-8", "replace")).hexdigest()[:24]
 
@@ -102,7 +102,7 @@ async def preview(request: PageRequestDep) -> HTMLResponse:
 
 
 def _text(form: dict[str, str]) -> str:
-    return plainly(form.get("text", ""))
+    return clean_text(form.get("text", ""))
 
 
 async def _proposal(
@@ -112,10 +112,10 @@ async def _proposal(
     try:
         planned = await request.pool.run(lambda memory: memory.rules.plan_approval(id, text, bank))
     except InputError as error:
-        return kept(request, error, text)
+        return unsaved_page(request, error, text)
     return request.render(
         "proposal.html", status, title="A rule", candidate=planned, text=text, problem=problem,
-        seen=diff_seen(planned),
+        seen=diff_fingerprint(planned),
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ async def approve(request: PageRequestDep) -> Response:
 
     def write(memory: Holdfast) -> tuple[str, str]:
         planned = memory.rules.plan_approval(id, text, bank)
-        if diff_seen(planned) != form.get("seen", ""):
+        if diff_fingerprint(planned) != form.get("seen", ""):
             raise ChangedError(
                 f"{planned.proposal.path} was changed since you looked. Nothing was written.",
                 "Look at the new change.",
@@ -139,23 +139,23 @@ async def approve(request: PageRequestDep) -> Response:
     try:
         note, tab = await request.pool.run(write)
     except ChangedError as error:
-        return await _proposal(request, id, bank, text, _CONFLICT, error.message)
+        return await _proposal(request, id, bank, text, _STATUS_CONFLICT, error.message)
     except InputError as error:
-        return kept(request, error, text)
-    return done("/review", note, tab=tab)
+        return unsaved_page(request, error, text)
+    return redirect_with_note("/review", note, tab=tab)
 
 
 @router.post("/reject")
 async def reject(request: PageRequestDep) -> Response:
     """Turn a rule down; it is not proposed again."""
     form = await request.form()
-    why = plainly(form.get("why", ""))
-    act = (form.get("id", ""), why, form.get("bank", ""), request.who)
+    why = clean_text(form.get("why", ""))
+    rejection = (form.get("id", ""), why, form.get("bank", ""), request.who)
     try:
-        await request.pool.run(lambda memory: memory.rules.reject(*act))
+        await request.pool.run(lambda memory: memory.rules.reject(*rejection))
     except InputError as error:
-        return kept(request, error, why)
-    return done(
+        return unsaved_page(request, error, why)
+    return redirect_with_note(
         "/review", "rejected", tab=form.get("tab", "") if form.get("tab") in TABS else RULES
     )
 
@@ -163,29 +163,29 @@ async def reject(request: PageRequestDep) -> Response:
 @router.post("/keep")
 async def keep(request: PageRequestDep) -> Response:
     """Leave a fact in force."""
-    return await _settle(request, True)
+    return await _decide(request, True)
 
 
 @router.post("/retire")
 async def retire(request: PageRequestDep) -> Response:
     """Take a fact back."""
-    return await _settle(request, False)
+    return await _decide(request, False)
 
 
-async def _settle(request: PageRequest, stays: bool) -> Response:
+async def _decide(request: PageRequest, stays: bool) -> Response:
     form = await request.form()
     id = form.get("id", "")
 
-    def settle(memory: Holdfast) -> None:
+    def decide(memory: Holdfast) -> None:
         review = memory.curation.find_review(id)
-        _as_seen(memory, review.target, review.bank, form.get("seen", ""))
+        _check_unchanged(memory, review.target, review.bank, form.get("seen", ""))
         memory.curation.decide(review, stays, request.who)
 
-    await request.pool.run(settle)
-    return done("/review", "kept" if stays else "retired", tab=FACTS)
+    await request.pool.run(decide)
+    return redirect_with_note("/review", "kept" if stays else "retired", tab=FACTS)
 
 
-def _as_seen(memory: Holdfast, name: str, bank: str, seen: str) -> None:
+def _check_unchanged(memory: Holdfast, name: str, bank: str, seen: str) -> None:
     """A verdict is on the words that were seen."""
     target = memory.curation.target(name, bank)
     if target.shown and fingerprint(current_words(memory, target)) != seen:
@@ -203,7 +203,7 @@ async def reword(request: PageRequestDep) -> Response:
 
     def say(memory: Holdfast) -> None:
         review = memory.curation.find_review(id)
-        _as_seen(memory, review.target, review.bank, form.get("seen", ""))
+        _check_unchanged(memory, review.target, review.bank, form.get("seen", ""))
         memory.correct(review.target, text, review.bank, request.who)
         still = [r for r in memory.browse.reviews("all") if r.id == review.id]
         for one in still:
@@ -212,8 +212,8 @@ async def reword(request: PageRequestDep) -> Response:
     try:
         await request.pool.run(say)
     except InputError as error:
-        return kept(request, error, text)
-    return done("/review", "reworded", tab=FACTS)
+        return unsaved_page(request, error, text)
+    return redirect_with_note("/review", "reworded", tab=FACTS)
 
 
 @router.post("/confirm")
@@ -233,8 +233,8 @@ async def confirm(request: PageRequestDep) -> Response:
     try:
         await request.pool.run(adopt)
     except InputError as error:
-        return kept(request, error, text)
-    return done("/review", "confirmed", tab=AGENTS)
+        return unsaved_page(request, error, text)
+    return redirect_with_note("/review", "confirmed", tab=AGENTS)
 
 
 @router.post("/drop")
@@ -242,4 +242,4 @@ async def drop(request: PageRequestDep) -> Response:
     """Forget what an agent wanted kept."""
     form = await request.form()
     await request.pool.run(lambda memory: memory.forget(form.get("uri", ""), who=request.who))
-    return done("/review", "forgotten", tab=AGENTS)
+    return redirect_with_note("/review", "forgotten", tab=AGENTS)

@@ -11,22 +11,22 @@ from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.language import cut, plain
 from holdfast.model.bank import Bank
-from holdfast.model.query import LAYER_OF, Hit, Layer, Recalled
+from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, RecallResult
 from holdfast.recall.core.plan import Plan
 
 router = APIRouter(prefix="/search")
-_LIMIT = 20
-_FILTERED = 60
-_TOKENS = 12_000
-_SHOWN = 420
-_MISSED = 160
-_LONGEST = 2000
+_MAX_HITS = 20
+_MAX_HITS_OF_KIND = 60
+_MAX_TOKENS = 12_000
+_MAX_HIT_CHARS = 420
+_MAX_MISS_CHARS = 160
+_MAX_QUERY_CHARS = 2000
 LAYERS = tuple(layer.value for layer in Layer if layer is not Layer.PROVIDERS)
-KINDS = tuple(kind for kind in LAYER_OF if kind not in ("provided", "remote"))
+KINDS = tuple(kind for kind in LAYER_BY_KIND if kind not in ("provided", "remote"))
 
 
-class _Found(NamedTuple):
-    found: Recalled | None
+class _SearchView(NamedTuple):
+    found: RecallResult | None
     banks: list[Bank]
 
 
@@ -35,39 +35,41 @@ async def search(
     request: PageRequestDep, q: str = "", bank: str = "", layer: str = "", kind: str = ""
 ) -> HTMLResponse:
     """Search, with a page that can be asked again."""
-    asked = q.strip()[:_LONGEST]
+    query = q.strip()[:_MAX_QUERY_CHARS]
     layer = layer if layer in LAYERS else ""
     kind = kind if kind in KINDS else ""
 
-    def look(memory: Holdfast) -> _Found:
+    def load(memory: Holdfast) -> _SearchView:
         banks = memory.reader.banks()
-        if not asked:
-            return _Found(None, banks)
+        if not query:
+            return _SearchView(None, banks)
         # A kind is sought in its own layer, and deeper.
-        wanted = (Layer(layer),) if layer else (LAYER_OF[kind],) if kind else ()
-        plan = Plan(wanted, _FILTERED if kind else _LIMIT, tokens=_TOKENS)
-        return _Found(memory.search.recall_with_plan(asked, bank or "all", plan), banks)
+        wanted = (Layer(layer),) if layer else (LAYER_BY_KIND[kind],) if kind else ()
+        plan = Plan(wanted, _MAX_HITS_OF_KIND if kind else _MAX_HITS, tokens=_MAX_TOKENS)
+        return _SearchView(memory.search.recall_with_plan(query, bank or "all", plan), banks)
 
-    told = await request.pool.run(look)
-    found = told.found
-    hits = [hit for hit in found.hits if kind in ("", hit.kind)][:_LIMIT] if found else []
+    loaded = await request.pool.run(load)
+    found = loaded.found
+    hits = [hit for hit in found.hits if kind in ("", hit.kind)][:_MAX_HITS] if found else []
     return request.render(
         "search.html",
-        title=f"Search: {cut(asked, 60)}" if asked else "Search",
-        searched=asked,
-        asked=asked,
+        title=f"Search: {cut(query, 60)}" if query else "Search",
+        searched=query,
+        query=query,
         found=found,
-        hits=[(hit, cut(plain(hit.text), _SHOWN), _why(hit)) for hit in hits],
-        misses=[(hit, cut(plain(hit.text), _MISSED)) for hit in found.misses] if found else [],
+        hits=[(hit, cut(plain(hit.text), _MAX_HIT_CHARS), _why_rows(hit)) for hit in hits],
+        misses=[(hit, cut(plain(hit.text), _MAX_MISS_CHARS)) for hit in found.misses]
+        if found
+        else [],
         problems=[s for s in found.strategies if s.problem or s.timed_out] if found else [],
-        banks=told.banks,
-        names={known.id: known.name for known in told.banks},
+        banks=loaded.banks,
+        names={known.id: known.name for known in loaded.banks},
         layers=LAYERS,
         kinds=KINDS,
         chosen={"bank": bank, "layer": layer, "kind": kind},
     )
 
 
-def _why(hit: Hit) -> list[tuple[str, str]]:
+def _why_rows(hit: Hit) -> list[tuple[str, str]]:
     """Why a hit is where it is: by name, in numbers."""
     return [(name.replace("_", " "), f"{value:.4g}") for name, value in hit.why.items()]

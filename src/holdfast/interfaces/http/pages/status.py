@@ -20,8 +20,8 @@ from holdfast.store.protocol.overview import TableSize
 
 router = APIRouter(prefix="/status")
 
-_DAYS = 30
-_PORTIONS = 25
+_PLOTTED_DAYS = 30
+_MAX_TABLES = 25
 
 
 class Latency(NamedTuple):
@@ -33,7 +33,7 @@ class Latency(NamedTuple):
     most: float
 
 
-class Looked(NamedTuple):
+class StatusView(NamedTuple):
     """What the page shows; checks and portions only where they were asked for."""
 
     state: State
@@ -46,19 +46,19 @@ class Looked(NamedTuple):
 async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> HTMLResponse:
     """The same as `holdfast status`; with `look=doctor` also what the doctor finds."""
 
-    def looked(memory: Holdfast) -> Looked:
-        return Looked(
+    def load(memory: Holdfast) -> StatusView:
+        return StatusView(
             look_at_state(memory, bank),
             memory.reader.banks(),
             examined(memory) if look == "doctor" else [],
-            memory.reader.table_sizes()[:_PORTIONS] if look == "sizes" else [],
+            memory.reader.table_sizes()[:_MAX_TABLES] if look == "sizes" else [],
         )
 
     # What takes seconds is done where only one thing is done at a time.
-    seen = await (request.pool.run if look else request.pool.read)(looked)
-    state, b = seen.state, seen.state.balance
-    parts = [("captured", b.captured), *(b.skipped or {}).items()]
-    parts += [("failed", b.failed), ("still to be read", b.pending)]
+    seen = await (request.pool.run if look else request.pool.read)(load)
+    state, account = seen.state, seen.state.balance
+    parts = [("captured", account.captured), *(account.skipped or {}).items()]
+    parts += [("failed", account.failed), ("still to be read", account.pending)]
     return request.render(
         "status.html",
         title="Health",
@@ -84,7 +84,9 @@ def _tokens(state: State) -> Plot | None:
         spent[one.day, one.operation] += one.spent.tokens
     if not spent:
         return None
-    return by_day(spent, _today(state), _DAYS, lambda n: f"{n:,.0f}", state.costs.caps.day_tokens)
+    return by_day(
+        spent, _today(state), _PLOTTED_DAYS, lambda n: f"{n:,.0f}", state.costs.caps.day_tokens
+    )
 
 
 def _dollars(state: State) -> Plot | None:
@@ -94,7 +96,9 @@ def _dollars(state: State) -> Plot | None:
         spent[name] = spent.get(name, 0.0) + one.spent.usd
     if not any(spent.values()):
         return None
-    return by_day(spent, _today(state), _DAYS, lambda n: f"${n:,.3f}", state.costs.caps.day_usd)
+    return by_day(
+        spent, _today(state), _PLOTTED_DAYS, lambda n: f"${n:,.3f}", state.costs.caps.day_usd
+    )
 
 
 def _today(state: State) -> str:
@@ -102,10 +106,10 @@ def _today(state: State) -> str:
 
 
 def _latency(took: Iterable[tuple[str, Iterable[float]]]) -> list[Latency]:
-    made: list[Latency] = []
+    rows: list[Latency] = []
     for name, times in took:
-        known = sorted(times)
-        if len(known) > 1:
-            cuts = quantiles(known, n=20)
-            made.append(Latency(name, len(known), cuts[9], cuts[18]))
-    return made
+        sorted_ms = sorted(times)
+        if len(sorted_ms) > 1:
+            cuts = quantiles(sorted_ms, n=20)
+            rows.append(Latency(name, len(sorted_ms), cuts[9], cuts[18]))
+    return rows

@@ -12,9 +12,9 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.interfaces.http.core.page_urls import page_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
-from holdfast.interfaces.ui.time_bars import KINDS, draw, named
+from holdfast.interfaces.ui.time_bars import KINDS, draw, period_name
 from holdfast.model.bank import Bank
-from holdfast.model.query import Moment
+from holdfast.model.query import TimelinePosition
 from holdfast.recall.lookup.histogram import (
     Histogram,
     adjacent_spans,
@@ -26,39 +26,39 @@ from holdfast.recall.lookup.timeline import Event
 
 router = APIRouter(prefix="/timeline")
 
-_PAGE = 50
-_AROUND = 15
+_MAX_EVENTS = 50
+_EVENTS_AROUND = 15
 
 
-class Shown(NamedTuple):
+class LinkedEvent(NamedTuple):
     """An event, and the page of its record."""
 
     event: Event
     address: str
 
 
-class Seen(NamedTuple):
+class TimelineView(NamedTuple):
     """What the page shows; `earlier` and `later` are moments to go on from, "" for none."""
 
     banks: list[Bank]
     spread: Histogram
-    events: list[Shown]
+    events: list[LinkedEvent]
     anchor: str
     earlier: str
     later: str
     notes: tuple[str, ...]
 
 
-class Asked(NamedTuple):
+class TimelineQuery(NamedTuple):
     """What a page was asked for."""
 
     bank: str
     span: str
     at: str
-    query: str
+    words: str
     kinds: tuple[str, ...]
-    after: Moment | None
-    before: Moment | None
+    after: TimelinePosition | None
+    before: TimelinePosition | None
 
 
 @router.get("")
@@ -74,13 +74,21 @@ async def timeline(
 ) -> HTMLResponse:
     """A span, or what lies around an anchor."""
     kinds = tuple(one for one in KINDS if one in kind) or tuple(KINDS)
-    asked = Asked(
-        *(bank, read_span(span), at.strip(), q.strip(), kinds, _moment(after), _moment(before))
+    query = TimelineQuery(
+        *(
+            bank,
+            read_span(span),
+            at.strip(),
+            q.strip(),
+            kinds,
+            _read_position(after),
+            _read_position(before),
+        )
     )
     # Words are looked up by recall, which may want a model.
-    hand_in = request.pool.run if asked.query else request.pool.read
-    seen = await hand_in(lambda memory: _look(memory, asked))
-    latest_first = not (seen.spread.span or asked.at or asked.query)
+    run = request.pool.run if query.words else request.pool.read
+    seen = await run(lambda memory: _load(memory, query))
+    latest_first = not (seen.spread.span or query.at or query.words)
     events = seen.events[::-1] if latest_first else seen.events
     return request.render(
         "timeline.html",
@@ -90,67 +98,69 @@ async def timeline(
         latest_first=latest_first,
         lanes=draw(seen.spread, kinds, _time(seen)),
         bank=bank,
-        asked=asked,
+        query=query,
         kinds=kinds if len(kinds) < len(KINDS) else (),
         all_kinds=KINDS,
         beside=adjacent_spans(seen.spread.span),
-        named=named,
+        period_name=period_name,
     )
 
 
-def _look(memory: Holdfast, asked: Asked) -> Seen:
-    reader, id = memory.reader, memory.context.bank_id(asked.bank)
+def _load(memory: Holdfast, query: TimelineQuery) -> TimelineView:
+    reader, id = memory.reader, memory.context.bank_id(query.bank)
     banks, notes = reader.banks(), ()
-    if asked.at or asked.query:
-        told = memory.timeline(asked.at, asked.query, asked.bank, asked.kinds, _AROUND, _AROUND)
-        events, notes, anchor = told.events, told.notes, told.anchor
+    if query.at or query.words:
+        around = memory.timeline(
+            query.at, query.words, query.bank, query.kinds, _EVENTS_AROUND, _EVENTS_AROUND
+        )
+        events, notes, anchor = around.events, around.notes, around.anchor
         first = next((e.time for e in events if e.anchor), anchor if "://" not in anchor else "")
-        span = asked.span or first[:7]
+        span = query.span or first[:7]
         ends = (events[0], events[-1]) if events else None
     else:
         events, more = events_in(
-            reader, id, asked.span, asked.kinds, _PAGE, asked.after, asked.before
+            reader, id, query.span, query.kinds, _MAX_EVENTS, query.after, query.before
         )
-        span, anchor = asked.span, ""
-        backwards = asked.after is None and (asked.before is not None or not span)
+        span, anchor = query.span, ""
+        backwards = query.after is None and (query.before is not None or not span)
         ends = (events[0], events[-1]) if events else None
         if ends and not more:
             ends = (None, ends[1]) if backwards else (ends[0], None)
-        if ends and asked.after is None and asked.before is None:
+        if ends and query.after is None and query.before is None:
             ends = (ends[0], None) if not span else (None, ends[1])
-    found = count_by_period(reader, id, span, asked.kinds)
-    return Seen(
+    found = count_by_period(reader, id, span, query.kinds)
+    return TimelineView(
         banks=banks,
         spread=found,
-        events=[Shown(e, page_url(reader, e.bank, e.uri)) for e in events],
+        events=[LinkedEvent(e, page_url(reader, e.bank, e.uri)) for e in events],
         anchor=anchor,
-        earlier=_spelled(ends[0]) if ends else "",
-        later=_spelled(ends[1]) if ends else "",
+        earlier=_format_position(ends[0]) if ends else "",
+        later=_format_position(ends[1]) if ends else "",
         notes=notes,
     )
 
 
-def _day(shown: Shown) -> str:
+def _day(shown: LinkedEvent) -> str:
     return shown.event.time[:10]
 
 
-def _time(seen: Seen) -> str:
+def _time(seen: TimelineView) -> str:
     """When the anchor is."""
     own = next((shown.event.time for shown in seen.events if shown.event.anchor), "")
     return own or ("" if "://" in seen.anchor else seen.anchor)
 
 
-def _moment(text: str) -> Moment | None:
+def _read_position(text: str) -> TimelinePosition | None:
     """A place in the order of all records, as an address has it."""
     if not text:
         return None
     parts = text.split(" ", 3)
     if len(parts) != 4 or len(text) > 500:
         raise InputError("That is no place on the timeline.", "Go back to the timeline.")
-    return Moment(*parts)
+    return TimelinePosition(*parts)
 
 
-def _spelled(event: Event | None) -> str:
+def _format_position(event: Event | None) -> str:
     if event is None:
         return ""
     return f"{event.time} {event.kind} {event.uri.rpartition('/')[2]} {event.bank}"

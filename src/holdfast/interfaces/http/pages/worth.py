@@ -24,12 +24,12 @@ async def worth(
     """The same as `holdfast worth`; with `measure` what the history should have led to."""
     looked_back = days if days in _CHOICES else DAYS
 
-    def look(memory: Holdfast) -> tuple[Worth, list[Bank]]:
+    def load(memory: Holdfast) -> tuple[Worth, list[Bank]]:
         seen = look_at_worth(memory, bank, looked_back, measure)
         return seen, memory.reader.banks()
 
     # Asking the own history takes seconds, so it is done where only one thing is done at a time.
-    seen, banks = await (request.pool.run if measure else request.pool.read)(look)
+    seen, banks = await (request.pool.run if measure else request.pool.read)(load)
     total = seen.total
     parts = [("used", total.used), ("ignored", total.ignored), ("wrong", total.wrong)]
     parts += [("did not arrive", total.lost), ("not judged yet", total.unjudged)]

@@ -9,7 +9,7 @@ from holdfast.app.search.audit import Audit, Audited, audit
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 Hold what is remembered against the code of today: lists the facts, memories, decisions
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         with open_memory(create=False) as memory:
             entry = memory.curation.confirm(arguments.holds)
         told = f"{entry.target} still holds. `holdfast undo` takes that back."
-        screen.json({"confirmed": plain(entry)}) if arguments.json else screen.line(told)
+        screen.json({"confirmed": to_jsonable(entry)}) if arguments.json else screen.line(told)
         return 0
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = audit(memory.reader, id, arguments.file)
     shown = found._replace(stale=found.stale[: arguments.limit])
     if arguments.json:
-        screen.json({"bank": name, **plain(shown)})
+        screen.json({"bank": name, **to_jsonable(shown)})
         return 0
     for one in shown.stale:
         _print(screen, one)

@@ -10,7 +10,7 @@ from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.learn.bank_settings import PRESETS, BankChanges
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 What a bank is like. `list` names all banks, `show` tells one, `set` changes it.
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
             else memory.context.banks.get(bank)
         )
     if arguments.json:
-        screen.json(plain(found))
+        screen.json(to_jsonable(found))
     else:
         _print(screen, found)
     return 0
@@ -119,7 +119,7 @@ def _months(given: str | None) -> int | None:
 
 def _list(screen: Screen, banks: list[Bank], as_json: bool) -> int:
     if as_json:
-        screen.json({"banks": plain(banks)})
+        screen.json({"banks": to_jsonable(banks)})
         return 0
     if not banks:
         screen.line("There are no banks yet.")

@@ -14,7 +14,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.recall.query.times import read_iso_span
 from holdfast.store.export_tables import GROUPS
 from holdfast.store.protocol.export import ExportSelection
@@ -130,7 +130,7 @@ def _write_folder(
     write(memory.reader, folder, wanted, clean, progress)
     done = folder.write()
     if arguments.json:
-        screen.json(plain(done._replace(folder=str(done.folder))))
+        screen.json(to_jsonable(done._replace(folder=str(done.folder))))
         return 0
     screen.line(f"{done.folder}: {number(done.written, 'file')}, {done.removed:,} removed.")
     for left in done.left_alone:

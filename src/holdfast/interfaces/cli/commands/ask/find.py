@@ -11,7 +11,7 @@ from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number, short
 from holdfast.language import cut
-from holdfast.model.query import Filter
+from holdfast.model.query import RecordFilter
 from holdfast.model.records import ExchangeType
 from holdfast.recall.lookup.filters import Finding, Found, matches_path
 
@@ -88,7 +88,7 @@ def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) ->
     screen.line(screen.paint(shown, "dim"))
 
 
-def _advice(filter: Filter, everywhere: bool) -> str:
+def _advice(filter: RecordFilter, everywhere: bool) -> str:
     advice: list[str] = []
     file = filter.file.rstrip("/")
     name = file.rpartition("/")[2]

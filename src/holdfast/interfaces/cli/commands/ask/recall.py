@@ -13,7 +13,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.knowledge import Network
-from holdfast.model.query import Hit, Layer, Recalled, Strategy
+from holdfast.model.query import Hit, Layer, RecallResult, Strategy
 from holdfast.model.trust import Status
 from holdfast.recall.core.plan import Budget, Fusion, Plan
 from holdfast.recall.query.expansion import Expansion
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: bool) -> None:
+def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explain: bool) -> None:
     if found.abstained:
         _print_nothing(screen, found, explain)
         return
@@ -150,7 +150,7 @@ def _print(screen: Screen, found: Recalled, names: Mapping[str, str], explain: b
     screen.line(screen.paint(told, "dim"))
 
 
-def _print_nothing(screen: Screen, found: Recalled, explain: bool) -> None:
+def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
     screen.line(f"Nothing in {found.bank} speaks of this.")
     for miss in found.misses:
         screen.wrap(f"nearest: {cut(miss.text, 120)} ({miss.uri})", "  ", "    ")
@@ -162,7 +162,7 @@ def _print_nothing(screen: Screen, found: Recalled, explain: bool) -> None:
         screen.wrap(told, "  ", "    ")
 
 
-def _course(found: Recalled, explain: bool) -> list[str]:
+def _course(found: RecallResult, explain: bool) -> list[str]:
     """How the arms did and what was fallen back on, for whoever asks why; what did not work, for
     everybody."""
     told = [_arm(arm) for arm in found.strategies if explain or arm.problem or arm.timed_out]

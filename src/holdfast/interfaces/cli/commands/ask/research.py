@@ -12,7 +12,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask.ask import show_answer, told
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import cut
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.research.journal_lines import answer_from_json, mask_removed_records
 from holdfast.research.session_journal import (
     ASKED,
@@ -111,7 +111,7 @@ def _show(screen: Screen, arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         session, lines = memory.answers.research_session(arguments.id)
     if arguments.json:
-        screen.json({**plain(session), "lines": lines})
+        screen.json({**to_jsonable(session), "lines": lines})
         return 0
     screen.line(f"{session.id}  {session.began[:16].replace('T', ' ')}  {_STATES[session.state]}")
     for line in lines:

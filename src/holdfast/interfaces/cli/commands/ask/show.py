@@ -20,7 +20,7 @@ from holdfast.language import cut
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.records import Turn
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import RawState, Trace
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         if by_rules is not None:
             screen.line()
             screen.line("by rules alone:")
-            _print_fields(screen, plain(by_rules))
+            _print_fields(screen, to_jsonable(by_rules))
     return 0
 
 
@@ -114,12 +114,12 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
         screen.line()
         screen.wrap(turn_text(record), "  ")
     elif found.story is not None:
-        _print_fields(screen, commit_shown.fields(plain(record)))
+        _print_fields(screen, commit_shown.fields(to_jsonable(record)))
         commit_shown.print_story(screen, found.story, full)
     elif isinstance(record, Pull | Issue | Remark):
         thread.print_record(screen, record)
     else:
-        _print_fields(screen, plain(record))
+        _print_fields(screen, to_jsonable(record))
     commit_shown.print_commits(screen, found.commits)
     _print_beliefs(screen, found)
     _print_history(screen, found)

@@ -9,7 +9,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask.ask import show_answer
 from holdfast.interfaces.cli.screen import Screen, day, short
 from holdfast.language import cut
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 What the team knows of a question: out of commits, pulls and issues, what sessions came
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = memory.answers.team_query(question, arguments.bank, arguments.limit)
     if arguments.json:
         beside = {"evidence": found.evidence, "people": found.people}
-        screen.json({**plain(found.answer), **beside})
+        screen.json({**to_jsonable(found.answer), **beside})
         return 0
     show_answer(screen, found.answer)
     if found.evidence:

@@ -7,7 +7,7 @@ import argparse
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, short
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.research.history.expertise import Expert
 
 HELP = """\
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         commits = memory.reader.counts(memory.context.bank_id(arguments.bank)).commits
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     if arguments.json:
-        screen.json({"bank": bank, "about": about, "experts": plain(found)})
+        screen.json({"bank": bank, "about": about, "experts": to_jsonable(found)})
         return 0
     for expert in found:
         _print(screen, expert)

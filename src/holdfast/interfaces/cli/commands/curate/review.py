@@ -11,7 +11,7 @@ from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.knowledge import Fact, ProposalKind, Review
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         entry = memory.curation.decide(review, keep)
     if arguments.json:
-        screen.json({"decided": plain(entry)})
+        screen.json({"decided": to_jsonable(entry)})
     else:
         done = "Kept" if keep else "Retired"
         screen.line(f"{done}. `holdfast undo` takes that back.")
@@ -74,7 +74,7 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
         waiting = memory.rules.proposals(arguments.bank)
         rules = [json_shapes.proposal(one, memory.context.bank_name(one.bank)) for one in waiting]
         if arguments.json:
-            told = [{"uri": uri("review", review.id), **plain(review)} for review in found]
+            told = [{"uri": uri("review", review.id), **to_jsonable(review)} for review in found]
             screen.json({"reviews": told, "proposals": len(waiting), "rules": rules})
             return 0
         for review in found:

@@ -9,7 +9,7 @@ from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import cut
 from holdfast.learn.decision_state import undoable
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 Take back the latest decisions: what was remembered, corrected, forgotten, restored or merged.
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         undone = memory.undo(arguments.count, arguments.bank) if last else []
     if arguments.json:
-        screen.json({"undone": plain(undone)})
+        screen.json({"undone": to_jsonable(undone)})
     else:
         done = f"{number(len(undone), 'decision')} taken back."
         screen.line(done if undone else "There is nothing to take back.")

@@ -9,7 +9,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.model.knowledge import Fact, FactKind
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
 HELP = """\
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         name = memory.context.bank_name(id)
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:
-        told = [{"uri": uri("fact", fact.id), **plain(fact)} for fact in found]
+        told = [{"uri": uri("fact", fact.id), **to_jsonable(fact)} for fact in found]
         screen.json({"bank": name, "facts": told, "dropped": dropped})
         return 0
     for fact in found:

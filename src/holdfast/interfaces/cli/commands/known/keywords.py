@@ -10,7 +10,7 @@ from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.protocol.concepts import Keyword
 
@@ -78,7 +78,7 @@ def _print_leads(
 
 def _print_list(screen: Screen, listed: Sequence[Keyword], bank: str, hint: str, json: bool) -> int:
     if json:
-        screen.json({"bank": bank, "keywords": [plain(keyword) for keyword in listed]})
+        screen.json({"bank": bank, "keywords": [to_jsonable(keyword) for keyword in listed]})
         return 0
     if not listed:
         screen.line(f"No keywords in {bank} yet.")

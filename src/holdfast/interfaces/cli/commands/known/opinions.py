@@ -8,7 +8,7 @@ from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, short
 from holdfast.model.opinions import Opinion
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         name = memory.context.bank_name(id)
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:
-        listed = [{"uri": uri("memory", o.id), **plain(o)} for o in told]
+        listed = [{"uri": uri("memory", o.id), **to_jsonable(o)} for o in told]
         screen.json({"bank": name, "opinions": listed})
         return 0
     if not told:

@@ -7,7 +7,7 @@ import argparse
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 What a bank makes of a question: it recalls, weighs the evidence through its disposition, and
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         told = memory.reflect(query, arguments.bank, store=not arguments.no_store)
     if arguments.json:
-        screen.json(plain(told))
+        screen.json(to_jsonable(told))
         return 0
     for line in told.answer.split("\n"):
         screen.wrap(line, "", "  " if line.startswith("- ") else "")

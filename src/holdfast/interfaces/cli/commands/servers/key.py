@@ -10,7 +10,7 @@ from holdfast.app.server.keys import Wanted, make_key, revoke
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.model.keys import Key
+from holdfast.model.keys import ApiKey
 from holdfast.principal import Level
 
 HELP = """\
@@ -111,7 +111,7 @@ def _list(screen: Screen, as_json: bool) -> None:
             screen.line(screen.paint("          " + ", ".join(times), "dim"))
 
 
-def _told(memory: Holdfast, key: Key) -> dict[str, Any]:
+def _told(memory: Holdfast, key: ApiKey) -> dict[str, Any]:
     names = memory.context.bank_names()
     held = "in force" if key.holds(memory.now()) else "expired"
     return {

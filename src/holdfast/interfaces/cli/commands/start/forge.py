@@ -10,7 +10,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.refine.git.forge_sync import ForgeCount, ForgeReport
 
 HELP = """\
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             counted: ForgeCount = memory.ingestion.count_forge(name, bank, _tell)
             if arguments.json:
-                screen.json(plain(counted))
+                screen.json(to_jsonable(counted))
             else:
                 _print_count(screen, counted)
             return 0
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress.finish()
         ingest.embed(memory, arguments.embed, arguments.json)
     if arguments.json:
-        screen.json(plain(told))
+        screen.json(to_jsonable(told))
     else:
         _print(screen, told)
     return 1 if told.stopped else 0

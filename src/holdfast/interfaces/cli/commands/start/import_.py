@@ -12,7 +12,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
 _HELP = """\
@@ -150,7 +150,7 @@ def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> in
     if arguments.json:
         screen.json(
             [
-                {**plain(one), "uri": uri("importing", one.id), "stands": stands}
+                {**to_jsonable(one), "uri": uri("importing", one.id), "stands": stands}
                 for one, stands in found
             ]
         )
@@ -171,7 +171,7 @@ def _undo(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> in
     undone = memory.imports.undo_import(arguments.path)
     memory.ingestion.update()
     if arguments.json:
-        screen.json({"undone": plain(undone)})
+        screen.json({"undone": to_jsonable(undone)})
     for entry in () if arguments.json else undone:
         screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
     return 0
@@ -183,7 +183,7 @@ def _holdfast(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -
     progress = Progress("restored", lambda count: number(count, "line"))
     done = memory.imports.import_export(Path(arguments.path), arguments.dry_run, progress)
     if arguments.json:
-        screen.json(plain(done))
+        screen.json(to_jsonable(done))
         return 0
     if arguments.dry_run:
         screen.wrap(f"whole: {_counted(Counter(done.header.counts)) or 'nothing'}")
@@ -202,7 +202,7 @@ def _conversation(screen: Screen, memory: Holdfast, arguments: argparse.Namespac
     path = Path(arguments.path).expanduser()
     account = memory.imports.import_conversation(path, arguments.bank, arguments.dry_run)
     if arguments.json:
-        screen.json(plain(account))
+        screen.json(to_jsonable(account))
         return 0
     screen.line(
         f"{number(account.lines, 'line')} read into bank {arguments.bank}: "

@@ -23,7 +23,7 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.git.history import HistoryReport
 from holdfast.refine.ingest.ingest import IngestReport
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         screen.json(
             {
-                "transcripts": plain(account),
+                "transcripts": to_jsonable(account),
                 "without_vectors": left,
                 "repositories": [
                     {"path": str(path), **log._asdict()}
@@ -152,7 +152,7 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[Histo
 
 def _nothing_there(screen: Screen, as_json: bool) -> int:
     if as_json:
-        screen.json({"transcripts": plain(IngestReport()), "without_vectors": None, "repositories": []})
+        screen.json({"transcripts": to_jsonable(IngestReport()), "without_vectors": None, "repositories": []})
         return 0
     screen.line("None of the agents known here has kept any transcripts.")
     screen.line(

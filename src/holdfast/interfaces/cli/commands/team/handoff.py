@@ -11,7 +11,7 @@ from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.model.to_json import plain
+from holdfast.model.to_json import to_jsonable
 from holdfast.research.handoff_page import Pack
 
 HELP = """\
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         _write(target, page)
     if arguments.json:
-        screen.json({**plain(pack), "page": page, "file": str(target) if target else ""})
+        screen.json({**to_jsonable(pack), "page": page, "file": str(target) if target else ""})
     elif target is not None:
         screen.line(f"Written to {target}.")
     return 0

@@ -9,8 +9,8 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
 from holdfast.learn.share_intake import ShareImportPlan
-from holdfast.model.team import Shared
-from holdfast.model.to_json import plain
+from holdfast.model.team import SharedRecord
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
 HELP = """\
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.undo.strip().rpartition("/")[2], arguments.bank
             )
             if arguments.json:
-                screen.json({"undone": plain(entry)})
+                screen.json({"undone": to_jsonable(entry)})
             else:
                 screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
             return 0
@@ -112,8 +112,8 @@ def _contract(planned: ShareImportPlan, taking: str) -> dict[str, object]:
     }
 
 
-def _record(record: Shared) -> dict[str, object]:
-    told: dict[str, object] = plain(record)
+def _record(record: SharedRecord) -> dict[str, object]:
+    told: dict[str, object] = to_jsonable(record)
     for name in ("bank", "id", "gone"):
         del told[name]
     return {"uri": uri("shared", record.id), **told}
@@ -123,7 +123,7 @@ def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> 
     found = memory.sharing.pulls(bank)
     if as_json:
         screen.json(
-            {"pulls": [{**plain(one), "undone": not stands} for one, stands in found]},
+            {"pulls": [{**to_jsonable(one), "undone": not stands} for one, stands in found]},
         )
         return 0
     if not found:

@@ -11,8 +11,8 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import cut
-from holdfast.model.team import SHARED_SCOPES, Scope, Shared
-from holdfast.model.to_json import plain
+from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 
@@ -176,7 +176,7 @@ def show(screen: Screen, planned: ToShare) -> None:
         screen.wrap(f"In the name of {who}, on the branch holdfast-shared of {planned.place}.")
 
 
-def _one(screen: Screen, shared: Shared, sign: str, redacted: int) -> None:
+def _one(screen: Screen, shared: SharedRecord, sign: str, redacted: int) -> None:
     colour = "green" if sign == "+" else "red"
     outside = " · holds words from outside" if shared.lineage is Trust.EXTERNAL else ""
     head = f"{sign} {shared.kind} {shared.origin} · {day(shared.time)}{outside}"
@@ -201,8 +201,8 @@ def contract(planned: ToShare, commit: str, pushed: bool) -> dict[str, object]:
     }
 
 
-def _record(shared: Shared) -> dict[str, object]:
-    told: dict[str, object] = plain(shared)
+def _record(shared: SharedRecord) -> dict[str, object]:
+    told: dict[str, object] = to_jsonable(shared)
     for name in ("bank", "id", "version", "gone", "trust"):
         del told[name]
     return {"uri": uri("shared", shared.id), **told}
@@ -211,7 +211,7 @@ def _record(shared: Shared) -> dict[str, object]:
 def _list(screen: Screen, found: OnShelf, as_json: bool) -> int:
     if as_json:
         held = [_record(shared) for shared in found.held]
-        screen.json({"place": found.place, "shared": held, "refused": plain(found.refused)})
+        screen.json({"place": found.place, "shared": held, "refused": to_jsonable(found.refused)})
         return 0
     if not found.held:
         screen.line(f"Nothing is shared in {found.place} yet.")

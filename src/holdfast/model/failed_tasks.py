@@ -1,0 +1,17 @@
+"""Background work that failed and is tried again."""
+
+from __future__ import annotations
+
+from holdfast.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTask:
+    """A piece of background work that failed, so often, last at `failed_at`, and that is tried
+    again from `not_before` on."""
+
+    name: str
+    attempts: int
+    problem: str
+    failed_at: str
+    not_before: str

@@ -1,0 +1,225 @@
+"""Checks of the structure that no linter has: `make check` runs them over `src/holdfast`.
+
+- Our own modules are imported by name, never by a string, except at the plugin points.
+- Imports inside functions stand only in modules that `[tool.holdfast.lazy-imports]` of
+  pyproject.toml lists with the reason.
+- A package has at most 20 modules, a class at most 15 public methods, and a class hierarchy at
+  most two levels (protocols and errors apart).
+
+Cycles, with imports inside functions counted, and layers are checked by import-linter.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+# More than this and a reader has to know the package to find a module in it.
+MAX_MODULES = 20
+# More than this and a class has more than one reason to change.
+MAX_PUBLIC_METHODS = 15
+# A class, its base, and no third level: behaviour is composed, not inherited.
+MAX_DEPTH = 2
+# Modules that find others by looking into a folder: a new file there is all that a new agent, a
+# new command or a new shell needs.
+PLUGIN_POINTS = frozenset(
+    {
+        "holdfast.hosts.registry",
+        "holdfast.interfaces.cli.commands.admin.completion",
+        "holdfast.interfaces.cli.main",
+        "holdfast.sources.registry",
+    }
+)
+# Bases that do not count as a level.
+_FREE_BASES = frozenset(
+    "object Protocol Generic NamedTuple TypedDict Enum StrEnum IntEnum Exception BaseModel".split()
+)
+
+
+class Module(NamedTuple):
+    """A module of the package."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+
+
+def read_modules(package: Path) -> list[Module]:
+    """Every module below a package folder."""
+    found: list[Module] = []
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        name = ".".join(parts).removesuffix(".__init__")
+        found.append(Module(name, path, ast.parse(path.read_text("utf-8"))))
+    return found
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def check_string_imports(modules: list[Module], package: str) -> list[str]:
+    """Calls of `import_module` that name, or may name, a module of ours."""
+    found: list[str] = []
+    for module in modules:
+        if module.name in PLUGIN_POINTS:
+            continue
+        constants = {
+            target.id: node.value.value
+            for node in module.tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            called = node.func.id if isinstance(node.func, ast.Name) else called
+            if called not in ("import_module", "__import__"):
+                continue
+            given = node.args[0] if node.args else None
+            name = given.value if isinstance(given, ast.Constant) else None
+            name = constants.get(given.id) if isinstance(given, ast.Name) else name
+            if not isinstance(name, str) or name.split(".")[0] in (package, ""):
+                found.append(
+                    f"{module.name}:{node.lineno}: imports a module of ours by a string; write an "
+                    "ordinary import, in the function if start-up needs that"
+                )
+    return found
+
+
+def check_lazy_imports(modules: list[Module], allowed: dict[str, str]) -> list[str]:
+    """Imports inside functions in modules that are not listed, and listed modules without any."""
+    lazy: dict[str, int] = {}
+    for module in modules:
+        for function in _functions(module.tree):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    lazy.setdefault(module.name, node.lineno)
+    found = [
+        f"{name}:{line}: imports inside a function; move the import to the top, or list the module "
+        "with the measured reason under [tool.holdfast.lazy-imports] in pyproject.toml"
+        for name, line in lazy.items()
+        if name not in allowed
+    ]
+    found += [f"{name}: listed under lazy-imports, but has none" for name in allowed.keys() - lazy]
+    found += [f"{name}: listed under lazy-imports without a reason" for name in allowed if not allowed[name].strip()]
+    return sorted(found)
+
+
+def check_package_sizes(modules: list[Module]) -> list[str]:
+    """Packages with too many modules."""
+    counts: dict[str, int] = {}
+    for module in modules:
+        if module.path.name != "__init__.py":
+            package = module.name.rpartition(".")[0]
+            counts[package] = counts.get(package, 0) + 1
+    return [
+        f"{package}: {count} modules, at most {MAX_MODULES}: split it by capability"
+        for package, count in counts.items()
+        if count > MAX_MODULES
+    ]
+
+
+def _base_names(node: ast.ClassDef) -> list[str]:
+    names: list[str] = []
+    for base in node.bases:
+        if isinstance(base, ast.Subscript):
+            base = base.value
+        if isinstance(base, ast.Name):
+            names.append(base.id)
+        elif isinstance(base, ast.Attribute):
+            names.append(base.attr)
+    return names
+
+
+def check_classes(modules: list[Module]) -> list[str]:
+    """Classes with too many public methods, or too deep a hierarchy."""
+    classes: dict[str, list[tuple[Module, ast.ClassDef]]] = {}
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                classes.setdefault(node.name, []).append((module, node))
+    found: list[str] = []
+    for name, places in classes.items():
+        for module, node in places:
+            if _is_protocol(node, classes) or _is_error(node, classes):
+                continue
+            methods = [n for n in node.body if _is_public_method(n)]
+            if len(methods) > MAX_PUBLIC_METHODS:
+                found.append(
+                    f"{module.name}:{node.lineno}: {name} has {len(methods)} public methods, at "
+                    f"most {MAX_PUBLIC_METHODS}: give it parts"
+                )
+            depth = _depth(node, classes, frozenset())
+            if depth > MAX_DEPTH:
+                found.append(
+                    f"{module.name}:{node.lineno}: {name} inherits over {depth} levels, at most "
+                    f"{MAX_DEPTH}: compose"
+                )
+    return found
+
+
+_Classes = dict[str, list[tuple[Module, ast.ClassDef]]]
+
+
+def _is_public_method(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name.startswith("_"):
+        return False
+    kinds = {
+        d.id if isinstance(d, ast.Name) else getattr(d, "attr", "") for d in node.decorator_list
+    }
+    return not kinds & {"property", "cached_property", "setter", "overload"}
+
+
+def _is_protocol(node: ast.ClassDef, classes: _Classes) -> bool:
+    return "Protocol" in _base_names(node)
+
+
+def _is_error(node: ast.ClassDef, classes: _Classes) -> bool:
+    return node.name.endswith(("Error", "Exception"))
+
+
+def _depth(node: ast.ClassDef, classes: _Classes, seen: frozenset[str]) -> int:
+    """Levels of our own classes from this one up, protocols apart."""
+    below = 0
+    for name in _base_names(node):
+        if name in _FREE_BASES or name in seen:
+            continue
+        for _, base in classes.get(name, [])[:1]:
+            if not _is_protocol(base, classes):
+                below = max(below, _depth(base, classes, seen | {node.name}))
+    return 1 + below
+
+
+def check(package: Path, allowed_lazy: dict[str, str]) -> list[str]:
+    """Every violation, as a line with its place and what to do."""
+    modules = read_modules(package)
+    return [
+        *check_string_imports(modules, package.name),
+        *check_lazy_imports(modules, allowed_lazy),
+        *check_package_sizes(modules),
+        *check_classes(modules),
+    ]
+
+
+def main() -> int:
+    """Check this repository; returns the exit status."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    allowed = settings["tool"]["holdfast"]["lazy-imports"]
+    found = check(ROOT / "src" / "holdfast", allowed)
+    for line in found:
+        sys.stderr.write(f"{line}\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
