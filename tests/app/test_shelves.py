@@ -5,9 +5,9 @@ from pathlib import Path
 from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
 from tests.refine.banks import NOW, filled, said
 
-from holdfast.app.curation.catalogue import ANY, PAGE, Wanted, decisions, put_away, shelf
-from holdfast.app.curation.record_view import address_of, fingerprint, open_record
-from holdfast.app.curation.review_queue import count_waiting, queue
+from holdfast.app.views.catalogue import ANY, PAGE, Wanted, decisions, put_away, shelf
+from holdfast.app.views.record_view import address_of, fingerprint, open_record
+from holdfast.app.views.review_queue import count_waiting, queue
 from holdfast.model.trust import Trust
 
 

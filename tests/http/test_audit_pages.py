@@ -10,7 +10,7 @@ from tests.http.audited import Place, placed
 from tests.http.deciding import Visitor, remembering
 from tests.http.test_api import get
 
-from holdfast.app.curation.record_view import current_words, fingerprint
+from holdfast.app.views.record_view import current_words, fingerprint
 from holdfast.interfaces.http.pages import ROUTERS
 from holdfast.model.curation import Action
 

@@ -6,9 +6,9 @@ from tests.http.browser import Looker, lacks_in_any_light
 from tests.http.deciding import Visitor, remembering
 from tests.http.server import Server
 
-from holdfast.app.curation.catalogue import WORDS
-from holdfast.app.curation.record_view import fingerprint
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.catalogue import WORDS
+from holdfast.app.views.record_view import fingerprint
 from holdfast.model.curation import Action
 from holdfast.model.trust import Trust
 from holdfast.recall.lookup.path import describe_record

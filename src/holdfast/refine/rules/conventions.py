@@ -1,8 +1,8 @@
-"""Sentences of people that say how things are done: what may become a rule if it is said again.
+"""Finds sentences of people that say how things are done: candidates for rules.
 
-A habit shows in ordinary words ("use table-driven tests"), so single sentences are taken easily;
-that the same is said in three different places is what makes one of them a rule. What is about
-this moment alone ("not yet", "for now", "option B") is left out, and so is what was pasted.
+People state conventions in ordinary words ("use table-driven tests"), so single sentences are
+accepted easily; only what is sentence in several places becomes a pattern that may be proposed as a
+rule. Sentences about the moment ("not yet", "for now", "option B") and pasted text are left out.
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ import re
 from typing import NamedTuple
 
 from holdfast.language import is_chatter, plain, sentences, squeeze, telling
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
-# A longer message is pasted: a plan, a log, orders for an agent.
-TYPED = 1500
-_SHORTEST = 12
-_LONGEST = 300
-_LEAST_STEMS = 2
+_MIN_CHARS = 12
+_MAX_CHARS = 300
+# An order for the moment may be longer: only the means that it names are used.
+_MAX_ORDER_CHARS = 2 * _MAX_CHARS
+# Stems that a convention, or the means in an order, must have to be about something.
+_MIN_STEMS = 2
 
-_POLITE = (
+# Words that may come before an order.
+_LEAD_IN = (
     r"^(?:(?:ok(?:ay)?|yes|yeah|no|nope|right|good|great|perfect|thanks|well|also|and|but|so|btw|"
     r"important|note|remember|please|again|hey|actually|as i said|i (?:said|told you)|"
     r"continue|go ahead|i want you to|you (?:should|must|need to|have to)|make sure (?:to|that "
     r"you)|don['’]t forget to|remember to|we (?:should|must|need to|have to)|let['’]?s)"
     r"[,.:;!–—-]*\s+)*"
 )
-_STANDS = re.compile(
+_GENERAL = re.compile(
     r"\bfrom (?:now|here|today) on\b|\bgoing forward\b|\bas a rule\b|\bby convention\b|"
     r"\bmake it a (?:rule|habit)\b|\b(?:the|our|house|project|team) (?:rule|"
     r"convention|policy) is\b|"
@@ -38,12 +41,12 @@ _STANDS = re.compile(
     re.IGNORECASE,
 )
 _ORDERS = re.compile(
-    _POLITE
+    _LEAD_IN
     + r"(?:always|never|do not|don['’]t|stop|avoid|only|use|prefer|stick (?:to|with)|follow|"
     r"keep|write|name|put|no [a-z-]+|use)\b",
     re.IGNORECASE,
 )
-_SETTLES = re.compile(
+_DECIDES = re.compile(
     r"\bwe(?:['’]ve| have)? (?:decided|agreed|settled|chose)\b|\bit (?:was|"
     r"is) (?:decided|agreed)\b|"
     r"^decision\s*:|\bwe (?:go|went|are going|stick|stay) with\b|\blet['’]?s (?:go|"
@@ -55,7 +58,7 @@ _WHY_NOT = re.compile(
     r"follow(?:ing)?|run(?:ning)?)\b",
     re.IGNORECASE,
 )
-_MOMENT = re.compile(
+_MOMENTARY = re.compile(
     r"\b(?:yet|for now|right now|just now|this time|for the moment|in this case|today|tomorrow|"
     r"option [a-d1-9]|step \d|phase \d|task \d|this (?:pr|issue|branch|commit|file|"
     r"page|button|error|"
@@ -65,21 +68,21 @@ _MOMENT = re.compile(
     r"https?://|^(?:it|this|that|there|he|she|they)\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+_QUESTION = re.compile(
     r"^(?:what|how|when|who|where|which|is|are|does|did|can|could|would|should|will|have|has)\b",
     re.IGNORECASE,
 )
-_TELLS = re.compile(
+_DESCRIBES = re.compile(
     r"\b(?:always|never) (?:been|seen|had|was|were|works?|worked|fails?|failed|returns?|happens?|"
     r"gets?|got|shows?|set|called|reached|empty|null|true|false)\b|"
     r"\bshould (?:be )?(?:fixed|fine|ok|"
     r"good|work|working|done|enough|now|have)\b|\bi (?:always|never)\b",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_DROPPED_LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|no|nope|right|also|and|but|so|please|again|actually|remember(?: "
     r"that| to)?|continue|go ahead|btw|note(?: that)?|important|from now on|"
-    r"going forward|as i said|"
+    r"going forward|as i sentence|"
     r"i (?:said|told you)(?: to)?|i want you to|don['’]t forget to|make sure (?:to|that you)|"
     r"(?:the|our) (?:rule|convention|policy) is(?: that)?|we(?:['’]ve| have)? (?:decided|agreed)"
     r"(?: to| that| on)?|rule|convention|policy|decision)[,.:;!–—-]*\s+)+",
@@ -88,21 +91,19 @@ _LEAD = re.compile(
 _MEANS = re.compile(
     r"\b(?:us(?:e|ing)|with|via|following)\s+((?:[\w/.'-]+[ ]?){1,6})", re.IGNORECASE
 )
-_LINK = re.compile(r"\S*https?://\S*|\b(?:to|and|so|for|in|on|at|because)\b.*", re.IGNORECASE)
+_LINK_OR_TAIL = re.compile(r"\S*https?://\S*|\b(?:to|and|so|for|in|on|at|because)\b.*", re.IGNORECASE)
 _DANGLING = re.compile(
     r"\b(?:it|this|that|these|those|them|here|there|above|below|i|my|me|mine)\b", re.IGNORECASE
 )
-# Somebody tells of their own work, which is no order and no custom.
-_REPORTS = re.compile(
+# A person describes their own work, which is no order and no convention.
+_OWN_WORK = re.compile(
     r"^(?:(?:and|but|so|also|however|well|currently|now|yes|no|ok)[, ]+)*"
     r"(?:i['’](?:m|ve|d|ll)|i (?:am|have|had|was|will|tried|use|used|want to|need to|would like|"
     r"understand|know|noticed|found)|we['’]re|we (?:are|were) \w+ing)\b",
     re.IGNORECASE,
 )
-
-
-# What a text must hold somewhere for a sentence of it to say so outright; nearly no commit does.
-_FIRM = re.compile(
+# A cheap test: a text without any of these has no explicit convention. Few commits have.
+_EXPLICIT_HINT = re.compile(
     r"from (?:now|here|today)|going forward|rule|convention|policy|habit|always|never|must|"
     r"exception|at all times|prefer|allowed|possible|decided|agreed|settled|chose|decision|"
     r"\bwe\b|let['’]?s|should",
@@ -110,10 +111,14 @@ _FIRM = re.compile(
 )
 
 
+# An identifier or a quotation at the start keeps its lower case.
+_NAME = re.compile(r"[a-z]+(?:[A-Z_./-]|\d)|`")
+
+
 class Convention(NamedTuple):
-    """A sentence that says how things are done; `decides` if it settled one thing, `firm` if it
-    says that it holds from now on or for all, `quotable` if it can stand by itself. Of one that
-    is only told by the way, `about` is what to do it with."""
+    """A sentence that says how things are done. `decides`: it settled one thing. `explicit`: it
+    says that it holds from now on or for all. `quotable`: it is understood by itself. `about`: in
+    an order for the moment, the means it names ("using the shared fixtures")."""
 
     text: str
     decides: bool = False
@@ -123,59 +128,57 @@ class Convention(NamedTuple):
 
 
 def find_conventions(text: str, explicit_only: bool = False) -> list[Convention]:
-    """The sentences of a person's message that say how things are done; `firmly` takes only those
-    that say so outright, as for prose that tells of much else."""
-    if len(text) > TYPED or (explicit_only and not _FIRM.search(text)):
+    """The sentences of a person's message that say how things are done. With `explicit_only`, only
+    explicit ones, for prose that is mostly about other things."""
+    if len(text) > MAX_TYPED_CHARS or (explicit_only and not _EXPLICIT_HINT.search(text)):
         return []
     found: list[Convention] = []
     for sentence in sentences(text):
-        said = squeeze(plain(sentence))
-        convention = _convention(said)
+        text = squeeze(plain(sentence))
+        convention = _convention(text)
         if convention is not None and (convention.explicit or not explicit_only):
             found.append(convention)
         elif not explicit_only:
-            found += _by_the_way(said)
+            found += _means_in_order(text)
     return found
 
 
-def _by_the_way(said: str) -> list[Convention]:
-    """What an order for this moment says of the means, which may be the same every time."""
-    if not _SHORTEST <= len(said) <= 2 * _LONGEST or said.rstrip().endswith("?"):
+def _means_in_order(sentence: str) -> list[Convention]:
+    """The means that an order for the moment names; they may be the same every time."""
+    if not _MIN_CHARS <= len(sentence) <= _MAX_ORDER_CHARS or sentence.rstrip().endswith("?"):
         return []
-    if _REPORTS.match(said):
+    if _OWN_WORK.match(sentence):
         return []
-    means = [_LINK.sub(" ", found) for found in _MEANS.findall(said)]
+    means = [_LINK_OR_TAIL.sub(" ", found) for found in _MEANS.findall(sentence)]
     return [
-        Convention(said[:_LONGEST], quotable=False, about=one)
+        Convention(sentence[:_MAX_CHARS], quotable=False, about=one)
         for one in means
-        if len(telling(one)) >= _LEAST_STEMS
+        if len(telling(one)) >= _MIN_STEMS
     ]
 
 
-def _convention(said: str) -> Convention | None:
-    if not _SHORTEST <= len(said) <= _LONGEST or len(telling(said)) < _LEAST_STEMS:
+def _convention(sentence: str) -> Convention | None:
+    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or len(telling(sentence)) < _MIN_STEMS:
         return None
-    if said.rstrip().endswith(":") or is_chatter(said):
+    if sentence.rstrip().endswith(":") or is_chatter(sentence):
         return None
-    if said.rstrip().endswith("?") or _ASKS.match(said):
-        return Convention(said, quotable=False) if _WHY_NOT.match(said) else None
-    if _MOMENT.search(said) or _TELLS.search(said) or _REPORTS.match(said):
+    if sentence.rstrip().endswith("?") or _QUESTION.match(sentence):
+        return Convention(sentence, quotable=False) if _WHY_NOT.match(sentence) else None
+    if _MOMENTARY.search(sentence) or _DESCRIBES.search(sentence) or _OWN_WORK.match(sentence):
         return None
-    decides = _SETTLES.search(said) is not None
-    stands, orders = _STANDS.search(said), _ORDERS.match(said)
-    if not (decides or stands or orders):
+    decides = _DECIDES.search(sentence) is not None
+    general, orders = _GENERAL.search(sentence), _ORDERS.match(sentence)
+    if not (decides or general or orders):
         return None
-    firm = decides or (stands is not None and "should" not in stands.group(0).lower())
-    return Convention(said, decides, firm, not _DANGLING.search(said))
+    explicit = decides or (general is not None and "should" not in general.group(0).lower())
+    return Convention(sentence, decides, explicit, not _DANGLING.search(sentence))
 
 
-def as_rule(said: str) -> str:
-    """A sentence as it would stand in a file of rules: without what only led up to it, with a
-    capital and a full stop."""
-    bare = _LEAD.sub("", squeeze(said)).strip()
-    bare = bare if len(bare) >= _SHORTEST else squeeze(said)
+def as_rule(sentence: str) -> str:
+    """A sentence as it would be written in a rule file: without its lead-in, with a capital letter
+    and a full stop."""
+    bare = _DROPPED_LEAD.sub("", squeeze(sentence)).strip()
+    bare = bare if len(bare) >= _MIN_CHARS else squeeze(sentence)
     bare = bare[:1].upper() + bare[1:] if not _NAME.match(bare) else bare
     return bare if bare[-1:] in ".!。！)`" else f"{bare.rstrip(' ,;:')}."
 
-
-_NAME = re.compile(r"[a-z]+(?:[A-Z_./-]|\d)|`")

@@ -20,7 +20,7 @@ from holdfast.model.trust import Trust
 from holdfast.refine.core.passages import rule_passage
 from holdfast.refine.rules.domains import domain_of
 from holdfast.sources.rule_files import MAX_FILE_BYTES, read_rule_file
-from holdfast.sources.rule_places import RULES_FOLDER, RuleLocation, find_rule_files, project_root
+from holdfast.sources.rule_places import RuleLocation, find_rule_files, project_root
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.protocol.rules import ReadRuleFile
 
@@ -107,8 +107,3 @@ def bank_root(reader: Reader, bank: str) -> str:
     folders += [folder for folder in aliases if os.path.isdir(folder)]  # noqa: PTH112
     with_rules = [folder for folder in folders if find_rule_files(folder, "")]
     return (with_rules or folders or [""])[0]
-
-
-def rules_folder(root: str) -> str:
-    """Where a project's rules lie."""
-    return os.path.join(root, RULES_FOLDER)  # noqa: PTH118

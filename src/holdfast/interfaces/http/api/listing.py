@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from holdfast.app.curation.decision_log import Entry, all_entries
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
+from holdfast.app.views.decision_log import Entry, all_entries
 from holdfast.interfaces.http.api.requests import (
     JsonObject,
     invalid_cursor,

@@ -13,8 +13,8 @@ import orjson
 from fastapi import Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from holdfast.app.curation.decision_log import HTTP, named_by
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.decision_log import HTTP, named_by
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.guard import SAFE_METHODS
 from holdfast.interfaces.http.core.change_feed import ChangeFeed

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from holdfast.app.answers.ask import Wish
-from holdfast.app.answers.handoff import hand_off
 from holdfast.app.core.agent_names import agent_named
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
+from holdfast.app.views.handoff import hand_off
 from holdfast.interfaces.http.api.requests import (
     ApiRequestDep,
     Bank,

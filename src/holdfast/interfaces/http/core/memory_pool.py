@@ -20,8 +20,8 @@ from time import perf_counter
 from typing import TypeVar
 
 from holdfast.app.core.database_identity import standing
-from holdfast.app.curation.review_queue import count_waiting
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.review_queue import count_waiting
 from holdfast.errors import BusyError, HoldfastError, InputError, StoreError
 from holdfast.interfaces.http.core.request_principal import owner, principal
 from holdfast.principal import Principal

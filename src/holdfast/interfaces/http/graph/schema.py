@@ -11,9 +11,9 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
 from holdfast.app.answers.ask import Wish
-from holdfast.app.curation.decision_log import channel_of
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
+from holdfast.app.views.decision_log import channel_of
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.api.listing import (
     Page,

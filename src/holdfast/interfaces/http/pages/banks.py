@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
-from holdfast.app.curation.record_view import fingerprint
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.record_view import fingerprint
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.curation import clean_text, redirect_with_note, unsaved_page
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep

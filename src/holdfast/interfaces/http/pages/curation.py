@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from holdfast.app.curation.record_view import current_words, fingerprint
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.record_view import current_words, fingerprint
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.memory import plan_purge
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep

@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from holdfast.app.curation.catalogue import ANY, CURRENT, WORDS, Wanted, decisions, put_away, shelf
-from holdfast.app.curation.record_view import address_of, current_words
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.catalogue import ANY, CURRENT, WORDS, Wanted, decisions, put_away, shelf
+from holdfast.app.views.record_view import address_of, current_words
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.formatting import link

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
-from holdfast.app.curation.decision_log import BROWSE, named_by
+from holdfast.app.views.decision_log import BROWSE, named_by
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.browser_token import FormKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from holdfast.app.curation.catalogue import WORDS
-from holdfast.app.curation.record_view import Opened, fingerprint, open_record
-from holdfast.app.curation.record_view import main_text as correctable_text
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import anchor_of, confirmed
+from holdfast.app.views.catalogue import WORDS
+from holdfast.app.views.record_view import Opened, fingerprint, open_record
+from holdfast.app.views.record_view import main_text as correctable_text
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.memory import TABS, MemoryQuery

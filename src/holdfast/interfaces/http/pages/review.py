@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
-from holdfast.app.curation.record_view import current_words, fingerprint
-from holdfast.app.curation.review_queue import (
+from holdfast.app.curation.rule_proposals import Candidate, ChangedError
+from holdfast.app.memory import Holdfast
+from holdfast.app.search.audit import Audit, audit
+from holdfast.app.views.record_view import current_words, fingerprint
+from holdfast.app.views.review_queue import (
     Queue,
     Secret,
     decided,
@@ -18,9 +21,6 @@ from holdfast.app.curation.review_queue import (
     secrets,
     turned_down,
 )
-from holdfast.app.curation.rule_proposals import Candidate, ChangedError
-from holdfast.app.memory import Holdfast
-from holdfast.app.search.audit import Audit, audit
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.curation import clean_text, redirect_with_note, unsaved_page
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep

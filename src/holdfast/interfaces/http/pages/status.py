@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from holdfast.app.doctor.page_status import State, examined, look_at_state, processes
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import SKIPPED_BECAUSE, ago
-from holdfast.app.status.page_status import State, examined, look_at_state, processes
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.plots import Plot, by_day, format_bytes, shares
 from holdfast.model.bank import Bank

@@ -6,8 +6,8 @@ import argparse
 import re
 from pathlib import Path
 
-from holdfast.app.answers.handoff import hand_off
 from holdfast.app.memory import open_memory
+from holdfast.app.views.handoff import hand_off
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS
-from holdfast.app.curation.decision_log import all_entries
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.decision_log import all_entries
 from holdfast.learn.decision_state import in_effect, undoable
 from holdfast.model.curation import Action, Curation
 from holdfast.model.imports import ImportedRecord

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS
-from holdfast.app.curation.record_view import Ref, fingerprint, refs
 from holdfast.app.curation.rule_proposals import Candidate
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.record_view import Ref, fingerprint, refs
 from holdfast.learn.agent_lessons import LESSON
 from holdfast.learn.promotion import refusals_in_effect
 from holdfast.model.knowledge import Fact, Memory, Refusal, Review, ReviewState

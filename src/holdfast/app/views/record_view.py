@@ -8,9 +8,9 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.app.curation.catalogue import WORDS, Item, Wanted, item_of, opinion_item, shelf
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import anchor_of, confirmed
+from holdfast.app.views.catalogue import WORDS, Item, Wanted, item_of, opinion_item, shelf
 from holdfast.language import cut
 from holdfast.learn.curation import CORRECTABLE_KINDS, MERGEABLE_KINDS, Target
 from holdfast.model.anchors import CodeAnchor
