@@ -157,7 +157,7 @@ def test_a_database_in_use_is_read_and_left_as_it_is(memory: Holdfast, tmp_path:
 def test_bad_input_is_told_in_words_and_nothing_is_half_imported(
     memory: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.sources.imports.claude_mem._PATIENCE_S", 0.1)
+    monkeypatch.setattr("holdfast.sources.imports.claude_mem._LOCK_TIMEOUT_S", 0.1)
     text, empty, other = tmp_path / "text", tmp_path / "empty", tmp_path / "other.db"
     text.write_text("not a database at all, but long enough to look like one")
     empty.touch()

@@ -2,8 +2,8 @@
 that every query can check them.
 
 They are `CLAUDE.md`, `CLAUDE.local.md`, `.claude/CLAUDE.md`, `.claude/rules/` and
-`.claude/memory.md`; and for all projects of a user `CLAUDE.md` and `rules/` in Claude Code's folder.
-A link that leads out of the project is not followed.
+`.claude/memory.md`; and for all projects of a user `CLAUDE.md` and `rules/` in Claude Code's
+folder. A link that leads out of the project is not followed.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def read_shares(files: Files) -> tuple[dict[str, SharedRecord], list[RefusedLine
 
 
 def merge(stores: Iterable[Files]) -> dict[str, bytes]:
-    """The union of some stores: of each key the line that counts. The order of stores is irrelevant."""
+    """The union of some stores: of each key the line that counts. Their order does not matter."""
     lines: dict[str, set[bytes]] = {}
     for store in stores:
         for path, content in store.items():

@@ -1,1 +1,8 @@
-"""by_model."""
+"""The work that a model does on stored records, if the settings allow one: summaries, memories,
+advice.
+
+Start with `summarise`, which summarises exchanges and sessions; `summary_queue` decides which.
+`cost_estimate` computes what summarising again would cost. `memory_extraction` extracts memories,
+`review_advice` asks for advice on facts under review. Every call goes through the spending governor,
+and every answer is checked against the turns before it is stored.
+"""

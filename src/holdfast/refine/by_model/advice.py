@@ -1,7 +1,7 @@
-"""A model's word on what is up for review: noted as advice, and never followed by itself.
+"""Asks a model whether a fact under review should be kept or retired, and stores its advice.
 
-What the model reads is data between borders that it cannot foresee. It may say keep or retire,
-and why; whatever it says, a person decides.
+The advice is shown to the person who decides and is never applied by itself. What the model reads
+is data between borders that nobody can guess.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Writer
 
 OPERATION = "reflection"
+# Room for two sentences in JSON.
 _MAX_ANSWER_TOKENS = 400
+# Turns that are shown, and characters of each and of the stored reason.
 _MAX_EVIDENCE = 6
 _MAX_EXCERPT_CHARACTERS = 600
 _SCHEMA = {
@@ -44,18 +46,18 @@ decide; you only advise."""
 def advise(
     writer: Writer, governor: Governor, now: Callable[[], str], tick: Callable[[], None]
 ) -> int:
-    """Ask about every open question that no model was asked about; returns how many. Where the
-    caps or the service say no, the rest waits."""
+    """Get advice on every open review that has none; returns how many. If a spending cap is reached
+    or the service fails, the rest waits."""
     done = 0
     for review in writer.reviews(None):
         if review.state is not ReviewState.OPEN or review.advice:
             continue
         try:
-            told = governor.ask(Purpose(OPERATION, review.bank), _question(writer, review), _parse_advice)
+            advice = governor.ask(Purpose(OPERATION, review.bank), _question(writer, review), _parse_advice)
         except (ModelError, SpendError):
             break
         with writer.transaction():
-            writer.put_advice(review.bank, review.id, now(), governor.model, told)
+            writer.put_advice(review.bank, review.id, now(), governor.model, advice)
         done += 1
         tick()
     return done
@@ -81,7 +83,7 @@ def _facts(writer: Writer, review: Review) -> list[Fact]:
 
 
 def _parse_advice(text: str) -> str:
-    """The advice, or a complaint that the model can be told."""
+    """The advice; raises `ModelAnswerError` with a reason for the model if it has none."""
     try:
         value: object = json.loads(text)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Memories by a model, where the settings allow to ask one: five dimensions of each, by network.
+"""Extracts memories from exchanges with a model: for each its network and five dimensions.
 
-Works as summing up does: the work list is what was not tried, an exchange is asked about once it is
-whole, several at once, each answer is checked against the turns and stored in the transaction that
-makes its session stale. Until then, and where nothing comes of it, what rules retain stands.
+It works like `summarise`: the work list is what was not tried yet, only sessions that are over are
+read, several exchanges go into one call, each answer is checked against the turns and stored in the
+transaction that makes its session stale. Without a usable answer, the memories by rules stay.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError, ModelError, SpendError
-from holdfast.inference.chat import Question, Schema
+from holdfast.inference.chat import Question
 from holdfast.model.knowledge import Network
 from holdfast.model.model_calls import ModelSummary
 from holdfast.model.records import Exchange, Session, Turn
@@ -27,11 +27,15 @@ from holdfast.store.protocol import Store
 EXTRACTION = "extraction"
 VERSION = 1
 KIND = "memories"
+# Exchanges in one call. More share the cost of the prompt, and leave less room for each.
 _BATCH = 4
+# The latest sessions that are looked at in one run.
 _MAX_SESSIONS = 40
+# A shorter exchange is a question and its answer, and rarely holds a memory.
 _MIN_TURNS = 3
-_MAX_CHARACTERS = 1000
-_MAX_ITEMS = 12
+# More than any field and any exchange of a good answer has; what is longer is cut.
+_MAX_FIELD_CHARACTERS = 1000
+_MAX_MEMORIES = 12
 
 _TASK = """\
 Each exchange begins with a line of its number. For each give up to four memories that will be worth
@@ -44,36 +48,20 @@ knowing in a year; none if there are none. Of each memory:
 - why: the reason or the motive that was stated, or empty
 - confidence: of an opinion, from 0 to 1, by how firmly it was stated; otherwise null"""
 
-_TEXT_SCHEMA: Schema = {"type": "string"}
-_FIELDS: dict[str, Schema] = {
-    "number": {"type": "integer"},
-    "network": {"type": "string", "enum": [one.value for one in Network]},
-    "what": _TEXT_SCHEMA,
-    "where": _TEXT_SCHEMA,
-    "who": _TEXT_SCHEMA,
-    "why": _TEXT_SCHEMA,
-    "confidence": {"type": ["number", "null"]},
-}
-SCHEMA: Schema = {
-    "type": "object",
-    "properties": {
-        "memories": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": _FIELDS,
-                "required": list(_FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["memories"],
-    "additionalProperties": False,
-}
+_MEMORY_SCHEMA = object_schema(
+    number={"type": "integer"},
+    network={"type": "string", "enum": [one.value for one in Network]},
+    what=TEXT_SCHEMA,
+    where=TEXT_SCHEMA,
+    who=TEXT_SCHEMA,
+    why=TEXT_SCHEMA,
+    confidence={"type": ["number", "null"]},
+)
+SCHEMA = object_schema(memories={"type": "array", "items": _MEMORY_SCHEMA})
 
 
 class ExtractionReport(NamedTuple):
-    """What came of it, and why it went no further, if it did not."""
+    """How many exchanges gave memories and how many did not, and why the run stopped early."""
 
     exchanges: int = 0
     failed: int = 0
@@ -88,7 +76,8 @@ class _PendingExchange(NamedTuple):
 
 
 class Extractor:
-    """Extracts from what waits, with one governor."""
+    """Extracts memories from exchanges that were not tried yet, with one spending governor.
+    `is_over` says whether a session has ended; sessions that ended before `since` are skipped."""
 
     def __init__(
         self,
@@ -110,7 +99,8 @@ class Extractor:
         self._done = ExtractionReport()
 
     def run(self, tick: Callable[[], None] = lambda: None) -> ExtractionReport:
-        """Go through the latest sessions that are over, until a cap or a service says no."""
+        """Process the latest sessions that are over, until a spending cap is reached or the service
+        fails. Calls `tick` before each call."""
         for session in self._store.sessions(None, _MAX_SESSIONS):
             if session.parent or session.ended < self._since or not self._is_over(session):
                 continue
@@ -149,6 +139,8 @@ class Extractor:
         for number, one in enumerate(batch, 1):
             evidence = Evidence.from_turns(one.turns)
             content = checked_memories(drafts.get(number, []), evidence, self._redactor)
+            if not content and not problem:
+                problem_of_one = "nothing was borne out"
             self._store_memories(one, content, problem or ("" if content else "nothing was borne out"))
 
     def _store_memories(self, one: _PendingExchange, content: str, problem: str) -> None:
@@ -166,17 +158,18 @@ class Extractor:
 
 
 def memories_question(texts: Sequence[str]) -> Question:
-    """Ask for the memories of exchanges, numbered from 1."""
+    """Ask for the memories in exchanges, numbered from 1."""
     return build_question(_TASK, texts, SCHEMA, MAX_ANSWER_TOKENS)
 
 
 def parse_memories(text: str) -> dict[int, list[MemoryDraft]]:
-    """The drafts by the number of their exchange; there may be none."""
+    """The drafts by the number of their exchange; there may be none. Raises `ModelAnswerError` if
+    the answer has no list of memories."""
     items: object = parse_object(text).get("memories")
     if not isinstance(items, list):
         raise ModelAnswerError("it has no list of memories.")
     found: dict[int, list[MemoryDraft]] = {}
-    for item in cast(list[object], items)[: _BATCH * _MAX_ITEMS]:
+    for item in cast(list[object], items)[: _BATCH * _MAX_MEMORIES]:
         fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
         number: object = fields.get("number")
         if isinstance(number, int):
@@ -185,13 +178,9 @@ def parse_memories(text: str) -> dict[int, list[MemoryDraft]]:
 
 
 def _parse_draft(fields: dict[str, Any]) -> MemoryDraft:
-    def text(name: str) -> str:
-        value: object = fields.get(name)
-        return value[:_MAX_CHARACTERS] if isinstance(value, str) else ""
-
-    sure: object = fields.get("confidence")
-    known = isinstance(sure, int | float) and not isinstance(sure, bool)
-    confidence = float(cast(float, sure)) if known else None
-    return MemoryDraft(
-        text("network"), text("what"), text("where"), text("who"), text("why"), confidence
-    )
+    given: object = fields.get("confidence")
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    confidence = float(cast(float, given)) if is_number else None
+    names = ("network", "what", "where", "who", "why")
+    texts = (text_field(fields, name, _MAX_FIELD_CHARACTERS) for name in names)
+    return MemoryDraft(*texts, confidence)

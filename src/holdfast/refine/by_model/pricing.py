@@ -1,7 +1,7 @@
-"""What it would take to have a model sum up again what it was asked for in an older way.
+"""Estimates the cost of summarising again what older prompts summarised.
 
-An estimate, made of the very questions that would be asked; only the answers are guessed. Nothing
-is asked, and nothing written.
+The estimate is made of the questions that would be asked; only the length of the answers is
+guessed. No model is called, and nothing is written.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from holdfast.spend.governor import most_of
 from holdfast.spend.prices import Price
 from holdfast.store.protocol import Store
 
-# What an exchange or a digest takes to tell, by guess; a call reserves more than ten times that.
+# A guess at the answer for one exchange or digest; a call reserves more than ten times as much.
 EXPECTED_ANSWER_TOKENS = 300
 
 
 class SessionCost(NamedTuple):
-    """What one session asks for, and about what it takes."""
+    """What is to be summarised in one session, and about how many calls and tokens it takes."""
 
     bank: str
     session: str
@@ -46,7 +46,7 @@ class SessionCost(NamedTuple):
         return Usage(self.tokens_in, self.tokens_out)
 
     def add_call(self, question: Question, answers: int = 1) -> SessionCost:
-        """The same and one call more."""
+        """The cost with one more call, which gives so many answers."""
         return self._replace(
             calls=self.calls + 1,
             tokens_in=self.tokens_in + most_of(question).tokens_in,
@@ -55,9 +55,9 @@ class SessionCost(NamedTuple):
 
 
 class CostEstimate(NamedTuple):
-    """What all of it takes. `sessions` can be summed up again; `capped` ones cannot, since what
-    is left of their caps does not suffice. `usd` is None where no price is known. `days` is how
-    many it lasts, as the caps of a day allow; None if they allow nothing."""
+    """The cost of all sessions. `capped` ones cannot be summarised again, because the rest of their
+    cap is too small. `usd` is None if no price is known. `days` is how many days it takes with the
+    daily caps; None if these allow nothing."""
 
     sessions: tuple[SessionCost, ...] = ()
     capped: tuple[SessionCost, ...] = ()
@@ -76,7 +76,7 @@ def session_costs(
     is_over: Callable[[Session], bool],
     tokens: int,
 ) -> Iterator[SessionCost]:
-    """What each of these sessions asks for, if anything."""
+    """The cost of each of these sessions that exist."""
     for bank, id in sessions:
         session = store.session(bank, id)
         if session is not None:
@@ -103,7 +103,7 @@ def _add_batch(need: SessionCost, batch: list[PendingExchange]) -> SessionCost:
         return need.add_call(prompts.exchanges_question(texts), len(batch))
     for number, part in enumerate(batch[0].parts):
         need = need.add_call(prompts.exchanges_question([part]))
-        # Each part but the first is told what the ones before came to.
+        # Each part but the first gets the summary of the parts before it.
         need = need._replace(tokens_in=need.tokens_in + (EXPECTED_ANSWER_TOKENS if number else 0))
     return need
 
@@ -115,7 +115,7 @@ def estimate_cost(
     spent_today: Spending,
     spent_for: Callable[[str, str], Spending],
 ) -> CostEstimate:
-    """Add up, and hold against the caps."""
+    """The sum of these costs, compared with the caps."""
     sessions: list[SessionCost] = []
     capped: list[SessionCost] = []
     for need in found:
@@ -137,8 +137,8 @@ def estimate_cost(
 
 
 def _fits_caps(need: SessionCost, caps: Caps, price: Price | None, spent: Spending) -> bool:
-    """Whether the whole session can be done: half of it would leave it without a digest. The last
-    call needs the room that every call reserves."""
+    """Whether the caps allow the whole session: half of it would leave it without a digest. The
+    last call needs the tokens that every call reserves."""
     usage = Usage(need.tokens_in, need.tokens_out + prompts.MAX_ANSWER_TOKENS)
     if spent.tokens + usage.tokens_in + usage.tokens_out > caps.session_tokens:
         return False
@@ -156,7 +156,7 @@ def _days_needed(total: Usage, usd: float | None, caps: Caps, today: Spending) -
 
 
 def _days_for_cap(need: float, cap: float, spent: float) -> int | None:
-    """On how many days something is spent, today among them."""
+    """The number of days over which `need` is spent, today included; None without a cap."""
     if cap <= 0:
         return None
     left = max(0.0, cap - spent)

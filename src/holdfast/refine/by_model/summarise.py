@@ -1,10 +1,10 @@
-"""L2 by a model: summaries of exchanges and of sessions, where the settings allow to ask one.
+"""Summarises exchanges and sessions with a model (L2), if the settings allow one.
 
-The work list is derived: sessions with something by rules alone that was not tried. An exchange
-that still goes on is left alone, since it would be paid for again at its next turn. Each answer is
-stored with its check in the transaction that makes its session stale, so that whatever is killed
-is found again and not paid again, but for the call in flight. What comes to nothing is noted, and
-the rules' version stands.
+The work list is derived from the store: sessions with exchanges or digests that only rules have
+made and that were not tried. An exchange that still continues is skipped, because its next turn
+would make the summary outdated. Each checked answer is stored in the transaction that makes its
+session stale, so a run that is killed pays again for the call in flight only. A failed attempt is
+recorded, and the version by rules stays.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Store
 
 SUMMARIES, DIGESTS = "summaries", "digests"
-# A model that cannot take in so much is of no use here.
+# The input is halved until it fits the model, but not below this: a model that accepts less cannot
+# summarise an exchange.
 _MIN_INPUT_TOKENS = 500
 _UNSUPPORTED = "nothing in the answer was borne out by the turns"
 _MISSING = "the model left it out"
@@ -42,7 +43,8 @@ _TOO_SHORT = "too short to be worth a call"
 
 
 class SummaryLimits(NamedTuple):
-    """How much is sent at once, after how many uses of tools, and from when on."""
+    """The size of a prompt, the number of new tool calls from which a running session is
+    summarised, and the time from which on sessions are."""
 
     input_tokens: int
     tool_uses: int
@@ -50,7 +52,7 @@ class SummaryLimits(NamedTuple):
 
 
 class SummaryReport(NamedTuple):
-    """What was summed up, what came to nothing, and why it went no further, if it did not."""
+    """What was summarised, how many attempts failed, and why the run stopped early."""
 
     exchanges: int = 0
     digests: int = 0
@@ -59,7 +61,8 @@ class SummaryReport(NamedTuple):
 
 
 class Summariser:
-    """Sums up what waits, with one governor."""
+    """Summarises what is pending, with one spending governor. `is_over` says whether a session has
+    ended."""
 
     def __init__(
         self,
@@ -80,15 +83,16 @@ class Summariser:
         self._is_rerun = False
 
     def run(self, tick: Callable[[], None] = lambda: None) -> SummaryReport:
-        """Go through the sessions that wait, the latest first, until a cap or a service says no."""
+        """Summarise pending sessions, the latest first, until a spending cap is reached or the
+        service fails. Calls `tick` before each call."""
         waiting = self._store.unsummarised_sessions(self._limits.since, prompts.PROMPT_VERSION)
         return self._run_sessions(waiting, tick)
 
     def rerun(
         self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None] = lambda: None
     ) -> SummaryReport:
-        """The same, for sessions that were summed up when models were asked in an older way. What
-        they made then stands until there is something better."""
+        """Summarise again what older prompts summarised in these sessions. The old summaries stay
+        until there are new ones."""
         self._is_rerun = True
         return self._run_sessions(sessions, tick)
 
@@ -113,8 +117,8 @@ class Summariser:
         self._done = self._done._replace(stopped=error.message)
 
     def _summarise_to_fit(self, session: Session, tick: Callable[[], None]) -> None:
-        """Sum up in ever smaller parts, until they fit into what the model can take in; it stays
-        at that, for the sessions that follow."""
+        """Summarise a session, and halve the size of prompts while the model rejects them as too
+        long. The smaller size is used for all sessions after it."""
         while True:
             try:
                 return self._summarise(session, tick)
@@ -161,8 +165,8 @@ class Summariser:
             self._store_summary(one.exchange, one.hash, content, problem)
 
     def _ask_in_parts(self, session: Session, one: PendingExchange) -> dict[int, ExchangeDraft] | str:
-        """An exchange that does not fit at once: each part with what the ones before came to,
-        and each kept, so that it is paid for once."""
+        """Summarise an exchange part by part, each with the summary of those before it. The summary
+        of each part is stored, so that it is paid for once."""
         notes = ""
         drafts: dict[int, ExchangeDraft] | str = {}
         for part in one.parts:
@@ -182,7 +186,7 @@ class Summariser:
     def _ask_exchanges(
         self, session: Session, question: Question, wanted: int
     ) -> dict[int, ExchangeDraft] | str:
-        """The drafts, or why there are none."""
+        """The drafts by number, or why there are none."""
         purpose = Purpose(SUMMARIES, session.bank, session.id)
         try:
             return self._governor.ask(
@@ -192,7 +196,7 @@ class Summariser:
             return f"the answer could not be used: {error.message}"
 
     def _limit_answer(self, question: Question) -> Question:
-        """Where little fits in, little room is left for the answer: many count both as one."""
+        """Limit the answer to the size of the prompt: many models count both together."""
         return question._replace(tokens=min(question.tokens, self._limits.input_tokens))
 
     def _summarise_session(self, session: Session) -> None:
@@ -223,7 +227,7 @@ class Summariser:
         last: Exchange | None = None,
         kind: str = "",
     ) -> None:
-        """Store what came of a record, and have it laid over."""
+        """Store the summary of a record, or why there is none, and mark its session as stale."""
         last = record if isinstance(record, Exchange) else last
         assert last is not None
         own = kind or ("exchange" if isinstance(record, Exchange) else "digest")

@@ -1,8 +1,7 @@
-"""What a model is to sum up of a session: which exchanges, which of them in one call, and whether
-its digest. Nothing is asked here, so that a price can be told before anything is.
+"""Decides what a model is to summarise of a session: which exchanges, in which batches, and whether
+the digest. Calls no model, so that the cost can be estimated first.
 
-A session is looked at in one of two ways: for what no model has looked at, or `again`, for what
-one was asked in an older way.
+With `again`, what older prompts summarised is selected, otherwise what no model has summarised.
 """
 
 from __future__ import annotations
@@ -17,13 +16,14 @@ from holdfast.refine.sessions.derive import last_assistant_text
 from holdfast.refine.sessions.summaries import digest_hash, exchange_hash
 from holdfast.store.protocol import Writer
 
-# Less than this is said as well by rules.
+# A shorter exchange is not worth a call: rules quote most of it.
 MIN_SUMMARY_BYTES = 200
+# Exchanges in one call. More share the cost of the prompt, and leave less room for each answer.
 _MAX_BATCH = 6
 
 
 class PendingExchange(NamedTuple):
-    """An exchange, and what a model would be shown of it, in as many parts as it takes."""
+    """An exchange, the hash of its turns, and its text in parts that fit a prompt."""
 
     exchange: Exchange
     turns: Sequence[Turn]
@@ -32,12 +32,12 @@ class PendingExchange(NamedTuple):
 
     @property
     def size(self) -> int:
-        return sum(len(part.encode("utf-8", "replace")) for part in self.parts)
+        return sum(map(prompts.size_in_bytes, self.parts))
 
 
 class PendingDigest(NamedTuple):
-    """A digest, and what a model would be shown of its session; "" where there is nothing that
-    it would know better than rules over rules."""
+    """A digest, its last exchange, and the text of its session for a prompt; "" if all exchanges
+    are by rules, because a model would add nothing to the digest by rules."""
 
     digest: Digest
     last: Exchange
@@ -48,8 +48,8 @@ class PendingDigest(NamedTuple):
 def pending_exchanges(
     store: Writer, session: Session, over: bool, tokens: int, again: bool = False
 ) -> Iterator[PendingExchange]:
-    """The exchanges that are whole, and that nobody has tried by the present prompts. What a
-    person said anew needs no model's words."""
+    """The complete exchanges that were not tried with the current prompts. Those that a person
+    corrected are left out."""
     exchanges = store.exchanges(session.bank, session.id)
     for x in exchanges if over or again else exchanges[:-1]:
         if bool(x.author) is not again or x.status is Status.VERIFIED:
@@ -63,7 +63,7 @@ def pending_exchanges(
 def pending_digest(
     store: Writer, session: Session, tokens: int, again: bool = False
 ) -> PendingDigest | None:
-    """The digest of a session that is over, if it was not tried."""
+    """The digest of a session that is over, if it was not tried with the current prompts."""
     digest = store.digest_of(session.bank, session.id)
     exchanges = store.exchanges(session.bank, session.id)
     if digest is None or not exchanges or (digest.author and not again):
@@ -79,13 +79,14 @@ def pending_digest(
 
 
 def batch_exchanges(waiting: Sequence[PendingExchange], tokens: int) -> Iterator[list[PendingExchange]]:
-    """Several short exchanges at once; one that needs parts comes alone."""
-    most = tokens * prompts.BYTES_PER_TOKEN
+    """Batches of exchanges that fit into one prompt. An exchange with several parts is a batch of
+    its own."""
+    max_bytes = tokens * prompts.BYTES_PER_TOKEN
     batch: list[PendingExchange] = []
     size = 0
     for one in waiting:
-        length = len(one.parts[0].encode("utf-8", "replace"))
-        if batch and (len(one.parts) > 1 or len(batch) == _MAX_BATCH or size + length > most):
+        length = prompts.size_in_bytes(one.parts[0])
+        if batch and (len(one.parts) > 1 or len(batch) == _MAX_BATCH or size + length > max_bytes):
             yield batch
             batch, size = [], 0
         batch.append(one)

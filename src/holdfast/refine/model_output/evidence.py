@@ -61,7 +61,7 @@ class Evidence:
         return cls(said, map(trusted_text, turns))
 
     def contains_name(self, name: str) -> bool:
-        """Whether a name occurs in the turns, with or without a line number or brackets after it."""
+        """Whether a name occurs in the turns. A line number or brackets after it do not count."""
         bare = _LINE_SUFFIX.sub("", name).strip(".:/\\").casefold()
         return not bare or bare in self._known
 

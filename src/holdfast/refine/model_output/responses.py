@@ -1,5 +1,7 @@
-"""Parses the answers of a model into typed drafts. Small errors are corrected; an answer that cannot
-be used raises `ModelAnswerError` with a reason that can be sent back to the model.
+"""Parses the answers of a model into typed drafts.
+
+Small errors are corrected. An answer that cannot be used raises `ModelAnswerError` with a reason
+that can be sent back to the model.
 """
 
 from __future__ import annotations

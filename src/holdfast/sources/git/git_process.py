@@ -69,8 +69,8 @@ class Git:
         return "" if done.returncode else done.stdout.decode("utf-8", "replace")
 
     def run(self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> bytes:
-        """What a command prints that must not fail; `known` are variables it is told."""
-        done = self.attempt(*arguments, given=given, known=known)
+        """The output of a command; raises InputError where it fails."""
+        done = self.attempt(*arguments, stdin=stdin, env=env)
         if done.returncode:
             raise InputError(
                 f"git {arguments[0]} failed in {self.folder}: {error_line(done.stderr)}.",

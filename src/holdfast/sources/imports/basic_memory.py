@@ -1,6 +1,6 @@
 """basic-memory's Markdown: notes with frontmatter, observations and relations.
 
-A note gives one record for its text, and one for every observation (`- [category] words #tag
+A note gives one record for its text, and one for every observation (`- [category] text #tag
 (context)`) and every relation (`- kind [[Other note]] (context)`) in it.
 """
 
@@ -18,17 +18,18 @@ from holdfast.sources.rule_files import fence_after
 
 PROGRAM = "basic-memory"
 SCHEME = "memory"
-_LONGEST_LINE = 20_000
+# A longer line is no list item; it stays in the text of the note.
+_MAX_LINE_CHARS = 20_000
 _ITEM = re.compile(r"\s*[-*+]\s+(.*)$")
 _CATEGORY = re.compile(r"\[([^\[\]()]{1,100})\]\s+(\S.*)$")
-_CLOCK = re.compile(r"\d{1,3}:\d{2}[\d:.,\s-]*$")
+_TIME = re.compile(r"\d{1,3}:\d{2}[\d:.,\s-]*$")
 _RELATION = re.compile(
     r"(?:\"([^\"\[\]]{1,100})\"|'([^'\[\]]{1,100})'|([^\s\[\]]{1,100}))\s*"
     r"\[\[([^\[\]]{1,300})\]\]\s*(?:\(([^()]{0,500})\))?\s*$"
 )
 _TAG = re.compile(r"(?<!\S)#([^\s#]{1,60})")
 _CONTEXT = re.compile(r"\s*\(([^()]{1,500})\)$")
-_EMPTIED = re.compile(
+_EMPTY_SECTION = re.compile(
     r"(?m)^#{1,6}[ \t]+(?:observations|relations)[ \t]*\n+(?=#|\Z)", re.IGNORECASE
 )
 
@@ -36,20 +37,20 @@ _EMPTIED = re.compile(
 def read(path: Path) -> Iterator[ImportItem]:
     """Every note of a folder, or the one that is named."""
     base = path if path.is_dir() else path.parent
-    found = False
+    has_notes = False
     for file in find_notes(path):
-        found = True
+        has_notes = True
         note = read_note(file, base)
         if note is None:
             yield SkippedRecord("note", "too-large", failed=True)
         else:
-            yield from _given(note)
-    if not found:
+            yield from _note_records(note)
+    if not has_notes:
         raise InputError(f"There are no Markdown files in {path}.", "Name a folder with notes.")
 
 
-def _given(note: Note) -> Iterator[ImportItem]:
-    place = note.first_value("permalink") or address_part(note.name.removesuffix(".md").lower())
+def _note_records(note: Note) -> Iterator[ImportItem]:
+    permalink = note.first_value("permalink") or address_part(note.name.removesuffix(".md").lower())
     title = note.first_value("title") or note.path.stem
     time = normal_time(note.first_value("created", "date")) or note.time
     tags = [
@@ -58,52 +59,52 @@ def _given(note: Note) -> Iterator[ImportItem]:
         for tag in word.split(",")
     ]
     labels = tuple(dict.fromkeys(filter(None, (note.first_value("type"), *tags))))
-    left: list[str] = []
-    inside: list[DraftRecord] = []
+    other_lines: list[str] = []
+    items: list[DraftRecord] = []
     fence = ""
     for line in note.text.split("\n"):
         fence = fence_after(line, fence)
-        item = None if fence or len(line) > _LONGEST_LINE else _ITEM.match(line)
-        made = item and _of_item(item.group(1).strip(), title, place, time)
-        if made:
-            inside.append(made)
+        item = None if fence or len(line) > _MAX_LINE_CHARS else _ITEM.match(line)
+        record = item and _item_record(item.group(1).strip(), title, permalink, time)
+        if record:
+            items.append(record)
         else:
-            left.append(line)
-    text = _EMPTIED.sub("", "\n".join(left).strip() + "\n").strip()
+            other_lines.append(line)
+    text = _EMPTY_SECTION.sub("", "\n".join(other_lines).strip() + "\n").strip()
     yield checked(
-        DraftRecord("note", ("note", place), title, text, time, _name(place), labels=labels)
+        DraftRecord("note", ("note", permalink), title, text, time, _uri(permalink), labels=labels)
     )
-    for record in inside:
+    for record in items:
         yield checked(record)
 
 
-def _name(*parts: str) -> str:
+def _uri(*parts: str) -> str:
     return f"{SCHEME}://{'/'.join(address_part(part) for part in parts)}"
 
 
-def _of_item(text: str, title: str, place: str, time: str) -> DraftRecord | None:
+def _item_record(text: str, title: str, permalink: str, time: str) -> DraftRecord | None:
     relation = _RELATION.match(text)
     if relation:
         kind = next(filter(None, relation.groups()[:3]))
         other, context = relation.group(4).partition("|")[0].strip(), relation.group(5)
-        said = f"{title} {kind.replace('_', ' ')} {other}" + (f" ({context})" if context else "")
-        key = ("relation", place, kind, other)
+        text = f"{title} {kind.replace('_', ' ')} {other}" + (f" ({context})" if context else "")
+        key = ("relation", permalink, kind, other)
         return DraftRecord(
-            "relation", key, "", said, time, _name(place, kind, other.lower()), labels=(kind,)
+            "relation", key, "", text, time, _uri(permalink, kind, other.lower()), labels=(kind,)
         )
     found = _CATEGORY.match(text)
     category = found.group(1).strip() if found else ""
     if (len(category) == 1 and not category.isalnum()) or category in ("x", "X"):
-        return None  # a box to tick
-    is_clock = bool(_CLOCK.match(category))
+        return None  # a checkbox
+    is_time = bool(_TIME.match(category))
     tags = _TAG.findall(text)
-    if (not category or is_clock) and not tags:
+    if (not category or is_time) and not tags:
         return None
-    words = found.group(2) if found and not is_clock else text
+    words = found.group(2) if found and not is_time else text
     context = _CONTEXT.search(words)
-    labels = tuple(dict.fromkeys(filter(None, ("" if is_clock else category, *tags))))
+    labels = tuple(dict.fromkeys(filter(None, ("" if is_time else category, *tags))))
     short = address_part(_CONTEXT.sub("", words).lower())[:100]
-    name = _name(place, "observations", category.lower() or "note", short)
-    key = ("observation", place, category, _CONTEXT.sub("", words))
-    said = words if not context else f"{_CONTEXT.sub('', words)} ({context.group(1)})"
-    return DraftRecord("observation", key, title, said, time, name, labels=labels)
+    name = _uri(permalink, "observations", category.lower() or "note", short)
+    key = ("observation", permalink, category, _CONTEXT.sub("", words))
+    text = words if not context else f"{_CONTEXT.sub('', words)} ({context.group(1)})"
+    return DraftRecord("observation", key, title, text, time, name, labels=labels)

@@ -1,7 +1,7 @@
-"""What Claude Code keeps in Markdown: the notes it takes for itself, and files of instructions.
+"""Reads Claude Code's Markdown: the notes of its own memory, and instruction files.
 
-A folder may be that of all settings (`~/.claude`), one project's notes (`…/memory`), or a project.
-A note is one record; a file of instructions is one record a section.
+A folder may be `~/.claude`, one project's notes (`…/memory`), or a project. A note is one record; an
+instruction file is one record a section.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from holdfast.sources.rule_files import read_rule_file
 
 PROGRAM = "claude-code"
 SCHEME = "claude-memory"
-_INDEX = "MEMORY.md"
-_RULES = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md")
-_LINES_LOOKED_AT = 50
-_LINE_LIMIT = 1_000_000
+_INDEX_FILE = "MEMORY.md"
+_RULE_FILES = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md")
+# How far into a transcript the folder of its project is looked for.
+_MAX_LINES = 50
+_MAX_LINE_BYTES = 1_000_000
 
 
 def read(path: Path) -> Iterator[ImportItem]:
@@ -32,18 +33,18 @@ def read(path: Path) -> Iterator[ImportItem]:
         is_rules = path.name.upper().startswith("CLAUDE")
         yield from _sections(path, "") if is_rules else _notes(path.parent, [path])
         return
-    found = False
+    has_records = False
     folders = sorted(path.glob("projects/*/memory"))
-    if (path / _INDEX).is_file() or path.name == "memory":
+    if (path / _INDEX_FILE).is_file() or path.name == "memory":
         folders.append(path)
     for folder in folders:
-        found = True
+        has_records = True
         yield from _notes(folder, list(find_notes(folder)))
-    for name in _RULES:
+    for name in _RULE_FILES:
         if (path / name).is_file():
-            found = True
+            has_records = True
             yield from _sections(path / name, "" if folders else str(path.absolute()))
-    if not found:
+    if not has_records:
         raise InputError(
             f"There are neither notes nor instructions of Claude Code in {path}.",
             "Name ~/.claude, a folder …/memory below its projects, a project, or a CLAUDE.md.",
@@ -58,7 +59,7 @@ def _notes(folder: Path, files: list[Path]) -> Iterator[ImportItem]:
         if note is None:
             yield SkippedRecord("note", "too-large", failed=True)
             continue
-        kind = "index" if file.name == _INDEX else "note"
+        kind = "index" if file.name == _INDEX_FILE else "note"
         title = note.first_value("description", "name") or (file.stem if kind == "note" else "")
         type = note.first_value("metadata.type", "type")
         yield checked(
@@ -76,16 +77,16 @@ def _notes(folder: Path, files: list[Path]) -> Iterator[ImportItem]:
 
 
 def _project(folder: Path) -> str:
-    """The folder that a project's transcripts were made in, else what Claude Code calls it; ""
-    where the notes lie somewhere else."""
+    """The project's folder according to its transcripts, or Claude Code's name of it; "" where the
+    notes are somewhere else."""
     for path in sorted(folder.glob("*.jsonl")):
         with path.open("rb") as file:
-            for line in islice(iter(lambda: file.readline(_LINE_LIMIT), b""), _LINES_LOOKED_AT):
+            for line in islice(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), _MAX_LINES):
                 try:
-                    told = mapping(json.loads(line))
+                    record = mapping(json.loads(line))
                 except (ValueError, RecursionError):
                     continue
-                if cwd := string(told, "cwd"):
+                if cwd := string(record, "cwd"):
                     return cwd
     return folder.name if folder.parent.name == "projects" else ""
 
@@ -95,24 +96,24 @@ def _sections(file: Path, project: str) -> Iterator[ImportItem]:
     if note is None:
         yield SkippedRecord("instruction", "too-large", failed=True)
         return
-    met: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for section in read_rule_file(file.read_bytes()).sections:
-        again = met[section.heading] = met.get(section.heading, 0) + 1
-        place = address_part(f"{section.heading}{f' {again}' if again > 1 else ''}")
-        where = file.absolute().as_posix()
+        count = counts[section.heading] = counts.get(section.heading, 0) + 1
+        anchor = address_part(f"{section.heading}{f' {count}' if count > 1 else ''}")
+        full_path = file.absolute().as_posix()
         yield checked(
             DraftRecord(
                 "instruction",
-                (where, section.heading, str(again)),
+                (full_path, section.heading, str(count)),
                 section.heading,
                 section.text,
                 note.time,
-                f"{SCHEME}://{_quoted(where)}{f'#{place}' if place else ''}",
+                f"{SCHEME}://{_quoted(full_path)}{f'#{anchor}' if anchor else ''}",
                 project,
             )
         )
 
 
 def _quoted(path: str) -> str:
-    """A path as part of an address, byte for byte, though it may be no UTF-8."""
+    """A path as part of a URI, byte for byte, even if it is no UTF-8."""
     return quote(path, errors="surrogateescape")

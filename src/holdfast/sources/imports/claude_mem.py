@@ -1,7 +1,7 @@
-"""claude-mem's database: observations, summaries of sessions, and what people asked.
+"""Reads claude-mem's database: observations, session summaries, and prompts.
 
-It is opened so that it cannot be changed, while claude-mem goes on. Tables and columns had other
-names in earlier versions, and fewer of them; whatever is there is read.
+It is opened read-only, while claude-mem may be running. Earlier versions had other and fewer tables
+and columns; those that exist are read.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from holdfast.sources.json_fields import normal_time
 
 PROGRAM = "claude-mem"
 _MAGIC = b"SQLite format 3\x00"
-_WAL = 2
-_PATIENCE_S = 5.0
-_WHAT = "claude-mem's database, usually ~/.claude-mem/claude-mem.db"
+# Byte 18 of a database in write-ahead mode.
+_WAL_MODE = 2
+# How long to wait for claude-mem to release its database.
+_LOCK_TIMEOUT_S = 5.0
+_DESCRIPTION = "claude-mem's database, usually ~/.claude-mem/claude-mem.db"
 _TABLES = {"observations": "observation", "session_summaries": "summary", "user_prompts": "prompt"}
-# Where a column had another name before, from the latest to the first.
-_SESSION = ("memory_session_id", "sdk_session_id", "session_id")
-_ASKED_IN = ("content_session_id", "claude_session_id")
+# Columns that had other names in earlier versions, the latest first.
+_SESSION_COLUMNS = ("memory_session_id", "sdk_session_id", "session_id")
+_PROMPT_SESSION_COLUMNS = ("content_session_id", "claude_session_id")
 _SECTIONS = (
     ("Request", "request"),
     ("Investigated", "investigated"),
@@ -45,13 +47,13 @@ def read(path: Path) -> Iterator[ImportItem]:
             raise InputError(
                 f"{path} is a database, but not claude-mem's: it has none of the tables "
                 f"{', '.join(_TABLES)}.",
-                f"Name {_WHAT}.",
+                f"Name {_DESCRIPTION}.",
             )
         projects = _projects(database) if "sdk_sessions" in tables else {}
         for table, kind in _TABLES.items():
             if table in tables:
                 for row in _rows(database, table):
-                    yield _given(row, kind, projects)
+                    yield _import_item(row, kind, projects)
 
 
 @contextmanager
@@ -61,29 +63,29 @@ def _opened(path: Path) -> Generator[sqlite3.Connection]:
             head = file.read(20)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read: {error.strerror or error}.", f"Name {_WHAT}."
+            f"{path} cannot be read: {error.strerror or error}.", f"Name {_DESCRIPTION}."
         ) from error
     if not head.startswith(_MAGIC) or len(head) < 20:
-        raise InputError(f"{path} is not a SQLite database.", f"Name {_WHAT}.")
-    # Nobody has a database open in write-ahead mode whose log is not there: then nothing need be
-    # made beside it, not even for reading.
-    quiet = head[18] == _WAL and not path.with_name(f"{path.name}-wal").exists()
-    uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if quiet else ''}"
+        raise InputError(f"{path} is not a SQLite database.", f"Name {_DESCRIPTION}.")
+    # Without a log nobody has the database open. `immutable` then avoids creating one, which even
+    # reading would do in write-ahead mode.
+    is_closed = head[18] == _WAL_MODE and not path.with_name(f"{path.name}-wal").exists()
+    uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
     try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S)) as database:
+        with closing(sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT_S)) as database:
             database.execute("PRAGMA query_only = ON")
-            database.execute("BEGIN")  # one moment of it, whatever is written meanwhile
+            database.execute("BEGIN")  # one consistent state, whatever is written meanwhile
             database.text_factory = _text
             yield database
     except sqlite3.DatabaseError as error:
-        raise _told(path, error) from error
+        raise _input_error(path, error) from error
 
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _told(path: Path, error: sqlite3.DatabaseError) -> InputError:
+def _input_error(path: Path, error: sqlite3.DatabaseError) -> InputError:
     why = str(error)
     if "locked" in why or "busy" in why:
         return InputError(
@@ -109,20 +111,20 @@ def _rows(database: sqlite3.Connection, table: str) -> Iterator[_Row]:
 
 
 def _projects(database: sqlite3.Connection) -> dict[str, str]:
-    """The project of each session, by any of its names."""
+    """The project of each session, by any of its ids."""
     found: dict[str, str] = {}
     for row in _rows(database, "sdk_sessions"):
-        for name in (*_SESSION, *_ASKED_IN, "id"):
+        for name in (*_SESSION_COLUMNS, *_PROMPT_SESSION_COLUMNS, "id"):
             if row.get(name) is not None:
                 found[f"{name == 'id'}:{row[name]}"] = _word(row, "project")
     return found
 
 
-def _given(row: _Row, kind: str, projects: dict[str, str]) -> ImportItem:
+def _import_item(row: _Row, kind: str, projects: dict[str, str]) -> ImportItem:
     id = row.get("id", row.get("number_"))
     if not isinstance(id, int):
         return SkippedRecord(kind, "wrong-shape", failed=True)
-    session = _first(row, _SESSION if kind != "prompt" else _ASKED_IN)
+    session = _first(row, _SESSION_COLUMNS if kind != "prompt" else _PROMPT_SESSION_COLUMNS)
     by_session = projects.get(f"False:{session}") or projects.get(
         f"True:{row.get('session_db_id')}", ""
     )

@@ -1,6 +1,6 @@
-"""What a reader makes of one record of another program, before it has a bank or is redacted.
+"""The records that importers read from other programs, before they have a bank and are redacted.
 
-Every record that a source holds is given once: as a draft, or as one that was left out and why.
+A reader gives every record of its source once: as a draft, or as skipped with a reason.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError
 
+# A longer text is no memory but a whole file; the record fails.
 MAX_TEXT_CHARS = 200_000
-_HALF = re.compile("[\ud800-\udfff]")
-_LARGEST_JSON = 256 * 1024 * 1024
-_OURS = "holdfast-export"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# The file is parsed at once, which takes several times its size in memory.
+_MAX_JSON_BYTES = 256 * 1024 * 1024
+_OWN_FORMAT = "holdfast-export"
 
 
 class DraftRecord(NamedTuple):
-    """One record as its program has it; `key` is what it is known by there, `origin` its name. A
-    `project` is what the program itself calls it, "" where it tells of none."""
+    """One record of another program. `key` identifies it there, `origin` is its URI, and `project`
+    is the program's own name of the project, "" where it has none."""
 
     kind: str
     key: tuple[str, ...]
@@ -36,7 +38,7 @@ class DraftRecord(NamedTuple):
 
 
 class SkippedRecord(NamedTuple):
-    """One record that gives nothing, or cannot be understood, and why."""
+    """A record that holds nothing, or cannot be understood, and why."""
 
     kind: str
     reason: str
@@ -44,24 +46,28 @@ class SkippedRecord(NamedTuple):
 
 
 ImportItem = DraftRecord | SkippedRecord
-# Called with how many records were read, and how many there are.
+# Called with the number of records that were read, and of all.
 ProgressCallback = Callable[[int, int], None]
 
 
 def replace_surrogates(text: str) -> str:
-    """The text with a mark for each half of a character: escaped ones of JSON, bytes in names of
-    files that are no UTF-8."""
-    return _HALF.sub("\ufffd", text)
+    """The text with U+FFFD for each lone surrogate, which JSON escapes and file names that are no
+    UTF-8 can contain, and no store accepts."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def checked(draft: DraftRecord) -> ImportItem:
-    """The draft itself, without halves of characters, which no store takes; or why there is nothing
-    to keep of it. What it is known by stays as it is."""
-    draft = DraftRecord(
-        replace_surrogates(draft.kind), draft.key, replace_surrogates(draft.title), replace_surrogates(draft.text), draft.time,
-        replace_surrogates(draft.origin), replace_surrogates(draft.project), replace_surrogates(draft.session),
-        tuple(map(replace_surrogates, draft.files)), tuple(map(replace_surrogates, draft.labels)),
-    )  # fmt: skip
+    """The draft without lone surrogates, except in its key; or why it is skipped."""
+    draft = draft._replace(
+        kind=replace_surrogates(draft.kind),
+        title=replace_surrogates(draft.title),
+        text=replace_surrogates(draft.text),
+        origin=replace_surrogates(draft.origin),
+        project=replace_surrogates(draft.project),
+        session=replace_surrogates(draft.session),
+        files=tuple(map(replace_surrogates, draft.files)),
+        labels=tuple(map(replace_surrogates, draft.labels)),
+    )
     if not (draft.text.strip() or draft.title.strip()):
         return SkippedRecord(draft.kind, "empty")
     if len(draft.text) > MAX_TEXT_CHARS:
@@ -70,8 +76,9 @@ def checked(draft: DraftRecord) -> ImportItem:
 
 
 def load_json(path: Path, what: str) -> Any:
-    """The one JSON value of a file, or of one value a line; in words what is wrong otherwise."""
-    data = read_bytes(path, _LARGEST_JSON, what)
+    """The JSON value of a file, or the list of its values if it has one a line. `what` describes the
+    file in error messages."""
+    data = read_bytes(path, _MAX_JSON_BYTES, what)
     try:
         # A shell on Windows may have written it as UTF-16.
         text = data.decode(json.detect_encoding(data)).removeprefix("\ufeff")
@@ -82,13 +89,13 @@ def load_json(path: Path, what: str) -> Any:
     except RecursionError as error:
         raise InputError(f"{path} is nested too deeply.", "Check the file.") from error
     except ValueError as error:
-        lines = _by_line(text)
+        lines = _parse_lines(text)
         if lines is None:
             raise InputError(
                 f"{path} is not whole JSON, so not {what}: {error}.",
                 "Export it again; nothing was imported.",
             ) from error
-        if _is_ours(lines[0]):
+        if _is_own_export(lines[0]):
             raise InputError(
                 f"{path} is an export of Holdfast's, not {what}.",
                 "`holdfast import holdfast FILE` brings it back; nothing was imported.",
@@ -96,26 +103,26 @@ def load_json(path: Path, what: str) -> Any:
         return lines
 
 
-def _is_ours(first: object) -> bool:
-    return isinstance(first, dict) and cast(dict[str, object], first).get("format") == _OURS
+def _is_own_export(first: object) -> bool:
+    return isinstance(first, dict) and cast(dict[str, object], first).get("format") == _OWN_FORMAT
 
 
-def _by_line(text: str) -> list[Any] | None:
-    """One JSON value a line, if it is that."""
+def _parse_lines(text: str) -> list[Any] | None:
+    """One JSON value a line; None where it is something else."""
     try:
         return [json.loads(line) for line in text.splitlines() if line.strip()] or None
     except (ValueError, RecursionError):
         return None
 
 
-def read_bytes(path: Path, most: int, what: str) -> bytes:
-    """What a file holds, unless it is none, cannot be read, or is too large to be one of these."""
+def read_bytes(path: Path, max_bytes: int, what: str) -> bytes:
+    """The content of a file; raises InputError where there is none, or it is too large."""
     if not path.is_file():
         raise InputError(f"{path} is not a file.", f"Name {what}.")
     try:
-        if path.stat().st_size > most:
+        if path.stat().st_size > max_bytes:
             raise InputError(
-                f"{path} is larger than {most // 1024 // 1024} MB.", "Export it in parts."
+                f"{path} is larger than {max_bytes // 1024 // 1024} MB.", "Export it in parts."
             )
         return path.read_bytes()
     except OSError as error:

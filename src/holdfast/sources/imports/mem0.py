@@ -1,4 +1,4 @@
-"""mem0's memories: what its API lists, as JSON, or what its plugin exports, as Markdown blocks."""
+"""Reads mem0's memories: JSON from its API, or the Markdown blocks that its plugin exports."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from holdfast.sources.json_fields import Record, items, mapping, normal_time, st
 from holdfast.sources.rule_files import decode
 
 PROGRAM = "mem0"
-_WHAT = "a JSON file of memories as mem0's API lists them, or an export of its plugin"
-_LARGEST = 64 * 1024 * 1024
-_LISTS = ("results", "memories", "data")
-_WORDS = ("memory", "content", "text", "data")
-_RUNS = ("run_id", "session_id")
+_DESCRIPTION = "a JSON file of memories as mem0's API lists them, or an export of its plugin"
+_MAX_MARKDOWN_BYTES = 64 * 1024 * 1024
+_LIST_FIELDS = ("results", "memories", "data")
+_TEXT_FIELDS = ("memory", "content", "text", "data")
+_SESSION_FIELDS = ("run_id", "session_id")
 
 
 def read(path: Path) -> Iterator[ImportItem]:
@@ -32,14 +32,16 @@ def read(path: Path) -> Iterator[ImportItem]:
     if path.suffix.lower() in (".md", ".markdown"):
         yield from _blocks(path)
         return
-    told = load_json(path, _WHAT)
-    pages = cast(list[Any], told) if isinstance(told, list) else [told]
-    if not isinstance(told, list) and not _is_page(told):
-        raise InputError(f"{path} holds no list of memories.", f"Name {_WHAT}.")
+    value = load_json(path, _DESCRIPTION)
+    pages = cast(list[Any], value) if isinstance(value, list) else [value]
+    if not isinstance(value, list) and not _is_page(value):
+        raise InputError(f"{path} holds no list of memories.", f"Name {_DESCRIPTION}.")
     for one in pages:
         if _is_page(one):
             page = mapping(one)
-            found = next(items(page[name]) for name in _LISTS if isinstance(page.get(name), list))
+            found = next(
+                items(page[name]) for name in _LIST_FIELDS if isinstance(page.get(name), list)
+            )
             for record in found:
                 yield _memory(record)
             for relation in items(page.get("relations")):
@@ -49,13 +51,13 @@ def read(path: Path) -> Iterator[ImportItem]:
 
 
 def _is_page(value: object) -> bool:
-    return any(isinstance(mapping(value).get(name), list) for name in _LISTS)
+    return any(isinstance(mapping(value).get(name), list) for name in _LIST_FIELDS)
 
 
 def _memory(value: object) -> ImportItem:
     record = mapping(value)
-    text = next((word for name in _WORDS if (word := string(record, name).strip())), "")
-    if not record or not (text or any(name in record for name in _WORDS)):
+    text = next((word for name in _TEXT_FIELDS if (word := string(record, name).strip())), "")
+    if not record or not (text or any(name in record for name in _TEXT_FIELDS)):
         return SkippedRecord("memory", "wrong-shape", failed=True)
     if record.get("replaced_by"):
         return SkippedRecord("memory", "superseded")
@@ -63,7 +65,7 @@ def _memory(value: object) -> ImportItem:
     id = str(record.get("id") or content_id(text))
     kind = string(extra, "type")
     labels = [kind, *(one for one in items(record.get("categories")) if isinstance(one, str))]
-    run = next((word for name in _RUNS if (word := string(record, name))), "")
+    run = next((word for name in _SESSION_FIELDS if (word := string(record, name))), "")
     return checked(
         DraftRecord(
             "memory",
@@ -86,14 +88,14 @@ def _relation(value: object) -> ImportItem:
     target = string(record, "target") or string(record, "destination")
     if not (source and kind and target):
         return SkippedRecord("relation", "wrong-shape", failed=True)
-    said = f"{source} {kind} {target}".replace("_", " ")
+    text = f"{source} {kind} {target}".replace("_", " ")
     name = f"{PROGRAM}://relation/{content_id(source, kind, target)}"
-    return DraftRecord("relation", (source, kind, target), "", said, "", name, labels=(kind,))
+    return DraftRecord("relation", (source, kind, target), "", text, "", name, labels=(kind,))
 
 
 def _blocks(path: Path) -> Iterator[ImportItem]:
-    """Blocks between lines of dashes: what is told of a memory, then its words."""
-    lines = decode(read_bytes(path, _LARGEST, _WHAT)).split("\n")
+    """The memories of blocks between lines of dashes: fields, then text, in turn."""
+    lines = decode(read_bytes(path, _MAX_MARKDOWN_BYTES, _DESCRIPTION)).split("\n")
     parts = [""]
     for line in lines:
         if line.rstrip() == "---":
@@ -101,15 +103,18 @@ def _blocks(path: Path) -> Iterator[ImportItem]:
         else:
             parts[-1] += line + "\n"
     if len(parts) < 3:
-        raise InputError(f"{path} is no export of mem0.", f"Name {_WHAT}.")
+        raise InputError(f"{path} is no export of mem0.", f"Name {_DESCRIPTION}.")
     for head, text in zip(parts[1::2], parts[2::2], strict=False):
-        told: Record = {}
+        fields: Record = {}
         for line in head.splitlines():
             key, _, value = line.partition(":")
-            told[key.strip()] = value.strip()
-        told["metadata"] = {"type": told.get("type", ""), "files": _listed(told, "files")}
-        yield _memory({**told, "memory": text, "categories": _listed(told, "categories")})
+            fields[key.strip()] = value.strip()
+        fields["metadata"] = {
+            "type": fields.get("type", ""),
+            "files": _split_list(fields, "files"),
+        }
+        yield _memory({**fields, "memory": text, "categories": _split_list(fields, "categories")})
 
 
-def _listed(told: Record, name: str) -> list[str]:
-    return [part.strip() for part in string(told, name).split(",") if part.strip()]
+def _split_list(fields: Record, name: str) -> list[str]:
+    return [part.strip() for part in string(fields, name).split(",") if part.strip()]

@@ -1,7 +1,7 @@
-"""Markdown of other programs: which files there are, what their frontmatter says, and what follows.
+"""Reads Markdown notes of other programs: their frontmatter and their text.
 
-Frontmatter is read as far as notes use it: words, lists in either style, and one level below a
-key. What cannot be understood is passed over; nothing in a note is ever run or followed.
+Frontmatter is parsed as far as notes use it: values, lists in either style, and one level below a
+key. What cannot be parsed is ignored; nothing in a note is run or followed.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from holdfast.errors import InputError
 from holdfast.sources.json_fields import normal_time
 from holdfast.sources.rule_files import decode, frontmatter_end
 
+# A larger file is no note.
 MAX_NOTE_BYTES = 1_000_000
 _KEY = re.compile(r"([A-Za-z_][\w.-]{0,60})\s*:\s*(.*)$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
 _QUOTES = "\"' \t"
-_NOT_NAMED = re.compile(r"[^\w/.-]+")
+_NOT_IN_ADDRESS = re.compile(r"[^\w/.-]+")
 
 
 class Note(NamedTuple):
-    """A file taken apart: where it lies below the folder that was named, its frontmatter with a
-    list of words under each key, its text, and when it was last written."""
+    """A note: its path, its name below the imported folder, the values of its frontmatter by key,
+    its text, and when it was last written."""
 
     path: Path
     name: str
@@ -36,14 +37,14 @@ class Note(NamedTuple):
     time: str
 
     def first_value(self, *keys: str) -> str:
-        """The first word under any of some keys, or ""."""
-        found = (words[0] for key in keys if (words := self.frontmatter.get(key)))
+        """The first value of the first of some keys that is there, or ""."""
+        found = (values[0] for key in keys if (values := self.frontmatter.get(key)))
         return next(found, "")
 
 
 def find_notes(path: Path) -> Iterator[Path]:
-    """The Markdown files of a folder, or the one that is named; links are not followed, and what
-    begins with a dot is left alone."""
+    """The Markdown files of a folder, or the one file. Links are not followed; files and folders
+    that begin with a dot are left out."""
     if path.is_file():
         yield path
         return
@@ -57,7 +58,7 @@ def find_notes(path: Path) -> Iterator[Path]:
 
 
 def read_note(path: Path, base: Path) -> Note | None:
-    """One file; None if it is too large to be a note."""
+    """The note of a file; None if it is too large."""
     try:
         stat = path.stat()
         if stat.st_size > MAX_NOTE_BYTES:
@@ -69,31 +70,33 @@ def read_note(path: Path, base: Path) -> Note | None:
         ) from error
     lines = decode(raw).split("\n")
     end = frontmatter_end(lines)
-    told = dict(_frontmatter(lines[1 : end - 1])) if end else {}
+    frontmatter = dict(_frontmatter(lines[1 : end - 1])) if end else {}
     written = datetime.fromtimestamp(stat.st_mtime, UTC).isoformat()
     below = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
-    return Note(path, below.as_posix(), told, "\n".join(lines[end:]).strip(), normal_time(written))
+    return Note(
+        path, below.as_posix(), frontmatter, "\n".join(lines[end:]).strip(), normal_time(written)
+    )
 
 
 def _frontmatter(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each key with its words; a key below another is told with both names and a dot."""
-    above, under = "", ""
-    words: dict[str, list[str]] = {}
+    """Each key with its values; a key below another is `outer.inner`."""
+    outer, key = "", ""
+    values: dict[str, list[str]] = {}
     for line in lines:
-        inner = line.startswith((" ", "\t"))
+        is_inner = line.startswith((" ", "\t"))
         item, found = _ITEM.match(line), _KEY.match(line.strip())
-        if item and under:
-            words.setdefault(under, []).extend(_words(item.group(1), False))
+        if item and key:
+            values.setdefault(key, []).extend(_split_values(item.group(1), False))
         elif found:
-            above = above if inner else found.group(1)
-            under = f"{above}.{found.group(1)}" if inner else above
-            words[under] = _words(found.group(2), True)
-    yield from words.items()
+            outer = outer if is_inner else found.group(1)
+            key = f"{outer}.{found.group(1)}" if is_inner else outer
+            values[key] = _split_values(found.group(2), True)
+    yield from values.items()
 
 
-def _words(value: str, split: bool) -> list[str]:
+def _split_values(value: str, is_list: bool) -> list[str]:
     value = value.strip()
-    if split and value.startswith("[") and value.endswith("]"):
+    if is_list and value.startswith("[") and value.endswith("]"):
         parts = value[1:-1].split(",")
     else:
         parts = [value]
@@ -101,5 +104,5 @@ def _words(value: str, split: bool) -> list[str]:
 
 
 def address_part(text: str) -> str:
-    """A text as a part of an address: no blanks, nothing that has a meaning there."""
-    return quote(_NOT_NAMED.sub("-", text.strip()).strip("-"), safe="/.-_")
+    """A text as part of a URI: spaces become dashes, special characters are quoted."""
+    return quote(_NOT_IN_ADDRESS.sub("-", text.strip()).strip("-"), safe="/.-_")

@@ -1,1 +1,1 @@
-"""Memory servers of a team: `remote_config` lists those that the user added, `client` talks to one."""
+"""Memory servers of a team: `remote_config` has those that the user added, `client` queries one."""

@@ -1,4 +1,20 @@
-"""The pages, one module each; a page is a look through the desk and a template."""
+"""The web pages, one module each: a route that reads or changes the memory and renders a template.
+
+To add a page:
+
+1. Write a module here with a `router` and a function that takes `request: PageRequestDep`. Read with
+   `await request.pool.read(task)`, or `request.pool.run(task)` for a task that searches with models
+   or changes something; a task is a function of the memory. Return `request.render(template, …)`. A
+   form first calls `await request.form()`, which checks that it came from one of our pages, and
+   ends with `redirect_with_note`.
+2. Add the module to `ROUTERS` below.
+3. Enter its routes in `interfaces/http/auth/permissions`; a route that is missing there needs an
+   admin key for every bank.
+4. Write the template in `interfaces/ui/templates`; it extends `base.html`. Texts are escaped, and a
+   name that is not passed to the template is an error.
+5. To show it in the navigation, add it to `PLACES` in `interfaces/ui/render`. Texts that a page
+   shows after a change are in `interfaces/ui/notes`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The first page: a question; and its investigation, followed while it goes on, with an answer
-whose citations open in place, and questions that follow."""
+"""The first page, with the question form; and the page of a research session, which shows its steps
+while it runs, the answer with its citations, and a form for further questions."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from holdfast.research.session_journal import Line, SessionState, SessionSummary
 router = APIRouter()
 _MAX_QUESTION_CHARS = 4000
 _RECENT_SESSIONS = 8
+# Characters of a cited record, and of the turns before and after a cited turn.
 _MAX_CONTEXT_CHARS = 700
 _NOTES = {
     "stopping": "It is told to stop.",
@@ -52,7 +53,7 @@ class _ResearchView(NamedTuple):
 
 @router.get("/")
 async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = "") -> HTMLResponse:
-    """The question; one that is in the address is answered at once."""
+    """The question form; a question in the URL is answered at once, without a model."""
     question = q.strip()[:_MAX_QUESTION_CHARS]
     if question:
         found = await request.pool.run(lambda memory: _answer_now(memory, question, bank))
@@ -64,7 +65,7 @@ async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = 
 
 @router.post("/ask")
 async def begin(request: PageRequestDep) -> RedirectResponse:
-    """Begin an investigation, or go on with one."""
+    """Start a research session, or ask a further question in one."""
     form = await request.form()
     question = form.get("q", "").strip()[:_MAX_QUESTION_CHARS]
     session = form.get("session", "")
@@ -72,7 +73,7 @@ async def begin(request: PageRequestDep) -> RedirectResponse:
         raise InputError("There is no question.", "Write one.")
     wish = Wish(question, form.get("bank") or "all")
     id = request.research_runs.start(wish, session)
-    # What is asked on is asked of the same bank.
+    # Further questions are asked of the same bank.
     kept = f"?{urlencode({'bank': form['bank']})}" if form.get("bank") else ""
     return RedirectResponse(f"/research/{id}{kept}#latest", 303)
 
@@ -81,13 +82,13 @@ async def begin(request: PageRequestDep) -> RedirectResponse:
 async def research(
     request: PageRequestDep, id: str, bank: str = "", note: str = ""
 ) -> HTMLResponse:
-    """An investigation: what was asked, found and answered so far."""
+    """A research session: questions, steps and answers so far."""
     name = request.research_runs.find(id)
 
     def load(memory: Holdfast) -> tuple[str, _ResearchView]:
         found = _research_view(memory, *request.research_runs.read(memory, name))
         begun = name in sessions_of(memory.settings).ids()
-        # What never began cannot be gone on with.
+        # A session that never started takes no further questions.
         return name if begun or found.state == SessionState.RUNNING.value else "", found
 
     known, found = await request.pool.read(load)
@@ -96,7 +97,7 @@ async def research(
 
 @router.post("/research/{id}/cancel")
 async def cancel(request: PageRequestDep, id: str, bank: str = "") -> RedirectResponse:
-    """Stop it."""
+    """Stop a research session."""
     await request.form()
     request.research_runs.cancel(request.research_runs.find(id))
     return RedirectResponse(f"/research/{id}?{urlencode({'bank': bank, 'note': 'stopping'})}", 303)
@@ -104,7 +105,7 @@ async def cancel(request: PageRequestDep, id: str, bank: str = "") -> RedirectRe
 
 @router.post("/research/{id}/useful")
 async def useful(request: PageRequestDep, id: str, bank: str = "") -> RedirectResponse:
-    """Say that the answer was of use."""
+    """Mark the answer as useful."""
     await request.form()
     await request.pool.run(lambda memory: memory.answers.mark_useful(id, request.who))
     kept = urlencode({"bank": bank, "note": "useful"})
@@ -113,7 +114,7 @@ async def useful(request: PageRequestDep, id: str, bank: str = "") -> RedirectRe
 
 @router.post("/research/{id}/remove")
 async def remove(request: PageRequestDep, id: str) -> RedirectResponse:
-    """Forget the talk itself; what it found stays."""
+    """Delete a research session."""
     await request.form()
     await request.pool.run(lambda memory: sessions_of(memory.settings).remove(id))
     return RedirectResponse("/?note=removed", 303)
@@ -163,7 +164,7 @@ def _open_citations(memory: Holdfast, questions: list[ResearchQuestion]) -> dict
 
 
 def _open_citation(memory: Holdfast, citation: Citation) -> Cited:
-    """A citation with its record, and of a turn what was said before and after."""
+    """A citation with its record; of a turn also the turns before and after."""
     named = parse_uri(citation.uri)
     if named is None or named.word == "provided":
         return Cited(citation, named.word if named else "", (), False)

@@ -1,4 +1,4 @@
-"""Banks: what each is like, and changing that."""
+"""The list of banks, and the form that changes one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STATUS_CONFLICT = 409
 
 @router.get("")
 async def banks(request: PageRequestDep) -> HTMLResponse:
-    """Every bank, with how much is in it."""
+    """Every bank, with its counts."""
 
     def load(memory: Holdfast) -> list[tuple[Bank, Counts]]:
         return [(bank, memory.inventory.counts(bank.id)) for bank in memory.context.banks.all()]
@@ -46,7 +46,7 @@ async def bank(request: PageRequestDep, id: str, note: str = "") -> HTMLResponse
 
 
 def find_bank(memory: Holdfast, id: str) -> Bank:
-    """A bank by its id."""
+    """A bank by its id; raises `NotFoundError`."""
     found = memory.reader.bank(id)
     if found is None:
         raise NotFoundError("There is no such bank.", "`holdfast bank list` names all.")
@@ -54,7 +54,7 @@ def find_bank(memory: Holdfast, id: str) -> Bank:
 
 
 def bank_fingerprint(bank: Bank) -> str:
-    """What tells a bank from the same bank as it was."""
+    """A fingerprint of what the form can change."""
     return fingerprint(f"{bank.disposition}{bank.background}{bank.retention}{bank.aliases}")
 
 
@@ -96,7 +96,7 @@ def _form(
 
 @router.post("/{id}")
 async def change(request: PageRequestDep, id: str) -> Response:
-    """Change a bank, if it still is what was seen."""
+    """Change a bank, if nobody changed it since the form was shown."""
     form = await request.form()
     try:
         wish = _read_changes(form)

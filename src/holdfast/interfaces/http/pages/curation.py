@@ -1,6 +1,5 @@
-"""What people decide about records on the pages. Every decision goes the way of the command line,
-into the same log; a form that was filled in while the record changed is shown again, with
-nothing lost of what was written.
+"""The forms that change records. They write the same log of decisions as the command line. If a
+record changed since its form was shown, nothing is saved and the text that was typed is shown again.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ _STATUS_CONFLICT = 409
 
 
 def clean_text(text: str) -> str:
-    """Words of a form; browsers end lines in their own way."""
+    """The text of a form with plain newlines; browsers send CRLF."""
     return text.replace("\r\n", "\n").strip()
 
 
 def redirect_with_note(path: str, note: str, **more: str) -> Response:
-    """Back to a page, which says what was done."""
+    """Redirect to a page that says what was done."""
     return RedirectResponse(f"{path}?{urlencode({**more, 'note': note})}", 303)
 
 
 def _record_redirect(name: str, note: str) -> Response:
-    """Back to the page of a record."""
+    """Redirect to the page of a record."""
     return redirect_with_note(link(name), note)
 
 
 @router.post("/remember")
 async def remember(request: PageRequestDep) -> Response:
-    """Keep a text."""
+    """Store a new memory."""
     form = await request.form()
     text, bank = clean_text(form.get("text", "")), form.get("bank", "")
     network = form.get("network", "") or "world"
@@ -74,7 +73,7 @@ def _confidence(text: str) -> float | None:
 
 @router.post("/correct")
 async def correct(request: PageRequestDep) -> Response:
-    """Say a record anew, if it still says what was seen."""
+    """Correct a record, if its text is still the one that was shown."""
     form = await request.form()
     name, text = form.get("uri", ""), clean_text(form.get("text", ""))
 
@@ -92,21 +91,21 @@ async def correct(request: PageRequestDep) -> Response:
         return unsaved_page(request, error, text)
     if now is not None:
         return request.render(
-            "conflict.html", _STATUS_CONFLICT, title="Changed meanwhile", uri=name, text=text, now=now,
-            seen=fingerprint(now),
+            "conflict.html", _STATUS_CONFLICT, title="Changed meanwhile", uri=name, text=text,
+            now=now, seen=fingerprint(now),
         )  # fmt: skip
     return _record_redirect(name, "corrected")
 
 
 def unsaved_page(request: PageRequest, error: InputError, text: str) -> HTMLResponse:
-    """An error that keeps what somebody wrote."""
+    """An error page that shows the text that was typed, so that it is not lost."""
     status = 404 if isinstance(error, NotFoundError) else 400
     return request.render("unsaved.html", status, title="Not saved", error=error, text=text)
 
 
 @router.post("/forget")
 async def forget(request: PageRequestDep) -> Response:
-    """Leave a record out of everything."""
+    """Forget a record."""
     form = await request.form()
     target = await _apply(
         request, form, lambda memory, t: memory.forget(t.uri, t.bank, request.who)
@@ -120,7 +119,7 @@ async def forget(request: PageRequestDep) -> Response:
 
 @router.post("/holds")
 async def holds(request: PageRequestDep) -> Response:
-    """Say that a record holds, whatever became of its code."""
+    """Confirm a record although its code changed."""
     form = await request.form()
     decision = await request.pool.run(
         lambda m: m.curation.confirm(form.get("uri", ""), who=request.who)
@@ -132,7 +131,7 @@ async def holds(request: PageRequestDep) -> Response:
 
 @router.post("/restore")
 async def restore(request: PageRequestDep) -> Response:
-    """Bring a record back."""
+    """Restore a record."""
     form = await request.form()
     target = await _apply(
         request, form, lambda memory, t: memory.restore(t.uri, t.bank, request.who)
@@ -155,7 +154,7 @@ async def _apply(
 
 @router.post("/merge")
 async def merge(request: PageRequestDep) -> Response:
-    """Let one record stand for two."""
+    """Merge a record into another."""
     form = await request.form()
     name = form.get("uri", "")
     into = form.get("other", "").strip() or form.get("into", "")
@@ -173,7 +172,7 @@ async def merge(request: PageRequestDep) -> Response:
 
 @router.post("/undo")
 async def undo(request: PageRequestDep) -> Response:
-    """Take the latest decision back, if it is still the one that was seen."""
+    """Undo the latest decision, if it is still the one that was shown."""
     form = await request.form()
     bank, seen = form.get("bank", ""), form.get("seq", "")
 
@@ -197,7 +196,7 @@ async def undo(request: PageRequestDep) -> Response:
 
 @router.post("/purge")
 async def purge(request: PageRequestDep) -> Response:
-    """Erase a record for good, if that takes with it what was told and no more."""
+    """Erase a record, if exactly what was shown would be erased."""
     form = await request.form()
     name = form.get("uri", "")
     if form.get("sure") != "yes":

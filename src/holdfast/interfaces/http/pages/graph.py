@@ -1,4 +1,4 @@
-"""Graph: the entities around one of them, to walk along."""
+"""The graph page: an entity and the entities around it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LINK_TEXTS = {
 
 
 class MentioningRecord(NamedTuple):
-    """A record that mentions the focus, and where it is seen."""
+    """A record that mentions the focus, and its page."""
 
     address: str
     kind: str
@@ -45,7 +45,7 @@ class MentioningRecord(NamedTuple):
 
 
 class LinkText(NamedTuple):
-    """A link between two records in words."""
+    """A link between two records as text."""
 
     source: str
     source_at: str
@@ -67,7 +67,7 @@ class GraphView(NamedTuple):
 
 
 def _load_drawing() -> ModuleType:
-    """Import what draws with NumPy; only this page pays for it."""
+    """Import the drawing with NumPy, which only this page needs."""
     from holdfast.interfaces.ui import graph_view
 
     return graph_view
@@ -124,7 +124,7 @@ def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops:
 def _records_and_links(
     memory: Holdfast, entity: Entity
 ) -> tuple[list[MentioningRecord], list[LinkText]]:
-    """What mentions an entity, and what that led to."""
+    """The records that mention an entity, and the causal links between them."""
     reader = memory.reader
     mentions = describe_entity(reader, entity, _MAX_RECORDS, kinds=tuple(_LINK_TEXTS))
     seen = [

@@ -1,4 +1,5 @@
-"""What is known: a shelf of each kind, one record, what was put away, and the log of decisions."""
+"""The memory page: records by kind, forgotten records, and the log of decisions; and the page before
+a record is erased."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ _ALIASES = {"remembered": "memories", "": "facts"}
 
 
 class MemoryQuery(NamedTuple):
-    """What the address of the page asks for."""
+    """The parameters of the memory page."""
 
     tab: str = ""
     id: str = ""
@@ -42,7 +43,7 @@ class MemoryQuery(NamedTuple):
 
     @property
     def wanted(self) -> Wanted:
-        """The same for whoever looks it up."""
+        """The parameters for the catalogue."""
         status = self.status if self.kind in _WITH_STATUS else ANY
         return Wanted(self.kind, self.bank, status, self.q, self.file, self.page)
 
@@ -52,7 +53,7 @@ class MemoryQuery(NamedTuple):
         return _ALIASES.get(self.tab, self.tab)
 
     def url_with(self, **changed: object) -> str:
-        """The address with something else in it."""
+        """The URL of the page with some parameters changed."""
         fields = self._replace(note="")._asdict() | {"page": 1} | changed
         plain = MemoryQuery()._asdict()
         kept = {name: v for name, v in fields.items() if v != plain[name]}
@@ -78,7 +79,7 @@ MemoryQueryDep = Annotated[MemoryQuery, Depends(_read_query)]
 
 @router.get("/memory")
 async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
-    """A shelf; one record of it has a page of its own."""
+    """A list of records; with `id`, a redirect to the page of one record."""
     if query.kind not in TABS:
         raise NotFoundError(f"There is no shelf {query.tab!r}.", f"One of: {', '.join(TABS)}.")
     if query.id:
@@ -108,13 +109,13 @@ async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
 
 @router.get("/memory/purge")
 async def purge(request: PageRequestDep, uri: str = "") -> HTMLResponse:
-    """What erasing a record would take with it, before anybody does."""
+    """Show what erasing a record would erase."""
     found = await request.pool.run(lambda memory: plan_purge(memory, uri))
     return request.render("purge.html", title="Erase for good", plan=found, changed=False)
 
 
 class PurgePlan(NamedTuple):
-    """What would be erased; `seen` tells one plan from another."""
+    """What would be erased."""
 
     uri: str
     counts: tuple[tuple[str, int], ...]
@@ -124,12 +125,12 @@ class PurgePlan(NamedTuple):
 
     @property
     def seen(self) -> str:
-        """What was told."""
+        """A fingerprint of the plan, which the form sends back."""
         return " ".join(f"{kind}:{count}" for kind, count in self.counts)
 
 
 def plan_purge(memory: Holdfast, name: str) -> PurgePlan:
-    """What erasing a record would take with it."""
+    """What erasing a record would erase."""
     target = memory.curation.target(name)
     fields = memory.erasure.plan_purge(target.uri, target.bank)
     copies = tuple(str(path) for path in fields.copies)
@@ -140,7 +141,7 @@ def plan_purge(memory: Holdfast, name: str) -> PurgePlan:
 
 @router.get("/open")
 async def open_uri(request: PageRequestDep, uri: str = "") -> Response:
-    """The page of whatever record a name names."""
+    """Redirect to the page of a record by its URI or id."""
 
     def place(memory: Holdfast) -> str:
         try:

@@ -1,4 +1,4 @@
-"""One request for a page: the desk it is handed in at, and the page it becomes."""
+"""A request for a page: access to the memory, the form that was sent, and the rendered page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from holdfast.interfaces.ui.render import Pages
 
 
 class PageRequest:
-    """Whoever looks at a page."""
+    """A request of a browser."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -29,11 +29,11 @@ class PageRequest:
 
     @property
     def who(self) -> str:
-        """In whose name something is changed on a page."""
+        """The author of a change on a page, as the log of decisions names it."""
         return named_by(principal().label, BROWSE)
 
     def render(self, template: str, status: int = 200, **shown: Any) -> HTMLResponse:
-        """A page of ours."""
+        """A template as a response. Every template also gets what `base.html` needs."""
         context = {
             "path": self.request.url.path,
             "form_key": self._keys.form_key(self._cookie),
@@ -43,11 +43,11 @@ class PageRequest:
         return HTMLResponse(self._pages.render(template, **context), status)
 
     async def form(self) -> dict[str, str]:
-        """What a form of ours brought; one of another's is refused."""
-        told = {name: str(value) for name, value in (await self.request.form()).items()}
-        if not self._keys.is_valid_form_key(self._cookie, told.pop("form_key", "")):
+        """The fields of the form that was sent; raises `InputError` if it is not one of ours."""
+        fields = {name: str(value) for name, value in (await self.request.form()).items()}
+        if not self._keys.is_valid_form_key(self._cookie, fields.pop("form_key", "")):
             raise InputError("This form is not from here, or too old.", "Load the page again.")
-        return told
+        return fields
 
 
 PageRequestDep = Annotated[PageRequest, Depends(PageRequest)]

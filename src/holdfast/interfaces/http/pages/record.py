@@ -1,5 +1,5 @@
-"""One record of any kind: what it says, where it comes from, what rests on it and what people
-decided about it; to correct, to forget and to bring back."""
+"""The page of one record of any kind: its text, its sources, what is derived from it and what was
+decided about it, with the forms to correct, forget and restore it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ from holdfast.recall.lookup.trace import Trace, decisions_about, kind_of
 from holdfast.store.protocol import Record
 
 router = APIRouter(prefix="/record")
+# Characters of the raw transcript line, which can be megabytes.
 _MAX_RAW_CHARS = 4000
+# Records that a record is made of; the rest is counted.
 _MAX_PARTS = 100
 _MAX_TITLE_CHARS = 140
-# These come out of a person's own file, or follow from others.
+# These come from a file of the user, or follow from other records.
 _NOT_FORGETTABLE = ("rule", "pattern", "claim")
 
 
@@ -57,17 +59,17 @@ class _RecordView(NamedTuple):
 
 @router.get("/{word}/{id:path}/place")
 async def place(request: PageRequestDep, word: str, id: str) -> RedirectResponse:
-    """Where a record lies: in its session if it has one, else its own page."""
+    """Redirect to a record in its session, or to its own page if it has none."""
     found = await request.pool.read(lambda memory: _session_url(memory.show(uri(word, id)).record))
     return RedirectResponse(found or link(uri(word, id)), 303)
 
 
 @router.get("/{word}/{id:path}")
 async def record(request: PageRequestDep, word: str, id: str, note: str = "") -> HTMLResponse:
-    """A record, or the word that it was put away."""
+    """A record, or the page of one that is not shown any more."""
     name = uri(word, id)
     try:
-        found = await request.pool.read(lambda memory: _look(memory, name))
+        found = await request.pool.read(lambda memory: _load(memory, name))
     except NotFoundError:
         return await _hidden_record_page(request, name, note)
     trace, opened = found.trace, found.opened
@@ -113,7 +115,7 @@ async def record(request: PageRequestDep, word: str, id: str, note: str = "") ->
 
 
 def _tab(opened: Opened) -> str:
-    """The shelf that a record lies on."""
+    """The tab of the memory page that lists a record."""
     if opened.trace.beliefs:
         return "opinions"
     return next(
@@ -122,8 +124,8 @@ def _tab(opened: Opened) -> str:
 
 
 async def _hidden_record_page(request: PageRequest, name: str, note: str) -> HTMLResponse:
-    """One that is not shown, with what was decided about it; it can be brought back, unless it
-    was erased or went with something else."""
+    """The page of a record that is not shown, with what was decided about it. It can be restored
+    unless it was erased, or forgotten together with another record."""
 
     def load(memory: Holdfast) -> tuple[Target, list[Curation], bool]:
         found = memory.curation.target(name)
@@ -138,10 +140,10 @@ async def _hidden_record_page(request: PageRequest, name: str, note: str) -> HTM
     )
 
 
-def _look(memory: Holdfast, name: str) -> _RecordView:
+def _load(memory: Holdfast, name: str) -> _RecordView:
     trace = memory.show(name)
     if trace.raw is not None:
-        # The file is the user's own, but a page is seen by whoever looks over a shoulder.
+        # The transcript file has no redaction, and other people may see the page.
         clean = (
             Redactor(memory.settings.redact_patterns).redact(trace.raw.text[:_MAX_RAW_CHARS]).text
         )

@@ -1,5 +1,5 @@
-"""Repos: the histories that were read, one commit of them, who knows what, and what the forge
-says."""
+"""The repository page: the git histories that were read, their commits and experts; and the pages
+of one commit, pull or issue."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ router = APIRouter(prefix="/repos")
 
 _COMMITS_PER_PAGE = 40
 _MAX_EXPERTS = 8
+# Lines of a diff; generated files can have many thousands.
 _MAX_DIFF_LINES = 2000
 _Page = Annotated[int, Query(ge=1, le=10_000)]
 CHANGE_NAMES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
 
 
 class RepositorySummary(NamedTuple):
-    """A repository that was read, with what is known of it."""
+    """A repository that was read, with its counts, tags and branches."""
 
     repository: Repository
     bank: str
@@ -59,7 +60,7 @@ class Link(NamedTuple):
 
 
 class ReposView(NamedTuple):
-    """The histories, one page of their commits, and who knows what was asked."""
+    """The histories, one page of commits, and the experts on a path."""
 
     banks: list[Bank]
     read: list[RepositorySummary]
@@ -71,7 +72,7 @@ class ReposView(NamedTuple):
 
 
 class CommitView(NamedTuple):
-    """A commit with everything around it."""
+    """A commit with its diff and related records."""
 
     commit: Commit
     bank: str
@@ -86,7 +87,7 @@ class CommitView(NamedTuple):
 
 
 class ThreadView(NamedTuple):
-    """A pull or an issue, what was said under it, and what it belongs to."""
+    """A pull or an issue with its comments and related records."""
 
     thread: Thread
     word: str
@@ -187,7 +188,7 @@ def _repositories(memory: Holdfast, bank: str | None) -> list[RepositorySummary]
 
 
 def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[CommitRow]:
-    """Commits in the words that are shown of them, each with whether it is astray."""
+    """Commits by bank and id, each with whether it is on an unmerged branch."""
     lost = {
         (bank, id)
         for bank in {bank for bank, _ in names}
@@ -236,7 +237,7 @@ def _commit_view(memory: Holdfast, commit: Commit) -> CommitView:
 
 
 def _commit_link(reader: Reader, bank: str, name: str) -> Link:
-    """A commit by its name, with its subject if it was read."""
+    """A link to a commit by its URI or id, with its subject if it was read."""
     id = name.removeprefix("holdfast://commit/")
     for commit in reader.find(bank, "commit", id, 1):
         if isinstance(commit, Commit):

@@ -1,4 +1,5 @@
-"""What waits for a person: looked at, approved, said otherwise, or turned down."""
+"""The review queue: proposed rules, contradictions and agents' memories, with the forms that decide
+about them; and lists of redacted secrets and of records about changed code."""
 
 from __future__ import annotations
 
@@ -37,11 +38,12 @@ TABS = {
     STALE: "Stale code",
 }
 _STATUS_CONFLICT = 409
+# Entries of each list; older ones are left out, not lost.
 _MAX_SHOWN = 100
 
 
 class ReviewView(NamedTuple):
-    """What a page of the queue shows."""
+    """What the page shows."""
 
     queue: Queue
     banks: dict[str, str]
@@ -54,7 +56,7 @@ class ReviewView(NamedTuple):
 
 @router.get("")
 async def review(request: PageRequestDep, tab: str = "", note: str = "") -> HTMLResponse:
-    """The queue, a kind at a time; the first that has something in it."""
+    """One tab of the queue; by default the first one that is not empty."""
     if tab and tab not in TABS:
         raise NotFoundError(f"There is no tab {tab!r}.", f"One of: {', '.join(TABS)}.")
 
@@ -90,13 +92,13 @@ async def review(request: PageRequestDep, tab: str = "", note: str = "") -> HTML
 
 
 def diff_fingerprint(candidate: Candidate) -> str:
-    """What tells the change that is shown from another."""
+    """A fingerprint of the change to a file that a candidate makes."""
     return hashlib.sha256(candidate.diff.encode("utf-8", "replace")).hexdigest()[:24]
 
 
 @router.post("/preview")
 async def preview(request: PageRequestDep) -> HTMLResponse:
-    """What a rule in other words would do to its file."""
+    """Show what a rule in other words would change in its file."""
     form = await request.form()
     return await _proposal(request, form.get("id", ""), form.get("bank", ""), _text(form))
 
@@ -108,7 +110,7 @@ def _text(form: dict[str, str]) -> str:
 async def _proposal(
     request: PageRequest, id: str, bank: str, text: str, status: int = 200, problem: str = ""
 ) -> HTMLResponse:
-    """One proposal, with the change that it makes to the file as it is now."""
+    """The page of one proposal, with the change that it makes to the file as it is now."""
     try:
         planned = await request.pool.run(lambda memory: memory.rules.plan_approval(id, text, bank))
     except InputError as error:
@@ -121,7 +123,7 @@ async def _proposal(
 
 @router.post("/approve")
 async def approve(request: PageRequestDep) -> Response:
-    """Write a rule into its file, if the change is the one that was seen."""
+    """Write a rule into its file, if the change is still the one that was shown."""
     form = await request.form()
     id, bank, text = form.get("id", ""), form.get("bank", ""), _text(form)
 
@@ -147,7 +149,7 @@ async def approve(request: PageRequestDep) -> Response:
 
 @router.post("/reject")
 async def reject(request: PageRequestDep) -> Response:
-    """Turn a rule down; it is not proposed again."""
+    """Reject a rule; it is not proposed again."""
     form = await request.form()
     why = clean_text(form.get("why", ""))
     rejection = (form.get("id", ""), why, form.get("bank", ""), request.who)
@@ -162,13 +164,13 @@ async def reject(request: PageRequestDep) -> Response:
 
 @router.post("/keep")
 async def keep(request: PageRequestDep) -> Response:
-    """Leave a fact in force."""
+    """Keep a fact in force."""
     return await _decide(request, True)
 
 
 @router.post("/retire")
 async def retire(request: PageRequestDep) -> Response:
-    """Take a fact back."""
+    """Retire a fact."""
     return await _decide(request, False)
 
 
@@ -186,7 +188,7 @@ async def _decide(request: PageRequest, stays: bool) -> Response:
 
 
 def _check_unchanged(memory: Holdfast, name: str, bank: str, seen: str) -> None:
-    """A verdict is on the words that were seen."""
+    """Raise `InputError` if a fact changed since the form was shown."""
     target = memory.curation.target(name, bank)
     if target.shown and fingerprint(current_words(memory, target)) != seen:
         raise InputError(
@@ -197,7 +199,7 @@ def _check_unchanged(memory: Holdfast, name: str, bank: str, seen: str) -> None:
 
 @router.post("/reword")
 async def reword(request: PageRequestDep) -> Response:
-    """Say a fact rightly, and leave it in force in these words."""
+    """Correct a fact and keep it in force."""
     form = await request.form()
     id, text = form.get("id", ""), _text(form)
 
@@ -218,7 +220,7 @@ async def reword(request: PageRequestDep) -> Response:
 
 @router.post("/confirm")
 async def confirm(request: PageRequestDep) -> Response:
-    """Keep in a person's name what an agent wanted kept, in these words or in its own."""
+    """Adopt a memory of an agent in a person's name, in its words or in others."""
     form = await request.form()
     name, text = form.get("uri", ""), _text(form)
 
@@ -239,7 +241,7 @@ async def confirm(request: PageRequestDep) -> Response:
 
 @router.post("/drop")
 async def drop(request: PageRequestDep) -> Response:
-    """Forget what an agent wanted kept."""
+    """Forget a memory of an agent."""
     form = await request.form()
     await request.pool.run(lambda memory: memory.forget(form.get("uri", ""), who=request.who))
     return redirect_with_note("/review", "forgotten", tab=AGENTS)

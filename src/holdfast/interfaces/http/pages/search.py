@@ -1,4 +1,4 @@
-"""What a search from any page finds: records with why they are there, or an honest nothing."""
+"""The search page: records with the reasons for their rank, or the closest misses."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from holdfast.recall.core.plan import Plan
 
 router = APIRouter(prefix="/search")
 _MAX_HITS = 20
+# Recalled when one kind is chosen, because hits of other kinds are then dropped.
 _MAX_HITS_OF_KIND = 60
+# Bounds the text of all hits; larger than for a model, because a person skims.
 _MAX_TOKENS = 12_000
+# Characters that the page shows of a hit, of a near miss, and takes as a query.
 _MAX_HIT_CHARS = 420
 _MAX_MISS_CHARS = 160
 _MAX_QUERY_CHARS = 2000
@@ -34,7 +37,7 @@ class _SearchView(NamedTuple):
 async def search(
     request: PageRequestDep, q: str = "", bank: str = "", layer: str = "", kind: str = ""
 ) -> HTMLResponse:
-    """Search, with a page that can be asked again."""
+    """The results of a query, with a form to change it."""
     query = q.strip()[:_MAX_QUERY_CHARS]
     layer = layer if layer in LAYERS else ""
     kind = kind if kind in KINDS else ""
@@ -43,7 +46,7 @@ async def search(
         banks = memory.reader.banks()
         if not query:
             return _SearchView(None, banks)
-        # A kind is sought in its own layer, and deeper.
+        # A kind is searched for in its own layer, with more hits.
         wanted = (Layer(layer),) if layer else (LAYER_BY_KIND[kind],) if kind else ()
         plan = Plan(wanted, _MAX_HITS_OF_KIND if kind else _MAX_HITS, tokens=_MAX_TOKENS)
         return _SearchView(memory.search.recall_with_plan(query, bank or "all", plan), banks)
@@ -71,5 +74,5 @@ async def search(
 
 
 def _why_rows(hit: Hit) -> list[tuple[str, str]]:
-    """Why a hit is where it is: by name, in numbers."""
+    """The scores that rank a hit, by name."""
     return [(name.replace("_", " "), f"{value:.4g}") for name, value in hit.why.items()]

@@ -1,4 +1,4 @@
-"""Sessions: the list, and one of them as a conversation, window by window."""
+"""The list of sessions, and one session as a conversation, page by page."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ from holdfast.store.protocol.sessions import (
 
 router = APIRouter(prefix="/sessions")
 SESSIONS_PER_PAGE = 50
-# So many turns are shown at once, and so many before the one that was asked for.
+# Turns on one page of a session: a browser lays out a few hundred without delay.
 TURNS_PER_PAGE = 200
+# Turns shown before the one that a link leads to, as context.
 TURNS_BEFORE = 20
-# More exchanges than this are listed window by window.
+# Of a session with more exchanges only those of the shown turns are listed.
 _MAX_LISTED_EXCHANGES = 60
 _MAX_SEQ = 10**9
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -105,13 +106,13 @@ class _SessionView(NamedTuple):
 
 @router.get("/{name}/msg")
 async def message(name: str, n: Place = 1) -> RedirectResponse:
-    """A message of a session, wherever it lies."""
+    """Redirect to a message of a session, for a form."""
     return RedirectResponse(session_link(name, n), 303)
 
 
 @router.get("/{name}/msg/{n}")
 async def at_message(name: str, n: int) -> RedirectResponse:
-    """The same, by an address."""
+    """The same, for a link."""
     return RedirectResponse(session_link(name, min(max(n, 1), _MAX_SEQ)), 303)
 
 
@@ -122,7 +123,7 @@ async def session(
     first: Annotated[int, Query(alias="from", ge=0, le=_MAX_SEQ)] = 0,
     at: Place = 0,
 ) -> HTMLResponse:
-    """One session, from a place on or around a message."""
+    """One session, from a turn on or around a message."""
     view = await request.pool.read(lambda memory: _load(memory, name, first, at))
     title = view.session.title or (view.digest.request if view.digest else "") or name
     return request.render("session.html", title=title, at=at, name=name, **view._asdict())
@@ -164,14 +165,14 @@ def _load(memory: Holdfast, name: str, first: int, at: int) -> _SessionView:
 
 
 def _exchanges_near(exchanges: list[Exchange], window: tuple[int, int] | None) -> list[Exchange]:
-    """The exchanges to list: all of them, or those of the window where there are many."""
+    """The exchanges to list: all, or those of the shown turns where there are many."""
     if len(exchanges) <= _MAX_LISTED_EXCHANGES or window is None:
         return exchanges
     return [one for one in exchanges if one.last_seq >= window[0] and one.first_seq <= window[1]]
 
 
 def _injections(memory: Holdfast, session: Session) -> list[Injection]:
-    """What the session was told, in order; a subagent is told nothing of its own."""
+    """The context that was injected into a session, in order. Subagents get none."""
     if session.parent:
         return []
     return memory.store.injections(session.bank, session.host)[::-1]

@@ -1,4 +1,4 @@
-"""Health: whether capture works, where every line went, what failed, and what it costs."""
+"""The health page: capture, the account of input lines, failures and costs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_TABLES = 25
 
 
 class Latency(NamedTuple):
-    """How long questions to this server took, in milliseconds."""
+    """How long the latest tasks of this server took, in milliseconds: median and 95th percentile."""
 
     name: str
     questions: int
@@ -34,7 +34,7 @@ class Latency(NamedTuple):
 
 
 class StatusView(NamedTuple):
-    """What the page shows; checks and portions only where they were asked for."""
+    """What the page shows; checks and table sizes only on request."""
 
     state: State
     banks: list[Bank]
@@ -54,7 +54,7 @@ async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> 
             memory.reader.table_sizes()[:_MAX_TABLES] if look == "sizes" else [],
         )
 
-    # What takes seconds is done where only one thing is done at a time.
+    # Checks and sizes take seconds, so they run on the engine thread.
     seen = await (request.pool.run if look else request.pool.read)(load)
     state, account = seen.state, seen.state.balance
     parts = [("captured", account.captured), *(account.skipped or {}).items()]

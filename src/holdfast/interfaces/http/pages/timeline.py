@@ -1,4 +1,4 @@
-"""Timeline: what was when, from far and near, around a record or a day, or where words lead."""
+"""The timeline page: events of a span, or around a record, a day or the best match of words."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from holdfast.recall.lookup.timeline import Event
 
 router = APIRouter(prefix="/timeline")
 
+# Events on a page, and before and after an anchor.
 _MAX_EVENTS = 50
 _EVENTS_AROUND = 15
 
@@ -38,7 +39,7 @@ class LinkedEvent(NamedTuple):
 
 
 class TimelineView(NamedTuple):
-    """What the page shows; `earlier` and `later` are moments to go on from, "" for none."""
+    """What the page shows; `earlier` and `later` are positions to continue from, "" for none."""
 
     banks: list[Bank]
     spread: Histogram
@@ -50,7 +51,7 @@ class TimelineView(NamedTuple):
 
 
 class TimelineQuery(NamedTuple):
-    """What a page was asked for."""
+    """The parameters of the page; `words` are searched for, `at` is a record or a day."""
 
     bank: str
     span: str
@@ -72,7 +73,7 @@ async def timeline(
     after: str = "",
     before: str = "",
 ) -> HTMLResponse:
-    """A span, or what lies around an anchor."""
+    """Events of a span, or around an anchor."""
     kinds = tuple(one for one in KINDS if one in kind) or tuple(KINDS)
     query = TimelineQuery(
         *(
@@ -85,7 +86,7 @@ async def timeline(
             _read_position(before),
         )
     )
-    # Words are looked up by recall, which may want a model.
+    # Words are looked up by recall, which may need a model.
     run = request.pool.run if query.words else request.pool.read
     seen = await run(lambda memory: _load(memory, query))
     latest_first = not (seen.spread.span or query.at or query.words)
@@ -145,13 +146,13 @@ def _day(shown: LinkedEvent) -> str:
 
 
 def _time(seen: TimelineView) -> str:
-    """When the anchor is."""
+    """The time of the anchor."""
     own = next((shown.event.time for shown in seen.events if shown.event.anchor), "")
     return own or ("" if "://" in seen.anchor else seen.anchor)
 
 
 def _read_position(text: str) -> TimelinePosition | None:
-    """A place in the order of all records, as an address has it."""
+    """A position in the order of all events, from the URL."""
     if not text:
         return None
     parts = text.split(" ", 3)

@@ -1,4 +1,4 @@
-"""Worth: what was put into sessions, what came of it, what it took, and what that cannot show."""
+"""The usage report: injected context, whether it was used, and what it cost."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from holdfast.model.bank import Bank
 
 router = APIRouter(prefix="/worth")
 
-_CHOICES = (7, 30, 90, 365)
+_DAY_CHOICES = (7, 30, 90, 365)
 
 
 @router.get("")
 async def worth(
     request: PageRequestDep, bank: str = "all", days: int = DAYS, measure: bool = False
 ) -> HTMLResponse:
-    """The same as `holdfast worth`; with `measure` what the history should have led to."""
-    looked_back = days if days in _CHOICES else DAYS
+    """The same as `holdfast worth`; with `measure` also a test of recall on the own history."""
+    looked_back = days if days in _DAY_CHOICES else DAYS
 
     def load(memory: Holdfast) -> tuple[Worth, list[Bank]]:
         seen = look_at_worth(memory, bank, looked_back, measure)
         return seen, memory.reader.banks()
 
-    # Asking the own history takes seconds, so it is done where only one thing is done at a time.
+    # Measuring takes seconds and searches with models, so it runs on the engine thread.
     seen, banks = await (request.pool.run if measure else request.pool.read)(load)
     total = seen.total
     parts = [("used", total.used), ("ignored", total.ignored), ("wrong", total.wrong)]
@@ -39,7 +39,7 @@ async def worth(
         worth=seen,
         bank=bank,
         banks=banks,
-        choices=_CHOICES,
+        choices=_DAY_CHOICES,
         measured=measure,
         shares=shares(parts),
         judged=total.used + total.ignored + total.wrong,
