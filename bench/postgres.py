@@ -40,7 +40,7 @@ from holdfast.store.postgres.address import with_schema
 from holdfast.store.postgres.halves import Half, HalfDumper, half
 from holdfast.store.postgres.store import PostgresStore, drop
 from holdfast.store.postgres.words import vector
-from holdfast.store.sqlite import rows
+from holdfast.store.sql.rows import records as rows
 
 NOW = "2026-11-15T00:00:00.000Z"
 RECORDS = int(os.environ.get("HOLDFAST_BENCH_RECORDS", "1000000"))

@@ -170,7 +170,7 @@ class NewerSchemaError(StoreError):
     def __init__(self, found: int, known: int) -> None:
         super().__init__(
             f"This memory has schema {found}; this program knows up to {known}.",
-            "Upgrade Holdfast (pip install -U holdfast); if you just did, start this program "
+            "Upgrade Holdfast (pip install -U holdfast-memory); if you just did, start this program "
             "again. Nothing was changed.",
         )
         self.found = found

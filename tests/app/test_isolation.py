@@ -127,7 +127,7 @@ def given(filled: Filled) -> dict[str, list[Any]]:
         "after": [5], "before": [5], "commit": commits, "commits": [commits], "each": [5],
         "entities": [entities], "entity": entities, "fact": ids, "filter": [RecordFilter()],
         "hashes": [ids], "id": ids, "issue": [1], "keys": [["quillon", "quillonpy"]],
-        "kind": ["memory", "exchange", "fact", "entity", "commit", "concept", "turn"],
+        "kind": ["", "memory", "exchange", "fact", "entity", "commit", "concept", "turn"],
         "kinds": [["turn", "exchange", "memory", "commit", "digest"]], "limit": [50],
         "marks": [ids], "model": ["any"], "moment": [], "most": [1000],
         "names": [[("fact", id) for id in ids]], "nodes": [nodes], "number": [1, 2],
@@ -136,7 +136,7 @@ def given(filled: Filled) -> dict[str, list[Any]]:
         "text": ["Quillon", "quillon.py"], "thread": ids[:5], "tip": commits, "turn": ids,
         "until": ["~"],
         "uri": [f"holdfast://{kind}/{id}" for kind in ("turn", "fact") for id in ids],
-        "word": ["", "memory", "fact", "turn"], "words": ["quillon"],
+        "words": ["quillon"],
     }  # fmt: skip
 
 

@@ -8,9 +8,9 @@ import pytest
 from holdfast.interfaces.cli.install_hint import fitting
 
 ADVICE = (
-    "Install it: pip install 'holdfast[server]'.",
-    "Upgrade Holdfast (pip install -U holdfast); then start it again.",
-    "Install Holdfast again: pip install --force-reinstall holdfast.",
+    "Install it: pip install 'holdfast-memory[server]'.",
+    "Upgrade Holdfast (pip install -U holdfast-memory); then start it again.",
+    "Install Holdfast again: pip install --force-reinstall holdfast-memory.",
     "Run `pip install tokenizers`, which reads every kind.",
 )
 
@@ -26,9 +26,9 @@ def test_whoever_has_it_from_pipx_is_told_of_pipx(tmp_path: Path, asked: str) ->
     (tmp_path / "pipx_metadata.json").write_text(json.dumps(known))
     told = [fitting(advice, str(tmp_path)) for advice in ADVICE]
     assert told[0] == f"Install it: pipx install --force '{asked.split('[')[0]}[server]'."
-    assert told[1] == "Upgrade Holdfast (pipx upgrade holdfast); then start it again."
-    assert told[2] == "Install Holdfast again: pipx reinstall holdfast."
-    assert told[3] == "Run `pipx inject holdfast tokenizers`, which reads every kind."
+    assert told[1] == "Upgrade Holdfast (pipx upgrade holdfast-memory); then start it again."
+    assert told[2] == "Install Holdfast again: pipx reinstall holdfast-memory."
+    assert told[3] == "Run `pipx inject holdfast-memory tokenizers`, which reads every kind."
 
 
 def test_whoever_has_it_from_uv_is_told_of_uv(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_whoever_has_it_from_uv_is_told_of_uv(tmp_path: Path) -> None:
     receipt.write_text('[tool]\nrequirements = [{ name = "holdfast", path = "/x/h.whl" }]\n')
     told = [fitting(advice, str(tmp_path)) for advice in ADVICE]
     assert told[0] == "Install it: uv tool install --force '/x/h.whl[server]'."
-    assert told[1] == "Upgrade Holdfast (uv tool upgrade holdfast); then start it again."
+    assert told[1] == "Upgrade Holdfast (uv tool upgrade holdfast-memory); then start it again."
     assert "uv tool install --reinstall /x/h.whl" in told[2]
     assert "uv tool install --force --with tokenizers /x/h.whl" in told[3]
 

@@ -27,7 +27,7 @@ from holdfast.refine.sessions.parallel_derive import SessionSnapshot, derive_in_
 from holdfast.settings import Settings
 
 needs_dask = pytest.mark.skipif(
-    find_spec("distributed") is None, reason="Dask is not installed: pip install holdfast[dask]"
+    find_spec("distributed") is None, reason="Dask is not installed: pip install holdfast-memory[dask]"
 )
 NOW = "2026-11-01T00:00:00.000Z"
 

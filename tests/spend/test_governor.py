@@ -22,7 +22,7 @@ from holdfast.model.model_calls import CallOutcome, ModelCall
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor, Purpose, estimate
 from holdfast.spend.prices import price_of
-from holdfast.store.sqlite.calls import call_of
+from holdfast.store.sql.tables.model_calls import call_of
 from holdfast.store.sqlite.store import SqliteStore
 
 QUESTION = Question("be brief", "what was done?", {"type": "object"}, 500)

@@ -18,11 +18,11 @@ from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import classify_methods, fence_store
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.overview import CommitFilter
-from holdfast.store.sqlite import rows
+from holdfast.store.sql.rows import records
 from holdfast.store.sqlite.store import SqliteStore
 
 GIVEN: dict[str, Any] = {
-    "word": "",  # any
+    "kind": "",  # any
     "str": "x",
     "int": 5,
     "Sequence[str]": ("turn",),
@@ -77,7 +77,7 @@ def test_all_banks_are_those_that_are_seen_in_every_statement(store: Store, name
     told = [one for one in said if ALL_IDS not in one and not one.startswith(("--", "PRAGMA"))]
     told = [one for one in told if "'main'." not in one]
     assert said, "nothing was asked"
-    assert all(BANK in one or rows.bank_word(BANK) in one for one in told), told
+    assert all(BANK in one or records.bank_word(BANK) in one for one in told), told
 
 
 @pytest.mark.parametrize("name", [*ways("str | None"), *ways("str")])

@@ -172,7 +172,7 @@ class _Records:
         self.all: list[_Known] = []
         for name in injection.records:
             if parsed := parse_uri(name):
-                found = store.find(injection.bank, parsed.word, parsed.id, 1)
+                found = store.find(injection.bank, parsed.kind, parsed.id, 1)
                 id = parsed.id[:_CITED] if len(parsed.id) >= _CITED else ""
                 self.all.append(self._learn(_Known(name, id), next(iter(found), None)))
 
@@ -180,7 +180,7 @@ class _Records:
         """Where each record that may state a fact was first made use of."""
         found: list[RecordUse] = []
         for record in self.all:
-            if (parsed := parse_uri(record.uri)) and parsed.word in _STATING:
+            if (parsed := parse_uri(record.uri)) and parsed.kind in _STATING:
                 first = next((turn for turn in turns if _made_use(record, turn)), None)
                 if first is not None:
                     found.append(RecordUse(record.uri, first.session, first.id, first.time))

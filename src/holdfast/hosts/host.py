@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 from holdfast.hosts.claude_code.hook_commands import quote
 from holdfast.hosts.claude_code.json_text import Step, find, put, read, remove
 from holdfast.sources.agent import UserEnvironment
+from holdfast.sources.json_fields import items, mapping
 
 SERVER = "holdfast"
 _HOME_VARIABLE = "HOLDFAST_HOME"
@@ -106,16 +107,16 @@ def starts_holdfast(value: object) -> bool:
     """Whether an entry starts a server of ours."""
     entry = cast(Object, value) if isinstance(value, dict) else {}
     command: object = entry.get("command")
-    words = [str(word) for word in _list(command)] or [str(command or "")]
-    words += [str(word) for word in _list(entry.get("args"))]
+    words = [str(word) for word in items(command)] or [str(command or "")]
+    words += [str(word) for word in items(entry.get("args"))]
     named = os.path.basename(words[0]) == SERVER  # noqa: PTH119 - of a file that may be gone
     return words[-1] == "mcp" and (named or SERVER in words)
 
 
 def starts_this_holdfast(value: object, ours: HoldfastCommand) -> bool:
     """Whether an entry starts our server in this very home."""
-    entry = _object(value)
-    told = _object(entry.get("env") or entry.get("environment")).get(_HOME_VARIABLE)
+    entry = mapping(value)
+    told = mapping(entry.get("env") or entry.get("environment")).get(_HOME_VARIABLE)
     return starts_holdfast(entry) and (
         ours.is_default_home if told is None else told == str(ours.home)
     )
@@ -141,7 +142,7 @@ def json_hooks(
 
     def drop(text: str) -> str:
         found = find(read(text), ("hooks",))
-        for event in list(_object(found.value if found else None)):
+        for event in list(mapping(found.value if found else None)):
             text = _without(text, event, ours.home)
         return text
 
@@ -155,12 +156,12 @@ def _never(text: str) -> bool:
 
 def _groups(text: str, event: str) -> list[tuple[int, Object]]:
     found = find(read(text), ("hooks", event))
-    return [(n, _object(group)) for n, group in enumerate(_list(found.value if found else None))]
+    return [(n, mapping(group)) for n, group in enumerate(items(found.value if found else None))]
 
 
 def _is_hook(group: Object, home: Path) -> bool:
     """Whether a group of hooks is one that we put there."""
-    commands = [str(_object(hook).get("command", "")) for hook in _list(group.get("hooks"))]
+    commands = [str(mapping(hook).get("command", "")) for hook in items(group.get("hooks"))]
     script = quote(str(home / "hooks" / _SCRIPT))
     return bool(commands) and all(f"{script} " in command for command in commands)
 
@@ -181,11 +182,3 @@ def _prune(text: str, path: tuple[Step, ...]) -> str:
         text = remove(text, path)
         path = path[:-1]
     return text
-
-
-def _object(value: object) -> Object:
-    return cast(Object, value) if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return cast(list[Any], value) if isinstance(value, list) else []

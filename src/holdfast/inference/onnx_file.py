@@ -40,7 +40,7 @@ def find_tensor(path: Path, name: str) -> Tensor:
     """The tensor of this name among the constants of the model's graph."""
     damaged = ModelError(
         f"{path} is not an ONNX file with a table {name!r}.",
-        "Install Holdfast again: pip install --force-reinstall holdfast.",
+        "Install Holdfast again: pip install --force-reinstall holdfast-memory.",
     )
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

@@ -17,7 +17,7 @@ from holdfast.errors import ModelError
 
 Output = npt.NDArray[np.float32]
 
-_REINSTALL = "Install Holdfast again: pip install --force-reinstall holdfast."
+_REINSTALL = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
 _FATAL_ONLY = 4
 # What ONNX Runtime raises for a file it cannot use and for a run that fails.
 _FAILURES = (

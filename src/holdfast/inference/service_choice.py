@@ -64,7 +64,7 @@ def _want(service: str, which: str) -> None:
     if find_spec(module) is None:
         raise SettingsError(
             f"models.use is {service!r}, but what it needs is not installed.",
-            f"pip install 'holdfast[{extra}]'",
+            f"pip install 'holdfast-memory[{extra}]'",
         )
 
 

@@ -29,7 +29,7 @@ class TokenVectors:
         if table.kind != INT8 or not whole:
             raise ModelError(
                 f"The table {_TABLE!r} of {model} is not one of 8-bit vectors.",
-                "Install Holdfast again: pip install --force-reinstall holdfast.",
+                "Install Holdfast again: pip install --force-reinstall holdfast-memory.",
             )
         self.count, self.dimension = table.shape
         self._rows = np.memmap(

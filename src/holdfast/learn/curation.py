@@ -1,8 +1,9 @@
-"""Curation: what a person wants remembered, said rightly, forgotten, or back again.
+"""Curation: remember, correct, forget, restore, confirm, merge and undo.
 
-A decision is one entry of the log; in the same transaction everything that depends on it is
-derived again, so nobody ever sees a decision half done. Nothing canonical is changed: forgetting
-leaves a record out of every answer, and undoing brings back the very same rows.
+Each decision is one entry of an append-only log. In the same transaction everything that depends on
+it is derived again, so nobody sees a decision half applied. Canonical rows do not change: a
+forgotten record is left out of every answer, and undoing brings back the same rows. What the log
+amounts to is computed in `decision_state`; erasing for good is in `erasure`.
 """
 
 from __future__ import annotations
@@ -43,11 +44,12 @@ CORRECTABLE_KINDS = (
     "remark",
 )  # fmt: skip
 MERGEABLE_KINDS = ("exchange", "memory", "commit", "concept", "fact")
+# A memory is a statement, not a document: a longer text belongs into a file of the project.
 MAX_TEXT_CHARS = 20_000
 
 
 class Target(NamedTuple):
-    """A record to decide about; `shown` unless it was put away."""
+    """A record to decide about; not `shown` if it was forgotten."""
 
     bank: str
     kind: str
@@ -57,42 +59,43 @@ class Target(NamedTuple):
 
     @property
     def uri(self) -> str:
-        """Its name."""
+        """The URI of the record."""
         return uri(self.kind, self.id)
 
 
 def find_target(reader: Reader, bank: str | None, text: str) -> Target:
-    """The record that a URI, or the start of an id, names, whether it is shown or put away."""
-    named = parse_uri(text)
-    away = reader.find_hidden(bank, named.word, named.id) if named else []
-    exact = [c for c in away if named and c.id == named.id]
-    away = exact or away
+    """The record of a URI or of the start of an id, shown or forgotten; InputError if it cannot be
+    curated."""
+    parsed = parse_uri(text)
+    hidden = reader.find_hidden(bank, parsed.kind, parsed.id) if parsed else []
+    exact = [c for c in hidden if parsed and c.id == parsed.id]
+    hidden = exact or hidden
     try:
         record = find_record(reader, bank, text)
     except NotFoundError:
-        if not away or reader.find(bank, *(named or ("", ""))):
+        if not hidden or reader.find(bank, *(parsed or ("", ""))):
             raise
     else:
         if not exact:
-            return target_of(_decidable(record))
-    if len(away) > 1:
-        names = ", ".join(uri(c.kind, c.id) for c in away)
+            return target_of(_check_curatable(record))
+    if len(hidden) > 1:
+        names = ", ".join(uri(c.kind, c.id) for c in hidden)
         raise NotFoundError(f"Several records start with {text!r}.", f"One of: {names}.")
-    c = away[0]
+    c = hidden[0]
     return Target(c.bank, c.kind, c.id, c.session, shown=False)
 
 
 def find_confirmable(reader: Reader, bank: str | None, text: str) -> Target:
-    """The same, of whatever can be said to hold: rules, too, which are people's own files."""
-    named = parse_uri(text)
-    if named is not None and named.word == "rule":
+    """The same for `Curator.confirm`, which takes rules, too."""
+    parsed = parse_uri(text)
+    if parsed is not None and parsed.kind == "rule":
         return target_of(find_record(reader, bank, text))
     return find_target(reader, bank, text)
 
 
-def _decidable(record: Record) -> Record:
-    """A record that can be decided about here: rules are people's own files, patterns follow from
-    what was said."""
+def _check_curatable(record: Record) -> Record:
+    """The record; InputError for a rule, which is part of a file, and for a pattern, which follows
+    from other records."""
     if isinstance(record, Rule):
         raise InputError(
             f"{uri('rule', record.id)} is a part of {record.file}.", "Change it there."
@@ -106,13 +109,13 @@ def _decidable(record: Record) -> Record:
 
 
 def target_of(record: Record) -> Target:
-    """A record as a target."""
+    """The target for a record that is shown."""
     session = record.id if isinstance(record, Session) else getattr(record, "session", "")
     return Target(record.bank, kind_of(record), record.id, session)
 
 
 class Curator:
-    """Makes decisions in the name of somebody."""
+    """Makes decisions in the name of `who` and applies them."""
 
     def __init__(self, writer: Writer, now: Callable[[], str], who: str) -> None:
         self._writer = writer
@@ -129,9 +132,9 @@ class Curator:
         why: str = "",
         trust: Trust = Trust.USER,
     ) -> Memory:
-        """Keep a text as it is. The same text is kept once, and comes back if it was forgotten;
-        what an agent kept is kept once more when a person says so too."""
-        text = _words(text)
+        """Store a text as a memory. The same text is stored once, and restored if it was
+        forgotten; an agent's text is stored again when a person states it too."""
+        text = _check_text(text)
         _check_confidence(network, confidence)
         with self._writer.transaction():
             same = [
@@ -158,7 +161,7 @@ class Curator:
             return memory
 
     def correct(self, target: Target, text: str) -> Curation:
-        """Say a record anew; what it said is kept as superseded."""
+        """Replace the words of a record; the old ones are kept as superseded."""
         if target.kind in ("shared", "imported"):
             raise InputError(
                 "These are the words of somebody else.",
@@ -170,10 +173,10 @@ class Curator:
                 "Correct its digest, or one of its exchanges or turns.",
             )
         self._must_be_shown(target)
-        return self._decide(Action.CORRECT, target, _words(text))
+        return self._decide(Action.CORRECT, target, _check_text(text))
 
     def forget(self, target: Target) -> Curation:
-        """Leave a record, and all that is made of it, out of everything."""
+        """Leave a record, and all that is derived from it, out of every answer."""
         if target.kind == "claim":
             raise InputError(
                 "A claim is a sentence of a turn.", "Forget its turn; `holdfast show` names it."
@@ -182,7 +185,7 @@ class Curator:
         return self._decide(Action.FORGET, target)
 
     def restore(self, target: Target) -> Curation:
-        """Bring back what was forgotten or merged."""
+        """Bring back a record that was forgotten or merged."""
         self._must_not_be_erased(target)
         known = self._writer.curation_state(target.bank, target.kind, target.id)
         if known is None or not known.gone:
@@ -192,13 +195,17 @@ class Curator:
         return self._decide(Action.RESTORE, target)
 
     def confirm(self, target: Target) -> Curation:
-        """Say that a record still holds, whatever became of its code since."""
+        """State that a record still holds although its code changed."""
         self._must_be_shown(target)
         return self._decide(Action.CONFIRM, target)
 
     def merge(self, target: Target, into: Target) -> Curation:
-        """Let one record stand for another that says the same."""
-        if target.kind not in MERGEABLE_KINDS or into.kind != target.kind or into.bank != target.bank:
+        """Show `into` instead of `target`, which says the same."""
+        if (
+            target.kind not in MERGEABLE_KINDS
+            or into.kind != target.kind
+            or into.bank != target.bank
+        ):
             raise InputError(
                 f"A {target.kind} cannot go into a {into.kind}"
                 f"{'' if into.bank == target.bank else ' of another bank'}.",
@@ -211,7 +218,7 @@ class Curator:
         return self._decide(Action.MERGE, target, into.uri)
 
     def merge_entities(self, one: Target, other: Target) -> Curation:
-        """Let two entities be one."""
+        """Treat two entities as one."""
         if one.bank != other.bank or one.id == other.id:
             raise InputError(
                 "Those are one entity already."
@@ -222,11 +229,11 @@ class Curator:
         return self._decide(Action.MERGE, one, other.uri)
 
     def split_entity(self, spelling: Target, entity: Target) -> Curation:
-        """Let a spelling of an entity stand by itself."""
+        """Treat a spelling of an entity as an entity of its own."""
         return self._decide(Action.SPLIT, spelling, entity.uri)
 
     def undo(self, banks: Iterable[str], count: int = 1) -> list[Curation]:
-        """Take back the latest decisions; returns them, the latest first."""
+        """Undo the latest decisions; returns them, the latest first."""
         with self._writer.transaction():
             log = [e for bank in banks for e in undoable(self._writer.curations(bank))]
             last = sorted(log, key=lambda entry: -entry.seq)[:count]
@@ -235,7 +242,7 @@ class Curator:
             return last
 
     def undo_batch(self, banks: Iterable[str], action: Action, name: str) -> list[Curation]:
-        """Take back all that came in at once, whatever was decided since."""
+        """Undo an import or a pull as a whole, whatever was decided since."""
         with self._writer.transaction():
             log = [e for bank in banks for e in undoable(self._writer.curations(bank))]
             found = batch_entries(log, action, name)
@@ -246,14 +253,14 @@ class Curator:
     def _undo(self, entry: Curation) -> None:
         undo = Curation(0, entry.bank, self._now(), Action.UNDO, str(entry.seq), "", self._who)
         self._writer.append_curation(undo)
-        self.apply(entry.bank, [self._named(entry)])
+        self.apply(entry.bank, [self._target_of_entry(entry)])
 
-    def _named(self, entry: Curation) -> Target:
-        named = parse_uri(entry.target)
-        assert named is not None
-        known = self._writer.curation_state(entry.bank, named.word, named.id)
+    def _target_of_entry(self, entry: Curation) -> Target:
+        parsed = parse_uri(entry.target)
+        assert parsed is not None
+        known = self._writer.curation_state(entry.bank, parsed.kind, parsed.id)
         session = known.session if known else ""
-        return Target(entry.bank, named.word, named.id, session)
+        return Target(entry.bank, parsed.kind, parsed.id, session)
 
     def _must_not_be_erased(self, target: Target) -> None:
         log = self._writer.curations(target.bank)
@@ -276,7 +283,7 @@ class Curator:
             return made
 
     def _anchor(self, target: Target, into: str) -> None:
-        """A concept that somebody decided about is known again by the members it had then."""
+        """Save the members of a concept, by which it is recognised after it was derived again."""
         other = parse_uri(into)
         if target.kind == "concept":
             self._writer.save_concept_members(target.bank, target.id)
@@ -284,30 +291,31 @@ class Curator:
                 self._writer.save_concept_members(target.bank, other.id)
 
     def apply(self, bank: str, targets: Iterable[Target]) -> None:
-        """Work out what the log comes to for some records, and derive what depends on them."""
-        left = in_effect(self._writer.curations(bank))
-        wished = {memory.id for memory in self._writer.all_remembered(bank)}
+        """Compute the state of some records from the log, and derive what depends on them."""
+        decisions = in_effect(self._writer.curations(bank))
+        remembered = {memory.id for memory in self._writer.all_remembered(bank)}
         sessions: dict[str, None] = {}
         for target in targets:
-            nothing = CurationState(bank, target.kind, target.id, target.session)
-            known = self._writer.curation_state(bank, target.kind, target.id) or nothing
-            by_wish = target.kind in (share_intake.SHARE_IMPORT, import_intake.IMPORT_BATCH) or (
-                target.kind == "memory" and target.id in wished
-            )
-            state = current_state(known, target.uri, left, by_wish)
+            untouched = CurationState(bank, target.kind, target.id, target.session)
+            known = self._writer.curation_state(bank, target.kind, target.id) or untouched
+            only_if_wanted = target.kind in (
+                share_intake.SHARE_IMPORT,
+                import_intake.IMPORT_BATCH,
+            ) or (target.kind == "memory" and target.id in remembered)
+            state = current_state(known, target.uri, decisions, only_if_wanted)
             self._writer.put_curation_state(state)
-            self._show(state)
+            self._refresh(state)
             if state.session:
                 sessions[state.session] = None
             if state.kind == "session":
                 sessions |= dict.fromkeys(self._writer.all_subagent_ids(bank, state.id))
         for session in sessions:
             derive_session(self._writer, StaleSession(bank, session, 0))
-        # In the same transaction: a fact must not outlive what it was made of.
+        # In the same transaction, so that no fact outlives its evidence.
         update_bank_facts(self._writer, bank)
 
-    def decide(self, review: Review, keep: bool) -> Curation:
-        """Settle what was up for review: the record stays in force, or is retired."""
+    def decide_review(self, review: Review, keep: bool) -> Curation:
+        """Decide a review: the record stays in force, or is retired."""
         if review.state is not ReviewState.OPEN:
             raise InputError(
                 f"{uri('review', review.id)} was decided on {review.decided[:10]} by {review.by}.",
@@ -317,16 +325,19 @@ class Curator:
         return self._decide(action, Target(review.bank, "review", review.id))
 
     def reapply(self, bank: str) -> None:
-        """Work out what the whole log of a bank comes to."""
-        named = {entry.target: self._named(entry) for entry in self._about_records(bank)}
-        self.apply(bank, named.values())
+        """Apply the whole log of a bank again."""
+        targets = {
+            entry.target: self._target_of_entry(entry) for entry in self._about_records(bank)
+        }
+        self.apply(bank, targets.values())
 
     def _about_records(self, bank: str) -> list[Curation]:
         log = self._writer.curations(bank)
         return [e for e in log if e.action is not Action.UNDO and parse_uri(e.target)]
 
-    def _show(self, state: CurationState) -> None:
-        """Make what belongs to no session findable, in its words of now, or not at all."""
+    def _refresh(self, state: CurationState) -> None:
+        """Update the passage of a record that belongs to no session: its words now, or none if it
+        is forgotten. The original words of a corrected record are kept in its state."""
         if state.kind == "fact" and state.text and not state.was:
             for record in self._writer.find(state.bank, "fact", state.id, 1):
                 if isinstance(record, Fact) and record.content != state.text:
@@ -335,35 +346,36 @@ class Curator:
             commit = self._writer.commit(state.bank, state.id)
             if commit is not None:
                 self._writer.put_passage(commit, curated_commit_passage(self._writer, commit))
-                was = commit_passage(commit).body
-                self._writer.put_curation_state(state._replace(was=was if state.text else ""))
+                self._keep_original(state, commit_passage(commit).body)
         elif state.kind == "memory":
-            self._show_memory(state)
+            self._refresh_memory(state)
         elif state.kind in FORGE_KINDS:
-            was = refresh_passages(self._writer, state.bank, state.kind, state.id)
-            self._writer.put_curation_state(state._replace(was=was if state.text else ""))
+            original = refresh_passages(self._writer, state.bank, state.kind, state.id)
+            self._keep_original(state, original)
         elif state.kind in (share_intake.SHARED, share_intake.SHARE_IMPORT):
             share_intake.refresh_passages_of(self._writer, state.bank, state.kind, state.id)
         elif state.kind in (import_intake.IMPORTED, import_intake.IMPORT_BATCH):
             import_intake.refresh_passages_of(self._writer, state.bank, state.kind, state.id)
 
-    def _show_memory(self, state: CurationState) -> None:
+    def _keep_original(self, state: CurationState, text: str) -> None:
+        """Keep the words that a correction replaced; none if there is no correction."""
+        self._writer.put_curation_state(state._replace(was=text if state.text else ""))
+
+    def _refresh_memory(self, state: CurationState) -> None:
         for memory in self._writer.all_remembered(state.bank):
             if memory.id == state.id:
                 now = corrected_memory(memory, state.text) if state.text else memory
                 self._writer.put_passage(memory, None if state.gone else memory_passage(now))
-                was = memory.what if state.text else ""
-                self._writer.put_curation_state(state._replace(was=was))
+                self._keep_original(state, memory.what)
                 return
         words = self._writer.refresh_retained(state.bank, state.id)
         if words is not None:
-            self._writer.put_curation_state(state._replace(was=words if state.text else ""))
+            self._keep_original(state, words)
             publish_changed_memories(self._writer, state.bank)
             return
         for opinion in self._writer.all_opinions(state.bank):
             if opinion.id == state.id:
-                was = opinion.what if state.text else ""
-                self._writer.put_curation_state(state._replace(was=was))
+                self._keep_original(state, opinion.what)
                 passage = opinions.passage_of(self._writer, opinion)
                 self._writer.put_opinion(opinion, None, passage)
 
@@ -382,7 +394,8 @@ def _check_confidence(network: Network, confidence: float | None) -> None:
         )
 
 
-def _words(text: str) -> str:
+def _check_text(text: str) -> str:
+    """The text without surrounding space; InputError if it is empty or too long."""
     text = text.strip()
     if not text:
         raise InputError("There are no words.", "Say what is to be remembered.")

@@ -1,4 +1,4 @@
-"""What the log of decisions comes to. Pure functions of the log, oldest entry first."""
+"""What the curation log amounts to: pure functions of its entries, oldest first."""
 
 from __future__ import annotations
 
@@ -8,42 +8,43 @@ from holdfast.errors import NotFoundError
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.knowledge import ReviewState
 
-_FOR_GOOD = (Action.PURGE, Action.SCRUB)
-# What others have is out of our hands: `unshare` asks them to let go of it.
-_NOT_HERE = (Action.SHARE,)
-_RETIRED = ReviewState.RETIRED
+_ERASING = (Action.PURGE, Action.SCRUB)
+# Others have it already: `unshare` asks them to remove it.
+_NOT_UNDOABLE = (Action.SHARE,)
+# The author of the entries that a bank's retention makes.
 RETENTION_AUTHOR = "retention"
 
 
 def in_effect(log: Iterable[Curation]) -> list[Curation]:
-    """The decisions that nobody has undone; an undo itself is none."""
+    """The decisions that were not undone, without the undos themselves."""
     log = list(log)
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     return [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
 
 
 def undoable(log: Iterable[Curation]) -> list[Curation]:
-    """The decisions that can be undone: not those that erased something, nor any about what was
-    erased, nor what was handed on to others; nor what a retention put away, for that goes with the
-    decision about the retention."""
-    left = in_effect(log)
-    erased = {entry.target for entry in left if entry.action in _FOR_GOOD}
+    """The decisions that can be undone. Not: erasures and decisions about erased records, what was
+    shared with others, and what a retention hid, which follows the setting of the retention."""
+    decisions = in_effect(log)
+    erased = {entry.target for entry in decisions if entry.action in _ERASING}
     return [
         e
-        for e in left
-        if e.target not in erased and e.action not in _NOT_HERE and e.who != RETENTION_AUTHOR
+        for e in decisions
+        if e.target not in erased and e.action not in _NOT_UNDOABLE and e.who != RETENTION_AUTHOR
     ]
 
 
-def current_state(known: CurationState, target: str, left: Sequence[Curation], by_wish: bool = False) -> CurationState:
-    """What the decisions that stand come to for one record. What is there `by_wish` alone is there
-    for as long as the wish to remember it stands."""
+def current_state(
+    known: CurationState, target: str, decisions: Sequence[Curation], only_if_wanted: bool = False
+) -> CurationState:
+    """The state of one record by the decisions in effect. With `only_if_wanted` the record is
+    forgotten unless a decision to remember, pull or import it is in effect."""
     state = CurationState(known.bank, known.kind, known.id, known.session, was=known.was)
-    if by_wish:
+    if only_if_wanted:
         state = state._replace(forgotten=True)
-    for entry in left:
+    for entry in decisions:
         if entry.target != target or (known.kind == "entity" and entry.action is Action.MERGE):
-            continue  # entities that are one are both shown, as one
+            continue  # merged entities are both shown, as one
         match entry.action:
             case Action.REMEMBER | Action.PULL | Action.IMPORT:
                 state = state._replace(forgotten=False)
@@ -56,17 +57,19 @@ def current_state(known: CurationState, target: str, left: Sequence[Curation], b
             case Action.CORRECT if entry.text:
                 state = state._replace(text=entry.text, time=entry.time, who=entry.who)
             case Action.APPROVE | Action.REJECT:
-                verdict = ReviewState.KEPT if entry.action is Action.APPROVE else _RETIRED
-                state = state._replace(text=verdict.value, time=entry.time, who=entry.who)
+                kept = entry.action is Action.APPROVE
+                review = ReviewState.KEPT if kept else ReviewState.RETIRED
+                state = state._replace(text=review.value, time=entry.time, who=entry.who)
             case _:
                 pass
     return state if state.text else state._replace(was="")
 
 
 def batch_entries(log: Iterable[Curation], action: Action, name: str) -> list[Curation]:
-    """The entries, one a bank, of what came in at once and is called so, or begins so."""
-    bare = name.strip().rpartition("/")[2]
-    found = [e for e in log if e.action is action and bare and _id(e.target).startswith(bare)]
+    """The entries, one a bank, of the import or pull with this id or the only one with this
+    prefix."""
+    prefix = name.strip().rpartition("/")[2]
+    found = [e for e in log if e.action is action and prefix and _id(e.target).startswith(prefix)]
     if len({entry.target for entry in found}) != 1:
         raise NotFoundError(
             f"{'Several were' if found else 'Nothing was'} taken in under the name {name!r}.",

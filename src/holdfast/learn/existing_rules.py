@@ -41,7 +41,9 @@ def same_meaning(one: str, other: str) -> float:
     return shared(ours, theirs)
 
 
-def find_matching_rule(text: str, rules: Iterable[Rule], likeness: Similarity | None) -> MatchingRule | None:
+def find_matching_rule(
+    text: str, rules: Iterable[Rule], likeness: Similarity | None
+) -> MatchingRule | None:
     """The rule that says what a text says, or its opposite."""
     told = [(rule, s[:_SENTENCE]) for rule in rules for s in sentences(rule.text)]
     scores = [same_meaning(text, sentence) for _, sentence in told]

@@ -68,7 +68,9 @@ class ImportWriter:
         self._met: set[tuple[str, str]] = set()
         self.tallies: dict[str, ImportCounts] = {}
 
-    def import_drafts(self, given: Iterable[ImportItem], bank_of: Callable[[str], str], importing: str) -> None:
+    def import_drafts(
+        self, given: Iterable[ImportItem], bank_of: Callable[[str], str], importing: str
+    ) -> None:
         """Go through a source; `bank_of` names the bank of a project, and nothing is written where
         no `importing` is named."""
         stream = iter(given)
@@ -141,7 +143,9 @@ class ImportWriter:
         )  # fmt: skip
 
 
-def record_import(writer: Writer, taker: ImportWriter, program: str, place: str, id: str, who: str) -> list[str]:
+def record_import(
+    writer: Writer, taker: ImportWriter, program: str, place: str, id: str, who: str
+) -> list[str]:
     """Note what an import brought, bank by bank; returns the banks that got something."""
     left = taker.tally("")
     first = True
@@ -173,4 +177,6 @@ def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
 
 def refresh_passages_of(writer: Writer, bank: str, kind: str, id: str) -> None:
     """The same for one imported record, or for all that an import brought."""
-    refresh_passages(writer, bank, writer.import_batch_ids(bank, id) if kind == IMPORT_BATCH else [id])
+    refresh_passages(
+        writer, bank, writer.import_batch_ids(bank, id) if kind == IMPORT_BATCH else [id]
+    )

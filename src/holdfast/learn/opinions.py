@@ -78,7 +78,9 @@ def confidence_of(favour: float, against: float, sources: int, skepticism: int) 
     return round(leading, 3)
 
 
-def weigh(stances: Sequence[Stance], disposition: Disposition, now: str, settled: str) -> WeighedStances:
+def weigh(
+    stances: Sequence[Stance], disposition: Disposition, now: str, settled: str
+) -> WeighedStances:
     """Weigh the stances on one matter, oldest first; what lies before `settled` was overruled."""
     sides = {True: 0.0, False: 0.0}
     homes: dict[bool, set[str]] = {True: set(), False: set()}
@@ -263,7 +265,7 @@ def _without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
     is there; any other goes. Returns whether it went."""
     if opinion.author:
         named = [parse_uri(name) for name in opinion.evidence_for + opinion.evidence_against]
-        there = [n for n in named if n and writer.find(opinion.bank, n.word, n.id, 1)]
+        there = [n for n in named if n and writer.find(opinion.bank, n.kind, n.id, 1)]
         if named and len(there) == len(named):
             faded = fade(opinion, now)
             if faded != opinion:

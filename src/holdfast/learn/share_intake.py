@@ -99,17 +99,23 @@ def _is_own(reader: Reader, bank: str, record: SharedRecord, email: str) -> bool
     named = parse_uri(record.origin)
     if named is None or record.email.lower() != email.lower():
         return False
-    there = reader.find(bank, named.word, named.id) or reader.find_hidden(bank, named.word, named.id)
+    there = reader.find(bank, named.kind, named.id) or reader.find_hidden(
+        bank, named.kind, named.id
+    )
     return any(one.id == named.id for one in there)
 
 
-def _taken_back(told: ShareImportPlan, before: SharedRecord | None, record: SharedRecord) -> ShareImportPlan:
+def _taken_back(
+    told: ShareImportPlan, before: SharedRecord | None, record: SharedRecord
+) -> ShareImportPlan:
     if before is None or before.gone:
         return told._replace(known=told.known + 1)
     return told._replace(gone=(*told.gone, record))
 
 
-def _taken(told: ShareImportPlan, before: SharedRecord | None, record: SharedRecord, redactor: Redactor) -> ShareImportPlan:
+def _taken(
+    told: ShareImportPlan, before: SharedRecord | None, record: SharedRecord, redactor: Redactor
+) -> ShareImportPlan:
     """Secrets do not come in, even where somebody else let them out."""
     texts = [redactor.redact(text) for text in (record.text, record.note, record.author)]
     files = tuple(redactor.redact(file).text for file in record.files)
@@ -122,7 +128,9 @@ def _taken(told: ShareImportPlan, before: SharedRecord | None, record: SharedRec
     return told._replace(changed=(*told.changed, clean))
 
 
-def import_shares(writer: Writer, bank: str, planned: ShareImportPlan, now: Callable[[], str], who: str) -> str:
+def import_shares(
+    writer: Writer, bank: str, planned: ShareImportPlan, now: Callable[[], str], who: str
+) -> str:
     """Take in what was planned; returns the name of the taking, "" if there was nothing."""
     if planned.nothing:
         return ""
@@ -132,7 +140,9 @@ def import_shares(writer: Writer, bank: str, planned: ShareImportPlan, now: Call
     id = content_id(SHARE_IMPORT, bank, time, *(record.version for record in records))
     name = uri(SHARE_IMPORT, id)
     with writer.transaction():
-        writer.put_share_import(ShareImport(bank, id, planned.place.name, planned.place.heads, time), records)
+        writer.put_share_import(
+            ShareImport(bank, id, planned.place.name, planned.place.heads, time), records
+        )
         told = f"{len(records)} from {planned.place.name}"
         writer.append_curation(Curation(0, bank, time, Action.PULL, name, told, who))
         refresh_passages(writer, bank, [record.id for record in records])
@@ -149,4 +159,6 @@ def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
 
 def refresh_passages_of(writer: Writer, bank: str, kind: str, id: str) -> None:
     """The same for one shared record, or for all that a taking brought."""
-    refresh_passages(writer, bank, writer.share_import_ids(bank, id) if kind == SHARE_IMPORT else [id])
+    refresh_passages(
+        writer, bank, writer.share_import_ids(bank, id) if kind == SHARE_IMPORT else [id]
+    )

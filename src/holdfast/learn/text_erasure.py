@@ -1,4 +1,4 @@
-"""Texts and events without the words that are erased."""
+"""Remove erased text from strings, JSON values and hook events. Records are in `erasure`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from holdfast.capture import journal
 from holdfast.errors import InputError
+from holdfast.language import squeeze
 from holdfast.model.ledger import SkipReason
 from holdfast.model.records import Turn
 from holdfast.sources.claude_code.events import session_id
@@ -15,19 +16,22 @@ from holdfast.sources.draft import FileInfo
 from holdfast.store.protocol.curation import Scrubber
 
 ERASED = "[erased]"
-_IN_A_LOG = 8
-_SHORTEST = 4
-_KEPT_OF_AN_EVENT = ("v", "id", "event", "session", "agent", "time")
+# A shorter text of a turn ("ok") is not removed from the log: it is everywhere, and tells nothing.
+_MIN_LOG_TEXT_CHARS = 8
+# A shorter pattern would hit ordinary words.
+_MIN_PATTERN_CHARS = 4
+_KEPT_EVENT_FIELDS = ("v", "id", "event", "session", "agent", "time")
 
 
 class ScrubPattern:
-    """What is to be scrubbed: words as they stand, or a regular expression between slashes."""
+    """What is scrubbed: a literal text, or a regular expression between slashes. Called with a
+    text, returns it without the matches."""
 
     def __init__(self, given: str) -> None:
         is_regex = len(given) > 2 and given[0] == given[-1] == "/"
-        if not is_regex and len(given) < _SHORTEST:
+        if not is_regex and len(given) < _MIN_PATTERN_CHARS:
             raise InputError(
-                f"A pattern of less than {_SHORTEST} characters would hit ordinary words.",
+                f"A pattern of less than {_MIN_PATTERN_CHARS} characters would hit ordinary words.",
                 "Give all of it, or a regular expression between slashes.",
             )
         try:
@@ -36,51 +40,47 @@ class ScrubPattern:
             raise InputError(f"This is not a regular expression: {error}.", "Correct it.") from None
         if self._regex.search(""):
             raise InputError("This pattern matches everything.", "Give one that needs something.")
-        self._instead = "" if self._regex.search(ERASED) else ERASED
+        self._replacement = "" if self._regex.search(ERASED) else ERASED
 
     def __call__(self, text: str) -> str:
-        """The text without it."""
-        return self._regex.sub(lambda found: self._instead, text)
+        """The text with each match replaced."""
+        return self._regex.sub(lambda found: self._replacement, text)
 
 
 class TextRemover:
-    """Takes the words of turns out of a text, where they stand in it whole."""
+    """Removes the texts of turns from a text, where it contains them whole."""
 
     def __init__(self, turns: Iterable[Turn]) -> None:
-        said = [word for turn in turns for word in (turn.text, *(turn.tool or ()))]
-        self._words = [w for w in said if isinstance(w, str) and len(w) >= _IN_A_LOG]
+        values = [value for turn in turns for value in (turn.text, *(turn.tool or ()))]
+        self._texts = [v for v in values if isinstance(v, str) and len(v) >= _MIN_LOG_TEXT_CHARS]
 
     def __call__(self, text: str) -> str:
-        for word in self._words:
-            text = text.replace(word, ERASED)
+        for erased in self._texts:
+            text = text.replace(erased, ERASED)
         return text
 
 
 class EventEraser:
-    """Leaves of an event that told of purged turns no more than that there was one."""
+    """Reduces hook events of purged turns to the fact that there was an event."""
 
     def __init__(self, turns: Iterable[Turn], sessions: Iterable[str]) -> None:
         turns = list(turns)
         self._sessions = set(sessions)
-        self._said = {(turn.session, _plain(turn.text)) for turn in turns if turn.text}
+        self._texts = {(turn.session, squeeze(turn.text)) for turn in turns if turn.text}
         self._calls = {turn.tool.call for turn in turns if turn.tool is not None} - {""}
 
     def change(self, event: journal.Event) -> journal.Event:
-        """The event as it may stay."""
+        """The event without its content if it belongs to a purged turn; else unchanged."""
         session = session_id(event, FileInfo("", "", "", ""))
-        told = (session, _plain(str(event.get("text", ""))))
-        if session in self._sessions or told in self._said or event.get("call") in self._calls:
-            kept = {key: event[key] for key in _KEPT_OF_AN_EVENT if key in event}
+        text = (session, squeeze(str(event.get("text", ""))))
+        if session in self._sessions or text in self._texts or event.get("call") in self._calls:
+            kept = {key: event[key] for key in _KEPT_EVENT_FIELDS if key in event}
             return {**kept, "skip": SkipReason.ERASED.value}
         return event
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.split())
-
-
 def scrub_json(value: Any, clean: Scrubber) -> Any:
-    """A JSON value with a pattern taken out of all its texts."""
+    """A JSON value with all its strings cleaned."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):

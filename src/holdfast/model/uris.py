@@ -1,4 +1,4 @@
-"""`holdfast://<word>/<id>`: how a record is named to people and programs."""
+"""`holdfast://<kind>/<id>`: how a record is named to people and programs."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ SCHEME = "holdfast://"
 
 
 class Uri(NamedTuple):
-    """The two parts of `holdfast://<word>/<id>`."""
+    """The two parts of `holdfast://<kind>/<id>`."""
 
-    word: str
+    kind: str
     id: str
 
     def __str__(self) -> str:
-        return f"{SCHEME}{self.word}/{self.id}"
+        return f"{SCHEME}{self.kind}/{self.id}"
 
 
-def uri(word: str, id: str) -> str:
-    """Spell the URI of a record."""
-    return f"{SCHEME}{word}/{id}"
+def uri(kind: str, id: str) -> str:
+    """The URI of a record."""
+    return f"{SCHEME}{kind}/{id}"
 
 
 def parse_uri(text: str) -> Uri | None:
-    """Read `holdfast://word/id`, or `word/id`, or a bare id (word ""); None for anything else."""
+    """Read `holdfast://kind/id`, or `kind/id`, or a bare id (kind ""); None for anything else."""
     rest = text.strip().removeprefix(SCHEME)
     if not rest or any(c.isspace() for c in rest):
         return None
-    word, slash, id = rest.partition("/")
+    kind, slash, id = rest.partition("/")
     if not slash:
-        return Uri("", word)
-    return Uri(word, id) if word and id else None
+        return Uri("", kind)
+    return Uri(kind, id) if kind and id else None

@@ -96,7 +96,7 @@ def pack_topic(reader: Reader, bank: str, name: str, topic: str, hits: Sequence[
     best = max((hit.score for hit in hits), default=0.0)
     for hit in hits:
         named = parse_uri(hit.uri) if hit.score >= _LIMITS.min_share_of_best * best else None
-        found += reader.find(hit.bank, named.word, named.id, 1) if named else []
+        found += reader.find(hit.bank, named.kind, named.id, 1) if named else []
     work: dict[str, Exchange] = {}
     for record in found:
         for exchange in _work_of(reader, record):
@@ -143,7 +143,7 @@ def _work_of(reader: Reader, record: Record) -> list[Exchange]:
     if isinstance(record, Concept | Memory):
         names = record.members if isinstance(record, Concept) else record.evidence_for
         named = [parse_uri(name) for name in names]
-        found = [r for n in named if n for r in reader.find(record.bank, n.word, n.id, 1)]
+        found = [r for n in named if n for r in reader.find(record.bank, n.kind, n.id, 1)]
         return [x for r in found if isinstance(r, Exchange | Turn) for x in _work_of(reader, r)]
     return []
 

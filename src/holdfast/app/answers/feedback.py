@@ -54,9 +54,9 @@ class Vouching:
 
     def _bank(self, uri: str) -> tuple[str, str]:
         named = parse_uri(uri)
-        if named is None or named.word not in _STATING:
+        if named is None or named.kind not in _STATING:
             return "", uri
-        found = self._store.find(None, named.word, named.id, 1)
+        found = self._store.find(None, named.kind, named.id, 1)
         return next((one.bank for one in found if one.id == named.id), ""), uri
 
 

@@ -261,7 +261,7 @@ def _opened(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Citati
     if fields is None:
         return None
     named = parse_uri(uri)
-    word = named.word if named is not None else KIND
+    word = named.kind if named is not None else KIND
     inside = named is not None and word in LAYER_BY_KIND and word != KIND
     if named is not None and inside and not reader.find(None, word, named.id, 1):
         return None

@@ -88,5 +88,5 @@ def check_postgres(settings: Settings) -> None:
     if importlib.util.find_spec("psycopg") is None:
         raise SettingsError(
             "The settings keep the memory on a PostgreSQL server, which needs psycopg.",
-            "Install it: pip install 'holdfast[postgres]'.",
+            "Install it: pip install 'holdfast-memory[postgres]'.",
         )

@@ -98,7 +98,7 @@ class RecordCuration:
 
     def decide(self, review: Review, keep: bool, who: str = "") -> Curation:
         """Keep a fact that was up for review in force, or retire it."""
-        return self._done(self._curator(who).decide(review, keep))
+        return self._done(self._curator(who).decide_review(review, keep))
 
     def target(self, id: str, bank: str | None = ALL_BANKS) -> Target:
         """The record with this id, shown or hidden."""

@@ -123,7 +123,7 @@ def check_models(patient: Patient) -> list[Check]:
     for path, expected in wanted.items():
         if _sha256(path) != expected:
             sentence = f"{path} is missing or not the file that was released."
-            remedy = "Install Holdfast again: pip install --force-reinstall holdfast."
+            remedy = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
             return [Check("model", Grade.BROKEN, sentence, remedy)]
     own = patient.settings.embed_model
     if own and own != "none" and not Path(own).expanduser().is_dir():

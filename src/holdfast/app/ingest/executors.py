@@ -58,7 +58,7 @@ def _cluster(address: str) -> Executor:
     except ModuleNotFoundError as error:
         raise InputError(
             "A cluster needs Dask, which is not installed.",
-            "pip install 'holdfast[dask]', or give a number of processes: --workers 4.",
+            "pip install 'holdfast-memory[dask]', or give a number of processes: --workers 4.",
         ) from error
     crew: Executor = dask_cluster.DaskExecutor(address, who_are_you)
     return crew

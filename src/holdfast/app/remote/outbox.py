@@ -219,7 +219,7 @@ class Post:
 
     def _is_shown(self, parcel: OutboxItem) -> bool:
         named = parse_uri(parcel.origin)
-        found = self._store.find(parcel.bank, named.word, named.id, 1) if named else []
+        found = self._store.find(parcel.bank, named.kind, named.id, 1) if named else []
         return any(named is not None and record.id == named.id for record in found)
 
     def _take_back(self, remote: str, origin: str) -> None:
@@ -320,7 +320,7 @@ def _meant(parcels: Sequence[OutboxItem], name: str) -> str:
         parcel.origin
         for parcel in held
         for uri in (parse_uri(parcel.origin), parse_uri(parcel.there))
-        if uri and named.word in ("", uri.word) and uri.id.startswith(named.id)
+        if uri and named.kind in ("", uri.kind) and uri.id.startswith(named.id)
     }
     if len(found) == 1:
         return found.pop()

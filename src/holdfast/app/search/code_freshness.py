@@ -150,4 +150,4 @@ def anchor_of(reader: Reader, record: Record) -> CodeAnchor:
 
 def _records(reader: Reader, bank: str | None, name: str) -> list[Record]:
     named = parse_uri(name)
-    return reader.find(bank, named.word, named.id, 1) if named else []
+    return reader.find(bank, named.kind, named.id, 1) if named else []

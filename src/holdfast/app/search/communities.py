@@ -22,7 +22,7 @@ def communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
         networkx: Any = import_module("networkx")
     except ImportError as error:
         raise InputError(
-            "Groups of entities need NetworkX.", "Install it: pip install 'holdfast[graph]'."
+            "Groups of entities need NetworkX.", "Install it: pip install 'holdfast-memory[graph]'."
         ) from error
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     found: list[list[Entity]] = []

@@ -225,7 +225,7 @@ def _whose(trust: Trust) -> str:
 def _is_shown(memory: Holdfast, bank: str, target: str) -> bool:
     """Whether the words of a decision may be told: not if what it is about was forgotten since."""
     named = parse_uri(target)
-    return named is None or not memory.reader.find_hidden(bank, named.word, named.id, 1)
+    return named is None or not memory.reader.find_hidden(bank, named.kind, named.id, 1)
 
 
 def _target(text: str) -> str:

@@ -131,9 +131,9 @@ def bring_back(writer: Writer, path: Path, curator: Curator, now: str) -> bool:
     away = [e for e in log if e.action is Action.FORGET and e.text in names]
     named = [(entry, parse_uri(entry.target)) for entry in away]
     targets = [
-        Target(bank, name.word, name.id, known.session if known else "")
+        Target(bank, name.kind, name.id, known.session if known else "")
         for _, name in named
-        if name and (known := writer.curation_state(bank, name.word, name.id)) and known.forgotten
+        if name and (known := writer.curation_state(bank, name.kind, name.id)) and known.forgotten
     ]
     if targets:
         who = away[0].who

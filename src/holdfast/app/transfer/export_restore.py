@@ -143,8 +143,8 @@ class _Work:
             self.known["curation"] += same in known.values()
             numbers[str(row["seq"])] = str(same)
             named = parse_uri(row["target"])
-            if named and named.word and not self._writer.curation_state(bank, named.word, named.id):
-                self._writer.put_curation_state(CurationState(bank, named.word, named.id, row["session"]))
+            if named and named.kind and not self._writer.curation_state(bank, named.kind, named.id):
+                self._writer.put_curation_state(CurationState(bank, named.kind, named.id, row["session"]))
 
     def show(self) -> None:
         """Make findable what belongs to no session, and let the rest be derived."""

@@ -242,9 +242,9 @@ def _meant(held: Iterable[SharedRecord], name: str) -> SharedRecord:
     found = [
         s
         for s in held
-        if (named.word in ("", "shared") and s.id.startswith(named.id))
-        or s.origin.startswith(str(named) if named.word else "\n")
-        or (not named.word and s.origin.rpartition("/")[2].startswith(named.id))
+        if (named.kind in ("", "shared") and s.id.startswith(named.id))
+        or s.origin.startswith(str(named) if named.kind else "\n")
+        or (not named.kind and s.origin.rpartition("/")[2].startswith(named.id))
     ]
     if len(found) == 1:
         return found[0]

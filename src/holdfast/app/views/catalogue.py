@@ -312,10 +312,10 @@ def _away(store: Store, bank: str) -> Iterator[Away]:
         named = parse_uri(target)
         if named is None or entry.action not in (Action.FORGET, Action.MERGE):
             continue
-        known = store.curation_state(bank, named.word, named.id)
+        known = store.curation_state(bank, named.kind, named.id)
         if known is not None and known.gone:
             text = known.text or known.was
-            yield Away(bank, named.word, named.id, text, entry.time, entry.who, known.into)
+            yield Away(bank, named.kind, named.id, text, entry.time, entry.who, known.into)
 
 
 def _said(store: Store, one: Away) -> str:
@@ -359,7 +359,7 @@ def decisions(memory: Holdfast, wanted: Wanted) -> tuple[list[Decided], bool]:
 
 def _title(memory: Holdfast, entry: Curation) -> str:
     named = parse_uri(entry.target) if entry.target.startswith(SCHEME) else None
-    if named is not None and named.word == "bank":
+    if named is not None and named.kind == "bank":
         return f"the bank {memory.context.bank_name(named.id)}"
-    found = memory.reader.find(entry.bank, named.word, named.id, 1) if named else []
+    found = memory.reader.find(entry.bank, named.kind, named.id, 1) if named else []
     return next((describe_record(record)[0] for record in found), "")

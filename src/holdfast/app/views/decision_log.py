@@ -79,7 +79,7 @@ def entries(reader: Reader, bank: str) -> list[Entry]:
 def _words_of(reader: Reader, entry: Curation) -> str:
     """What a record said before anybody corrected it."""
     named = parse_uri(entry.target)
-    known = reader.curation_state(entry.bank, named.word, named.id) if named else None
+    known = reader.curation_state(entry.bank, named.kind, named.id) if named else None
     return known.was if known is not None else ""
 
 

@@ -42,7 +42,7 @@ def hand_off(memory: Holdfast, what: str, bank: str | None = None) -> HandOff:
 def _session(memory: Holdfast, what: str, bank: str | None) -> Session | None:
     """The session that is meant, if one is: a word may be a topic as well."""
     named = parse_uri(what)
-    if named is None or (not named.word and len(named.id) < _SHORTEST):
+    if named is None or (not named.kind and len(named.id) < _SHORTEST):
         return None
     reader = memory.reader
     if what.startswith(SCHEME):
@@ -54,7 +54,7 @@ def _session(memory: Holdfast, what: str, bank: str | None) -> Session | None:
                 f"{what} is no part of one session.", "Name a session, or a topic in words."
             )
         return record
-    found = reader.find(memory.context.bank_id(bank), "session", named.id) if not named.word else []
+    found = reader.find(memory.context.bank_id(bank), "session", named.id) if not named.kind else []
     return found[0] if len(found) == 1 and isinstance(found[0], Session) else None
 
 

@@ -131,7 +131,7 @@ def current_words(memory: Holdfast, target: Target) -> str:
 def address_of(reader: Reader, name: str) -> str:
     """The page that shows a record: the place of its own, or that in its session."""
     named = parse_uri(name)
-    if named is not None and named.word == "bank":
+    if named is not None and named.kind == "bank":
         return f"/banks/{named.id}"
     record = find_record(reader, None, name)
     word, session = kind_of(record), getattr(record, "session", "")
@@ -181,8 +181,8 @@ def refs(reader: Reader, bank: str, names: Iterable[Ref]) -> Iterable[Ref]:
     """The same with what each record is called, where it is still there."""
     for ref in names:
         named = parse_uri(ref.uri)
-        found = reader.find(bank, named.word, named.id, 1) if named else []
-        kind = named.word if named else ""
+        found = reader.find(bank, named.kind, named.id, 1) if named else []
+        kind = named.kind if named else ""
         if not found:
             yield ref._replace(kind=kind)
             continue
@@ -218,8 +218,8 @@ def _walk(reader: Reader, record: Record, met: set[str], back: bool) -> list[Ref
             if named is None or name in met:
                 continue
             met.add(name)
-            found = reader.find(record.bank, named.word, named.id, 1)
-            told += [_as_ref(found[0])] if found else [Ref(name, named.word)]
+            found = reader.find(record.bank, named.kind, named.id, 1)
+            told += [_as_ref(found[0])] if found else [Ref(name, named.kind)]
             left += found[:1]
     return told
 

@@ -119,7 +119,7 @@ def _memories(reader: Reader) -> Iterator[Memory]:
 
 def _question(reader: Reader, review: Review) -> Question:
     named = parse_uri(review.target)
-    found = reader.find(review.bank, named.word, named.id, 1) if named else []
+    found = reader.find(review.bank, named.kind, named.id, 1) if named else []
     fact = next((one for one in found if isinstance(one, Fact)), None)
     against = refs(reader, review.bank, [Ref(name, "") for name in review.evidence])
     return Question(review, fact, tuple(against), fingerprint(fact.content if fact else ""))

@@ -7,10 +7,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.hook_commands import EVENTS, SCRIPT, home_of_hook
+from holdfast.sources.json_fields import items, mapping
 
 DEFAULT_TRANSCRIPT_DAYS = 30
 EVENT_NAMES = [event.name for event in EVENTS]
@@ -50,7 +51,7 @@ def detect_hooks(claude_dir: Path, folder: Path | None = None) -> HookStatus:
         settings = _load(path, problems)
         for event, script in _our_hooks(settings.get("hooks")):
             scripts.setdefault(event, []).append(script)
-        for name, on in _object(settings.get("enabledPlugins")).items():
+        for name, on in mapping(settings.get("enabledPlugins")).items():
             if on is True and name.partition("@")[0] == _PLUGIN:
                 plugins[name] = None
         if isinstance(no_hooks := settings.get("disableAllHooks"), bool):
@@ -75,7 +76,7 @@ def _files(claude_dir: Path, folder: Path | None) -> Iterator[Path]:
 
 def _load(path: Path, problems: list[str]) -> dict[str, Any]:
     try:
-        return _object(json.loads(path.read_text("utf-8-sig") or "{}"))
+        return mapping(json.loads(path.read_text("utf-8-sig") or "{}"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
@@ -84,17 +85,9 @@ def _load(path: Path, problems: list[str]) -> dict[str, Any]:
 
 
 def _our_hooks(hooks: object) -> Iterator[tuple[str, Path]]:
-    for event, groups in _object(hooks).items():
-        for group in _list(groups):
-            for hook in _list(_object(group).get("hooks")):
+    for event, groups in mapping(hooks).items():
+        for group in items(groups):
+            for hook in items(mapping(group).get("hooks")):
                 home = home_of_hook(hook)
                 if home is not None:
                     yield event, Places(home).hooks / SCRIPT
-
-
-def _object(value: object) -> dict[str, Any]:
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return cast(list[Any], value) if isinstance(value, list) else []

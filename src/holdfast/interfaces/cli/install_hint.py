@@ -1,6 +1,7 @@
-"""How this program was installed, so that advice on installing fits.
+"""Install advice that fits how this program was installed: by pip, pipx, uv, or from a clone.
 
-`pip install` is no help to whoever has it from pipx or uv: their environments are their own.
+Messages are written for pip (`pip install 'holdfast-memory[server]'`). In an environment that pipx
+or uv made, or that was installed from a folder, that command would do nothing useful.
 """
 
 from __future__ import annotations
@@ -10,53 +11,92 @@ import re
 import shlex
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlparse
 
-_PIP = re.compile(r"pip install (?:(-U|--force-reinstall) )?('?)([\w-]+)(\[[\w,]+\])?\2")
-_WAYS = {
+DISTRIBUTION = "holdfast-memory"
+_PIP_COMMAND = re.compile(r"pip install (?:(-U|--force-reinstall) )?('?)([\w-]+)(\[[\w,]+\])?\2")
+# What replaces a pip command, by installer: to upgrade, to reinstall, to add an extra, and to add
+# another package. `{spec}` is what was installed, with the extra; `{name}` is the other package.
+_COMMANDS = {
     "pipx": {
-        "-U": "pipx upgrade holdfast",
-        "--force-reinstall": "pipx reinstall holdfast",
+        "-U": f"pipx upgrade {DISTRIBUTION}",
+        "--force-reinstall": f"pipx reinstall {DISTRIBUTION}",
         "extra": "pipx install --force {spec}",
-        "other": "pipx inject holdfast {name}",
+        "other": f"pipx inject {DISTRIBUTION} {{name}}",
     },
     "uv": {
-        "-U": "uv tool upgrade holdfast",
+        "-U": f"uv tool upgrade {DISTRIBUTION}",
         "--force-reinstall": "uv tool install --reinstall {spec}",
         "extra": "uv tool install --force {spec}",
         "other": "uv tool install --force --with {name} {spec}",
     },
+    "folder": {
+        "-U": "git pull, then pip install {spec}",
+        "--force-reinstall": "pip install --force-reinstall {spec}",
+        "extra": "pip install {spec}",
+        "other": "pip install {name}",
+    },
+    "editable": {
+        "-U": "git pull, then pip install -e {spec}",
+        "--force-reinstall": "pip install --force-reinstall -e {spec}",
+        "extra": "pip install -e {spec}",
+        "other": "pip install {name}",
+    },
 }
 
 
+class Installation(NamedTuple):
+    """Who installed this program, and from what: a name, a path or a URL."""
+
+    installer: str
+    spec: str
+
+
 def fitting(advice: str, prefix: str = sys.prefix) -> str:
-    """Advice as it is to be followed in this installation."""
+    """The advice with its pip commands replaced by those for this installation."""
     if "pip install" not in advice:
         return advice
-    way, spec = _found(Path(prefix))
-    if not way:
+    found = _of_environment(Path(prefix)) or _of_folder(prefix)
+    if found is None:
         return advice
 
-    def instead(found: re.Match[str]) -> str:
-        flag, _, name, extra = found.groups()
-        kind = flag or ("extra" if name == "holdfast" else "other")
-        wanted = shlex.quote(f"{spec}{extra or ''}")
-        return _WAYS[way][kind].format(spec=wanted, name=name)
+    def replacement(match: re.Match[str]) -> str:
+        flag, _, name, extra = match.groups()
+        kind = flag or ("extra" if name == DISTRIBUTION else "other")
+        spec = shlex.quote(f"{found.spec}{extra or ''}")
+        return _COMMANDS[found.installer][kind].format(spec=spec, name=name)
 
-    return _PIP.sub(instead, advice)
+    return _PIP_COMMAND.sub(replacement, advice)
 
 
-def _found(prefix: Path) -> tuple[str, str]:
-    """Who looks after this environment, and what it was told to install; "" for nobody."""
+def _of_environment(prefix: Path) -> Installation | None:
+    """The installation that pipx or uv noted in its environment."""
     try:
         if (note := prefix / "pipx_metadata.json").is_file():
             known: Any = json.loads(note.read_text("utf-8"))
-            return "pipx", str(known["main_package"]["package_or_url"]).partition("[")[0]
+            spec = str(known["main_package"]["package_or_url"]).partition("[")[0]
+            return Installation("pipx", spec)
         if (note := prefix / "uv-receipt.toml").is_file():
             first: Any = tomllib.loads(note.read_text("utf-8"))["tool"]["requirements"][0]
             place = first.get("path") or first.get("directory") or first.get("url")
-            return "uv", str(place or first["name"])
+            return Installation("uv", str(place or first["name"]))
     except (OSError, ValueError, LookupError, TypeError):
-        return "", ""
-    return "", ""
+        return None
+    return None
+
+
+def _of_folder(prefix: str) -> Installation | None:
+    """The installation that pip made from a folder, such as a clone of the repository."""
+    if prefix != sys.prefix:
+        return None
+    try:
+        noted = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+        known: Any = json.loads(noted or "{}")
+        folder = unquote(urlparse(str(known["url"])).path)
+        editable = bool(known["dir_info"].get("editable"))
+    except (metadata.PackageNotFoundError, ValueError, LookupError, AttributeError):
+        return None
+    return Installation("editable" if editable else "folder", folder)

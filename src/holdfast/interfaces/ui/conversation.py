@@ -1,5 +1,5 @@
-"""A session as a conversation: turns in order, exchanges as its headings, and subagents nested
-where they were sent off."""
+"""A session as a conversation: turns in order, exchanges as headings, and subagents at the turn
+that started them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from holdfast.model.records import Digest, Exchange, Role, Session, Turn
 
 
 class Nested(NamedTuple):
-    """A subagent's session, and what came of it."""
+    """The session of a subagent, and its digest."""
 
     session: Session
     digest: Digest | None
 
 
 class ShownTurn(NamedTuple):
-    """One turn; the exchange that begins with it, and the subagents that set off at it."""
+    """One turn, the exchange that begins with it, and the subagents that it started."""
 
     turn: Turn
     begins: Exchange | None
     nested: tuple[Nested, ...]
     who: str
-    # Whether it is the one that was asked for: what is folded is opened then.
+    # Whether the URL names this turn; a folded one is then open.
     wanted: bool
 
 
@@ -34,7 +34,7 @@ _NAMES = {Role.USER: "You", Role.ASSISTANT: "Agent", Role.TOOL: "Tool"}
 def conversation(
     turns: Sequence[Turn], exchanges: Sequence[Exchange], subagents: Sequence[Nested], at: int = 0
 ) -> list[ShownTurn]:
-    """The turns of a window as they are told."""
+    """The turns of a page as the template shows them; `at` is the turn that the URL names."""
     begins = {exchange.first_seq: exchange for exchange in exchanges}
     by_turn = _turns_of_subagents(turns, subagents)
     return [
@@ -52,8 +52,8 @@ def conversation(
 def _turns_of_subagents(
     turns: Sequence[Turn], subagents: Sequence[Nested]
 ) -> dict[int, list[Nested]]:
-    """Where each subagent was sent off: the last call before it began, else the last turn. One that
-    began outside of these turns is nowhere."""
+    """The subagents by the turn that started them: the last call before a subagent began, else the
+    last turn before it. Subagents that began outside of these turns are left out."""
     found: dict[int, list[Nested]] = {}
     dated = [turn for turn in turns if turn.time]
     for nested in subagents:

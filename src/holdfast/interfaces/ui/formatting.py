@@ -1,4 +1,4 @@
-"""How pages spell times, numbers and names; and which page of ours shows a record."""
+"""Times, numbers and names as the pages show them, and links to the page of a record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def clock(time: str) -> str:
 
 
 def lasted(started: str, ended: str) -> str:
-    """How long it was between two moments."""
+    """The time between two moments."""
     first, last = _parsed(started), _parsed(ended)
     if first is None or last is None:
         return ""
@@ -45,7 +45,7 @@ def lasted(started: str, ended: str) -> str:
 
 
 def seconds(ms: int | None) -> str:
-    """How long a call took; "" where nobody knows."""
+    """A duration of milliseconds; "" if it is not known."""
     if ms is None:
         return ""
     return f"{ms} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
@@ -57,8 +57,8 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def distinguishing_labels(banks: Sequence[Bank]) -> dict[str, str]:
-    """What tells each bank from others of its name: where it lies, or else its id; "" where
-    nothing is called the same."""
+    """For banks of the same name, what distinguishes them: the location, or else the id; "" for
+    a bank whose name is unique."""
     names = Counter(bank.name for bank in banks)
     places = {bank.id: _place(bank) for bank in banks}
     both = Counter((bank.name, places[bank.id]) for bank in banks)
@@ -77,7 +77,7 @@ def _place(bank: Bank) -> str:
 
 
 def bank_choices(banks: Sequence[Bank]) -> list[tuple[Bank, str]]:
-    """Banks to choose from, no two called alike."""
+    """Banks with labels that are all different."""
     places = distinguishing_labels(banks)
     return [
         (bank, f"{bank.name} ({places[bank.id]})" if places[bank.id] else bank.name)
@@ -86,26 +86,26 @@ def bank_choices(banks: Sequence[Bank]) -> list[tuple[Bank, str]]:
 
 
 def link(uri: str) -> str:
-    """The page of ours that shows what a URI names."""
+    """The page of the record that a URI names; "" if it names none."""
     named = parse_uri(uri)
-    if named is None or not named.word:
+    if named is None or not named.kind:
         return ""
-    return f"/record/{quote(named.word, safe='')}/{quote(named.id, safe=':')}"
+    return f"/record/{quote(named.kind, safe='')}/{quote(named.id, safe=':')}"
 
 
 def session_link(session: str, place: int = 0) -> str:
-    """The page of a session, at a message if one is named."""
+    """The page of a session, at a message if `place` is given."""
     page = f"/sessions/{quote(session, safe=':')}"
     return f"{page}?at={place}#msg-{place}" if place else page
 
 
 def without(text: str, title: str) -> str:
-    """What is said of a session, without its title, which stands above it."""
+    """A text of a session without its title, which the page shows above it."""
     return text.removeprefix(f"{title} — ") if title else text
 
 
 def pieces(text: str) -> list[tuple[str, int]]:
-    """A text cut where it cites: words with 0, and "" with the number of a citation."""
+    """A text split at its citations: pieces of text with 0, and "" with a citation's number."""
     found: list[tuple[str, int]] = []
     at = 0
     for mark in _CITED.finditer(text):

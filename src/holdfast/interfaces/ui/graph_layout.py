@@ -1,8 +1,9 @@
-"""Where the nodes of a net lie on a page, and which of their labels can be read there.
+"""Positions of the nodes of a graph, and of the labels that have room.
 
-The same net always lies the same way: it starts out in sectors around the focus, springs and
-repulsion even it out, and what still touches is pushed apart. Labels are given room in the order
-of their weight, beside their own node, on top of nothing; who finds none shows it when pointed at.
+The layout is deterministic: nodes start in sectors around the focus (or on a spiral), a
+force-directed layout relaxes them, and nodes that still overlap are separated. Labels are placed in
+order of importance, beside their node and over nothing else; a label without room is shown when
+the node is pointed at.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+# Rounds of the force-directed layout and of separating nodes: more take longer and change little.
 _ROUNDS = 70
 _PUSHES = 60
+# Pixels between two nodes, and between nodes and the edge of the page.
 _GAP = 7.0
 _EDGE = 26.0
 _GOLDEN = math.pi * (3 - math.sqrt(5))
+# Pixels of one letter and one line in the font of the page.
 _LETTER = 7.2
 _LINE = 15.0
 
@@ -27,7 +31,7 @@ _Points = NDArray[np.float32]
 
 
 class NodeToPlace(NamedTuple):
-    """A node to place: by whom it was come to (its own place for the first), how large it is."""
+    """A node: the index of the node that leads to it (its own for the first), and its radius."""
 
     via: int
     hops: int
@@ -35,8 +39,8 @@ class NodeToPlace(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text beside a node; `anchor` is SVG's word for the side it starts from. One that is not
-    `shown` waits to be pointed at."""
+    """A text beside a node; `anchor` is the SVG text-anchor. If not `shown`, it appears when the
+    node is pointed at."""
 
     text: str
     x: float
@@ -54,7 +58,7 @@ class Box(NamedTuple):
     bottom: float
 
     def within(self, other: Box) -> bool:
-        """Whether it lies in another."""
+        """Whether it lies inside another."""
         across = other.left <= self.left and self.right <= other.right
         return across and other.top <= self.top and self.bottom <= other.bottom
 
@@ -71,7 +75,7 @@ def place_nodes(
     focused = len(spots) > 1 and all(spot.hops for spot in spots[1:])
     at = _sectors(spots) if focused else _spiral(len(spots))
     radii = np.array([spot.radius for spot in spots], dtype=np.float32)
-    # Half the digits are enough for a page, and take half the time.
+    # Single precision is enough for pixels, and takes half the time.
     at = _relax(at.astype(np.float32), edges, focused)
     at = _stretch(at, width, height, focused)
     at = _separate(at, radii, width, height, focused)
@@ -85,7 +89,7 @@ def _spiral(count: int) -> NDArray[np.float64]:
 
 
 def _sectors(spots: Sequence[NodeToPlace]) -> NDArray[np.float64]:
-    """Everyone in the sector of whom it was come to, as wide as what follows needs."""
+    """Every node in the sector of the node that leads to it, as wide as its descendants need."""
     below: list[list[int]] = [[] for _ in spots]
     for number, spot in enumerate(spots):
         if spot.via != number:
@@ -110,7 +114,8 @@ def _sectors(spots: Sequence[NodeToPlace]) -> NDArray[np.float64]:
 
 
 def _relax(at: _Points, edges: Sequence[tuple[int, int, float]], focused: bool) -> _Points:
-    """Springs along the ties, repulsion between all; cooler with every round."""
+    """Force-directed layout: springs along edges, repulsion between all nodes, smaller steps with
+    every round."""
     count = len(at)
     near = 1.2 / math.sqrt(count)
     one = np.array([edge[0] for edge in edges], dtype=np.intp)
@@ -135,8 +140,8 @@ def _relax(at: _Points, edges: Sequence[tuple[int, int, float]], focused: bool) 
 
 
 def _stretch(at: _Points, width: float, height: float, focused: bool) -> _Points:
-    """Stretched over the page, half by where they lie and half by their order, so that no corner
-    is crowded while another is empty; a focus stays in the middle."""
+    """Stretch the positions over the page, mixing position and rank so that no corner is crowded
+    while another is empty; a focus stays in the middle."""
     size = np.array([width, height], dtype=np.float32)
     spread = np.empty_like(at)
     for axis in (0, 1):
@@ -155,7 +160,7 @@ def _stretch(at: _Points, width: float, height: float, focused: bool) -> _Points
 
 
 def _separate(at: _Points, radii: _Points, width: float, height: float, focused: bool) -> _Points:
-    """Nothing touches anything, as far as there is room."""
+    """Push overlapping nodes apart, as far as there is room."""
     apart = radii[:, None] + radii[None, :] + _GAP
     np.fill_diagonal(apart, 0)
     low = np.full(2, _EDGE / 2, dtype=np.float32)
@@ -174,18 +179,18 @@ def _separate(at: _Points, radii: _Points, width: float, height: float, focused:
 
 
 def _squared_distances(at: _Points) -> _Points:
-    """The square of how far each is from each."""
+    """The squared distance of each node from each."""
     across = np.subtract.outer(at[:, 0], at[:, 0])
     down = np.subtract.outer(at[:, 1], at[:, 1])
     return across * across + down * down
 
 
-# So many are named whatever is in the way.
+# The most important nodes are labelled even over other nodes, though not over other labels.
 _ALWAYS_LABELLED = 3
 
 
 def text_width(text: str) -> float:
-    """How wide a text is drawn, about; rather too wide."""
+    """The width of a text in pixels, estimated generously."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return (len(text) + wide) * _LETTER + 5
 
@@ -198,8 +203,8 @@ def place_labels(
     height: float,
     bold: int = -1,
 ) -> list[Label]:
-    """A label for every node, those given first served first; a bold one takes more room. The
-    foremost are named in any case, over other shapes if need be."""
+    """A label for every node. Earlier nodes get room first, and the first few are shown in any
+    case; the `bold` one takes more room."""
     taken = np.empty((2 * len(texts), 4), dtype=np.float32)
     count = len(texts)
     for number, ((x, y), radius) in enumerate(zip(at, radii, strict=True)):
@@ -228,7 +233,7 @@ def place_labels(
 
 
 def _overlaps(box: Box, taken: _Points, but: int = -1) -> bool:
-    """Whether a box lies over anything taken but one."""
+    """Whether a box overlaps any of the taken ones, except number `but`."""
     across = (taken[:, 0] < box.right) & (taken[:, 2] > box.left)
     over = across & (taken[:, 1] < box.bottom) & (taken[:, 3] > box.top)
     if but >= 0:
@@ -239,7 +244,7 @@ def _overlaps(box: Box, taken: _Points, but: int = -1) -> bool:
 def _label_positions(
     text: str, at: tuple[float, float], radius: float, bold: bool
 ) -> list[tuple[Label, Box]]:
-    """Right, left, below and above, and in the corners."""
+    """The positions of a label: right, left, below and above its node, then the corners."""
     (x, y), wide = at, text_width(text) * (1.3 if bold else 1)
     radius += 5 if bold else 0
     right, left, half = x + radius + 4, x - radius - 4, wide / 2
@@ -267,7 +272,7 @@ def _label_positions(
 def _hidden_position(
     positions: Sequence[tuple[Label, Box]], page: Box, labels: _Points
 ) -> tuple[Label, Box]:
-    """The way that stays on the page, for when it is pointed at; over no label, if that can be."""
+    """The position of a label without room: on the page, and over no other label if possible."""
     fit = [position for position in positions if position[1].within(page)]
     free = [position for position in fit if not _overlaps(position[1], labels)]
     return (free or fit or positions)[0]

@@ -1,4 +1,4 @@
-"""A neighbourhood of entities as a picture: plain numbers and texts for a template."""
+"""Entities and their ties as a picture: numbers and texts for a template that draws SVG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.recall.lookup.neighbours import Neighbour, Neighbourhood
 WIDTH = 860.0
 _LEAST, _EACH = 600.0, 1.7
 _LONGEST = 24
-# What each kind is called, several of it, and the shape it has: colour alone tells nobody.
+# The name of each kind, singular and plural.
 KINDS = {
     "person": ("person", "people"),
     "component": ("component", "components"),
@@ -23,7 +23,7 @@ KINDS = {
 
 
 class Drawn(NamedTuple):
-    """A node: what it is, where, how large, and its label."""
+    """A node: its entity, position, size and label."""
 
     entity: Neighbour
     x: float
@@ -33,7 +33,7 @@ class Drawn(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A tie: from where to where, how thick, and whether it is one of the focus."""
+    """A tie as a line, and whether it ends at the focus."""
 
     x1: float
     y1: float
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """The picture; its lines lie under its nodes."""
+    """The picture; lines are drawn below nodes. `hidden` counts labels without room."""
 
     width: float
     height: float
@@ -55,7 +55,7 @@ class Picture(NamedTuple):
 
 @lru_cache(maxsize=16)
 def draw(found: Neighbourhood, width: float = WIDTH) -> Picture:
-    """Lay out and label a neighbourhood; the more there is, the higher the picture."""
+    """Lay out and label a neighbourhood; more entities make a higher picture."""
     height = _LEAST + _EACH * len(found.entities)
     most = max((one.records for one in found.entities), default=1)
     radii = [_radius(one, most) for one in found.entities]
@@ -95,7 +95,7 @@ def _place_labels(
     width: float,
     height: float,
 ) -> list[Label]:
-    """The nearest and most mentioned are given room first."""
+    """Labels; the nearest and most mentioned entities get room first."""
     order = sorted(
         range(len(entities)), key=lambda n: (entities[n].hops > 1, -entities[n].records, n)
     )
@@ -110,7 +110,7 @@ def _place_labels(
 
 
 def shorten_name(name: str, most: int = _LONGEST) -> str:
-    """A name for a label: of a long path its last part, of anything else its start."""
+    """A name for a label: the last part of a long path, the start of any other long name."""
     name = " ".join(name.split())
     if len(name) <= most:
         return name

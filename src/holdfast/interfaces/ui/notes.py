@@ -1,4 +1,4 @@
-"""What a page says after something was done: an address names one of these, and no words."""
+"""What a page says after a change. The URL has only a code, so a link cannot forge a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Note(NamedTuple):
-    """A sentence, and whether what it tells of can be taken back."""
+    """A sentence, and whether the change can be undone."""
 
     text: str
     undo: bool = True
@@ -34,5 +34,5 @@ NOTES: Mapping[str, Note] = {
 
 
 def note_of(code: str) -> Note | None:
-    """The note that an address names, if it is one of ours."""
+    """The note of a code; None if it is unknown."""
     return NOTES.get(code)

@@ -1,4 +1,4 @@
-"""Plots of amounts, as plain numbers and texts for a template."""
+"""Bar charts as numbers and texts for a template that draws SVG."""
 
 from __future__ import annotations
 
@@ -6,12 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BASE = 640.0, 180.0, 62.0, 14.0, 24.0
+
+class PlotSize(NamedTuple):
+    """The size of a plot in SVG units: the whole, and the margins for the labels of its axes."""
+
+    width: float = 640.0
+    height: float = 180.0
+    left: float = 62.0
+    top: float = 14.0
+    base: float = 24.0
+
+
+_SIZE = PlotSize()
+# The style sheet has so many colours for bars; further names repeat them.
 COLOURS = 6
 
 
 class Piece(NamedTuple):
-    """A piece of a bar; `sort` is the number of its colour."""
+    """A piece of a bar; `colour` is the number of its colour in the style sheet."""
 
     x: float
     y: float
@@ -22,15 +34,15 @@ class Piece(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A word on an axis."""
+    """A label on an axis."""
 
     at: float
     text: str
 
 
 class Plot(NamedTuple):
-    """Bars by day, in pieces by name; `cap` is how high the day's limit lies, below 0 where it
-    is far above everything."""
+    """Bars by day, in pieces by name. `cap` is the height of the line for the daily limit, below 0
+    if it is far above all bars and not drawn."""
 
     width: float
     height: float
@@ -49,35 +61,43 @@ def by_day(
     spell: Callable[[float], str],
     cap: float = 0.0,
 ) -> Plot:
-    """The last days up to one, what each name took in each."""
+    """A plot of the `count` days up to `last`; `amounts` are by day and name."""
     days = [f"{date.fromisoformat(last) - timedelta(days=n)}" for n in reversed(range(count))]
     names = sorted({name for _, name in amounts})
     whole = [sum(amounts.get((day, name), 0.0) for name in names) for day in days]
     top = max(*whole, cap if cap <= 3 * max(whole) else 0.0, 1e-9)
-    step, room = (_WIDTH - _LEFT) / count, _HEIGHT - _TOP - _BASE
+    step, room = (_SIZE.width - _SIZE.left) / count, _SIZE.height - _SIZE.top - _SIZE.base
     pieces: list[Piece] = []
     for number, day in enumerate(days):
-        y = _HEIGHT - _BASE
+        y = _SIZE.height - _SIZE.base
         for colour, name in enumerate(names):
             amount = amounts.get((day, name), 0.0)
             if amount:
                 high = max(1.0, room * amount / top)
                 y -= high
-                x = round(_LEFT + number * step + 1, 1)
+                x = round(_SIZE.left + number * step + 1, 1)
                 box = (x, round(y, 1), round(step - 2, 1), round(high, 1))
                 pieces.append(Piece(*box, colour % COLOURS, f"{day}: {name}, {spell(amount)}"))
     ticks = [
-        Tick(round(_LEFT + (n + 0.5) * step, 1), f"{int(day[8:])}.{int(day[5:7])}.")
+        Tick(round(_SIZE.left + (n + 0.5) * step, 1), f"{int(day[8:])}.{int(day[5:7])}.")
         for n, day in enumerate(days)
         if (count - 1 - n) % 7 == 0
     ]
     grid = [
-        Tick(round(_HEIGHT - _BASE - room * share, 1), spell(top * share)) for share in (0, 0.5, 1)
+        Tick(round(_SIZE.height - _SIZE.base - room * share, 1), spell(top * share))
+        for share in (0, 0.5, 1)
     ]
     drawn = 0 < cap <= top
     return Plot(
-        *(_WIDTH, _HEIGHT, _HEIGHT - _BASE, tuple(pieces), tuple(ticks), tuple(grid)),
-        *(tuple(names), round(_HEIGHT - _BASE - room * cap / top, 1) if drawn else -1.0),
+        *(
+            _SIZE.width,
+            _SIZE.height,
+            _SIZE.height - _SIZE.base,
+            tuple(pieces),
+            tuple(ticks),
+            tuple(grid),
+        ),
+        *(tuple(names), round(_SIZE.height - _SIZE.base - room * cap / top, 1) if drawn else -1.0),
     )
 
 
@@ -91,7 +111,7 @@ class Share(NamedTuple):
 
 
 def shares(parts: Sequence[tuple[str, int]]) -> tuple[Share, ...]:
-    """Parts side by side; those of nothing are left out."""
+    """The parts of a whole side by side, without those that are 0."""
     whole = sum(amount for _, amount in parts) or 1
     made: list[Share] = []
     start = 0.0

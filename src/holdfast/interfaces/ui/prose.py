@@ -1,6 +1,5 @@
-"""Text from memory as HTML. It is somebody's text, and may be anybody's: every character of it is
-escaped, and of Markdown only what cannot lead anywhere is shown as such: code, lists, bold. Links
-and pictures stay the characters they are."""
+"""Text from memory as HTML. The text is not trusted: every character is escaped, and of Markdown
+only code, lists, headings and bold are rendered. Links and pictures stay plain text."""
 
 from __future__ import annotations
 
@@ -19,6 +18,7 @@ _RAW = re.compile(r"\[redacted:([\w -]+)\]")
 _CODE_OF_DIFF = ("diff", "patch")
 _WORD = re.compile(r"\w+")
 _RULE = re.compile(r"\s*([-*_])(?:\s*\1){2,}\s*")
+# A text that is longer is folded, some way before its limit so that the fold hides enough.
 MAX_UNFOLDED_CHARS = 4000
 _FOLD_AT_CHARS = 3200
 
@@ -29,7 +29,7 @@ def prose(text: str) -> Markup:
 
 
 def folded(text: str) -> Markup:
-    """The same; of what is very long, the rest is in a fold."""
+    """The same; the end of a very long text is folded."""
     if len(text) <= MAX_UNFOLDED_CHARS:
         return prose(text)
     at = text.rfind("\n", 0, _FOLD_AT_CHARS)
@@ -39,8 +39,7 @@ def folded(text: str) -> Markup:
 
 
 def diff(text: str) -> Markup:
-    """Lines that came, went and stayed, each in its colour; and those that say of which file, and
-    where in it."""
+    """A diff with a class for each line: added, removed, same, file name or position."""
     lines = text.split("\n")
     return Markup("").join(
         _diff_line(kind, line) for kind, line in zip(_kinds(lines), lines, strict=True)
@@ -48,7 +47,7 @@ def diff(text: str) -> Markup:
 
 
 def raw(text: str) -> Markup:
-    """Output as it is, with what was taken out marked."""
+    """Text as it is, with redacted places marked."""
     return _marked(text, _RAW, lambda found: _mark(found.group(1)))
 
 
@@ -62,7 +61,7 @@ def highlight(text: str, query: str) -> Markup:
 
 
 def is_diff(text: str) -> bool:
-    """Whether a text is lines that came and went."""
+    """Whether most lines of a text begin with + or -."""
     lines = [line for line in text.split("\n") if line.strip()]
     changed = sum(line[:1] in "+-" for line in lines)
     return bool(lines) and changed * 2 >= len(lines)
@@ -160,8 +159,8 @@ _HEADS = ("diff --git ", "index ", "new file mode ", "deleted file mode ", "simi
 
 
 def _kinds(lines: list[str]) -> Iterator[str]:
-    """What each line of a diff is. A line that went and began with dashes looks like the name of a
-    file; a name has another behind it."""
+    """The class of each line of a diff. A removed line that began with dashes looks like a file
+    name; a real one is followed by a second one."""
     named = False
     for at, line in enumerate(lines):
         if named:

@@ -1,4 +1,4 @@
-"""Any record as a page shows it: its words, and its fields one by one."""
+"""Any record as a page shows it: its main text, and its other fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.model.knowledge import Concept, Fact, Memory, Pattern
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 
-# What the page says elsewhere, or nobody wants to read.
+# Fields that the page shows elsewhere, or that mean nothing to a reader.
 _HIDDEN_FIELDS = frozenset(
     "bank id text body what content summary request title subject name trust status origin tool "
     "session first_seq last_seq seq role details history members source time".split()
@@ -28,7 +28,7 @@ _FIELD_LABELS = {
     "last_validated": "last borne out",
 }
 
-
+# Values that are all shorter are joined into one line.
 _MAX_INLINE_CHARS = 30
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T[\d:.]+Z")
 
@@ -41,7 +41,7 @@ class Field(NamedTuple):
 
 
 def main_text(record: Any) -> str:
-    """What a record says."""
+    """The main text of a record."""
     if isinstance(record, Turn):
         return record.tool.result if record.tool else record.text
     if isinstance(record, Exchange):
@@ -64,7 +64,7 @@ def main_text(record: Any) -> str:
 
 
 def fields_of(record: Any) -> list[Field]:
-    """The rest of it; what holds nothing is left out."""
+    """The other fields of a record, without empty ones."""
     listed: list[Field] = []
     for name, value in _items(record):
         if name in _HIDDEN_FIELDS:
@@ -77,7 +77,7 @@ def fields_of(record: Any) -> list[Field]:
 
 
 def _joined(field: Field) -> Field:
-    """A few short words read best in one line."""
+    """A field with its values in one line if all are short."""
     if any(
         len(value) > _MAX_INLINE_CHARS or value.startswith("holdfast://") for value in field.values
     ):

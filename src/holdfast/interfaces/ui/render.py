@@ -1,4 +1,4 @@
-"""Templates into pages. Everything is escaped; what a page may show as HTML it says itself."""
+"""Rendering templates. Every value is escaped, unless a filter returns HTML (`Markup`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.interfaces.ui import formatting, prose
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
-# What is reached from every page: address, name, and the key that goes there.
+# The navigation: path, name, and keyboard shortcut.
 PLACES = (
     ("/", "Ask", "a"),
     ("/sessions", "Sessions", "s"),
@@ -46,7 +46,7 @@ _FILTERS: dict[str, Any] = {
 
 
 class Pages:
-    """The templates, read once."""
+    """The templates, parsed once."""
 
     def __init__(self) -> None:
         self._templates = Environment(
@@ -59,7 +59,7 @@ class Pages:
         self._templates.filters.update(_FILTERS)
 
     def render(self, template: str, **shown: Any) -> str:
-        """A page."""
+        """A page. Missing names are an error, except those that `base.html` always needs."""
         usual = {
             "title": "",
             "path": "",

@@ -1,4 +1,4 @@
-"""An investigation as a talk: questions in order, the steps that each took, and the answers."""
+"""The journal of a research session as questions, each with its steps and its answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.model.query import Answer, Citation
 
 
 class Around(NamedTuple):
-    """A record and its neighbours: who says what, and whether it is the one that is cited."""
+    """A cited record or a neighbour: the speaker, the text, and whether it is the cited one."""
 
     who: str
     text: str
@@ -17,8 +17,8 @@ class Around(NamedTuple):
 
 
 class Cited(NamedTuple):
-    """A citation with the record around it; `word` and `there` are "" and False where the record
-    is not shown any more."""
+    """A citation with its record and the neighbours of it; `there` is False if the record is not
+    shown any more."""
 
     citation: Citation
     word: str
@@ -27,7 +27,7 @@ class Cited(NamedTuple):
 
 
 class ResearchQuestion(NamedTuple):
-    """One question: how it was read, the steps in words, how it ended, and the answer."""
+    """One question: how it was understood, its steps, how it ended, and the answer."""
 
     question: str
     reads: str
@@ -44,7 +44,7 @@ _ENDS = {"cancelled": "", "failed": "It failed: "}
 def read_questions(
     lines: Sequence[Mapping[str, Any]], answers: Mapping[int, Answer]
 ) -> list[ResearchQuestion]:
-    """The questions of a session's lines; `answers` are those of lines, by their place."""
+    """The questions in the lines of a journal; `answers` are by the index of their line."""
     questions: list[ResearchQuestion] = []
     for number, line in enumerate(lines):
         stage, text = str(line.get("stage", "")), str(line.get("text", ""))

@@ -1,4 +1,4 @@
-"""Bars over time, and lanes of them: plain numbers and texts for a template."""
+"""The chart of the timeline, one lane of bars for each kind, as numbers for a template."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import NamedTuple
 from holdfast.interfaces.ui.formatting import count
 from holdfast.recall.lookup.histogram import Histogram
 
+# In SVG units: the column of labels, one lane, the row of dates, and the whole width.
 _LABEL_WIDTH, _LANE_HEIGHT, _TOP, _WIDTH = 96.0, 46.0, 24.0, 1150.0
-# What each kind is called, one and several.
+# The name of each kind, singular and plural.
 KINDS = {
     "digest": ("session", "sessions"),
     "exchange": ("exchange", "exchanges"),
@@ -24,7 +25,7 @@ _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
 class Bar(NamedTuple):
-    """How many there are of a kind in a period."""
+    """The records of one kind in one period."""
 
     x: float
     y: float
@@ -35,7 +36,7 @@ class Bar(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A period: where it stands, what it is called and how many lie in it."""
+    """A period: its position, its label and its number of records."""
 
     period: str
     x: float
@@ -46,7 +47,7 @@ class Column(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """A kind: where its bars stand, and how many there are."""
+    """A kind: the position of its bars, and its number of records."""
 
     kind: str
     name: str
@@ -55,7 +56,7 @@ class Lane(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The picture; `mark` is where an anchor lies, below 0 for none."""
+    """The chart; `mark` is the position of the anchor, below 0 if there is none."""
 
     width: float
     height: float
@@ -66,8 +67,8 @@ class Lanes(NamedTuple):
 
 
 def draw(spread: Histogram, kinds: Sequence[str], anchor: str = "") -> Lanes:
-    """Bars for every kind that there is any of; their heights by the root, so that one is seen
-    beside a thousand."""
+    """The chart. Kinds without records are left out. Heights grow with the square root, so that one
+    record is visible beside a thousand."""
     totals = dict.fromkeys(kinds, 0)
     for tally in spread.tallies:
         totals[tally.kind] += tally.records
@@ -126,7 +127,7 @@ def _short(period: str, first: bool) -> str:
 
 
 def period_name(period: str) -> str:
-    """A span or a period for people."""
+    """A span or a period as text."""
     if len(period) == 13:
         return f"{period_name(period[:10])}, {period[11:]}:00"
     if len(period) == 10:

@@ -1,6 +1,6 @@
-"""Arms run side by side, each with its own reader and its own time limit.
+"""Running the retrievers of a search in parallel, each with its own reader, under one time limit.
 
-An arm that fails or is too slow is named in the result; the others' finds stand.
+A retriever that fails or is too slow is named in the result; the results of the others count.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from holdfast.model.query import Strategy
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.store.protocol import Reader, ReadStore
 
+# Ends a retriever that hangs. Lower, and a slow machine loses results; higher, and people wait.
 RETRIEVER_TIMEOUT_S = 5.0
 
 
 class RetrieverResult(NamedTuple):
-    """What an arm brings home; `lowest` is its score for what has nothing to do with it, and
-    `problem` says what it had to do without."""
+    """What a retriever found. `lowest_score` is what it would give to a passage that has nothing to
+    do with the query; `problem` says what it had to do without."""
 
     passages: Sequence[ScoredPassage]
     lowest_score: float = 0.0
@@ -28,8 +29,8 @@ class RetrieverResult(NamedTuple):
 
 
 class Retriever(NamedTuple):
-    """One way to search. A reader is handed to it, for it runs in a thread of its own; one that
-    looks `elsewhere` has no use for it, and runs though nothing is stored."""
+    """One way to search. `run` is called in a thread with a reader of its own. An external
+    retriever does not use the reader, and runs even if nothing is stored."""
 
     name: str
     run: Callable[[Reader], RetrieverResult]
@@ -37,97 +38,99 @@ class Retriever(NamedTuple):
 
 
 class RetrieverRun(NamedTuple):
-    """How an arm came in."""
+    """A finished run: what is reported of it, and what it found."""
 
     strategy: Strategy
     result: RetrieverResult
 
     @property
     def failed(self) -> bool:
-        """Whether it brought nothing home because it could not, or not in time."""
+        """Whether it found nothing because of an error or a timeout."""
         return self.strategy.timed_out or bool(self.strategy.problem and not self.result.passages)
 
 
-_NOTHING = RetrieverResult(())
+_NO_RESULT = RetrieverResult(())
 
 
 def run_retrievers(
     store: ReadStore, retrievers: Sequence[Retriever], timeout_s: float = RETRIEVER_TIMEOUT_S
 ) -> list[RetrieverRun]:
-    """Run the arms at once and wait for each up to the limit. The first runs here, on the store
-    itself, and is broken off when its time is up."""
-    lanes = [_Lane(arm, store) for arm in retrievers]
+    """Run all retrievers at once and wait for each up to the limit. The first runs in this thread,
+    on the store itself, and is interrupted when its time is up."""
+    threads = [_RetrieverThread(retriever, store) for retriever in retrievers]
     started = perf_counter()
-    for lane in lanes[1:]:
-        lane.start()
-    for lane in lanes[:1]:
-        lane.run_here(timeout_s)
-    return [lane.finish(max(0.0, timeout_s - (perf_counter() - started))) for lane in lanes]
+    for thread in threads[1:]:
+        thread.start()
+    for thread in threads[:1]:
+        thread.run_inline(timeout_s)
+    return [thread.wait(max(0.0, timeout_s - (perf_counter() - started))) for thread in threads]
 
 
-class _Lane:
-    def __init__(self, arm: Retriever, store: ReadStore) -> None:
-        self._arm = arm
+class _RetrieverThread:
+    def __init__(self, retriever: Retriever, store: ReadStore) -> None:
+        self._retriever = retriever
         self._store = store
-        self._own: ReadStore | None = None
-        self._finish: RetrieverRun | None = None
-        self._thread = threading.Thread(target=self._go, name=arm.name, daemon=True)
+        self._reader: ReadStore | None = None
+        self._run: RetrieverRun | None = None
+        self._thread = threading.Thread(target=self._main, name=retriever.name, daemon=True)
         self._started = perf_counter()
 
     def start(self) -> None:
         self._thread.start()
 
-    def run_here(self, limit_s: float) -> None:
-        alarm = threading.Timer(limit_s, self._store.interrupt)
+    def run_inline(self, timeout_s: float) -> None:
+        alarm = threading.Timer(timeout_s, self._store.interrupt)
         alarm.daemon = True
         alarm.start()
         try:
-            finish = _run(self._arm, self._store)
+            run = _run(self._retriever, self._store)
         finally:
             alarm.cancel()
-        if finish.failed and finish.strategy.ms >= limit_s * 1000:
-            late = finish.strategy._replace(timed_out=True, problem="")
-            finish = finish._replace(strategy=late)
-        self._finish = finish
+        if run.failed and run.strategy.ms >= timeout_s * 1000:
+            run = run._replace(strategy=run.strategy._replace(timed_out=True, problem=""))
+        self._run = run
 
-    def _go(self) -> None:
-        if self._arm.is_external:
-            self._finish = _run(self._arm, self._store)
+    def _main(self) -> None:
+        if self._retriever.is_external:
+            self._run = _run(self._retriever, self._store)
             return
         try:
-            self._own = self._store.borrow_reader()
+            self._reader = self._store.borrow_reader()
         except HoldfastError as error:
-            self._finish = _failed(self._arm, self._started, str(error))
+            self._run = _failed(self._retriever, self._started, str(error))
             return
-        if self._own is None:
+        if self._reader is None:
             return  # nothing is stored yet, so there is nothing to find
-        self._finish = _run(self._arm, self._own)
+        self._run = _run(self._retriever, self._reader)
 
-    def finish(self, patience: float) -> RetrieverRun:
+    def wait(self, timeout_s: float) -> RetrieverRun:
         if self._thread.ident is not None:
-            self._thread.join(patience)
-        if self._finish is not None:
-            if self._own is not None:
-                self._store.return_reader(self._own)
-            return self._finish
+            self._thread.join(timeout_s)
+        if self._run is not None:
+            if self._reader is not None:
+                self._store.return_reader(self._reader)
+            return self._run
         late = self._thread.is_alive()
-        if late and self._own is not None:
-            self._own.interrupt()
-        ms = round((perf_counter() - self._started) * 1000, 2)
-        why = "" if late or self._own is None else "it broke off"
-        return RetrieverRun(Strategy(self._arm.name, ms, 0, late, why), _NOTHING)
+        if late and self._reader is not None:
+            self._reader.interrupt()
+        problem = "" if late or self._reader is None else "it broke off"
+        strategy = Strategy(self._retriever.name, _ms_since(self._started), 0, late, problem)
+        return RetrieverRun(strategy, _NO_RESULT)
 
 
-def _run(arm: Retriever, reader: Reader) -> RetrieverRun:
+def _run(retriever: Retriever, reader: Reader) -> RetrieverRun:
     started = perf_counter()
     try:
-        found = arm.run(reader)
+        result = retriever.run(reader)
     except HoldfastError as error:
-        return _failed(arm, started, error.message)
-    ms = round((perf_counter() - started) * 1000, 2)
-    return RetrieverRun(Strategy(arm.name, ms, len(found.passages), problem=found.problem), found)
+        return _failed(retriever, started, error.message)
+    count, ms = len(result.passages), _ms_since(started)
+    return RetrieverRun(Strategy(retriever.name, ms, count, problem=result.problem), result)
 
 
-def _failed(arm: Retriever, started: float, why: str) -> RetrieverRun:
-    ms = round((perf_counter() - started) * 1000, 2)
-    return RetrieverRun(Strategy(arm.name, ms, 0, problem=why), _NOTHING)
+def _failed(retriever: Retriever, started: float, problem: str) -> RetrieverRun:
+    return RetrieverRun(Strategy(retriever.name, _ms_since(started), 0, problem=problem), _NO_RESULT)
+
+
+def _ms_since(started: float) -> float:
+    return round((perf_counter() - started) * 1000, 2)

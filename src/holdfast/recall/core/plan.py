@@ -1,4 +1,4 @@
-"""What a recall may spend and how it goes about it."""
+"""The options of one search, and what each budget allows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import NamedTuple
 
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
+from holdfast.recall.core.tuning import (
+    DEFAULT_RERANK,
+    DEFAULT_THRESHOLDS,
+    DEFAULT_WEIGHTS,
+    AbstentionThresholds,
+    RankingWeights,
+    RerankLimits,
+)
 
 
 class Budget(StrEnum):
-    """How much a recall may cost and bring back."""
+    """How much a search may cost and return."""
 
     LOW = "low"
     MID = "mid"
@@ -18,71 +26,77 @@ class Budget(StrEnum):
 
 
 class Fusion(StrEnum):
-    """How the arms' finds become one ranking."""
+    """How the retrievers' results become one ranking: by score, or by rank."""
 
     SCORES = "scores"
     RRF = "rrf"
 
 
 class BudgetLimits(NamedTuple):
-    """What a budget buys: tokens of results, candidates per arm, how many of the best are
-    looked at closely, how many of them by a cross-encoder, and steps through the graph."""
+    """What a budget allows. A larger pool finds more and takes longer; models are only used where
+    `soft_match_depth` is above 0."""
 
-    tokens: int
-    pool_size: int
-    soft_match_depth: int
-    rerank_depth: int
+    tokens: int  # of the texts returned
+    pool_size: int  # candidates per retriever
+    soft_match_depth: int  # how many of the best are matched with word vectors
+    rerank_depth: int  # how many of the best a cross-encoder reads, if one is configured
     graph_hops: int
+    rerank_s: float  # how long the cross-encoder may take before the order stays as it is
 
 
 BUDGET_LIMITS = {
-    Budget.LOW: BudgetLimits(2048, 80, 0, 0, 0),
-    Budget.MID: BudgetLimits(4096, 150, 60, 20, 1),
-    Budget.HIGH: BudgetLimits(8192, 300, 100, 50, 2),
+    Budget.LOW: BudgetLimits(2048, 80, 0, 0, 0, 0.0),
+    Budget.MID: BudgetLimits(4096, 150, 60, 20, 1, 1.0),
+    Budget.HIGH: BudgetLimits(8192, 300, 100, 50, 2, 2.0),
 }
 
 
 class Plan(NamedTuple):
-    """The options of one recall. `repeats` also wants what only repeats another hit; `as_of` is a
-    moment to look back from, "" for now."""
+    """The options of one search."""
 
     layers: tuple[Layer, ...] = ()
     limit: int = 10
     budget: Budget = Budget.MID
     fusion: Fusion = Fusion.SCORES
     expansion: str = "full"
+    # The token budget of the result; 0 for that of the budget.
     tokens: int = 0
+    # Whether to return hits that only repeat a better one.
     include_repeats: bool = False
+    # Search as if it were this time; "" for now.
     as_of: str = ""
     # Only memories of these networks.
     networks: tuple[Network, ...] = ()
-    # Whether plugins are asked too.
+    # Whether to ask plugins, too.
     providers: bool = False
-    # The line of history that counts: a branch, "any", or "" for what is checked out.
+    # Work that is not merged into this branch is demoted: a branch, "any", or "" for HEAD.
     branch: str = ""
-    # Whether to tell what became of the code of each hit.
+    # Whether to check if the code of each hit has changed.
     anchors: bool = True
-    # Only records of these kinds, as far as the layers have them.
+    # Only records of these kinds.
     kinds: tuple[str, ...] = ()
-    # Only what sessions of this agent told.
+    # Only records of sessions of this agent.
     agent: str = ""
-    # Whether servers of the team's are asked too.
+    # Whether to ask team servers, too.
     remotes: bool = False
+    weights: RankingWeights = DEFAULT_WEIGHTS
+    thresholds: AbstentionThresholds = DEFAULT_THRESHOLDS
+    rerank: RerankLimits = DEFAULT_RERANK
 
     @property
     def limits(self) -> BudgetLimits:
-        """What the budget buys; `tokens` may ask for another size of results."""
-        means = BUDGET_LIMITS[self.budget]
-        return means._replace(tokens=self.tokens) if self.tokens else means
+        """What the budget allows, with this plan's own token budget if it has one."""
+        limits = BUDGET_LIMITS[self.budget]
+        return limits._replace(tokens=self.tokens) if self.tokens else limits
 
     @property
     def asks_plugins(self) -> bool:
-        """Whether plugins are asked too; none has memories of a network, or sessions."""
-        ours = self.networks or self.agent
-        return (self.providers or Layer.PROVIDERS in self.layers) and not ours
+        """Whether plugins are asked; none has memories of a network, or sessions of an agent."""
+        only_own = self.networks or self.agent
+        return (self.providers or Layer.PROVIDERS in self.layers) and not only_own
 
     @property
     def asks_remotes(self) -> bool:
-        """Whether servers of the team's are asked too; what they have is of now."""
-        elsewhere = self.networks or self.kinds or self.as_of or self.agent
-        return self.remotes and not elsewhere and (not self.layers or Layer.TEAM in self.layers)
+        """Whether team servers are asked; they only answer about the present, without filters."""
+        only_own = self.networks or self.kinds or self.as_of or self.agent
+        return self.remotes and not only_own and (not self.layers or Layer.TEAM in self.layers)

@@ -1,5 +1,6 @@
-"""What a model adds to recall, as the engine sees it. Behind it lie NumPy and ONNX, which take
-longer to load than a search by words takes in all, so nothing here imports them."""
+"""What models add to a search, as the engine sees it. The implementation
+(`retrievers.semantic_search`) needs NumPy and ONNX, which take longer to load than a search by words
+takes in all, so nothing here imports them."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from holdfast.store.protocol import Reader
 
 
 class SemanticSearch(Protocol):
-    """Looks at meaning instead of spelling."""
+    """Search by meaning instead of spelling."""
 
     @property
     def has_reranker(self) -> bool:
-        """Whether a cross-encoder is there to be asked."""
+        """Whether a cross-encoder is configured."""
         ...
 
     def nearest(
@@ -28,7 +29,7 @@ class SemanticSearch(Protocol):
         limit: int,
         layers: Sequence[Layer] = (),
     ) -> RetrieverResult:
-        """The passages whose meaning is nearest to a query's, of some layers or of all."""
+        """The passages nearest in meaning to a query, of some layers or of all."""
         ...
 
     def similarities(
@@ -40,13 +41,13 @@ class SemanticSearch(Protocol):
     def soft_coverage(
         self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]
     ) -> list[float]:
-        """How well texts, each in one stretch or several, cover weighted words if near words count
-        for part: 0 to 1."""
+        """How much of some weighted words each text covers, from 0 to 1, where a similar word
+        counts in part. A text is given in one stretch or several."""
         ...
 
     def rerank(
         self, query: str, texts: Iterable[str], deadline: float, tokens: int
     ) -> list[float] | None:
-        """A cross-encoder's scores of as many as `tokens` suffice for, or None if there is none or
-        time ran out."""
+        """A cross-encoder's scores for as many texts as `tokens` allows; None if there is no
+        cross-encoder or time ran out."""
         ...

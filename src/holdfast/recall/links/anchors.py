@@ -120,7 +120,7 @@ def _own(reader: Reader, bank: str, evidence: Iterable[str]) -> frozenset[str]:
     found: set[str] = set()
     for name in list(evidence)[-_MOST_EVIDENCE:]:
         named = parse_uri(name)
-        for record in reader.find(bank, named.word, named.id, 1) if named else ():
+        for record in reader.find(bank, named.kind, named.id, 1) if named else ():
             if isinstance(record, Exchange | Turn | Digest):
                 found |= reader.session_commits(bank, record.session)
     return frozenset(found)

@@ -61,7 +61,7 @@ def web_address(reader: Reader, bank: str, word: str, id: str) -> str:
     if record.url:
         return record.url
     named = parse_uri(record.thread) if isinstance(record, Remark) else parse_uri(_uri(record))
-    return f"/repos?{named.word}={named.id.partition('@')[0]}" if named else "/repos"
+    return f"/repos?{named.kind}={named.id.partition('@')[0]}" if named else "/repos"
 
 
 def _uri(thread: Thread) -> str:

@@ -63,7 +63,7 @@ def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
 def entities_named(reader: Reader, bank: str, name: str) -> list[GraphEntity]:
     """The entities of a bank that a URI, an id or any spelling names."""
     named = parse_uri(name)
-    by_id = reader.entity(bank, named.id) if named and named.word in ("", "entity") else None
+    by_id = reader.entity(bank, named.id) if named and named.kind in ("", "entity") else None
     if by_id is not None:
         return [by_id]
     keys = dict.fromkeys((folded(name), file_word(name), name.lower()))

@@ -167,7 +167,7 @@ class _Walk:
     def _named(self, bank: str, names: Iterable[str]) -> Iterator[Record]:
         for name in names:
             named = parse_uri(name)
-            found = self._reader.find(bank, named.word, named.id, 1) if named else []
+            found = self._reader.find(bank, named.kind, named.id, 1) if named else []
             yield from (record for record in found if named and record.id == named.id)
 
     def _line(self, turn: Turn) -> Iterator[PathStep]:

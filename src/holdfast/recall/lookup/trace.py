@@ -136,12 +136,12 @@ def find_record(
             f"{text!r} is not the name of a record.",
             "Give a URI such as holdfast://turn/0123456789abcdef, or the start of an id.",
         )
-    if named.word == "provided":
+    if named.kind == "provided":
         raise NotFoundError(
             "What a plugin said is not kept.",
             f"Ask it again: holdfast providers test {named.id.partition('/')[0]} QUERY",
         )
-    if named.word == "remote":
+    if named.kind == "remote":
         raise NotFoundError(
             f"This record lies on the server {named.id.partition('/')[0]}, and is not kept here.",
             "Ask again to see it; `holdfast remote list` tells where it is.",
@@ -166,13 +166,13 @@ def find_record(
 
 def _found(reader: Reader, bank: str | None, named: Uri) -> list[Record]:
     number = named.id.removeprefix("#")
-    if named.word or number == named.id or not number.isdigit():
-        return reader.find(bank, named.word, named.id)
+    if named.kind or number == named.id or not number.isdigit():
+        return reader.find(bank, named.kind, named.id)
     return [*reader.find(bank, "pull", number), *reader.find(bank, "issue", number)]
 
 
 def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:
-    away = reader.find_hidden(bank, named.word, named.id)
+    away = reader.find_hidden(bank, named.kind, named.id)
     if not away:
         return
     c = away[0]
@@ -233,14 +233,14 @@ def _concept(reader: Reader, record: Exchange | Memory) -> tuple[str, ...]:
 def _members(reader: Reader, concept: Concept) -> Iterable[Record]:
     for member in concept.members:
         named = parse_uri(member)
-        found = reader.find(concept.bank, named.word, named.id, 1) if named else []
+        found = reader.find(concept.bank, named.kind, named.id, 1) if named else []
         yield from (record for record in found if named and record.id == named.id)
 
 
 def _of_memory(reader: Reader, memory: Memory) -> Trace:
     """A memory is made of what speaks for and against it."""
     named = [parse_uri(name) for name in (*memory.evidence_for, *memory.evidence_against)]
-    found = [reader.find(memory.bank, n.word, n.id, 1) for n in named if n]
+    found = [reader.find(memory.bank, n.kind, n.id, 1) for n in named if n]
     below = tuple(records[0] for records in found if records)
     told = (
         reader.opinion_history(memory.bank, memory.id) if memory.network is Network.OPINION else ()

@@ -1,5 +1,6 @@
-"""What moves a candidate besides the arms: whose words it is, when it was said, what it repeats,
-what it amends. Each is noted, so that a ranking can be explained."""
+"""Adjustments to single candidates after fusion: who said it, when, whether it repeats, supersedes
+or contradicts another. Each is noted, so that a ranking can be explained. The factors are in
+`core.tuning.RankingWeights`."""
 
 from __future__ import annotations
 
@@ -13,38 +14,37 @@ from holdfast.language import STOPWORDS, decides, sentences, shared, stem, telli
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
 from holdfast.recall.query.time_phrases import TimeRange
 from holdfast.regex import regex
 
-_OF_ME = regex(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
-_OF_YOU = regex(r"\b(?:you|your|yours)\b", re.IGNORECASE)
-_NOT_THE_SPEAKER = 0.7
-_NOT_THE_NAMED = 0.9
+_FIRST_PERSON = regex(r"\b(?:i|i'm|i've|i'd|my|me|mine|myself)\b", re.IGNORECASE)
+_SECOND_PERSON = regex(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _NAME = regex(r"\b[A-Z][\w'-]+")
 _SPEAKER = regex(r"([A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}): ")
-_SPEAKS = 3
-# A tool call names its words without saying anything about them.
-_TOOL = 0.85
-_OUT_OF_TIME = 0.5
-_SUPERSEDED = 0.5
-_HYPOTHESIS = 0.9
-_IN_RECENT = 1.5
-_AUTHORITY = 0.03
-_CLOSE = 0.85
-_SAME_MATTER = 0.3
-_GROUND = 0.5
-_LOOKED_AT = 20
-_QUESTION = 2000
+# A word before a colon is a speaker's name only if it starts this many candidates.
+_MIN_SPEAKER_TURNS = 3
+# Longer queries are pasted texts: who is asked about is said at the start.
+_MAX_QUERY = 2000
+# How much of a text is read: to compare subjects, and to look for a sentence that decides. Bounds
+# the time for very long passages.
+_MAX_COMPARED = 2000
+_MAX_SEARCHED = 4000
+_DUPLICATE_START = 500
+# A line of memory.md is on the subject of a text with this many, and this share, of its words.
+_SAME_LINE_WORDS = 2
+_SAME_LINE_SHARE = 0.5
 
 
-def named_speakers(candidates: Iterable[Candidate], question: str) -> frozenset[str]:
-    """The people of a conversation whom the question names. Whoever speaks at all speaks more than
-    once; a word before a colon that does not is no name."""
-    asked = set(_NAME.findall(question[:_QUESTION]))
+def named_speakers(candidates: Iterable[Candidate], query: str) -> frozenset[str]:
+    """The speakers of an imported conversation whom the query names."""
+    asked = set(_NAME.findall(query[:_MAX_QUERY]))
     if not asked:
         return frozenset()
-    said = Counter(_speaker(candidate) for candidate in candidates)
-    return frozenset(who for who, n in said.items() if n >= _SPEAKS and asked & {*who.split()})
+    counts = Counter(_speaker(candidate) for candidate in candidates)
+    return frozenset(
+        who for who, n in counts.items() if n >= _MIN_SPEAKER_TURNS and asked & {*who.split()}
+    )
 
 
 def _speaker(candidate: Candidate) -> str:
@@ -56,31 +56,33 @@ def _speaker(candidate: Candidate) -> str:
 
 def apply_factors(
     candidate: Candidate,
-    question: str,
-    when: TimeRange | None,
-    recent: bool,
+    query: str,
+    time_range: TimeRange | None,
+    recent_work: bool,
     named: Collection[str] = (),
+    weights: RankingWeights = DEFAULT_WEIGHTS,
 ) -> None:
-    """Apply the factors that a candidate earns by itself. A question that names somebody is mostly
-    answered by what that one said."""
+    """Multiply a candidate's score by the factors for who said it, its status and its time. `named`
+    are the speakers whom the query names."""
     p = candidate.passage
     factors: dict[str, float] = {}
     who = _speaker(candidate) if named else ""
     if p.role == "tool":
-        factors["tool"] = _TOOL
+        factors["tool"] = weights.tool_call
     elif who and who not in named:
-        factors["speaker"] = _NOT_THE_NAMED
-    elif p.role and not who and _speaks_for_another(p.role, question):
-        factors["speaker"] = _NOT_THE_SPEAKER
+        factors["speaker"] = weights.other_person
+    elif p.role and not who and _is_other_role(p.role, query):
+        factors["speaker"] = weights.other_role
     if p.status in (Status.SUPERSEDED, Status.RETRACTED):
-        factors["superseded"] = _SUPERSEDED
+        factors["superseded"] = weights.superseded
     elif p.status is Status.HYPOTHESIS:
-        factors["hypothesis"] = _HYPOTHESIS
-    if when is not None and not when.contains(p.time):
-        factors["time"] = _OUT_OF_TIME
-    if recent and "recent" in candidate.ranks:
-        candidate.score = max(candidate.score, _IN_RECENT / candidate.ranks["recent"] ** 0.5)
-    if when is not None and when.only_time and "temporal" in candidate.ranks:
+        factors["hypothesis"] = weights.hypothesis
+    if time_range is not None and not time_range.contains(p.time):
+        factors["time"] = weights.out_of_time_range
+    if recent_work and "recent" in candidate.ranks:
+        least = weights.recent_work / candidate.ranks["recent"] ** 0.5
+        candidate.score = max(candidate.score, least)
+    if time_range is not None and time_range.only_time and "temporal" in candidate.ranks:
         candidate.score = max(candidate.score, 1.0 / candidate.ranks["temporal"] ** 0.5)
     for value in factors.values():
         candidate.factor *= value
@@ -89,94 +91,100 @@ def apply_factors(
 
 
 @lru_cache(16)
-def _speaks_for_another(role: str, question: str) -> bool:
-    """A question about what I did is answered in my words, one about your advice in yours."""
-    asked = question[:_QUESTION]
-    if _OF_ME.search(asked):
+def _is_other_role(role: str, query: str) -> bool:
+    """Whether a role is not the one asked about: "I" asks for the user's words, "you" for the
+    assistant's."""
+    asked = query[:_MAX_QUERY]
+    if _FIRST_PERSON.search(asked):
         return role == "assistant"
-    return role == "user" and bool(_OF_YOU.search(asked))
+    return role == "user" and bool(_SECOND_PERSON.search(asked))
 
 
 def drop_duplicates(ranked: Sequence[Candidate]) -> list[Candidate]:
-    """Without what says the same as one above it, word for word."""
+    """The ranking without candidates that start with the same words as a better one."""
     seen: set[str] = set()
     kept: list[Candidate] = []
     for candidate in ranked:
-        said = candidate.passage.body[:500]
-        if said not in seen:
-            seen.add(said)
+        start = candidate.passage.body[:_DUPLICATE_START]
+        if start not in seen:
+            seen.add(start)
             kept.append(candidate)
     return kept
 
 
-def break_ties(ranked: list[Candidate]) -> list[Candidate]:
-    """Break near ties: by authority first, then the later of two decisions on one matter."""
+def break_ties(
+    ranked: list[Candidate], weights: RankingWeights = DEFAULT_WEIGHTS
+) -> list[Candidate]:
+    """Reorder near ties: by authority, then the later of two decisions on one subject, then
+    memory.md before everything else on its subject."""
     for candidate in ranked:
-        authority = _authority(candidate)
+        authority = _authority(candidate, weights)
         if authority:
             candidate.notes["authority"] = authority
             candidate.score *= 1 + authority
     ranked = sorted(ranked, key=lambda c: (-c.score, c.passage.time, c.key))
-    return _memory_file_first(_later_first(ranked))
+    return _memory_file_first(_later_first(ranked, weights), weights)
 
 
-def _authority(candidate: Candidate) -> float:
-    """Rules before permanent facts before the rest; too little to bury a much better match."""
+def _authority(candidate: Candidate, weights: RankingWeights) -> float:
     if candidate.passage.kind == "rule":
-        return 2 * _AUTHORITY
+        return 2 * weights.authority
     permanent = candidate.passage.kind == "fact" or candidate.passage.status is Status.VERIFIED
-    return _AUTHORITY if permanent else 0.0
+    return weights.authority if permanent else 0.0
 
 
-def _later_first(ranked: list[Candidate]) -> list[Candidate]:
-    """Where two records decide the same matter, the later stands above the one it amends."""
-    head = ranked[:_LOOKED_AT]
-    decided = cache(_decided)
+def _later_first(ranked: list[Candidate], weights: RankingWeights) -> list[Candidate]:
+    """Where two records decide the same subject, move the later one above the earlier."""
+    head = ranked[: weights.compared_for_ties]
+    subject_of = cache(_decided_subject)
     for later, earlier in product([*head], repeat=2):
-        close = _CLOSE * earlier.score <= later.score < earlier.score
+        close = weights.near_tie * earlier.score <= later.score < earlier.score
         after = later.passage.time > earlier.passage.time > ""
         if close and after and later.passage.session != earlier.passage.session:
-            its, other = decided(later.passage), decided(earlier.passage)
-            if its and other and len(its & other) >= _SAME_MATTER * min(len(its), len(other)):
+            own, other = subject_of(later.passage), subject_of(earlier.passage)
+            needed = weights.same_subject * min(len(own), len(other))
+            if own and other and len(own & other) >= needed:
                 later.notes["amends"] = round(earlier.score - later.score, 4)
                 later.score = earlier.score
                 head.remove(later)
                 head.insert(head.index(earlier), later)
-    return head + ranked[_LOOKED_AT:]
+    return head + ranked[weights.compared_for_ties :]
 
 
-def _memory_file_first(ranked: list[Candidate]) -> list[Candidate]:
-    """What people wrote down as the ground truth stands above whatever else speaks of the same
-    matter, and that is told."""
-    head = ranked[:_LOOKED_AT]
-    for ground in [c for c in head if is_memory_file(c.passage)]:
-        lines = [telling(line) for line in ground.passage.body[:4000].split("\n")]
+def _memory_file_first(ranked: list[Candidate], weights: RankingWeights) -> list[Candidate]:
+    """Move sections of memory.md above other records on the same subject."""
+    head = ranked[: weights.compared_for_ties]
+    for section in [c for c in head if is_memory_file(c.passage)]:
+        lines = [telling(line) for line in section.passage.body[:_MAX_SEARCHED].split("\n")]
         for place, other in enumerate(head):
-            if other is ground:
+            if other is section:
                 break
-            fair = ground.score >= _GROUND * other.score
-            if other.passage.kind != "rule" and fair and _on_a_line(other, lines):
-                ground.notes["ground"] = round(other.score - ground.score, 4)
-                ground.score = other.score
-                head.remove(ground)
-                head.insert(place, ground)
+            close = section.score >= weights.memory_file_tie * other.score
+            if other.passage.kind != "rule" and close and _is_on_a_line(other, lines):
+                section.notes["ground"] = round(other.score - section.score, 4)
+                section.score = other.score
+                head.remove(section)
+                head.insert(place, section)
                 break
-    return head + ranked[_LOOKED_AT:]
+    return head + ranked[weights.compared_for_ties :]
 
 
 def is_memory_file(passage: Passage) -> bool:
-    """Whether a passage is of `memory.md`, which wins conflicts."""
+    """Whether a passage is a section of `memory.md`, which wins conflicts."""
     return passage.kind == "rule" and passage.status is Status.VERIFIED
 
 
-def _on_a_line(candidate: Candidate, lines: Sequence[frozenset[str]]) -> bool:
-    said = telling(candidate.passage.body[:2000])
-    return any(len(line & said) >= 2 and shared(line, said) >= 0.5 for line in lines)
+def _is_on_a_line(candidate: Candidate, lines: Sequence[frozenset[str]]) -> bool:
+    said = telling(candidate.passage.body[:_MAX_COMPARED])
+    return any(
+        len(line & said) >= _SAME_LINE_WORDS and shared(line, said) >= _SAME_LINE_SHARE
+        for line in lines
+    )
 
 
-def _decided(passage: Passage) -> frozenset[str]:
-    """The words of the matter that a passage decides; none if it decides nothing."""
-    if not any(map(decides, sentences(passage.body[:4000]))):
+def _decided_subject(passage: Passage) -> frozenset[str]:
+    """The stems of a passage that decides something; empty if it decides nothing."""
+    if not any(map(decides, sentences(passage.body[:_MAX_SEARCHED]))):
         return frozenset()
-    said = words(passage.body[:2000])
+    said = words(passage.body[:_MAX_COMPARED])
     return frozenset(stem(word) for word in said if word not in STOPWORDS)

@@ -56,7 +56,7 @@ def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
     for record in reader.find(bank, "fact", id, 1) if kind == "fact" else ():
         named = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
         told = [
-            correction_note(reader, bank, *name) for name in named if name and name.word != "fact"
+            correction_note(reader, bank, *name) for name in named if name and name.kind != "fact"
         ]
         if found := next(filter(None, told), ""):
             return found

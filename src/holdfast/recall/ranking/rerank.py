@@ -1,9 +1,8 @@
-"""A closer look at the best candidates, which the arms have no time for.
+"""Reranking: a closer look at the best candidates, for which the retrievers have no time.
 
-A `Reranker` says of each how well it answers; it neither finds nor removes anything. There are
-two: `CloseLook`, which needs no model trained for it and always looks, and `CrossReading`, where
-the settings name a cross-encoder. What they say takes effect in two ways: as one more kind of
-evidence, or blended with the order so far.
+A `Reranker` scores candidates; it neither finds nor removes any. There are two: `SoftMatcher`, which
+always runs where a model is loaded, and `CrossEncoder`, where the settings name one. Their scores
+take effect either as one more kind of evidence, or blended into the order so far.
 """
 
 from __future__ import annotations
@@ -18,110 +17,104 @@ from holdfast.model.query import Strategy
 from holdfast.recall.core.candidates import Candidate, Pool
 from holdfast.recall.core.relevance import proximity, stems_in, weight_share
 from holdfast.recall.core.semantic_port import SemanticSearch
+from holdfast.recall.core.tuning import DEFAULT_RERANK, RerankLimits
 from holdfast.recall.query.question import Query
 
-# What the cross-encoder says against what all else says.
-SHARE = 0.7
-_PART = 1200
-_PARTS = 4
-_CONTEXT = 300
-_SHORT = 400
-# What words that stand together count beside words matched one by one, which count 1.
-_TOGETHER = 2 / 3
-# The cross-encoder takes as long as its texts are long. Of a long one it is given a stretch, the
-# start unless another holds more of the question; and of many long ones it reads fewer, the best.
-_READ = 800
-_TOKENS_EACH = 100
-_FEW = 20
-_STEP = 200
-_SEARCHED = 4800
-_WORTH_MOVING = 0.02
-# What it says of a short turn's neighbours, and of the best of a session, counts for the turn.
-_BESIDE = 0.1
-_AROUND = 0.1
-_BEST_OF_SESSION = 3
-
-# In one stretch or several.
+# A text in one stretch or several.
 _Text = tuple[str, ...]
-Effect = Callable[[Sequence[Candidate], Sequence[float]], None]
+Effect = Callable[[Sequence[Candidate], Sequence[float], RerankLimits], None]
 
 
 class Reranker(Protocol):
-    """Judges the best candidates one by one."""
+    """Scores the best candidates one by one."""
 
     @property
     def name(self) -> str:
-        """What it is called among the strategies of a recall."""
+        """Its name among the strategies of a search."""
         ...
 
     def judge(
         self, query: Query, best: Sequence[Candidate], deadline: float
     ) -> Sequence[float] | None:
-        """One number a candidate, higher is better, comparable within this call only; fewer than
-        there are candidates if the last were not looked at; None when `deadline`, a value of
-        `time.monotonic()`, passed too soon."""
+        """One score per candidate, higher is better, comparable within this call only. Fewer than
+        there are candidates if the last were not looked at; None if `deadline`, a value of
+        `time.monotonic()`, passed first."""
         ...
 
 
 class SoftMatcher:
-    """Without a trained reranker: every word of the question is matched with the nearest of the
-    text, rare words heavier, by itself and with what stood before it. What is long matches much
-    by chance, so length is discounted. And words that stand together in the text count again."""
+    """Matches every word of the query with the most similar word of the text, rare words heavier,
+    in the text alone and with its context. Long texts are discounted, because they match much by
+    chance. Query words that stand together in the text count again."""
 
     name = "close_look"
 
-    def __init__(self, meaning: SemanticSearch) -> None:
-        self._meaning = meaning
+    def __init__(self, semantic: SemanticSearch, limits: RerankLimits = DEFAULT_RERANK) -> None:
+        self._semantic = semantic
+        self._limits = limits
 
     def judge(
         self, query: Query, best: Sequence[Candidate], deadline: float
     ) -> Sequence[float] | None:
-        """It takes some milliseconds and knows no deadline."""
-        alone = [_parts(candidate) for candidate in best]
-        placed = [_in_context(candidate) for candidate in best]
-        value = self._values(query, alone + placed)
+        """Takes some milliseconds and ignores the deadline."""
+        alone = [_parts(candidate, self._limits) for candidate in best]
+        in_context = [_parts_in_context(candidate, self._limits) for candidate in best]
+        score = self._scores(query, alone + in_context)
         matched = [
-            max(map(value, one)) + max(map(value, other))
-            for one, other in zip(alone, placed, strict=True)
+            max(map(score, one)) + max(map(score, other))
+            for one, other in zip(alone, in_context, strict=True)
         ]
         highest = max(matched, default=0.0) or 1.0
         close = [proximity(query.stem_weights, candidate.passage.body) for candidate in best]
         both = zip(matched, close, strict=True)
-        return [value / highest + _TOGETHER * near for value, near in both]
+        return [value / highest + self._limits.proximity * near for value, near in both]
 
-    def _values(self, query: Query, texts: list[list[_Text]]) -> Callable[[_Text], float]:
-        """What each text is worth; each is read once, however often it stands there."""
+    def _scores(self, query: Query, texts: list[list[_Text]]) -> Callable[[_Text], float]:
+        """A lookup from each text to its score; each text is read once."""
         flat = list(dict.fromkeys(text for parts in texts for text in parts))
-        soft = self._meaning.soft_coverage(query.word_weights, flat)
+        soft = self._semantic.soft_coverage(query.word_weights, flat)
+        short = self._limits.short_text
         values = {
-            text: value * min(1.0, (_SHORT / max(len(" ".join(text)), 1)) ** 0.5)
+            text: value * min(1.0, (short / max(len(" ".join(text)), 1)) ** 0.5)
             for text, value in zip(flat, soft, strict=True)
         }
         return values.__getitem__
 
 
 class CrossEncoder:
-    """With a cross-encoder, which reads question and text together."""
+    """A model that reads query and text together."""
 
     name = "rerank"
 
-    def __init__(self, meaning: SemanticSearch) -> None:
-        self._meaning = meaning
+    def __init__(self, semantic: SemanticSearch, limits: RerankLimits = DEFAULT_RERANK) -> None:
+        self._semantic = semantic
+        self._limits = limits
 
     def judge(
         self, query: Query, best: Sequence[Candidate], deadline: float
     ) -> Sequence[float] | None:
-        """By a stretch of each; what is short after what stood before it, what is long only after
-        its day, since its own words say what it is about."""
-        texts = (_read_by(candidate, query.stem_weights)[:_READ] for candidate in best)
-        tokens = _TOKENS_EACH * max(len(best), _FEW)
-        return self._meaning.rerank(query.text, texts, deadline, tokens)
+        """Reads one stretch of each candidate: a short text after its context, a long one only
+        after its date."""
+        limits = self._limits
+        texts = (
+            _stretch_to_read(candidate, query.stem_weights, limits)[: limits.read_length]
+            for candidate in best
+        )
+        tokens = limits.tokens_per_candidate * max(len(best), limits.fewest)
+        return self._semantic.rerank(query.text, texts, deadline, tokens)
 
 
 def rerank(
-    reranker: Reranker, query: Query, pool: Pool, depth: int, seconds: float, effect: Effect
+    reranker: Reranker,
+    query: Query,
+    pool: Pool,
+    depth: int,
+    seconds: float,
+    effect: Effect,
+    limits: RerankLimits = DEFAULT_RERANK,
 ) -> Strategy:
-    """Let the best be judged; past the deadline, or if it fails, the order stands as it is."""
+    """Score the best candidates and apply the effect. Past the deadline, or on an error, the order
+    stays as it is."""
     started = monotonic()
     best = pool.ranked()[:depth]
     try:
@@ -131,96 +124,109 @@ def rerank(
     ms = round((monotonic() - started) * 1000, 2)
     if values is None:
         return Strategy(reranker.name, ms, 0, timed_out=True)
-    effect(best[: len(values)], values)
+    effect(best[: len(values)], values, limits)
     return Strategy(reranker.name, ms, len(values))
 
 
-def add_as_evidence(best: Sequence[Candidate], values: Sequence[float]) -> None:
-    """Note the values as one more arm's scores, for the fusion to weigh."""
+def add_as_evidence(
+    best: Sequence[Candidate], values: Sequence[float], limits: RerankLimits = DEFAULT_RERANK
+) -> None:
+    """Store the values as the scores of one more retriever, for the fusion to weigh."""
     for candidate, value in zip(best, values, strict=True):
         candidate.scores["soft"] = value
 
 
-def blend_into_scores(best: Sequence[Candidate], values: Sequence[float]) -> None:
-    """Mix the values with the order so far, within the span of its scores."""
+def blend_into_scores(
+    best: Sequence[Candidate], values: Sequence[float], limits: RerankLimits = DEFAULT_RERANK
+) -> None:
+    """Mix the values with the order so far, within the range of its scores."""
     if len(best) < 2:
         return
-    judgements = _from_0_to_1(_in_company(best, _from_0_to_1(values)))
+    judgements = _scaled(_with_neighbours(best, _scaled(values), limits))
+    # Factors (who said it, when) are taken out first and applied again: no reranker knows them.
     bare = [candidate.score / candidate.factor for candidate in best]
     least, most = min(bare), max(bare)
-    for candidate, judged, before in zip(best, judgements, _from_0_to_1(bare), strict=True):
+    share = limits.cross_encoder_share
+    for candidate, judged, before in zip(best, judgements, _scaled(bare), strict=True):
         candidate.notes["rerank"] = round(judged, 4)
-        mixed = (1 - SHARE) * before + SHARE * judged
-        # Whose words they are and when they were said, no reranker can know.
+        mixed = (1 - share) * before + share * judged
         candidate.score = (least + mixed * (most - least)) * candidate.factor
 
 
-def _from_0_to_1(values: Sequence[float]) -> list[float]:
+def _scaled(values: Sequence[float]) -> list[float]:
+    """The values on a scale from 0 to 1."""
     lowest, highest = min(values), max(values)
     return [(value - lowest) / ((highest - lowest) or 1.0) for value in values]
 
 
-def _in_company(best: Sequence[Candidate], judged: Sequence[float]) -> list[float]:
-    """What is judged alone, with a little of what is said of the short turns beside it, and of the
-    best of its session: several short turns make one answer, and one that is right by itself is
-    more likely so in a session that speaks of the matter."""
-    beside: dict[tuple[str, str, int], float] = {}
-    around: dict[tuple[str, str], list[float]] = {}
+def _with_neighbours(
+    best: Sequence[Candidate], judged: Sequence[float], limits: RerankLimits
+) -> list[float]:
+    """Each judgement with a share of those of the short turns beside it and of the best of its
+    session: several short turns make one answer, and a match is more likely right in a session
+    about the subject."""
+    short_turns: dict[tuple[str, str, int], float] = {}
+    sessions: dict[tuple[str, str], list[float]] = {}
     for candidate, value in zip(best, judged, strict=True):
         p = candidate.passage
-        around.setdefault((p.bank, p.session), []).append(value)
-        if _is_short_turn(candidate):
-            beside[p.bank, p.session, p.seq] = value
-    told: list[float] = []
+        sessions.setdefault((p.bank, p.session), []).append(value)
+        if _is_short_turn(candidate, limits):
+            short_turns[p.bank, p.session, p.seq] = value
+    values: list[float] = []
     for candidate, value in zip(best, judged, strict=True):
         p = candidate.passage
-        if _is_short_turn(candidate):
-            near = [beside.get((p.bank, p.session, p.seq + step), 0.0) for step in (-1, 1)]
-            value += _BESIDE * sum(near)
+        if _is_short_turn(candidate, limits):
+            beside = [short_turns.get((p.bank, p.session, p.seq + step), 0.0) for step in (-1, 1)]
+            value += limits.neighbour * sum(beside)
         if p.session:
-            top = sorted(around[p.bank, p.session], reverse=True)[:_BEST_OF_SESSION]
-            value += _AROUND * sum(top) / _BEST_OF_SESSION
-        told.append(value)
-    return told
+            top = sorted(sessions[p.bank, p.session], reverse=True)[: limits.best_of_session]
+            value += limits.session * sum(top) / limits.best_of_session
+        values.append(value)
+    return values
 
 
-def _is_short_turn(candidate: Candidate) -> bool:
-    return candidate.passage.kind == "turn" and len(candidate.passage.body) <= _SHORT
+def _is_short_turn(candidate: Candidate, limits: RerankLimits) -> bool:
+    return candidate.passage.kind == "turn" and len(candidate.passage.body) <= limits.short_text
 
 
-def _read_by(candidate: Candidate, weight: Mapping[str, float]) -> str:
+def _stretch_to_read(
+    candidate: Candidate, weights: Mapping[str, float], limits: RerankLimits
+) -> str:
+    """The text that the cross-encoder is given for a candidate."""
     body, time = candidate.passage.body, candidate.passage.time
-    if len(body) <= _SHORT:
-        return " ".join(_in_context(candidate)[0])
-    stretch = body[_telling_start(body, weight) :]
+    if len(body) <= limits.short_text:
+        return " ".join(_parts_in_context(candidate, limits)[0])
+    stretch = body[_best_start(body, weights, limits) :]
     if not time:
         return stretch
     day = datetime.fromisoformat(time)
     return f"[{day.day} {day:%B %Y}] {stretch}"
 
 
-def _telling_start(body: str, weight: Mapping[str, float]) -> int:
-    """Where the stretch of a text begins that holds most of a question, at a word."""
-    if len(body) <= _READ:
+def _best_start(body: str, weights: Mapping[str, float], limits: RerankLimits) -> int:
+    """Where the stretch of a text begins that covers most of a query; always at a word."""
+    if len(body) <= limits.read_length:
         return 0
-    steps = range(0, min(len(body), _SEARCHED), _STEP)
-    held = [stems_in(weight, body[n : n + _STEP]) for n in steps]
+    step = limits.read_step
+    starts = range(0, min(len(body), limits.searched_length), step)
+    stems = [stems_in(weights, body[n : n + step]) for n in starts]
     start, most = 0, 0.0
-    for first, n in enumerate(steps):
-        within = weight_share(weight, frozenset[str]().union(*held[first : first + _READ // _STEP]))
-        if within > most + (_WORTH_MOVING if n else 0.0):
-            start, most = n, within
+    for first, n in enumerate(starts):
+        inside = frozenset[str]().union(*stems[first : first + limits.read_length // step])
+        covered = weight_share(weights, inside)
+        if covered > most + (limits.worth_moving if n else 0.0):
+            start, most = n, covered
     return body.find(" ", start) + 1 if start else 0
 
 
-def _parts(candidate: Candidate) -> list[_Text]:
-    """A passage in pieces of a size."""
-    body = candidate.passage.body
-    steps = range(0, min(len(body), _PART * _PARTS), _PART)
-    return [(body[n : n + _PART],) for n in steps] or [("",)]
+def _parts(candidate: Candidate, limits: RerankLimits) -> list[_Text]:
+    """A passage cut into parts of equal length."""
+    body, length = candidate.passage.body, limits.part_length
+    starts = range(0, min(len(body), length * limits.parts), length)
+    return [(body[n : n + length],) for n in starts] or [("",)]
 
 
-def _in_context(candidate: Candidate) -> list[_Text]:
-    """The same, the first piece with what stood before it."""
-    first, *rest = _parts(candidate)
-    return [(candidate.passage.context[:_CONTEXT], *first), *rest]
+def _parts_in_context(candidate: Candidate, limits: RerankLimits) -> list[_Text]:
+    """The same, the first part after the passage's context."""
+    first, *rest = _parts(candidate, limits)
+    return [(candidate.passage.context[: limits.context_length], *first), *rest]

@@ -18,6 +18,7 @@ from holdfast.model.knowledge import Fact, Review, ReviewState
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
 from holdfast.refine.core.passages import turn_text
+from holdfast.refine.model_output.prompts import TEXT_SCHEMA, object_schema
 from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Writer
 
@@ -27,15 +28,7 @@ _MAX_ANSWER_TOKENS = 400
 # Turns that are shown, and characters of each and of the stored reason.
 _MAX_EVIDENCE = 6
 _MAX_EXCERPT_CHARACTERS = 600
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "verdict": {"type": "string", "enum": ["keep", "retire"]},
-        "reason": {"type": "string"},
-    },
-    "required": ["verdict", "reason"],
-    "additionalProperties": False,
-}
+_SCHEMA = object_schema(verdict={"type": "string", "enum": ["keep", "retire"]}, reason=TEXT_SCHEMA)
 _SYSTEM = """\
 A project's memory holds a rule that something speaks against. Say whether the rule seems to hold \
 still (keep) or not (retire), and why, in two sentences. Everything between the lines that read \
@@ -53,7 +46,8 @@ def advise(
         if review.state is not ReviewState.OPEN or review.advice:
             continue
         try:
-            advice = governor.ask(Purpose(OPERATION, review.bank), _question(writer, review), _parse_advice)
+            question = _question(writer, review)
+            advice = governor.ask(Purpose(OPERATION, review.bank), question, _parse_advice)
         except (ModelError, SpendError):
             break
         with writer.transaction():
@@ -69,12 +63,14 @@ def _question(writer: Writer, review: Review) -> Question:
     parts.append(f"why it is asked: {review.reason}")
     for name in review.evidence[:_MAX_EVIDENCE]:
         named = parse_uri(name)
-        records = writer.find(review.bank, named.word, named.id, 1) if named else []
+        records = writer.find(review.bank, named.kind, named.id, 1) if named else []
         for turn in records:
             if isinstance(turn, Turn):
                 parts.append(f"{turn.time}: {cut(turn_text(turn), _MAX_EXCERPT_CHARACTERS)}")
     body = "\n".join(part.replace(border, "") for part in parts)
-    return Question(_SYSTEM.format(border=border), f"{border}\n{body}\n{border}", _SCHEMA, _MAX_ANSWER_TOKENS)
+    return Question(
+        _SYSTEM.format(border=border), f"{border}\n{body}\n{border}", _SCHEMA, _MAX_ANSWER_TOKENS
+    )
 
 
 def _facts(writer: Writer, review: Review) -> list[Fact]:

@@ -18,8 +18,14 @@ from holdfast.model.model_calls import ModelSummary
 from holdfast.model.records import Exchange, Session, Turn
 from holdfast.refine.memories.model_extracted import MemoryDraft, checked_memories, extraction_hash
 from holdfast.refine.model_output.evidence import Evidence
-from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, build_question, split_exchange
-from holdfast.refine.model_output.responses import parse_object
+from holdfast.refine.model_output.prompts import (
+    MAX_ANSWER_TOKENS,
+    TEXT_SCHEMA,
+    build_question,
+    object_schema,
+    split_exchange,
+)
+from holdfast.refine.model_output.responses import parse_object, text_field
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Store
@@ -37,6 +43,7 @@ _MIN_TURNS = 3
 _MAX_FIELD_CHARACTERS = 1000
 _MAX_MEMORIES = 12
 
+_UNSUPPORTED = "nothing was borne out"
 _TASK = """\
 Each exchange begins with a line of its number. For each give up to four memories that will be worth
 knowing in a year; none if there are none. Of each memory:
@@ -104,18 +111,16 @@ class Extractor:
         for session in self._store.sessions(None, _MAX_SESSIONS):
             if session.parent or session.ended < self._since or not self._is_over(session):
                 continue
-            waiting = list(self._pending(session))
+            pending = list(self._pending(session))
             try:
-                for start in range(0, len(waiting), _BATCH):
+                for start in range(0, len(pending), _BATCH):
                     tick()
-                    self._extract(session, waiting[start : start + _BATCH])
-            except SpendError as error:
-                self._done = self._done._replace(stopped=error.message)
-                if not error.session:
-                    break
+                    self._extract(session, pending[start : start + _BATCH])
             except ModelError as error:
                 self._done = self._done._replace(stopped=error.message)
-                break
+                # The cap of one session does not stop the others.
+                if not (isinstance(error, SpendError) and error.session):
+                    break
         derive_stale(self._store)
         return self._done
 
@@ -139,9 +144,7 @@ class Extractor:
         for number, one in enumerate(batch, 1):
             evidence = Evidence.from_turns(one.turns)
             content = checked_memories(drafts.get(number, []), evidence, self._redactor)
-            if not content and not problem:
-                problem_of_one = "nothing was borne out"
-            self._store_memories(one, content, problem or ("" if content else "nothing was borne out"))
+            self._store_memories(one, content, problem or ("" if content else _UNSUPPORTED))
 
     def _store_memories(self, one: _PendingExchange, content: str, problem: str) -> None:
         x = one.exchange

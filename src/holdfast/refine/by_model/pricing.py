@@ -84,28 +84,28 @@ def session_costs(
 
 
 def _session_cost(store: Store, session: Session, over: bool, tokens: int) -> SessionCost:
-    need = SessionCost(session.bank, session.id)
+    cost = SessionCost(session.bank, session.id)
     found = pending_exchanges(store, session, over, tokens, again=True)
-    waiting = [one for one in found if one.size >= MIN_SUMMARY_BYTES]
-    for batch in batch_exchanges(waiting, tokens):
-        need = _add_batch(need, batch)._replace(exchanges=need.exchanges + len(batch))
+    pending = [one for one in found if one.size >= MIN_SUMMARY_BYTES]
+    for batch in batch_exchanges(pending, tokens):
+        cost = _add_batch(cost, batch)._replace(exchanges=cost.exchanges + len(batch))
     if not over:
-        return need
+        return cost
     digest = pending_digest(store, session, tokens, again=True)
     if digest is not None and digest.text:
-        return need.add_call(prompts.digest_question(digest.text))._replace(digests=1)
-    return need
+        return cost.add_call(prompts.digest_question(digest.text))._replace(digests=1)
+    return cost
 
 
-def _add_batch(need: SessionCost, batch: list[PendingExchange]) -> SessionCost:
+def _add_batch(cost: SessionCost, batch: list[PendingExchange]) -> SessionCost:
     if len(batch) > 1 or len(batch[0].parts) == 1:
         texts = [one.parts[0] for one in batch]
-        return need.add_call(prompts.exchanges_question(texts), len(batch))
+        return cost.add_call(prompts.exchanges_question(texts), len(batch))
     for number, part in enumerate(batch[0].parts):
-        need = need.add_call(prompts.exchanges_question([part]))
+        cost = cost.add_call(prompts.exchanges_question([part]))
         # Each part but the first gets the summary of the parts before it.
-        need = need._replace(tokens_in=need.tokens_in + (EXPECTED_ANSWER_TOKENS if number else 0))
-    return need
+        cost = cost._replace(tokens_in=cost.tokens_in + (EXPECTED_ANSWER_TOKENS if number else 0))
+    return cost
 
 
 def estimate_cost(
@@ -118,9 +118,9 @@ def estimate_cost(
     """The sum of these costs, compared with the caps."""
     sessions: list[SessionCost] = []
     capped: list[SessionCost] = []
-    for need in found:
-        fits = not need.calls or _fits_caps(need, caps, price, spent_for(need.bank, need.session))
-        (sessions if fits else capped).append(need)
+    for cost in found:
+        fits = not cost.calls or _fits_caps(cost, caps, price, spent_for(cost.bank, cost.session))
+        (sessions if fits else capped).append(cost)
     total = Usage(sum(n.tokens_in for n in sessions), sum(n.tokens_out for n in sessions))
     usd = None if price is None else price.of(total)
     return CostEstimate(
@@ -136,10 +136,10 @@ def estimate_cost(
     )
 
 
-def _fits_caps(need: SessionCost, caps: Caps, price: Price | None, spent: Spending) -> bool:
+def _fits_caps(cost: SessionCost, caps: Caps, price: Price | None, spent: Spending) -> bool:
     """Whether the caps allow the whole session: half of it would leave it without a digest. The
     last call needs the tokens that every call reserves."""
-    usage = Usage(need.tokens_in, need.tokens_out + prompts.MAX_ANSWER_TOKENS)
+    usage = Usage(cost.tokens_in, cost.tokens_out + prompts.MAX_ANSWER_TOKENS)
     if spent.tokens + usage.tokens_in + usage.tokens_out > caps.session_tokens:
         return False
     return price is None or spent.usd + price.of(usage) <= caps.session_usd
@@ -155,9 +155,9 @@ def _days_needed(total: Usage, usd: float | None, caps: Caps, today: Spending) -
     return None if None in lasts else max(day for day in lasts if day is not None)
 
 
-def _days_for_cap(need: float, cap: float, spent: float) -> int | None:
-    """The number of days over which `need` is spent, today included; None without a cap."""
+def _days_for_cap(cost: float, cap: float, spent: float) -> int | None:
+    """The number of days over which `cost` is spent, today included; None if the cap is 0."""
     if cap <= 0:
         return None
     left = max(0.0, cap - spent)
-    return 1 if need <= left else 1 + ceil((need - left) / cap)
+    return 1 if cost <= left else 1 + ceil((cost - left) / cap)

@@ -85,8 +85,8 @@ class Summariser:
     def run(self, tick: Callable[[], None] = lambda: None) -> SummaryReport:
         """Summarise pending sessions, the latest first, until a spending cap is reached or the
         service fails. Calls `tick` before each call."""
-        waiting = self._store.unsummarised_sessions(self._limits.since, prompts.PROMPT_VERSION)
-        return self._run_sessions(waiting, tick)
+        pending = self._store.unsummarised_sessions(self._limits.since, prompts.PROMPT_VERSION)
+        return self._run_sessions(pending, tick)
 
     def rerun(
         self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None] = lambda: None
@@ -96,25 +96,22 @@ class Summariser:
         self._is_rerun = True
         return self._run_sessions(sessions, tick)
 
-    def _run_sessions(self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]) -> SummaryReport:
+    def _run_sessions(
+        self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]
+    ) -> SummaryReport:
         for bank, id in sessions:
             session = self._store.session(bank, id)
             if session is None:
                 continue
             try:
                 self._summarise_to_fit(session, tick)
-            except SpendError as error:
-                self._stop(error)
-                if not error.session:
-                    break
             except ModelError as error:
-                self._stop(error)
-                break
+                self._done = self._done._replace(stopped=error.message)
+                # The cap of one session does not stop the others.
+                if not (isinstance(error, SpendError) and error.session):
+                    break
         derive_stale(self._store)
         return self._done
-
-    def _stop(self, error: ModelError) -> None:
-        self._done = self._done._replace(stopped=error.message)
 
     def _summarise_to_fit(self, session: Session, tick: Callable[[], None]) -> None:
         """Summarise a session, and halve the size of prompts while the model rejects them as too
@@ -130,15 +127,15 @@ class Summariser:
 
     def _summarise(self, session: Session, tick: Callable[[], None]) -> None:
         over, tokens = self._is_over(session), self._limits.input_tokens
-        waiting = list(pending_exchanges(self._store, session, over, tokens, self._is_rerun))
-        for one in waiting:
+        pending = list(pending_exchanges(self._store, session, over, tokens, self._is_rerun))
+        for one in pending:
             if one.size < MIN_SUMMARY_BYTES:
                 self._store_summary(one.exchange, one.hash, "", _TOO_SHORT)
-        waiting = [one for one in waiting if one.size >= MIN_SUMMARY_BYTES]
-        uses = sum(turn.tool is not None for one in waiting for turn in one.turns)
+        pending = [one for one in pending if one.size >= MIN_SUMMARY_BYTES]
+        uses = sum(turn.tool is not None for one in pending for turn in one.turns)
         if not over and not self._is_rerun and uses < self._limits.tool_uses:
             return
-        for batch in batch_exchanges(waiting, tokens):
+        for batch in batch_exchanges(pending, tokens):
             tick()
             self._summarise_batch(session, batch)
         derive_stale(self._store)
@@ -164,7 +161,9 @@ class Summariser:
                 problem = "" if content else _UNSUPPORTED
             self._store_summary(one.exchange, one.hash, content, problem)
 
-    def _ask_in_parts(self, session: Session, one: PendingExchange) -> dict[int, ExchangeDraft] | str:
+    def _ask_in_parts(
+        self, session: Session, one: PendingExchange
+    ) -> dict[int, ExchangeDraft] | str:
         """Summarise an exchange part by part, each with the summary of those before it. The summary
         of each part is stored, so that it is paid for once."""
         notes = ""
@@ -200,10 +199,10 @@ class Summariser:
         return question._replace(tokens=min(question.tokens, self._limits.input_tokens))
 
     def _summarise_session(self, session: Session) -> None:
-        waiting = pending_digest(self._store, session, self._limits.input_tokens, self._is_rerun)
-        if waiting is None:
+        pending = pending_digest(self._store, session, self._limits.input_tokens, self._is_rerun)
+        if pending is None:
             return
-        digest, last, hash, text = waiting
+        digest, last, hash, text = pending
         if not text:
             self._store_summary(digest, hash, "", _TOO_SHORT, last)
             return

@@ -78,13 +78,15 @@ def pending_digest(
     return PendingDigest(digest, exchanges[-1], hash, text)
 
 
-def batch_exchanges(waiting: Sequence[PendingExchange], tokens: int) -> Iterator[list[PendingExchange]]:
+def batch_exchanges(
+    pending: Sequence[PendingExchange], tokens: int
+) -> Iterator[list[PendingExchange]]:
     """Batches of exchanges that fit into one prompt. An exchange with several parts is a batch of
     its own."""
     max_bytes = tokens * prompts.BYTES_PER_TOKEN
     batch: list[PendingExchange] = []
     size = 0
-    for one in waiting:
+    for one in pending:
         length = prompts.size_in_bytes(one.parts[0])
         if batch and (len(one.parts) > 1 or len(batch) == _MAX_BATCH or size + length > max_bytes):
             yield batch

@@ -112,7 +112,7 @@ def _decided(
 
 def _spelling_number(uri: str, by_id: Mapping[str, Spelling]) -> int | None:
     named = parse_uri(uri)
-    if named is None or named.word != "entity" or named.id not in by_id:
+    if named is None or named.kind != "entity" or named.id not in by_id:
         return None
     return by_id[named.id].number
 

@@ -83,7 +83,7 @@ def _entity_decisions(writer: Writer, bank: str, targets: set[str]) -> Iterator[
     for target in sorted(targets):
         named = parse_uri(target)
         known = writer.curation_state(bank, "entity", named.id) if named else None
-        if named and named.word == "entity" and known is not None:
+        if named and named.kind == "entity" and known is not None:
             yield known
 
 

@@ -1,8 +1,8 @@
-"""The history of a repository, read from where it was left.
+"""Reads the history of a repository, from where the last run stopped.
 
-Killed at any point it is read again from there: what is stored already is recognised and not
-worked on twice. History that was rewritten is not lost: what HEAD no longer contains stays, and is
-known as astray. A commit that is reverted is retracted, until the revert is reverted itself.
+A run can be killed at any point: what is stored already is recognised and skipped. Commits that a
+rewritten history no longer contains stay, and are marked as unmerged. A commit that is reverted is
+retracted, until the revert is reverted itself.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from holdfast.store.protocol.git_history import Patch, Repository, Tag
 COMMIT_BATCH = 200
 _REVERTS = re.compile(r"\bThis reverts (?:commit|merge) ([0-9a-f]{7,64})", re.IGNORECASE)
 _SYMBOL = re.compile(r"[A-Za-z_][\w.]{2,60}")
-_SYMBOLS = 40
-_PLAIN = frozenset(
+_MAX_SYMBOLS = 40
+_KEYWORDS = frozenset(
     "async await class const def default enum export fn for func function impl import interface "
     "let module namespace new pub public private protected return static struct trait type var "
     "void int str bool self this None null true false string".split()
 )
-_DEPTH = 8
+_MAX_REVERT_DEPTH = 8
 
 
 class HistoryReport(NamedTuple):
-    """How many commits a repository has, how many were new, and where they went; how many of them
-    HEAD does not contain."""
+    """The bank of a repository, how many commits it has, how many of them were new, and how many
+    HEAD does not contain (`astray`)."""
 
     bank: str
     commits: int
@@ -60,7 +60,7 @@ class HistoryReport(NamedTuple):
 
 
 class HistoryOptions(NamedTuple):
-    """How to read a repository: what is taken out, into which bank ("" finds it), and whether
+    """How to read a repository: what is redacted, the bank ("" for that of the folder), and whether
     diffs are read too."""
 
     rules: PrivacyRules
@@ -68,7 +68,7 @@ class HistoryOptions(NamedTuple):
     with_diff: bool = True
 
 
-# Called with the commits done so far and how many there may be in all.
+# Called with the commits read so far and how many there are in total.
 Tick = Callable[[int, int], None]
 
 
@@ -80,7 +80,7 @@ def read_history(
     now: Callable[[], str],
     tick: Tick = lambda done, total: None,
 ) -> HistoryReport:
-    """Read what is new in a repository."""
+    """Read what is new in the repository at a path."""
     folder = path.resolve()
     if banks.is_excluded(str(folder)):
         raise InputError(
@@ -91,7 +91,7 @@ def read_history(
     place = git.query("rev-parse", "--path-format=absolute", "--git-common-dir").strip()
     if not place:
         with git.stream("rev-parse", "--git-dir"):
-            pass  # says what is wrong
+            pass  # raises an error that says what is wrong
     with writer.transaction():
         bank = banks.ensure_named(writer, how.bank) if how.bank else banks.ensure(writer, str(folder))
     tips = read_tips(git)
@@ -122,7 +122,8 @@ def _read_commits(
     how: HistoryOptions,
     tick: Callable[[int], None],
 ) -> int:
-    """Store what is reachable now and was not before; returns how much of it was new."""
+    """Store the commits that are reachable from `tips` and not from `known`; returns how many were
+    new."""
     if not tips.all:
         return 0
     redactor = Redactor(how.rules.patterns)
@@ -131,9 +132,9 @@ def _read_commits(
         seen += len(batch)
         there = writer.known_commits(bank, [commit.id for commit in batch])
         fresh = [commit for commit in batch if commit.id not in there]
-        patches = {p.commit: p for p in _patches(git, bank, fresh, how.with_diff, redactor)}
-        cleaned = [_cleaned(commit, patches.get(commit.id), redactor) for commit in fresh]
-        new += _store(writer, bank, cleaned, patches)
+        patches = {p.commit: p for p in _redacted_patches(git, bank, fresh, how.with_diff, redactor)}
+        cleaned = [_redact_commit(commit, patches.get(commit.id), redactor) for commit in fresh]
+        new += _store_commits(writer, bank, cleaned, patches)
         tick(seen)
     return new
 
@@ -149,7 +150,7 @@ def _batches(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
         yield batch
 
 
-def _patches(
+def _redacted_patches(
     git: Git, bank: str, commits: Sequence[Commit], with_diff: bool, redactor: Redactor
 ) -> Iterator[Patch]:
     def clean(text: str) -> str:
@@ -161,7 +162,7 @@ def _patches(
         yield Patch(bank, patch.commit, tuple(changes), clean(patch.diff))
 
 
-def _cleaned(commit: Commit, patch: Patch | None, redactor: Redactor) -> Commit:
+def _redact_commit(commit: Commit, patch: Patch | None, redactor: Redactor) -> Commit:
     def clean(text: str) -> str:
         return redactor.redact(text).text
 
@@ -175,7 +176,7 @@ def _cleaned(commit: Commit, patch: Patch | None, redactor: Redactor) -> Commit:
     )
 
 
-def _store(writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[str, Patch]) -> int:
+def _store_commits(writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[str, Patch]) -> int:
     with writer.transaction():
         erased = ErasedNames(writer, bank, [("commit", commit.id) for commit in commits])
         kept = [commit for commit in commits if not erased.has("commit", commit.id)]
@@ -188,21 +189,21 @@ def _store(writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[s
         added = writer.put_commits([(commit, curated_commit_passage(writer, commit)) for commit in kept])
         writer.index_touches(bank, [commit.id for commit in kept])
         for name in taken_back:
-            _judge_again(writer, bank, name)
+            _refresh_reverted(writer, bank, name)
     return added
 
 
-def _judge_again(writer: Writer, bank: str, name: str, depth: int = _DEPTH) -> None:
-    """A commit that was taken back, or whose taking back was, is not what it was."""
+def _refresh_reverted(writer: Writer, bank: str, name: str, depth: int = _MAX_REVERT_DEPTH) -> None:
+    """Update the passage of a commit that was reverted, and of those that it reverts itself."""
     for commit in writer.find(bank, "commit", name):
         if isinstance(commit, Commit):
             writer.put_passage(commit, curated_commit_passage(writer, commit))
             for other in _REVERTS.findall(commit.body) if depth else ():
-                _judge_again(writer, bank, other, depth - 1)
+                _refresh_reverted(writer, bank, other, depth - 1)
 
 
-def is_reverted(reader: Reader, bank: str, commit: str, depth: int = _DEPTH) -> bool:
-    """Whether a commit was taken back by one that stands."""
+def is_reverted(reader: Reader, bank: str, commit: str, depth: int = _MAX_REVERT_DEPTH) -> bool:
+    """Whether a commit was reverted by one that is not reverted itself."""
     return depth > 0 and any(
         not is_reverted(reader, bank, other, depth - 1)
         for other in reader.reverted_by(bank, commit)
@@ -210,7 +211,7 @@ def is_reverted(reader: Reader, bank: str, commit: str, depth: int = _DEPTH) -> 
 
 
 def curated_commit_passage(reader: Reader, commit: Commit) -> Passage | None:
-    """What a commit is found as, in its words of now; None if it is forgotten."""
+    """The passage of a commit with people's corrections; None if it is forgotten."""
     known = reader.curation_state(commit.bank, "commit", commit.id)
     if known is not None and known.gone:
         return None
@@ -223,10 +224,10 @@ def curated_commit_passage(reader: Reader, commit: Commit) -> Passage | None:
 
 
 def touched_symbols(diff: str) -> str:
-    """The names of what the hunks of a diff stand in."""
+    """The names of the functions and classes that the hunks of a diff are in."""
     names: dict[str, None] = {}
     for line in diff.splitlines():
         if line.startswith("@@ "):
             place = line.split(" ", 2)[2:]
             names |= dict.fromkeys(_SYMBOL.findall(" ".join(place)))
-    return " ".join([name for name in names if name not in _PLAIN][:_SYMBOLS])
+    return " ".join([name for name in names if name not in _KEYWORDS][:_MAX_SYMBOLS])

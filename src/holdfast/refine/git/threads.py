@@ -1,7 +1,7 @@
-"""Pulls, issues and remarks as search reads them, and as people decided about them.
+"""Builds the passages of pulls, issues and remarks, with people's decisions applied.
 
-Each remark is found by itself, so that a stranger's words never lend their place to a colleague's,
-nor a colleague's trust to a stranger's. What programs remark is kept and shown, but not found.
+Each remark has a passage of its own, so that the trust of a colleague's text never extends to a
+stranger's. Remarks of bots are stored and shown, but have no passage.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.store.protocol import Reader, Writer
 
 FORGE_KINDS = ("pull", "issue", "remark")
-_LONGEST = 8000
-_FILES = 100
+# Characters of a thread or remark that are searched, and files in the context of a pull.
+_MAX_PASSAGE_CHARACTERS = 8000
+_MAX_FILES = 100
 _STATES = {
     ThreadState.OPEN: "open",
     ThreadState.CLOSED: "closed",
@@ -39,34 +40,34 @@ _CLOSES = re.compile(
 
 
 def thread_kind(thread: Thread) -> str:
-    """The word in a thread's URI."""
+    """The kind of a thread in its URI."""
     return "pull" if isinstance(thread, Pull) else "issue"
 
 
 def closed_issues(text: str) -> tuple[int, ...]:
-    """The issues that a text says it closes."""
+    """The numbers of the issues that a text says it closes."""
     return tuple(dict.fromkeys(int(number) for number in _CLOSES.findall(text)))
 
 
 def state_text(thread: Thread) -> str:
-    """What became of a thread."""
+    """The state of a thread in words."""
     if isinstance(thread, Pull) and thread.state is ThreadState.CLOSED:
         return "closed, not merged"
     return _STATES[thread.state]
 
 
 def thread_text(thread: Thread) -> str:
-    """A pull or an issue in its own words, with what became of it."""
+    """A pull or an issue as it is quoted: kind, number, state, title and body."""
     head = f"{thread_kind(thread).capitalize()} #{thread.number} ({state_text(thread)}): "
     return f"{head}{thread.title}\n\n{thread.body}".strip()
 
 
 def thread_passage(thread: Thread) -> Passage:
-    """A thread's own words; its author, labels, branches and files help to find it. One that was
-    closed without being merged is taken back."""
+    """The passage of a thread. Context: author, labels, branches, files. A pull that was closed
+    without being merged is retracted."""
     t = thread
-    body = thread_text(t)[:_LONGEST]
-    more = (t.base, t.branch, *t.files[:_FILES]) if isinstance(t, Pull) else ()
+    body = thread_text(t)[:_MAX_PASSAGE_CHARACTERS]
+    more = (t.base, t.branch, *t.files[:_MAX_FILES]) if isinstance(t, Pull) else ()
     context = f"{date_words(t.time)} {t.author} {' '.join((*t.labels, *more))}"
     unmerged = isinstance(t, Pull) and t.state is ThreadState.CLOSED
     return Passage(
@@ -76,10 +77,10 @@ def thread_passage(thread: Thread) -> Passage:
 
 
 def remark_text(remark: Remark) -> str:
-    """A remark as a person would quote it: who, under what, on which file, and what."""
+    """A remark as it is quoted: author, thread, file and text."""
     r = remark
     named = parse_uri(r.thread)
-    under = f"{named.word} #{named.id.partition('@')[0]}" if named else r.thread
+    under = f"{named.kind} #{named.id.partition('@')[0]}" if named else r.thread
     if r.kind is RemarkKind.REVIEW:
         head = f"{r.author} {_VERDICTS.get(r.state, 'reviews')} {under}"
     else:
@@ -88,12 +89,12 @@ def remark_text(remark: Remark) -> str:
 
 
 def remark_passage(remark: Remark, title: str = "") -> Passage | None:
-    """A remark's own words; the title of its thread and its file help to find it. None for what a
-    program said, and for a verdict without words."""
+    """The passage of a remark. Context: the title of its thread, and its file. None for a bot's
+    remark, and for a review without text."""
     r = remark
     if r.bot or not r.text:
         return None
-    body = remark_text(r)[:_LONGEST]
+    body = remark_text(r)[:_MAX_PASSAGE_CHARACTERS]
     context = f"{date_words(r.time)} {title} {r.path} {split_identifiers(body)}"
     status = Status.RETRACTED if r.state == "dismissed" else Status.OBSERVED
     return Passage(
@@ -102,7 +103,7 @@ def remark_passage(remark: Remark, title: str = "") -> Passage | None:
 
 
 def curated_thread_passage(reader: Reader, thread: Thread) -> Passage | None:
-    """What a thread is found as, in its words of now; None if it is forgotten."""
+    """The passage of a thread with people's corrections; None if it is forgotten."""
     known = reader.curation_state(thread.bank, thread_kind(thread), thread.id)
     if known is not None and known.gone:
         return None
@@ -110,7 +111,7 @@ def curated_thread_passage(reader: Reader, thread: Thread) -> Passage | None:
 
 
 def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> Passage | None:
-    """The same for a remark, which goes with its thread."""
+    """The passage of a remark with people's corrections; None if it or its thread is forgotten."""
     named = parse_uri(remark.thread)
     above = reader.curation_state(remark.bank, *named) if named else None
     known = reader.curation_state(remark.bank, "remark", remark.id)
@@ -121,8 +122,8 @@ def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> P
 
 
 def refresh_passages(writer: Writer, bank: str, kind: str, id: str) -> str:
-    """Make a record findable in its words of now, and what stands under it; returns the words that
-    it was read with."""
+    """Update the passage of a pull, an issue or a remark, and those of the remarks in a thread,
+    after a correction; returns the text as it was read."""
     if kind == "remark":
         remark = writer.remark(bank, id)
         if remark is None:
@@ -139,14 +140,15 @@ def refresh_passages(writer: Writer, bank: str, kind: str, id: str) -> str:
 
 
 def thread_title(writer: Writer, remark: Remark) -> str:
-    """The title of the thread that a remark stands under, if that is known."""
+    """The title of a remark's thread; "" if the thread is not stored."""
     named = parse_uri(remark.thread)
     thread = writer.thread(remark.bank, *named) if named else None
     return thread.title if thread else ""
 
 
 def records_erased_with(writer: Writer, bank: str, kind: str, id: str) -> tuple[tuple[str, str], ...]:
-    """What goes when a pull, an issue or a remark is erased: itself, and the remarks under it."""
+    """The records that are erased with a pull, an issue or a remark: itself and its remarks. None
+    for other kinds."""
     if kind not in FORGE_KINDS:
         return ()
     under = writer.all_remarks(bank, uri(kind, id)) if kind != "remark" else ()

@@ -1,7 +1,7 @@
 """Finds sentences of people that say how things are done: candidates for rules.
 
 People state conventions in ordinary words ("use table-driven tests"), so single sentences are
-accepted easily; only what is sentence in several places becomes a pattern that may be proposed as a
+accepted easily; only what is said in several places becomes a pattern that may be proposed as a
 rule. Sentences about the moment ("not yet", "for now", "option B") and pasted text are left out.
 """
 
@@ -82,7 +82,7 @@ _DESCRIBES = re.compile(
 _DROPPED_LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|no|nope|right|also|and|but|so|please|again|actually|remember(?: "
     r"that| to)?|continue|go ahead|btw|note(?: that)?|important|from now on|"
-    r"going forward|as i sentence|"
+    r"going forward|as i said|"
     r"i (?:said|told you)(?: to)?|i want you to|don['’]t forget to|make sure (?:to|that you)|"
     r"(?:the|our) (?:rule|convention|policy) is(?: that)?|we(?:['’]ve| have)? (?:decided|agreed)"
     r"(?: to| that| on)?|rule|convention|policy|decision)[,.:;!–—-]*\s+)+",
@@ -91,7 +91,9 @@ _DROPPED_LEAD = re.compile(
 _MEANS = re.compile(
     r"\b(?:us(?:e|ing)|with|via|following)\s+((?:[\w/.'-]+[ ]?){1,6})", re.IGNORECASE
 )
-_LINK_OR_TAIL = re.compile(r"\S*https?://\S*|\b(?:to|and|so|for|in|on|at|because)\b.*", re.IGNORECASE)
+_LINK_OR_TAIL = re.compile(
+    r"\S*https?://\S*|\b(?:to|and|so|for|in|on|at|because)\b.*", re.IGNORECASE
+)
 _DANGLING = re.compile(
     r"\b(?:it|this|that|these|those|them|here|there|above|below|i|my|me|mine)\b", re.IGNORECASE
 )
@@ -134,12 +136,12 @@ def find_conventions(text: str, explicit_only: bool = False) -> list[Convention]
         return []
     found: list[Convention] = []
     for sentence in sentences(text):
-        text = squeeze(plain(sentence))
-        convention = _convention(text)
+        plain_sentence = squeeze(plain(sentence))
+        convention = _convention(plain_sentence)
         if convention is not None and (convention.explicit or not explicit_only):
             found.append(convention)
         elif not explicit_only:
-            found += _means_in_order(text)
+            found += _means_in_order(plain_sentence)
     return found
 
 
@@ -181,4 +183,3 @@ def as_rule(sentence: str) -> str:
     bare = bare if len(bare) >= _MIN_CHARS else squeeze(sentence)
     bare = bare[:1].upper() + bare[1:] if not _NAME.match(bare) else bare
     return bare if bare[-1:] in ".!。！)`" else f"{bare.rstrip(' ,;:')}."
-

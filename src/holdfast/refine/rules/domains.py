@@ -1,4 +1,4 @@
-"""Which domain a rule belongs to, by the words it is put in; each is a file of its own."""
+"""Which domain a rule belongs to, by its words. Each domain is a file in the rules folder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _KEYWORDS = {
     "build": "build compile bundle webpack vite",
     "commands": "command cli script npm bun",
 }
-DOMAINS = (*_KEYWORDS, GENERAL)
-_STEMS = {name: frozenset(map(stem, told.split())) for name, told in _KEYWORDS.items()}
-# Longer forms that no ending tells.
-_ALSO = {
+_STEMS = {name: frozenset(map(stem, words.split())) for name, words in _KEYWORDS.items()}
+# Forms of keywords that stemming does not reduce to them.
+_SYNONYMS = {
     "authentication": "auth", "authenticate": "auth", "authorization": "auth",
     "database": "db", "databases": "db", "configuration": "config", "configure": "config",
     "pytest": "test", "unittest": "test", "logs": "log", "logging": "log", "apis": "endpoint",
@@ -28,8 +27,8 @@ _ALSO = {
 
 
 def domain_of(text: str) -> str:
-    """The domain most of whose keywords occur; of several the first, "general" where none does."""
-    said = [stem(_ALSO.get(word, word)) for word in words(text)]
-    counted = {name: sum(word in stems for word in said) for name, stems in _STEMS.items()}
-    best = max(counted, key=lambda name: counted[name])
-    return best if counted[best] else GENERAL
+    """The domain whose keywords occur most often, of equal ones the first; "general" if none do."""
+    stems = [stem(_SYNONYMS.get(word, word)) for word in words(text)]
+    counts = {name: sum(s in keywords for s in stems) for name, keywords in _STEMS.items()}
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else GENERAL

@@ -1,4 +1,4 @@
-"""The stage that keeps patterns up to date: it reads what changed, and groups all anew."""
+"""The stage that keeps patterns up to date: reads changed records, regroups all statements."""
 
 from __future__ import annotations
 
@@ -10,43 +10,50 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.patterns import make_patterns
-from holdfast.refine.rules.statements import of_commit, of_memory, of_session
+from holdfast.refine.rules.statements import (
+    commit_statements,
+    memory_statements,
+    session_statements,
+)
 from holdfast.store.protocol import Writer
 
 NAME = "patterns"
 VERSION = 1
 
 
-def update_patterns(writer: Writer, tick: Callable[[], None] = lambda: None) -> list[str]:
-    """Bring the patterns of every bank up to date; returns the banks that had something new."""
+def update_patterns(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> list[str]:
+    """Update the patterns of every bank that has changes; returns these banks."""
     banks = writer.banks_behind(NAME, VERSION)
     for bank in banks:
         while changes := writer.unseen_changes(bank, NAME, VERSION):
             with writer.transaction():
                 for change in changes:
-                    _read(writer, bank, change.session)
-                    tick()
+                    _update_statements(writer, bank, change.session)
+                    on_progress()
                 writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
                 commits = list(_commits(writer, bank))
-                over = _superseded(writer, bank)
-                stated = [s for s in writer.statements(bank) if s.uri not in over]
-                made = make_patterns(bank, stated)
-                writer.put_patterns(bank, [*made, *commit_patterns(bank, commits)])
+                superseded = _superseded_records(writer, bank)
+                statements = [s for s in writer.statements(bank) if s.uri not in superseded]
+                patterns = make_patterns(bank, statements)
+                writer.put_patterns(bank, [*patterns, *commit_patterns(bank, commits)])
     return banks
 
 
-def _superseded(writer: Writer, bank: str) -> set[str]:
-    """The records whose rules hold no longer: what replaced them is stated elsewhere."""
+def _superseded_records(writer: Writer, bank: str) -> set[str]:
+    """The records that state only rules which are no longer in force."""
     facts = [fact for fact in writer.facts(bank) if fact.kind is FactKind.RULE]
     ended = {link for fact in facts if fact.status in ENDED_STATUSES for link in fact.evidence}
-    return ended - {link for fact in facts if fact.status not in ENDED_STATUSES for link in fact.evidence}
+    return ended - {
+        link for fact in facts if fact.status not in ENDED_STATUSES for link in fact.evidence
+    }
 
 
-def _read(writer: Writer, bank: str, session: str) -> None:
+def _update_statements(writer: Writer, bank: str, session: str) -> None:
+    """Store the statements of a session, or with "" those of commits and remembered texts."""
     if not session:
-        stated = [s for commit in _commits(writer, bank) for s in of_commit(commit)]
-        stated += [s for memory in _memories(writer, bank) for s in of_memory(memory)]
-        writer.put_statements(bank, "", stated)
+        statements = [s for commit in _commits(writer, bank) for s in commit_statements(commit)]
+        statements += [s for memory in _memories(writer, bank) for s in memory_statements(memory)]
+        writer.put_statements(bank, "", statements)
         return
     known = writer.session(bank, session)
     if known is None:
@@ -54,11 +61,11 @@ def _read(writer: Writer, bank: str, session: str) -> None:
         return
     turns, exchanges = writer.turns_from(bank, session), writer.exchanges(bank, session)
     claims = writer.claims(bank, session)
-    writer.put_statements(bank, session, list(of_session(known, turns, exchanges, claims)))
+    writer.put_statements(bank, session, list(session_statements(known, turns, exchanges, claims)))
 
 
 def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
-    """The commits that are shown, in their words of now."""
+    """The visible commits, in their corrected words."""
     for commit in writer.all_commits(bank):
         known = writer.curation_state(bank, "commit", commit.id)
         if known is None:
@@ -68,6 +75,7 @@ def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
 
 
 def _memories(writer: Writer, bank: str) -> Iterator[Memory]:
+    """The visible remembered texts of people, in their corrected words."""
     for memory in writer.all_remembered(bank):
         known = writer.curation_state(bank, "memory", memory.id)
         if memory.by_agent and not (known and known.text):

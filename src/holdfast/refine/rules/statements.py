@@ -1,8 +1,8 @@
-"""Who stated how things are done, where and when: out of sessions, commits and what was asked to
-be remembered. A pure function of these.
+"""Statements of how things are done, with their author, source and time.
 
-An agent's words are nobody's statement: it repeats what it was told, by people, by pages of the
-web, and by us. The prompts that one agent gives another are an agent's words too.
+They come from sessions, commit messages and remembered texts. An agent's words never count: it
+repeats what people, web pages and Holdfast told it. The prompts that one agent gives to another
+are an agent's words too.
 """
 
 from __future__ import annotations
@@ -15,36 +15,41 @@ from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
+from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.refine.rules.conventions import Convention, find_conventions
 from holdfast.store.protocol.rules import Statement
 
-USER = "user"
-_FILES = 40
-# Longer messages that are word for word the same were pasted, and count once.
-_PASTED = 200
-_LONGEST = 300
-_BINDING = (ClaimKind.RULING, ClaimKind.DECISION)
+# The author of a message without a named speaker.
+_USER = "user"
+_MAX_FILES = 40
+# Longer messages with the same text were pasted, and are one source wherever they occur.
+_MIN_PASTED_CHARS = 200
+# A claim longer than a convention may be is no rule to quote.
+_MAX_CLAIM_CHARS = 300
+_RULE_CLAIMS = (ClaimKind.RULING, ClaimKind.DECISION)
 
 
-def of_session(
+def session_statements(
     session: Session,
     turns: Iterable[Turn],
     exchanges: Sequence[Exchange],
     claims: Sequence[Claim] = (),
 ) -> Iterator[Statement]:
-    """What people stated in a session: how things are done, and what they laid down in any
-    language (`claims`)."""
+    """The statements of people in a session: conventions, and the rules and decisions among its
+    `claims`, which are found in more languages."""
     if session.parent:
         return
     for turn in turns:
-        if turn.role is not Role.USER or turn.tool is not None or not turn.text:
+        if turn.role is not Role._USER or turn.tool is not None or not turn.text:
             continue
         if turn.trust in (Trust.ASSISTANT, Trust.TOOL):
             continue
-        found = [] if _said_anew(turn, exchanges) else find_conventions(turn.text)
-        found += _laid_down(found, [c for c in claims if c.turn == turn.id])
-        files = _files(turn, exchanges) if found else ()
-        pasted = content_id(turn.text) if len(turn.text) > _PASTED else ""
+        exchange = _exchange_of(turn, exchanges)
+        is_corrected = exchange is not None and exchange.status is Status.VERIFIED
+        found = [] if is_corrected else find_conventions(turn.text)
+        found += _other_rules(found, [c for c in claims if c.turn == turn.id])
+        files = exchange.files_modified[:_MAX_FILES] if exchange is not None else ()
+        pasted = content_id(turn.text) if len(turn.text) > _MIN_PASTED_CHARS else ""
         for place, convention in enumerate(found):
             yield Statement(
                 session.bank,
@@ -52,7 +57,7 @@ def of_session(
                 place,
                 session.id,
                 f"text {pasted}" if pasted else f"session {session.host or session.id}",
-                turn.speaker or USER,
+                turn.speaker or _USER,
                 turn.time,
                 convention.text,
                 turn.trust,
@@ -63,31 +68,25 @@ def of_session(
             )
 
 
-def _laid_down(known: Sequence[Convention], claims: Iterable[Claim]) -> list[Convention]:
-    """What a person ruled or decided, as far as it is not among the conventions."""
-    said = [c.text for c in known if not c.about]
+def _other_rules(known: Sequence[Convention], claims: Iterable[Claim]) -> list[Convention]:
+    """The rules and decisions of a person that are not among the known conventions."""
+    texts = [c.text for c in known if not c.about]
     return [
         Convention(claim.text, claim.kind is ClaimKind.DECISION, True)
         for claim in claims
-        if claim.by_person and claim.kind in _BINDING and len(claim.text) <= _LONGEST
-        if not any(claim.text in one or one in claim.text for one in said)
+        if claim.by_person and claim.kind in _RULE_CLAIMS and len(claim.text) <= _MAX_CLAIM_CHARS
+        if not any(claim.text in one or one in claim.text for one in texts)
     ]
 
 
-def _said_anew(turn: Turn, exchanges: Sequence[Exchange]) -> bool:
-    """Whether somebody corrected the exchange that a turn is in."""
-    inside = (x for x in exchanges if x.first_seq <= turn.seq <= x.last_seq)
-    return any(x.status is Status.VERIFIED for x in inside)
+def _exchange_of(turn: Turn, exchanges: Iterable[Exchange]) -> Exchange | None:
+    return next((x for x in exchanges if x.first_seq <= turn.seq <= x.last_seq), None)
 
 
-def _files(turn: Turn, exchanges: Sequence[Exchange]) -> tuple[str, ...]:
-    inside = (x for x in exchanges if x.first_seq <= turn.seq <= x.last_seq)
-    return next((x.files_modified[:_FILES] for x in inside), ())
-
-
-def of_commit(commit: Commit) -> Iterator[Statement]:
-    """What the message of a commit states outright."""
-    found = find_conventions(f"{commit.subject}\n\n{commit.body}"[:1500], explicit_only=True)
+def commit_statements(commit: Commit) -> Iterator[Statement]:
+    """The explicit conventions in a commit message."""
+    message = f"{commit.subject}\n\n{commit.body}"[:MAX_TYPED_CHARS]
+    found = find_conventions(message, explicit_only=True)
     for place, convention in enumerate(found):
         yield Statement(
             commit.bank,
@@ -102,12 +101,12 @@ def of_commit(commit: Commit) -> Iterator[Statement]:
             convention.decides,
             convention.quotable,
             convention.about,
-            commit.files[:_FILES],
+            commit.files[:_MAX_FILES],
         )
 
 
-def of_memory(memory: Memory) -> Iterator[Statement]:
-    """What somebody asked to remember; it was meant to hold, in whatever words."""
+def memory_statements(memory: Memory) -> Iterator[Statement]:
+    """The conventions in a text that somebody asked to remember."""
     for place, convention in enumerate(find_conventions(memory.what)):
         yield Statement(
             memory.bank,
@@ -115,7 +114,7 @@ def of_memory(memory: Memory) -> Iterator[Statement]:
             place,
             "",
             f"memory {memory.id}",
-            memory.who or USER,
+            memory.who or _USER,
             memory.when,
             convention.text,
             memory.trust,

@@ -18,7 +18,7 @@ from holdfast.model.forge import Remark
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Pool
-from holdfast.recall.core.relevance import MOST
+from holdfast.recall.core.relevance import MAX_COUNTED
 from holdfast.recall.query.terms import QUESTION_WORDS, Terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.recall.ranking.status import apply_status
@@ -125,8 +125,8 @@ def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
     wanted = dict.fromkeys((*names(excerpt), *entities, *plain))
     new = [w for w in wanted if not {stem(part) for part in words(w)} <= asked_stems]
     new = new[: _LIMITS.words_counted]
-    counts = reader.term_frequencies(bank, new, MOST) if new else []
-    size = max(2, reader.count_passages(bank, MOST))
+    counts = reader.term_frequencies(bank, new, MAX_COUNTED) if new else []
+    size = max(2, reader.count_passages(bank, MAX_COUNTED))
     most = max(_LIMITS.min_allowed, math.ceil(_LIMITS.max_share * size))
     # A word that is in this record only leads nowhere.
     rare = [(count, w) for count, w in zip(counts, new, strict=True) if 2 <= count <= most]
@@ -168,7 +168,7 @@ def _leads_to_thread(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]
     elif hit.kind == "remark":
         found = [r for r in reader.find(hit.bank, "remark", id, 1) if isinstance(r, Remark)]
         threads = [parse_uri(remark.thread) for remark in found]
-        ids = tuple((thread.word, thread.id) for thread in threads if thread is not None)
+        ids = tuple((thread.kind, thread.id) for thread in threads if thread is not None)
     else:
         ids = ((hit.kind, id),)
     return [Lead(chain, SAID_UNDER, tuple(rest), ids=ids)] if ids else []

@@ -39,7 +39,7 @@ def pattern_notes(reader: Reader, bank: str | None, cited: Sequence[Citation]) -
 def _with_turns(reader: Reader, bank: str | None, name: str) -> list[str]:
     """The URIs of an exchange's turns; the URI itself for any other record."""
     known = parse_uri(name)
-    if known is None or known.word != "exchange":
+    if known is None or known.kind != "exchange":
         return [name]
     inside = [x for x in reader.find(bank, "exchange", known.id, 1) if isinstance(x, Exchange)]
     turns = [t for x in inside for t in reader.turns(x.bank, x.session, x.first_seq, x.last_seq)]

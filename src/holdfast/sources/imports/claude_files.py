@@ -1,7 +1,7 @@
 """Reads Claude Code's Markdown: the notes of its own memory, and instruction files.
 
-A folder may be `~/.claude`, one project's notes (`…/memory`), or a project. A note is one record; an
-instruction file is one record a section.
+A folder may be `~/.claude`, one project's notes (`…/memory`), or a project. A note is one record;
+an instruction file is one record a section.
 """
 
 from __future__ import annotations

@@ -75,13 +75,13 @@ def _opened(path: Path) -> Generator[sqlite3.Connection]:
         with closing(sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT_S)) as database:
             database.execute("PRAGMA query_only = ON")
             database.execute("BEGIN")  # one consistent state, whatever is written meanwhile
-            database.text_factory = _text
+            database.text_factory = _decode
             yield database
     except sqlite3.DatabaseError as error:
         raise _input_error(path, error) from error
 
 
-def _text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
@@ -116,7 +116,7 @@ def _projects(database: sqlite3.Connection) -> dict[str, str]:
     for row in _rows(database, "sdk_sessions"):
         for name in (*_SESSION_COLUMNS, *_PROMPT_SESSION_COLUMNS, "id"):
             if row.get(name) is not None:
-                found[f"{name == 'id'}:{row[name]}"] = _word(row, "project")
+                found[f"{name == 'id'}:{row[name]}"] = _text_field(row, "project")
     return found
 
 
@@ -128,9 +128,9 @@ def _import_item(row: _Row, kind: str, projects: dict[str, str]) -> ImportItem:
     by_session = projects.get(f"False:{session}") or projects.get(
         f"True:{row.get('session_db_id')}", ""
     )
-    project = _word(row, "merged_into_project") or _word(row, "project") or by_session
-    time = normal_time(_word(row, "created_at")) or normal_time(row.get("created_at_epoch"))
-    title, text = _words(row, kind)
+    project = _text_field(row, "merged_into_project") or _text_field(row, "project") or by_session
+    time = normal_time(_text_field(row, "created_at")) or normal_time(row.get("created_at_epoch"))
+    title, text = _title_and_text(row, kind)
     named = "session" if kind == "summary" else kind
     return checked(
         DraftRecord(
@@ -143,36 +143,45 @@ def _import_item(row: _Row, kind: str, projects: dict[str, str]) -> ImportItem:
             project,
             session,
             tuple(dict.fromkeys(_list(row, "files_modified", "files_edited", "files_read"))),
-            tuple(dict.fromkeys((*filter(None, (_word(row, "type"),)), *_list(row, "concepts")))),
+            tuple(
+                dict.fromkeys((*filter(None, (_text_field(row, "type"),)), *_list(row, "concepts")))
+            ),
         )
     )
 
 
-def _words(row: _Row, kind: str) -> tuple[str, str]:
+def _title_and_text(row: _Row, kind: str) -> tuple[str, str]:
     if kind == "prompt":
-        return "", _word(row, "prompt_text")
+        return "", _text_field(row, "prompt_text")
     if kind == "summary":
-        told = [(head, _word(row, name)) for head, name in _SECTIONS]
-        return _word(row, "request"), "\n\n".join(f"{h}: {text}" for h, text in told if text)
+        sections = [(head, _text_field(row, name)) for head, name in _SECTIONS]
+        return _text_field(row, "request"), "\n\n".join(
+            f"{h}: {text}" for h, text in sections if text
+        )
     facts = [f"- {fact}" for fact in _list(row, "facts")]
-    parts = [_word(row, "subtitle"), _word(row, "narrative"), _word(row, "text"), "\n".join(facts)]
-    return _word(row, "title"), "\n\n".join(dict.fromkeys(filter(None, parts)))
+    parts = [
+        _text_field(row, "subtitle"),
+        _text_field(row, "narrative"),
+        _text_field(row, "text"),
+        "\n".join(facts),
+    ]
+    return _text_field(row, "title"), "\n\n".join(dict.fromkeys(filter(None, parts)))
 
 
-def _word(row: _Row, name: str) -> str:
+def _text_field(row: _Row, name: str) -> str:
     value = row.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def _first(row: _Row, names: Sequence[str]) -> str:
-    return next((found for name in names if (found := _word(row, name))), "")
+    return next((found for name in names if (found := _text_field(row, name))), "")
 
 
 def _list(row: _Row, *names: str) -> list[str]:
     """The texts of lists that are kept as JSON; what is no such list counts as one text."""
     found: list[str] = []
     for name in names:
-        word = _word(row, name)
+        word = _text_field(row, name)
         try:
             value: Any = json.loads(word) if word else []
         except (ValueError, RecursionError):

@@ -76,8 +76,8 @@ def checked(draft: DraftRecord) -> ImportItem:
 
 
 def load_json(path: Path, what: str) -> Any:
-    """The JSON value of a file, or the list of its values if it has one a line. `what` describes the
-    file in error messages."""
+    """The JSON value of a file, or the list of its values if it has one a line. `what` describes
+    the file in error messages."""
     data = read_bytes(path, _MAX_JSON_BYTES, what)
     try:
         # A shell on Windows may have written it as UTF-16.

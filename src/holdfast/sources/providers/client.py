@@ -1,6 +1,6 @@
-"""Talking to a provider: shake hands, ask what it offers, call what is allowed.
+"""The MCP client of a provider: initialize, list tools, call tools.
 
-Never says more than that: no files, no folders, no model are offered to it.
+It offers the provider nothing in return: no files, no folders, no model.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self, cast
 
 from holdfast.errors import ProviderError
+from holdfast.sources.json_fields import items, mapping
 from holdfast.sources.providers.rpc import Deadline, Object, Transport
 
-# The newest first; nothing that we use differs between them.
+# Protocol versions, the newest first; what we use is the same in all of them.
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+# Of a list of tools. The others are ignored.
 MAX_PAGES = 5
 MAX_TOOLS = 200
+_MAX_DESCRIPTION_CHARS = 2000
 
 
 class Tool(NamedTuple):
-    """A tool as a provider tells of it. `harmless` is False where it says itself that it changes
+    """A tool of a provider. `harmless` is False where the provider says that it changes
     something."""
 
     name: str
@@ -34,12 +37,12 @@ class ProviderClient:
     def __init__(self, transport: Transport, deadline: Deadline) -> None:
         self._transport = transport
         self._deadline = deadline
-        self._asked = 0
+        self._last_id = 0
         self._failed = False
 
     def __enter__(self) -> Self:
         try:
-            self._shake_hands()
+            self._initialize()
         except BaseException:
             self._transport.close(kindly=False)
             raise
@@ -53,8 +56,8 @@ class ProviderClient:
     ) -> None:
         self._transport.close(kindly=error is None and not self._failed)
 
-    def _shake_hands(self) -> None:
-        told = self._request(
+    def _initialize(self) -> None:
+        result = self._request(
             "initialize",
             {
                 "protocolVersion": VERSIONS[0],
@@ -62,64 +65,59 @@ class ProviderClient:
                 "clientInfo": {"name": "holdfast", "version": "1"},
             },
         )
-        if told.get("protocolVersion") not in VERSIONS:
+        if result.get("protocolVersion") not in VERSIONS:
             raise ProviderError("it speaks a version of the protocol that we do not")
         self._transport.notify(
             {"jsonrpc": "2.0", "method": "notifications/initialized"}, self._deadline
         )
 
     def tools(self) -> dict[str, Tool]:
-        """What is offered, by name. A name that is offered twice means neither."""
+        """The tools by name. A name that occurs twice is left out."""
         found: dict[str, Tool] = {}
-        twice: set[str] = set()
+        duplicates: set[str] = set()
         cursor: object = None
         for _ in range(MAX_PAGES):
-            told = self._request("tools/list", {"cursor": cursor} if cursor else {})
-            items: object = told.get("tools")
-            for item in cast(list[object], items) if isinstance(items, list) else []:
+            page = self._request("tools/list", {"cursor": cursor} if cursor else {})
+            for item in items(page.get("tools")):
                 tool = _tool(item)
                 if tool is not None and tool.name in found:
-                    twice.add(tool.name)
+                    duplicates.add(tool.name)
                 elif tool is not None and len(found) < MAX_TOOLS:
                     found[tool.name] = tool
-            cursor = told.get("nextCursor")
+            cursor = page.get("nextCursor")
             if not isinstance(cursor, str) or not cursor:
                 break
-        return {name: tool for name, tool in found.items() if name not in twice}
+        return {name: tool for name, tool in found.items() if name not in duplicates}
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Object:
-        """What a tool answers."""
-        told = self._request("tools/call", {"name": tool, "arguments": dict(arguments)})
-        if told.get("isError") is True:
+        """The result of a tool."""
+        result = self._request("tools/call", {"name": tool, "arguments": dict(arguments)})
+        if result.get("isError") is True:
             raise ProviderError("its tool reports a failure")
-        return told
+        return result
 
     def _request(self, method: str, params: Object) -> Object:
-        self._asked += 1
-        id = self._asked
-        message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+        self._last_id += 1
+        message = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
         try:
-            told = self._transport.request(message, self._deadline)
+            answer = self._transport.request(message, self._deadline)
         except ProviderError:
             self._failed = True
             raise
-        if "error" in told:
+        if "error" in answer:
             raise ProviderError(f"it refuses {method}")
-        if not isinstance(told["result"], dict):
+        if not isinstance(answer["result"], dict):
             raise ProviderError(f"its answer to {method} has no sense")
-        return cast(Object, told["result"])
+        return cast(Object, answer["result"])
 
 
-def _tool(told: object) -> Tool | None:
-    if not isinstance(told, dict):
-        return None
-    item = cast(Object, told)
+def _tool(value: object) -> Tool | None:
+    item = mapping(value)
     name, description, schema = item.get("name"), item.get("description"), item.get("inputSchema")
     if not isinstance(name, str) or not isinstance(schema, dict):
         return None
-    hints: object = item.get("annotations")
-    notes = cast(Object, hints) if isinstance(hints, dict) else {}
-    reads: object = notes.get("readOnlyHint")
-    harmless = reads is True or (reads is None and notes.get("destructiveHint") is not True)
+    hints = mapping(item.get("annotations"))
+    read_only: object = hints.get("readOnlyHint")
+    harmless = read_only is True or (read_only is None and hints.get("destructiveHint") is not True)
     text = description if isinstance(description, str) else ""
-    return Tool(name, text[:2000], cast(Object, schema), harmless)
+    return Tool(name, text[:_MAX_DESCRIPTION_CHARS], cast(Object, schema), harmless)

@@ -1,8 +1,8 @@
-"""Which plugins of Claude Code are enabled here, and where they lie.
+"""Finds the plugins of Claude Code that are enabled in a folder.
 
-Read off the files that Claude Code keeps; nothing is run and nothing written. What a project's own
-settings enable counts only where the user has installed it: a repository that was merely cloned
-must not choose a program of a marketplace for us to run.
+It reads Claude Code's own files; nothing is run and nothing written. A plugin that only the
+project's settings enable counts only if the user installed it: a repository that was merely cloned
+must not choose a program for us to run.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from holdfast.errors import InputError
+from holdfast.sources.json_fields import items, mapping
 
+# A larger file is not one that Claude Code wrote.
 MAX_FILE_BYTES = 1_000_000
 INLINE = "inline"
 _MANAGED = Path("/etc/claude-code/managed-settings.json")
 
 
 class Plugin(NamedTuple):
-    """A plugin: its name, its name with its marketplace, its folder, and where its data lies."""
+    """A plugin: its name, its `NAME@MARKETPLACE`, its folder, and the folder of its data."""
 
     name: str
     id: str
@@ -29,29 +31,30 @@ class Plugin(NamedTuple):
 
 
 class Plugins(NamedTuple):
-    """What is enabled; `problems` tells of what cannot be read."""
+    """The plugins that are enabled, and what could not be read."""
 
     found: tuple[Plugin, ...]
     problems: tuple[str, ...] = ()
 
 
 def find_plugins(claude_dir: Path, folder: Path | None, given: Sequence[Path] = ()) -> Plugins:
-    """The plugins of a user as seen from a folder, and those whose folders were given."""
+    """The plugins that are enabled in a folder, and those of the `given` folders."""
     problems: list[str] = []
     home = claude_dir / "plugins"
-    installed = _object(load_json(home / "installed_plugins.json", problems).get("plugins"))
+    installed = mapping(load_json(home / "installed_plugins.json", problems).get("plugins"))
     markets = load_json(home / "known_marketplaces.json", problems)
     project = _project(claude_dir, folder)
     found: dict[str, Plugin] = {}
-    for id, chosen_by_user in _enabled(claude_dir, project, problems):
+    for id, enabled_by_user in _enabled(claude_dir, project, problems):
         name, _, market = id.rpartition("@")
-        places = _install_paths(installed.get(id), project)
-        if not name or (not places and not chosen_by_user):
+        copies = _install_paths(installed.get(id), project)
+        if not name or (not copies and not enabled_by_user):
             continue
-        source = _in_market(market, name, _object(markets.get(market)), problems)
-        # What comes from a folder of the user's own is run from there, not from a copy.
-        lies = [source] if source and _is_folder(markets.get(market)) else []
-        roots = [*lies, *places, *([source] if source else [])]
+        source = _in_market(market, name, mapping(markets.get(market)), problems)
+        # A plugin from a local folder is run from there, not from a copy.
+        sources = [source] if source else []
+        is_local = _is_local(markets.get(market))
+        roots = [*sources, *copies] if is_local else [*copies, *sources]
         root = next((root for root in roots if root.is_dir()), None)
         if root is None:
             problems.append(f"{id} is enabled but not there.")
@@ -64,12 +67,12 @@ def find_plugins(claude_dir: Path, folder: Path | None, given: Sequence[Path] = 
 
 
 def load_json(path: Path, problems: list[str]) -> dict[str, Any]:
-    """A JSON object on disk; none where it is not there, and a word where it cannot be read."""
+    """A JSON object on disk, {} where there is none. What cannot be read is added to `problems`."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             problems.append(f"{path} is too large to be what it should.")
             return {}
-        return _object(json.loads(path.read_text("utf-8-sig") or "{}"))
+        return mapping(json.loads(path.read_text("utf-8-sig") or "{}"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError):
@@ -81,39 +84,39 @@ def _given(root: Path, home: Path) -> Plugin:
     if not root.is_dir():
         raise InputError(f"{root} is not a folder.", "Give the folder of a plugin.")
     root = root.resolve()
-    told: object = load_json(root / ".claude-plugin" / "plugin.json", []).get("name")
-    name = told if isinstance(told, str) and told else root.name
+    named: object = load_json(root / ".claude-plugin" / "plugin.json", []).get("name")
+    name = named if isinstance(named, str) and named else root.name
     return Plugin(name, f"{name}@{INLINE}", root, home / "data" / f"{name}-{INLINE}")
 
 
 def _project(claude_dir: Path, folder: Path | None) -> Path | None:
-    """The nearest folder above with settings of its own."""
-    for place in (folder, *folder.parents) if folder else ():
-        own = place / ".claude"
+    """The nearest folder above that has settings of its own."""
+    for parent in (folder, *folder.parents) if folder else ():
+        own = parent / ".claude"
         if own != claude_dir and own.is_dir():
-            return place
+            return parent
     return None
 
 
 def _enabled(
     claude_dir: Path, project: Path | None, problems: list[str]
 ) -> Iterator[tuple[str, bool]]:
-    """What is enabled, and whether the user said so, not only the project."""
+    """The ids of enabled plugins, and whether the user enabled them, not only the project."""
     users = [claude_dir / "settings.json", _MANAGED]
     own = project / ".claude" if project else None
     projects = [own / "settings.json", own / "settings.local.json"] if own else []
     state: dict[str, tuple[bool, bool]] = {}
     for path in (users[0], *projects, users[1]):
-        for id, on in _object(load_json(path, problems).get("enabledPlugins")).items():
+        for id, on in mapping(load_json(path, problems).get("enabledPlugins")).items():
             before = state.get(id, (False, False))[1]
             state[id] = (on is True, before or (path in users and on is True))
     return ((id, by_user) for id, (on, by_user) in state.items() if on)
 
 
-def _install_paths(told: object, project: Path | None) -> list[Path]:
-    """Where copies of a plugin lie: for this project first, then for the user. Older versions
-    have one entry, newer ones a list."""
-    entries = [_object(item) for item in (_list(told) or [told])]
+def _install_paths(value: object, project: Path | None) -> list[Path]:
+    """The folders of a plugin's copies: for this project first, then for the user. Older versions
+    of Claude Code have one entry, newer ones a list."""
+    entries = [mapping(item) for item in (items(value) or [value])]
     here = str(project) if project else ""
     own = [e for e in entries if e.get("projectPath") == here and here]
     general = [e for e in entries if not e.get("projectPath")]
@@ -121,35 +124,27 @@ def _install_paths(told: object, project: Path | None) -> list[Path]:
     return [Path(path) for path in paths if isinstance(path, str) and path]
 
 
-def _is_folder(market: object) -> bool:
-    return _object(_object(market).get("source")).get("source") in ("directory", "file")
+def _is_local(market: object) -> bool:
+    return mapping(mapping(market).get("source")).get("source") in ("directory", "file")
 
 
 def _in_market(market: str, name: str, known: dict[str, Any], problems: list[str]) -> Path | None:
-    """Where a marketplace keeps a plugin itself, within its own folder."""
-    place: object = known.get("installLocation")
-    if not isinstance(place, str) or not place:
+    """The folder of a plugin inside its marketplace."""
+    location: object = known.get("installLocation")
+    if not isinstance(location, str) or not location:
         return None
-    root = Path(place)
+    root = Path(location)
     if root.name == "marketplace.json":
         root = root.parent.parent
     listed = load_json(root / ".claude-plugin" / "marketplace.json", problems)
-    below: object = _object(listed.get("metadata")).get("pluginRoot")
-    for entry in map(_object, _list(listed.get("plugins"))):
+    below: object = mapping(listed.get("metadata")).get("pluginRoot")
+    for entry in map(mapping, items(listed.get("plugins"))):
         source: object = entry.get("source")
         if entry.get("name") == name and isinstance(source, str):
-            spots = [root / source]
+            folders = [root / source]
             if isinstance(below, str) and not source.startswith("./"):
-                spots.insert(0, root / below / source)
-            for spot in spots:
-                if spot.resolve().is_relative_to(root.resolve()) and spot.is_dir():
-                    return spot.resolve()
+                folders.insert(0, root / below / source)
+            for folder in folders:
+                if folder.resolve().is_relative_to(root.resolve()) and folder.is_dir():
+                    return folder.resolve()
     return None
-
-
-def _object(value: object) -> dict[str, Any]:
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return cast(list[Any], value) if isinstance(value, list) else []

@@ -1,9 +1,9 @@
-"""Runs a program and sees to its end: a file of its own, on the standard library alone.
+"""Runs a program, and ends it together with its parent. Imports the standard library alone.
 
-It is started as `python -I -S guard.py LIFELINE COMMAND…`. LIFELINE is the read end of a pipe whose
-other end is held by whoever wants the program; when that end closes, for whatever reason, be it
-`kill -9`, the program goes with all that it started. On Linux that includes what left its process
-group, because the guard inherits every orphan below it; elsewhere it is the group.
+It is started as `python -I -S process_guard.py LIFELINE COMMAND…`. LIFELINE is the read end of a
+pipe whose other end the parent holds. When that end closes, even by `kill -9`, the program is ended
+with all that it started. On Linux that includes processes that left its group, because the guard
+inherits every orphan below it; on other systems it is the group.
 """
 
 from __future__ import annotations
@@ -19,66 +19,68 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
+# Between SIGTERM and SIGKILL. A search that nobody waits for has nothing to save.
 GRACE_S = 0.3
 NOT_STARTED = 127
-_PATIENCE_S = 2.0
-_STEP_S = 0.01
-_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_SUBREAPER = 36
+# How long killed processes may take to disappear.
+_KILL_TIMEOUT_S = 2.0
+_POLL_S = 0.01
+_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(lifeline: int, command: Sequence[str]) -> int:
-    """Run a program until it ends or nobody wants it any more; its exit status."""
+    """Run a program until it ends or the lifeline closes; returns its exit status."""
     _inherit_orphans()
     os.set_inheritable(lifeline, False)
     wake, alarm = os.pipe()
     for end in (wake, alarm):
         os.set_blocking(end, False)
     signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, *_ENDING):
-        signal.signal(number, _only_wake)
+    for number in (signal.SIGCHLD, *_END_SIGNALS):
+        signal.signal(number, _wake_only)
     try:
         child = os.posix_spawnp(
             command[0],
             list(command),
             os.environ,
             setpgroup=0,
-            setsigdef=(signal.SIGPIPE, signal.SIGCHLD, *_ENDING),
+            setsigdef=(signal.SIGPIPE, signal.SIGCHLD, *_END_SIGNALS),
         )
     except OSError:
         return NOT_STARTED
-    _let_go_of_streams()
+    _release_streams()
     status = _watch(child, lifeline, wake)
     _end(child, status is None)
     return 0 if status is None else status
 
 
-def _only_wake(number: int, frame: FrameType | None) -> None:
-    """A signal with a handler wakes us; what it was is read from the pipe."""
+def _wake_only(number: int, frame: FrameType | None) -> None:
+    """A signal with a handler wakes `select`; which one it was is read from the pipe."""
 
 
 def _inherit_orphans() -> None:
-    """Become the parent of whatever loses its own below us."""
+    """Become the parent of every process below us that loses its own."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _let_go_of_streams() -> None:
-    """The streams are the program's: whoever reads must see its end, not ours."""
+def _release_streams() -> None:
+    """Close our copies of the program's streams, so that its reader sees when the program ends."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
 
 
 def _watch(child: int, lifeline: int, wake: int) -> int | None:
-    """The status of a program that ended by itself; None when it has to go."""
+    """The status of a program that ended by itself; None when it must be ended."""
     while True:
         ready, _, _ = select.select([lifeline, wake], [], [])
         if lifeline in ready:
             return None
-        told = os.read(wake, 512)
-        if any(number in told for number in _ENDING):
+        signals = os.read(wake, 512)
+        if any(number in signals for number in _END_SIGNALS):
             return None
         for pid, status in _reap():
             if pid == child:
@@ -86,7 +88,7 @@ def _watch(child: int, lifeline: int, wake: int) -> int | None:
 
 
 def _reap() -> Iterator[tuple[int, int]]:
-    """What ended since."""
+    """The processes that ended, with their status."""
     with suppress(ChildProcessError):
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -96,13 +98,13 @@ def _reap() -> Iterator[tuple[int, int]]:
 
 
 def _end(child: int, kindly: bool) -> None:
-    """Ask the group to go, then make everything go."""
+    """End the group with SIGTERM if `kindly`, then kill everything that is left."""
     if kindly and _signal_group(child, signal.SIGTERM):
         until = time.monotonic() + GRACE_S
         while time.monotonic() < until and _signal_group(child, 0):
             list(_reap())
-            time.sleep(_STEP_S)
-    until = time.monotonic() + _PATIENCE_S
+            time.sleep(_POLL_S)
+    until = time.monotonic() + _KILL_TIMEOUT_S
     while time.monotonic() < until:
         _signal_group(child, signal.SIGKILL)
         for pid in _children():
@@ -111,11 +113,11 @@ def _end(child: int, kindly: bool) -> None:
         list(_reap())
         if not _signal_group(child, 0) and not _children():
             return
-        time.sleep(_STEP_S)
+        time.sleep(_POLL_S)
 
 
 def _signal_group(group: int, number: int) -> bool:
-    """Whether there was anybody to hear it."""
+    """Signal a process group; returns whether it has any processes."""
     try:
         os.killpg(group, number)
     except OSError:
@@ -124,16 +126,16 @@ def _signal_group(group: int, number: int) -> bool:
 
 
 def _children() -> list[int]:
-    """Whose parent we are, by /proc where there is one."""
+    """Our child processes, by /proc where there is one."""
     found: list[int] = []
     own = str(os.getpid())
     with suppress(OSError):
         for entry in os.scandir("/proc"):
             if entry.name.isdigit():
                 with suppress(OSError, IndexError):
-                    # The name in brackets may hold anything; the parent is the second word after.
-                    told = Path(entry.path, "stat").read_text("utf-8", "replace")
-                    if told.rpartition(")")[2].split()[1] == own:
+                    # The name in brackets may hold anything; the parent is the second field after.
+                    stat = Path(entry.path, "stat").read_text("utf-8", "replace")
+                    if stat.rpartition(")")[2].split()[1] == own:
                         found.append(int(entry.name))
     return found
 

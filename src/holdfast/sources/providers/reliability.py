@@ -1,9 +1,8 @@
-"""How far those that are asked can be relied on: kept in one small file of the home.
+"""How reliably providers and remote servers answer, in one small file of the home.
 
-After every call the share of successes and the time they took move a little towards how it went.
-A provider that fails twice in a row is left alone for ten minutes, and twice as long each time it
-fails again; others have a patience of their own. Nothing that was asked or answered is written
-down.
+After every call the success rate and the duration are updated as moving averages. A provider that
+fails twice in a row is paused for ten minutes, and twice as long after each further failure; remote
+servers have a policy of their own. No question and no answer is written.
 """
 
 from __future__ import annotations
@@ -20,12 +19,16 @@ from typing import Any, NamedTuple, cast
 from holdfast.locks import hold
 
 FILE = "providers.json"
-_LEARN = 0.3
+# The weight of the latest call in the averages: after five calls the older ones count for a sixth.
+_LEARNING_RATE = 0.3
+# A provider that takes this long or longer gets half the score of an immediate one.
 _SLOW_MS = 5_000.0
+# Keeps the power small; the longest pause is reached before.
+_MAX_DOUBLINGS = 10
 
 
 class PausePolicy(NamedTuple):
-    """After how many failures in a row somebody is left alone, for how long at first, and at
+    """After how many failures in a row a provider is paused, for how long at first, and at
     most."""
 
     failures: int = 2
@@ -38,8 +41,8 @@ DEFAULT_PAUSES = PausePolicy()
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """What is known of a provider. `failures` are those in a row; `resting_until` is "" for one
-    that may be asked."""
+    """The record of a provider. `failures` are those in a row; `resting_until` is "" where it is
+    not paused."""
 
     calls: int = 0
     success: float = 1.0
@@ -51,22 +54,22 @@ class Reliability:
 
     @property
     def score(self) -> float:
-        """From 0 to 1: how often it answers, and half of it how fast."""
+        """From 0 to 1: the success rate, reduced by up to half for slow answers."""
         return round(self.success * (1 - 0.5 * min(1.0, self.ms / _SLOW_MS)), 3)
 
     def is_paused(self, now: str) -> bool:
-        """Whether it is left alone now."""
+        """Whether it is paused now."""
         return self.resting_until > now
 
 
 def after_success(before: Reliability, ms: float, now: str) -> Reliability:
-    """What is known after an answer."""
-    known = before.ms if before.ms else ms
+    """The record after an answer."""
+    average = before.ms if before.ms else ms
     return replace(
         before,
         calls=before.calls + 1,
         success=round(_towards(before.success, 1.0), 4),
-        ms=round(_towards(known, ms), 1),
+        ms=round(_towards(average, ms), 1),
         failures=0,
         resting_until="",
         problem="",
@@ -75,16 +78,16 @@ def after_success(before: Reliability, ms: float, now: str) -> Reliability:
 
 
 def after_failure(
-    before: Reliability, problem: str, now: str, patience: PausePolicy = DEFAULT_PAUSES
+    before: Reliability, problem: str, now: str, pauses: PausePolicy = DEFAULT_PAUSES
 ) -> Reliability:
-    """What is known after a failure."""
+    """The record after a failure."""
     failures = before.failures + 1
     until = ""
-    if failures >= patience.failures:
-        often = min(10, failures - patience.failures)
-        rest = min(patience.longest_s, patience.rest_s * 2**often)
-        moment = datetime.fromisoformat(now) + timedelta(seconds=rest)
-        until = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if failures >= pauses.failures:
+        doublings = min(_MAX_DOUBLINGS, failures - pauses.failures)
+        pause_s = min(pauses.longest_s, pauses.rest_s * 2**doublings)
+        end = datetime.fromisoformat(now) + timedelta(seconds=pause_s)
+        until = end.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return replace(
         before,
         calls=before.calls + 1,
@@ -96,37 +99,35 @@ def after_failure(
     )
 
 
-def _towards(known: float, seen: float) -> float:
-    return known + _LEARN * (seen - known)
+def _towards(average: float, latest: float) -> float:
+    return average + _LEARNING_RATE * (latest - average)
 
 
 class ReliabilityFile:
-    """The file. Where it cannot be written, nothing is learnt; where it cannot be read, nothing is
-    known."""
+    """The file of all records. Where it cannot be read, all providers start anew; where it cannot
+    be written, nothing is recorded."""
 
-    def __init__(
-        self, home: Path, file: str = FILE, patience: PausePolicy = DEFAULT_PAUSES
-    ) -> None:
+    def __init__(self, home: Path, file: str = FILE, pauses: PausePolicy = DEFAULT_PAUSES) -> None:
         self._path = home / file
-        self._patience = patience
+        self._pauses = pauses
 
     def read(self) -> dict[str, Reliability]:
-        """Every provider's standing, by its id."""
+        """The records of all providers by id."""
         try:
-            told: Any = json.loads(self._path.read_text("utf-8"))
-            items = cast(dict[str, Any], told["providers"])
+            content: Any = json.loads(self._path.read_text("utf-8"))
+            items = cast(dict[str, Any], content["providers"])
             return {id: Reliability(**fields) for id, fields in items.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return {}
 
     def record(self, id: str, now: str, ms: float, problem: str = "") -> Reliability:
-        """Note an answer, or a failure if there is a problem; the standing after it."""
+        """Record an answer, or a failure if there is a problem; returns the new record."""
         after = Reliability()
-        with suppress(OSError), self._held():
+        with suppress(OSError), self._locked():
             known = self.read()
             before = known.get(id, Reliability())
             after = (
-                after_failure(before, problem, now, self._patience)
+                after_failure(before, problem, now, self._pauses)
                 if problem
                 else after_success(before, ms, now)
             )
@@ -134,15 +135,15 @@ class ReliabilityFile:
         return after
 
     def _write(self, known: dict[str, Reliability]) -> None:
-        told = {"version": 1, "providers": {id: asdict(item) for id, item in known.items()}}
+        content = {"version": 1, "providers": {id: asdict(item) for id, item in known.items()}}
         new = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
-            json.dump(told, file, indent=1)
+            json.dump(content, file, indent=1)
         new.replace(self._path)
 
     @contextmanager
-    def _held(self) -> Generator[None]:
+    def _locked(self) -> Generator[None]:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT
         lock = os.open(self._path.with_name(f"{self._path.name}.lock"), flags, 0o600)

@@ -1,7 +1,7 @@
-"""What both ways to a provider have in common: messages, their bounds, and the time there is.
+"""JSON-RPC messages for both transports to a provider, with limits of size and time.
 
-A provider is a stranger. Whatever it sends is read within bounds or given up with a sentence; no
-word of its own gets into that sentence.
+A provider is not trusted: whatever it sends is read within limits, and none of its text gets into
+an error message.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any, Protocol, cast
 
 from holdfast.errors import ProviderError
 
+# Of one message, and of all messages of one conversation. An answer is cut to ten texts of 2,000
+# characters anyway; the rest of the space is for lists of tools.
 MAX_MESSAGE_BYTES = 1_000_000
 MAX_TOTAL_BYTES = 4_000_000
 METHOD_NOT_FOUND = -32601
@@ -21,7 +23,7 @@ Object = dict[str, Any]
 
 
 class Deadline:
-    """A moment after which nobody waits any longer."""
+    """The time until which a conversation must be over."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = monotonic) -> None:
         self._seconds = seconds
@@ -29,41 +31,42 @@ class Deadline:
         self._at = clock() + seconds
 
     def left_s(self) -> float:
-        """Seconds that are left; an error when there are none."""
+        """Seconds that are left; raises ProviderError when there are none."""
         left = self._at - self._clock()
         if left <= 0:
             raise self.error()
         return left
 
     def error(self) -> ProviderError:
-        """What to say then."""
+        """The error for a provider that did not answer in time."""
         return ProviderError(f"it did not answer within {self._seconds:g} s")
 
 
 class Transport(Protocol):
-    """A way to a provider."""
+    """A connection to a provider's server."""
 
     def request(self, message: Object, deadline: Deadline) -> Object:
         """Send a request and wait for the message that answers it."""
         ...
 
     def notify(self, message: Object, deadline: Deadline) -> None:
-        """Send what needs no answer."""
+        """Send a message that gets no answer."""
         ...
 
     def close(self, kindly: bool = True) -> None:
-        """Let go of everything that was started or opened. Never fails."""
+        """End everything that was started or opened; with `kindly` the server may end by itself.
+        Never fails."""
         ...
 
 
 class ByteCounter:
-    """Counts what comes in, and says when it is too much."""
+    """Counts the bytes that a provider sends, and raises ProviderError when they are too many."""
 
     def __init__(self) -> None:
         self._bytes = 0
 
     def add(self, size: int, pending: int) -> None:
-        """So much came, and so much of it is not a whole message yet."""
+        """Count `size` bytes; `pending` bytes belong to a message that is not complete yet."""
         self._bytes += size
         if pending > MAX_MESSAGE_BYTES:
             raise ProviderError(f"it sent a message of more than {MAX_MESSAGE_BYTES:,} bytes")
@@ -72,29 +75,29 @@ class ByteCounter:
 
 
 def encode_message(message: Object) -> bytes:
-    """A message as one line, without its end."""
+    """A message as one line, without the newline."""
     return json.dumps(message).encode("ascii")
 
 
 def parse_messages(line: bytes) -> list[Object]:
-    """The messages of a line; none where it holds something else, as a program's log does."""
+    """The messages of a line; none where it is something else, such as a line of a log."""
     try:
-        told: Any = json.loads(line)
+        value: Any = json.loads(line)
     except (ValueError, RecursionError):
         return []
-    items = cast(list[Any], told) if isinstance(told, list) else [told]
+    items = cast(list[Any], value) if isinstance(value, list) else [value]
     return [cast(Object, item) for item in items if isinstance(item, dict)]
 
 
 def is_answer_to(message: Object, request: Object) -> bool:
-    """Whether a message is the answer to a request of ours."""
+    """Whether a message is the answer to our request."""
     id: object = message.get("id")
     is_ours = type(id) is type(request["id"]) and id == request["id"]
     return is_ours and "method" not in message and ("result" in message or "error" in message)
 
 
 def reply_to(message: Object) -> Object | None:
-    """What we owe for a message: we are alive, and can do nothing else for a provider."""
+    """The reply to a request of a provider: only `ping` is supported; None for notifications."""
     id: object = message.get("id")
     if not isinstance(message.get("method"), str) or not isinstance(id, str | int):
         return None

@@ -1,7 +1,7 @@
-"""A provider that is a program, spoken to over its standard input and output.
+"""The transport to a plugin's MCP server that is a program: standard input and output.
 
-It runs under a guard (`guard`), in a group of its own, and ends with us whatever happens to us.
-Its complaints go nowhere, and it gets the environment it is given and nothing else.
+The program runs under `process_guard`, which ends it when this process ends, however that happens.
+Its standard error is discarded, and it gets only the environment variables it is given.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from holdfast.sources.providers.rpc import (
     reply_to,
 )
 
-_CHUNK = 65_536
-_LEAVING_S = 0.2
-_ENDING_S = 3.0
+_CHUNK_BYTES = 65_536
+# How long the program may take to end by itself, and the guard to end it.
+_EXIT_TIMEOUT_S = 0.2
+_GUARD_TIMEOUT_S = 3.0
 
 
 class StdioTransport:
-    """A running program."""
+    """A running program that answers messages, one a line."""
 
     def __init__(
         self, command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path
@@ -41,16 +42,24 @@ class StdioTransport:
         found = which(command, path=environment.get("PATH"))
         if found is None:
             raise ProviderError("its program is not there")
-        ours, self._lifeline = os.pipe()
+        guard_end, self._lifeline = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", process_guard.__file__, str(ours), found, *arguments],
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    process_guard.__file__,
+                    str(guard_end),
+                    found,
+                    *arguments,
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=folder,
                 env=dict(environment),
-                pass_fds=(ours,),
+                pass_fds=(guard_end,),
                 start_new_session=True,
                 bufsize=0,
             )
@@ -58,26 +67,26 @@ class StdioTransport:
             os.close(self._lifeline)
             raise ProviderError("its program cannot be started") from error
         finally:
-            os.close(ours)
+            os.close(guard_end)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
         os.set_blocking(self._in.fileno(), False)
-        self._meter = ByteCounter()
+        self._counter = ByteCounter()
         self._pending = bytearray()
 
     def request(self, message: Object, deadline: Deadline) -> Object:
-        """Send a request and wait for its answer; anything else that comes is dealt with."""
+        """Send a request and wait for its answer; requests that come meanwhile are answered."""
         self._send(message, deadline)
         while True:
-            for told in self._receive(deadline):
-                if is_answer_to(told, message):
-                    return told
-                owed = reply_to(told)
-                if owed is not None:
-                    self._send(owed, deadline)
+            for received in self._receive(deadline):
+                if is_answer_to(received, message):
+                    return received
+                reply = reply_to(received)
+                if reply is not None:
+                    self._send(reply, deadline)
 
     def notify(self, message: Object, deadline: Deadline) -> None:
-        """Send what needs no answer."""
+        """Send a message that gets no answer."""
         self._send(message, deadline)
 
     def _send(self, message: Object, deadline: Deadline) -> None:
@@ -100,31 +109,31 @@ class StdioTransport:
             ready.register(self._out, selectors.EVENT_READ)
             if not ready.select(deadline.left_s()):
                 raise deadline.error()
-        piece = os.read(self._out.fileno(), _CHUNK)
+        piece = os.read(self._out.fileno(), _CHUNK_BYTES)
         if not piece:
             raise self._ended()
         self._pending += piece
         *lines, rest = self._pending.split(b"\n")
         self._pending = rest
-        self._meter.add(len(piece), max(len(rest), *map(len, lines)) if lines else len(rest))
+        self._counter.add(len(piece), max(len(rest), *map(len, lines)) if lines else len(rest))
         return [message for line in lines for message in parse_messages(bytes(line))]
 
     def _ended(self) -> ProviderError:
         with suppress(subprocess.TimeoutExpired):
-            if self._process.wait(_LEAVING_S) == process_guard.NOT_STARTED:
+            if self._process.wait(_EXIT_TIMEOUT_S) == process_guard.NOT_STARTED:
                 return ProviderError("its program cannot be started")
         return ProviderError("its program ended without an answer")
 
     def close(self, kindly: bool = True) -> None:
-        """End the program: let it leave by itself for a moment, then have the guard see to it."""
+        """End the program: with `kindly` it has a moment to end by itself; then the guard ends it."""
         with suppress(OSError):
             self._in.close()
         if kindly:
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_LEAVING_S)
+                self._process.wait(_EXIT_TIMEOUT_S)
         os.close(self._lifeline)
         try:
-            self._process.wait(_ENDING_S)
+            self._process.wait(_GUARD_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

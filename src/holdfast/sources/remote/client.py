@@ -15,6 +15,7 @@ from holdfast.errors import RemoteError, RemoteRefusedError
 from holdfast.http_client import HttpError, HttpTimeoutError, Limits, Request, send
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
+from holdfast.sources.json_fields import mapping
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.share_format import is_timestamp, strip_hidden
 
@@ -64,7 +65,7 @@ class RemoteClient:
         """The names of the banks that the key opens."""
         answer = self._request("GET", "/banks")
         listed = cast(list[object], answer.get("banks") or [])
-        return [_field(_object(bank).get("name")) for bank in listed]
+        return [_field(mapping(bank).get("name")) for bank in listed]
 
     def recall(self, question: str, bank: str, limit: int = MAX_HITS) -> list[RemoteRecord]:
         """What a bank of the server knows about a question. Only question, bank and limit are
@@ -73,7 +74,7 @@ class RemoteClient:
         hits = self._request("POST", "/shares/recall", body).get("hits")
         if not isinstance(hits, list):
             raise RemoteError("it does not answer as a memory does")
-        found = [_record(_object(hit)) for hit in cast(list[object], hits)[:MAX_HITS]]
+        found = [_record(mapping(hit)) for hit in cast(list[object], hits)[:MAX_HITS]]
         return [record for record in found if record is not None]
 
     def push(self, bank: str, lines: Sequence[Mapping[str, Any]]) -> list[Receipt]:
@@ -83,7 +84,7 @@ class RemoteClient:
         )
         if not isinstance(receipts, list):
             raise RemoteError("it does not answer as a memory does")
-        return [_receipt(_object(receipt)) for receipt in cast(list[object], receipts)]
+        return [_receipt(mapping(receipt)) for receipt in cast(list[object], receipts)]
 
     def _request(self, method: str, path: str, content: object = None) -> dict[str, Any]:
         body = None if content is None else json.dumps(content).encode("ascii")
@@ -113,14 +114,14 @@ def _checked_answer(status: int, body: bytes) -> dict[str, Any]:
     if status in (429, 503):
         raise RemoteError("it has too much to do just now")
     try:
-        answer = _object(json.loads(body))
+        answer = mapping(json.loads(body))
     except (ValueError, RecursionError) as error:
         if 200 <= status < 300:
             raise RemoteError("it does not answer as a memory does") from error
         answer = dict[str, Any]()
     if 200 <= status < 300:
         return answer
-    why = _field(_object(answer.get("error")).get("message"))
+    why = _field(mapping(answer.get("error")).get("message"))
     if status == 403:
         raise RemoteRefusedError(f"the key may not do this{_quoted(why)}")
     if status == 404:
@@ -131,10 +132,6 @@ def _checked_answer(status: int, body: bytes) -> dict[str, Any]:
 
 def _quoted(why: str) -> str:
     return f"{SERVER_TEXT_START}{why}”)" if why else ""
-
-
-def _object(value: object) -> dict[str, Any]:
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
 def _field(value: object) -> str:

@@ -1,7 +1,7 @@
-"""The servers that somebody named: in one file of the home that its owner alone can read.
+"""The remote servers that the user added: one file in the home that only its owner can read.
 
-It holds their keys, which is why they are not among the settings. What is asked of a server and
-sent to it is of the banks that are listed with it, and of no other.
+The file holds their keys, which is why they are not in the settings. Each server has a list of
+banks; nothing of other banks is sent to it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _KEY = regex(r"[\x21-\x7e]{8,512}")
 
 
 class Remote(NamedTuple):
-    """A server: its address, the key that opens it, and its banks, each by the name that the same
-    has here. One that is `insecure` is spoken to in the clear."""
+    """A server: its address and key, and its banks as pairs of our name and the server's. One that
+    is `insecure` may be reached without encryption."""
 
     name: str
     url: str
@@ -38,13 +38,13 @@ class Remote(NamedTuple):
         return f"Remote({self.name!r}, {self.url!r}, banks={self.banks!r})"
 
     def bank_for(self, *names: str) -> str:
-        """What one of our banks, by its id and its names, is called over there; "" where it is not
+        """The server's name of one of our banks, given by its id and names; "" where it is not
         listed."""
         return next((there for here, there in self.banks if here and here in names), "")
 
 
 def checked_address(url: str, insecure: bool = False) -> str:
-    """An address as it is kept; an error for one that is none, or that others could listen to."""
+    """A normalised address; raises InputError for one that is none, or that is not encrypted."""
     try:
         parts = urlsplit(url.strip())
         host, port = parts.hostname, parts.port
@@ -60,17 +60,17 @@ def checked_address(url: str, insecure: bool = False) -> str:
             "the way.",
             "Give an address with https://. For a network that nobody else is on: --insecure.",
         )
-    name = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{name}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
+    netloc = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{netloc}{f':{port}' if port else ''}{parts.path.rstrip('/')}"
 
 
 def _is_bare(url: str) -> bool:
-    """Whether an address has neither a name nor a password, nor anything behind its path."""
+    """Whether an address has no user, no password, no query and no fragment."""
     return not any(sign in url for sign in "@?#") and url.isascii() and url.strip().isprintable()
 
 
 def check_name(name: str) -> str:
-    """The name of a server, if it can be one."""
+    """The name of a server; raises InputError where it is not allowed."""
     if not _NAME.fullmatch(name):
         raise InputError(
             f"A server cannot be called {name!r}.", "Use small letters, digits, dots and dashes."
@@ -79,31 +79,31 @@ def check_name(name: str) -> str:
 
 
 def default_name(url: str) -> str:
-    """What a server is called if nobody says."""
+    """The name of a server that the user gave none: its host."""
     host = urlsplit(url).hostname or ""
     return host.lower().replace(":", "-").strip("-.") or "server"
 
 
 def check_key(key: str) -> str:
-    """A key, if it can be sent."""
-    told = key.strip()
-    if not told:
+    """A key without spaces around it; raises InputError where it is none."""
+    key = key.strip()
+    if not key:
         raise InputError(
             "No key was given.",
             "Type it when asked, send it to standard input, or set HOLDFAST_REMOTE_KEY.",
         )
-    if not _KEY.fullmatch(told):
+    if not _KEY.fullmatch(key):
         raise InputError("This is not a key.", "Copy it as `holdfast key new` printed it.")
-    return told
+    return key
 
 
 def read_remotes(path: Path) -> list[Remote]:
-    """All of them, by name; none where there is no file. One that others can read is refused: its
+    """All servers by name; none where there is no file. A file that others can read is refused: its
     keys may be known."""
     try:
-        seen = path.stat()
-        told: Any = json.loads(path.read_text("utf-8"))
-        listed = cast(list[dict[str, Any]], told["remotes"])
+        stat = path.stat()
+        content: Any = json.loads(path.read_text("utf-8"))
+        listed = cast(list[dict[str, Any]], content["remotes"])
         found = [
             Remote(
                 check_name(str(one["name"])),
@@ -121,7 +121,7 @@ def read_remotes(path: Path) -> list[Remote]:
         raise InputError(
             f"{path} cannot be read.", "Remove it, and name your servers again."
         ) from error
-    if seen.st_mode & 0o077 or seen.st_uid != os.getuid():
+    if stat.st_mode & 0o077 or stat.st_uid != os.getuid():
         raise InputError(
             f"{path} can be read by others than you, and holds keys.",
             f"chmod 600 {path}; if others use this machine, have new keys made.",
@@ -130,15 +130,15 @@ def read_remotes(path: Path) -> list[Remote]:
 
 
 def write_remotes(path: Path, remotes: Sequence[Remote]) -> None:
-    """Keep these, and no others."""
+    """Write the list of all servers."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not remotes:
         path.unlink(missing_ok=True)
         return
     new = path.with_name(f"{path.name}.{os.getpid()}")
     new.unlink(missing_ok=True)
-    told = {"version": _VERSION, "remotes": [one._asdict() for one in sorted(remotes)]}
+    content = {"version": _VERSION, "remotes": [one._asdict() for one in sorted(remotes)]}
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
-        json.dump(told, file, indent=1)
+        json.dump(content, file, indent=1)
     new.replace(path)

@@ -18,7 +18,7 @@ from holdfast.errors import InputError, StoreError
 from holdfast.store.postgres import words
 from holdfast.store.postgres.filling import Filling, OutdatedError
 from holdfast.store.postgres.store import PostgresStore
-from holdfast.store.sqlite import rows
+from holdfast.store.sql.rows import records as rows
 from holdfast.store.sqlite.store import SqliteStore
 
 Either = SqliteStore | PostgresStore

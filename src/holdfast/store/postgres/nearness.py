@@ -17,7 +17,7 @@ from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.halves import half
 from holdfast.store.postgres.spread import partitioned
 from holdfast.store.protocol.vectors import StoredVector
-from holdfast.store.sqlite.asking import Asking
+from holdfast.store.sql.runner import StatementRunner
 
 EXACT = 50_000
 # With more than this left to compare elsewhere, the whole comparison is better made there.
@@ -136,7 +136,7 @@ def _standing(connection: PostgresConnection) -> tuple[str, bool, bool, bool, bo
     return tuple(row)  # pyright: ignore[reportReturnType]
 
 
-class NearQuestions(Asking):
+class NearQuestions(StatementRunner):
     """What can be asked of the server."""
 
     _server: PostgresConnection

@@ -12,8 +12,8 @@ from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.nearness import NearQuestions
 from holdfast.store.protocol import Match
 from holdfast.store.protocol.overview import TableSize
-from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.reader import SqliteReader
+from holdfast.store.sql.reader import SqlReader
+from holdfast.store.sql.rows import records
 
 # Every passage that has any of the words is counted; those that are wanted are ranked, by BM25 as
 # FTS5 computes it. Phrases come counted already, each under a name that no word has.
@@ -49,10 +49,10 @@ _PHRASED = (
 _COUNTED = (
     "SELECT count(*) FROM (SELECT 1 FROM matching_passages(%s::tsquery, %s) LIMIT %s) AS found"
 )
-_COLUMNS = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+_COLUMNS = ", ".join(f"passage.{name}" for name in records.PASSAGE.split(", "))
 
 
-class PostgresReader(NearQuestions, SqliteReader):
+class PostgresReader(NearQuestions, SqlReader):
     """The questions. Built on an open connection, which it does not own."""
 
     _server: PostgresConnection
@@ -91,7 +91,7 @@ class PostgresReader(NearQuestions, SqliteReader):
                 *(bank, bank, limit),
             ),
         )
-        return [Match(rows.passage_of(row[:-1]), row[-1]) for row in found]
+        return [Match(records.passage_of(row[:-1]), row[-1]) for row in found]
 
     def _phrased(
         self, bank: str | None, phrases: Sequence[Sequence[str]]
@@ -135,12 +135,12 @@ class PostgresReader(NearQuestions, SqliteReader):
 
     def _phrases(self, terms: Sequence[str]) -> list[list[str]]:
         """What is looked for, each once: a term of several words is a phrase."""
-        clean = [rows.text(term).replace("\x00", " ") for term in terms]
+        clean = [records.text(term).replace("\x00", " ") for term in terms]
         cut = self._tokens.of([term for term in clean if any(c.isalnum() for c in term)])
         return [list(phrase) for phrase in dict.fromkeys(tuple(phrase) for phrase in cut if phrase)]
 
     def _asked(self, bank: str | None, phrases: Sequence[Sequence[str]]) -> tuple[str, str | None]:
-        return words.query(phrases, rows.bank_word(bank) if bank is not None else ""), bank
+        return words.query(phrases, records.bank_word(bank) if bank is not None else ""), bank
 
 
 def _wanted(layers: Sequence[str], since: str, until: str) -> tuple[str, list[object]]:

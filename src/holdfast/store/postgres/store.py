@@ -24,10 +24,10 @@ from holdfast.store.postgres.searching import PostgresReader
 from holdfast.store.protocol import ReadStore
 from holdfast.store.protocol.curation import Erasure, Scrubber
 from holdfast.store.protocol.maintenance import IntegrityReport
+from holdfast.store.sql.integrity import IntegrityCheck
 from holdfast.store.sql.migrations import Migrations, check_still
-from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.checking import CheckWays
-from holdfast.store.sqlite.writer import SqliteWriter
+from holdfast.store.sql.rows import records
+from holdfast.store.sql.writer import SqlWriter
 
 _AT_ONCE = 1000
 _TABLES = (
@@ -60,7 +60,7 @@ def check_wall(connection: PostgresConnection) -> None:
         )
 
 
-class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
+class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
     """One schema of a database. Any number of processes may have it open."""
 
     def __init__(
@@ -161,15 +161,15 @@ class PostgresStore(NearWays, PostgresReader, SqliteWriter, CheckWays):
                 self._server.script(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
     def put_passages(self, passages: Sequence[Passage]) -> None:
-        columns = f"{rows.PASSAGE}, scope, words, length"
-        texts = [text for p in passages for text in (rows.text(p.body), rows.text(p.context))]
+        columns = f"{records.PASSAGE}, scope, words, length"
+        texts = [text for p in passages for text in (records.text(p.body), records.text(p.context))]
         cut = self._tokens.of(texts)
         self._run_many(
-            f"INSERT INTO passage ({columns}) VALUES ({rows.marks(columns)})",
+            f"INSERT INTO passage ({columns}) VALUES ({records.marks(columns)})",
             [
                 (
-                    *rows.passage_row(passage),
-                    *words.vector(rows.bank_word(passage.bank), cut[2 * n], cut[2 * n + 1]),
+                    *records.passage_row(passage),
+                    *words.vector(records.bank_word(passage.bank), cut[2 * n], cut[2 * n + 1]),
                 )
                 for n, passage in enumerate(passages)
             ],

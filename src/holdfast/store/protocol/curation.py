@@ -52,7 +52,7 @@ class CurationReader(Protocol):
         ...
 
     def find_hidden(
-        self, bank: str | None, word: str, id: str, limit: int = 5
+        self, bank: str | None, kind: str, id: str, limit: int = 5
     ) -> list[CurationState]:
         """What is not shown, by its id or the start of it, for its own sake or that of what it
         stands in."""

@@ -69,11 +69,11 @@ class ForgeReader(Protocol):
 class ForgeWriter(Protocol):
     """The ways in, and the ways past people's decisions."""
 
-    def known_threads(self, bank: str, word: str, ids: Sequence[str]) -> dict[str, str]:
+    def known_threads(self, bank: str, kind: str, ids: Sequence[str]) -> dict[str, str]:
         """Which of these threads there are, each with when it was updated."""
         ...
 
-    def thread(self, bank: str, word: str, id: str) -> Thread | None:
+    def thread(self, bank: str, kind: str, id: str) -> Thread | None:
         """One pull or issue as it was read."""
         ...
 

@@ -188,8 +188,8 @@ class Reader(
         """The digest of a session."""
         ...
 
-    def find(self, bank: str | None, word: str, id: str, limit: int = 5) -> list[Record]:
-        """Records whose id is, or starts with, `id`; `word` "" looks through all kinds."""
+    def find(self, bank: str | None, kind: str, id: str, limit: int = 5) -> list[Record]:
+        """Records whose id is, or starts with, `id`; `kind` "" looks through all kinds."""
         ...
 
     def search(

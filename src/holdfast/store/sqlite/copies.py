@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from holdfast.store.protocol.curation import Scrubber
-from holdfast.store.sqlite.asking import marks_for, portions
+from holdfast.store.sql.runner import marks_for, portions
 
 _AT_ONCE = 400
 

@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from holdfast.store.protocol import ReadStore
+from holdfast.store.sql.reader import SqlReader
 from holdfast.store.sqlite.connection import open_read_only, translated
 from holdfast.store.sqlite.migrate import check_current, check_ours, migrate, version_of
-from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import VERSION, migrations
 
 
-class SqliteReadStore(SqliteReader):
+class SqliteReadStore(SqlReader):
     """One file, open for questions. A missing one is an empty memory, and stays missing."""
 
     def __init__(self, path: Path, any_thread: bool = False) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from holdfast.errors import StoreError
 from holdfast.store.protocol import ReadStore
+from holdfast.store.sql.integrity import IntegrityCheck
 from holdfast.store.sql.migrations import Migrations, check_still
-from holdfast.store.sqlite.checking import CheckWays
+from holdfast.store.sql.writer import SqlWriter
 from holdfast.store.sqlite.connection import (
     BUSY_S,
     open_database,
@@ -27,10 +28,9 @@ from holdfast.store.sqlite.migrate import (
 )
 from holdfast.store.sqlite.schema import VERSION
 from holdfast.store.sqlite.schema import migrations as own_migrations
-from holdfast.store.sqlite.writer import SqliteWriter
 
 
-class SqliteStore(SqliteWriter, CheckWays):
+class SqliteStore(SqlWriter, IntegrityCheck):
     """One file. Any number of processes may have it open."""
 
     def __init__(

@@ -18,7 +18,7 @@ _SESSION_KINDS = ("exchange", "turn", "digest")
 def page_url(reader: Reader, bank: str, name: str) -> str:
     """The path of the page of a record; "" if `name` is no URI of a record."""
     named = parse_uri(name)
-    if named is None or not named.word:
+    if named is None or not named.kind:
         return ""
     word, id = named
     if word == "entity":
@@ -50,5 +50,5 @@ def _forge_page_url(reader: Reader, bank: str, word: str, id: str) -> str:
     for record in reader.find(bank, word, id, 1):
         if isinstance(record, Remark):
             thread = parse_uri(record.thread)
-            return _forge_page_url(reader, bank, thread.word, thread.id) if thread else "/repos"
+            return _forge_page_url(reader, bank, thread.kind, thread.id) if thread else "/repos"
     return f"/repos?{word}={quote(id, safe='')}&bank={quote(bank)}"

@@ -2,8 +2,8 @@
 
 To add a page:
 
-1. Write a module here with a `router` and a function that takes `request: PageRequestDep`. Read with
-   `await request.pool.read(task)`, or `request.pool.run(task)` for a task that searches with models
+1. Write a module here with a `router` and a function that takes `request: PageRequestDep`. Read
+   with `await request.pool.read(task)`, or `request.pool.run(task)` for a task that searches with models
    or changes something; a task is a function of the memory. Return `request.render(template, …)`. A
    form first calls `await request.form()`, which checks that it came from one of our pages, and
    ends with `redirect_with_note`.

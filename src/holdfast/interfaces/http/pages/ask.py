@@ -53,7 +53,7 @@ class _ResearchView(NamedTuple):
 
 @router.get("/")
 async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = "") -> HTMLResponse:
-    """The question form; a question in the URL is answered at once, without a model."""
+    """The question form; a question in the URL is answered at once, without remotes."""
     question = q.strip()[:_MAX_QUESTION_CHARS]
     if question:
         found = await request.pool.run(lambda memory: _answer_now(memory, question, bank))
@@ -139,9 +139,9 @@ def _front(memory: Holdfast) -> _FrontView:
 
 def _answer_now(memory: Holdfast, question: str, bank: str) -> tuple[str, _ResearchView]:
     answer = memory.ask(question, bank or "all", local=True)
-    questions = ResearchQuestion(question, "", (), "", answer)
-    cited, banks = _open_citations(memory, [questions]), memory.reader.banks()
-    return answer.session_id, _ResearchView([questions], cited, SessionState.DONE.value, "", banks)
+    asked = [ResearchQuestion(question, "", (), "", answer)]
+    cited, banks = _open_citations(memory, asked), memory.reader.banks()
+    return answer.session_id, _ResearchView(asked, cited, SessionState.DONE.value, "", banks)
 
 
 def _research_view(memory: Holdfast, session: SessionSummary, lines: list[Line]) -> _ResearchView:
@@ -166,11 +166,11 @@ def _open_citations(memory: Holdfast, questions: list[ResearchQuestion]) -> dict
 def _open_citation(memory: Holdfast, citation: Citation) -> Cited:
     """A citation with its record; of a turn also the turns before and after."""
     named = parse_uri(citation.uri)
-    if named is None or named.word == "provided":
-        return Cited(citation, named.word if named else "", (), False)
-    found = [r for r in memory.reader.find(None, named.word, named.id, 1) if r.id == named.id]
+    if named is None or named.kind == "provided":
+        return Cited(citation, named.kind if named else "", (), False)
+    found = [r for r in memory.reader.find(None, named.kind, named.id, 1) if r.id == named.id]
     if not found:
-        return Cited(citation, named.word, (), False)
+        return Cited(citation, named.kind, (), False)
     record = found[0]
     if not isinstance(record, Turn):
         said = Around("", cut(main_text(record), _MAX_CONTEXT_CHARS), True)

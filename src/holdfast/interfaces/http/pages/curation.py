@@ -1,5 +1,5 @@
 """The forms that change records. They write the same log of decisions as the command line. If a
-record changed since its form was shown, nothing is saved and the text that was typed is shown again.
+record changed since its form was shown, nothing is saved and the text that was typed is kept.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The memory page: records by kind, forgotten records, and the log of decisions; and the page before
-a record is erased."""
+"""The memory page: records by kind, forgotten records, and the log of decisions; and the page
+that is shown before a record is erased."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
         raise NotFoundError(f"There is no shelf {query.tab!r}.", f"One of: {', '.join(TABS)}.")
     if query.id:
         named = parse_uri(query.id)
-        word = WORDS.get(query.kind) or (named.word if named else "")
+        word = WORDS.get(query.kind) or (named.kind if named else "")
         return RedirectResponse(link(uri(word, named.id if named else query.id)), 303)
     banks = await request.pool.read(lambda memory: memory.context.banks.all())
     usual: dict[str, Any] = {

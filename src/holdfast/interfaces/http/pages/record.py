@@ -12,7 +12,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import anchor_of, confirmed
 from holdfast.app.views.catalogue import WORDS
 from holdfast.app.views.record_view import Opened, fingerprint, open_record
-from holdfast.app.views.record_view import main_text as correctable_text
+from holdfast.app.views.record_view import words_of as correctable_text
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.memory import TABS, MemoryQuery
@@ -161,7 +161,7 @@ def _load(memory: Holdfast, name: str) -> _RecordView:
         _related(found)
         for one in named
         if one
-        for found in memory.reader.find(record.bank, one.word, one.id, 1)
+        for found in memory.reader.find(record.bank, one.kind, one.id, 1)
     ]
     place = _session_url(record)
     return _RecordView(

@@ -25,7 +25,7 @@ _MAX_TABLES = 25
 
 
 class Latency(NamedTuple):
-    """How long the latest tasks of this server took, in milliseconds: median and 95th percentile."""
+    """How long the latest tasks took, in milliseconds: the median and the 95th percentile."""
 
     name: str
     questions: int

@@ -21,7 +21,7 @@ _DAY_CHOICES = (7, 30, 90, 365)
 async def worth(
     request: PageRequestDep, bank: str = "all", days: int = DAYS, measure: bool = False
 ) -> HTMLResponse:
-    """The same as `holdfast worth`; with `measure` also a test of recall on the own history."""
+    """The same as `holdfast worth`; with `measure` also a measurement on the own history."""
     looked_back = days if days in _DAY_CHOICES else DAYS
 
     def load(memory: Holdfast) -> tuple[Worth, list[Bank]]:

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise InputError(
-            f"The server needs {', '.join(missing)}.", "pip install 'holdfast[server]'"
+            f"The server needs {', '.join(missing)}.", "pip install 'holdfast-memory[server]'"
         )
     from holdfast.interfaces.http.server import team_server
     from holdfast.interfaces.http.server.logs import Log

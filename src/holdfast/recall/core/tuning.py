@@ -1,0 +1,135 @@
+"""The numbers that decide how a search ranks, and when it abstains.
+
+Every search takes them from its `Plan`, so an evaluation can vary one and compare. They were chosen
+on the development halves of LoCoMo, BEAM-100K and a set of coding sessions ("archaeology"); the
+measurements are in `bench/RESULTS.md`, the reasoning in `docs/decisions/0006`. No set is served
+best by these values, and each is served well. Where a comment names no measurement, none is known.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class AbstentionThresholds(NamedTuple):
+    """When a search returns nothing. Relevance is coverage (the share of the query's weight that a
+    text contains) or, where a cosine is known, (coverage + 2 * cosine) / 3. Raising a threshold
+    makes recall say "not known" more often. Fitted on queries put to the bank that holds the answer
+    and to another bank of the same set: at 0.43 recall answers 99 / 97 / 89 % of the answerable
+    queries (archaeology / LoCoMo / BEAM) and abstains on 92 / 90 / 84 % of the others."""
+
+    by_words: float = 0.45
+    with_meaning: float = 0.43
+    # Once a search does answer, candidates are shown from this fraction of the threshold on.
+    shown_fraction: float = 0.5
+    # The best coverage is taken among this many of the best ranked.
+    best_considered: int = 5
+
+    def minimum(self, cosine: float) -> float:
+        """The relevance that is needed, depending on whether a cosine is known."""
+        return self.with_meaning if cosine else self.by_words
+
+
+class RankingWeights(NamedTuple):
+    """How evidence becomes a score, and what raises or lowers it afterwards."""
+
+    # The share of each kind of evidence: full text, word vectors ("soft"), passage vectors.
+    words: float = 0.25
+    soft: float = 0.30
+    meaning: float = 0.45
+    # The shares where the best full-text result covers the whole query: its words are then mostly
+    # names of code, which are exact. From coverage `exact_from` on the shares move linearly.
+    exact_words: float = 0.40
+    exact_soft: float = 0.30
+    exact_meaning: float = 0.30
+    exact_from: float = 0.8
+    # A full-text match of the expanded query counts this much of one of the query itself.
+    expanded: float = 0.8
+    # Added on top for records that mention an entity of the query: decides between near ties only.
+    graph: float = 0.03
+    # The usual constant of reciprocal rank fusion, for `--fusion rrf`.
+    rrf_k: int = 60
+    # A turn gains this much of the score of the turn before and the turn after it, because answers
+    # often stand next to the words that were asked for (+0.01 recall@10 on LoCoMo and BEAM).
+    neighbour: float = 0.15
+    # A candidate gains this much of the other good candidates of its session, each counting half
+    # of the one before (+0.01 on LoCoMo, +0.02 on archaeology).
+    session_support: float = 0.3
+    session_supporters: int = 5
+    # Factors. A question about "I" is answered in the user's words, one about "you" in the
+    # assistant's (0.48 to 0.59 recall@10 on BEAM-100K).
+    other_role: float = 0.7
+    # A question that names a person is answered in that person's words: 0.7, 0.85 and 0.9 gave
+    # 0.747, 0.755 and 0.757 on LoCoMo, and 0.7 costs ten points where the wrong person is named.
+    other_person: float = 0.9
+    # A tool call contains words without saying anything about them.
+    tool_call: float = 0.85
+    out_of_time_range: float = 0.5
+    superseded: float = 0.5
+    hypothesis: float = 0.9
+    # Work on a branch that was not merged.
+    unmerged: float = 0.7
+    # For queries about recent work the nth latest session scores at least this / sqrt(n): more
+    # than evidence alone can give (1), so recent sessions come first.
+    recent_work: float = 1.5
+    # Each step along a chain of causes keeps this much of the score: it ranks just below its start.
+    causal_step: float = 0.97
+    # Permanent facts and verified records gain this fraction, rules twice as much: enough to decide
+    # near ties, too little to pass a much better match.
+    authority: float = 0.03
+    # Of two decisions on one subject the later goes first if its score is at least `near_tie` of
+    # the earlier's, and they share at least `same_subject` of the shorter one's words.
+    near_tie: float = 0.85
+    same_subject: float = 0.3
+    # A section of memory.md goes before other records on its subject if it scores at least this
+    # fraction of theirs.
+    memory_file_tie: float = 0.5
+    # Only this many of the best are compared pairwise for the last two rules.
+    compared_for_ties: int = 20
+
+    @property
+    def highest(self) -> float:
+        """The most a candidate can score: all evidence, two good neighbours, a full session."""
+        return 1 + 2 * self.neighbour + self.session_support
+
+
+class RerankLimits(NamedTuple):
+    """How the best candidates are read again. `plan.BudgetLimits` says how many and how long."""
+
+    # The share of the cross-encoder's judgement against the order so far. It hardly matters:
+    # archaeology gave 0.908, 0.912, 0.913, 0.908, 0.916 at 0.5, 0.6, 0.7, 0.8, 0.85.
+    cross_encoder_share: float = 0.7
+    # Texts up to this many characters are short: they are read with their context, and neighbours
+    # support each other (without this limit archaeology falls from 0.922 to 0.910). Longer ones are
+    # discounted in soft matching, because they match much by chance (BEAM loses three points
+    # without the discount).
+    short_text: int = 400
+    # Soft matching reads a passage in parts of this many characters, at most so many of them, the
+    # first one with this much of the context before it.
+    part_length: int = 1200
+    parts: int = 4
+    context_length: int = 300
+    # What words that stand together in the text count, against words matched one by one (1).
+    proximity: float = 2 / 3
+    # The cross-encoder takes as long as its texts are long, so of a long one it reads this much:
+    # the start, unless a later stretch covers at least `worth_moving` more of the query (session
+    # MRR on archaeology 0.922 to 0.929). Stretches start every `read_step` characters.
+    read_length: int = 800
+    read_step: int = 200
+    searched_length: int = 4800
+    worth_moving: float = 0.02
+    # It reads this many tokens per candidate on average, and never fewer than for `fewest` of them:
+    # of many long texts only the best are read. Chosen to stay within 300 ms for 20 candidates and
+    # 600 ms for 50.
+    tokens_per_candidate: int = 100
+    fewest: int = 20
+    # A short turn gains a share of what is said of its neighbours, and every candidate a share of
+    # the mean of the best of its session (LoCoMo 0.756 to 0.762; 0.1 and 0.15 were tried).
+    neighbour: float = 0.1
+    session: float = 0.1
+    best_of_session: int = 3
+
+
+DEFAULT_THRESHOLDS = AbstentionThresholds()
+DEFAULT_WEIGHTS = RankingWeights()
+DEFAULT_RERANK = RerankLimits()

@@ -1,0 +1,205 @@
+"""Labels: what a record can be found under besides its words.
+
+A file that it touched, the stems of its keywords, the type of an exchange. A label's text rests
+once a bank, however many records bear it. `labelled` holds the bearers of each label in the order
+of time, so that the latest are found without looking at the rest; `bearer` holds the labels of
+each record, to check them and to take them away.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from holdfast.language import STOPWORDS, stem, words
+from holdfast.model.forge import Pull
+from holdfast.model.knowledge import Concept, Fact, Memory
+from holdfast.model.query import RecordFilter
+from holdfast.model.records import Exchange
+from holdfast.model.team import Commit
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.runner import marks_for
+
+Ask = Callable[..., list[tuple[Any, ...]]]
+Sifted = Exchange | Commit
+Labelled = Sifted | Concept | Memory | Fact | Pull
+_Condition = tuple[str, tuple[str, ...]]
+
+_RECORDS = {
+    "exchange": (rows.EXCHANGE, rows.exchange_of),
+    "commit": (rows.COMMIT, rows.commit_of),
+}
+_SORT, _TEXT = "json_extract(value, '$[0]')", "json_extract(value, '$[1]')"
+# Before and after every time; what has none lies before both.
+_FIRST, _LAST = " ", "~"
+
+
+def put(run: Callable[..., Any], record: Labelled) -> None:
+    """Give a record its labels, in the place of those it had."""
+    kind, time = _bearer(record)
+    name = (record.bank, kind, record.id)
+    run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", *name)
+    labels = json.dumps(list(dict.fromkeys(_labels(record))))
+    run(
+        "INSERT OR IGNORE INTO label (bank, kind, text, file_name) "
+        f"SELECT ?, {_SORT}, {_TEXT}, json_extract(value, '$[2]') FROM json_each(?)",
+        record.bank,
+        labels,
+    )
+    ids = run(
+        "SELECT label.id FROM json_each(?) CROSS JOIN label "
+        f"ON label.bank = ? AND label.kind = {_SORT} AND label.text = {_TEXT}",
+        labels,
+        record.bank,
+    )
+    numbers = json.dumps([id for (id,) in ids])
+    run(
+        "INSERT INTO labelled_record SELECT CAST(value AS INTEGER), ?, ?, ? FROM json_each(?)",
+        time,
+        kind,
+        record.id,
+        numbers,
+    )
+    run("INSERT INTO record_labels VALUES (?, ?, ?, ?, ?)", *name, time, numbers)
+
+
+def _bearer(record: Labelled) -> tuple[str, str]:
+    if isinstance(record, Exchange):
+        return "exchange", record.started
+    if isinstance(record, Concept):
+        return "concept", record.updated
+    if isinstance(record, Memory):
+        return "memory", record.when
+    if isinstance(record, Fact):
+        return "fact", record.validity.learned
+    if isinstance(record, Pull):
+        return "pull", record.time
+    return "commit", record.time
+
+
+def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
+    """Sort, text and, of a file, its name."""
+    files: Sequence[str] = ()
+    told = ""
+    if isinstance(record, Memory | Fact):
+        said = record.what if isinstance(record, Memory) else f"{record.problem} {record.content}"
+        told = _telling(said)
+        files = () if isinstance(record, Memory) else record.files
+    elif isinstance(record, Exchange):
+        files = (*record.files_modified, *record.files_read)
+        told = " ".join(record.keywords)
+        yield "type", record.type.value, ""
+    else:
+        files = record.files
+        told = (
+            " ".join((_telling(record.name), *record.keywords))
+            if isinstance(record, Concept)
+            else ""
+        )
+    for root in _stems(told):
+        yield "concept", root, ""
+    for file in files:
+        path = _path(file)
+        yield "file", path, path.rpartition("/")[2]
+
+
+def keyword_stems(text: str) -> list[str]:
+    """The labels that a word, or several, stand for; small words only where there are no other."""
+    return _stems(_telling(text)) or _stems(text)
+
+
+def _telling(text: str) -> str:
+    return " ".join(word for word in words(text) if word not in STOPWORDS)
+
+
+def _stems(text: str) -> list[str]:
+    return list(dict.fromkeys(stem(word) for word in words(text)))
+
+
+def _path(file: str) -> str:
+    """One spelling for every family of paths; halves of characters occur in no stored text."""
+    file = file.encode("utf-8", "replace").decode("utf-8")
+    return file.replace("\\", "/").removeprefix("./")
+
+
+def sift(ask: Ask, banks: Sequence[str], filter: RecordFilter, limit: int) -> list[Sifted]:
+    """The records that pass a filter, the latest first."""
+    found: list[Sifted] = []
+    for bank in banks:
+        for kind, id in bearers(ask, bank, filter, limit, tuple(_RECORDS)):
+            columns, make = _RECORDS[kind]
+            there = ask(f'SELECT {columns} FROM "{kind}" WHERE bank = ? AND id = ?', bank, id)
+            found += [make(row) for row in there]
+    found.sort(key=lambda record: (_bearer(record)[0], record.id, record.bank))
+    found.sort(key=lambda record: _bearer(record)[1], reverse=True)
+    return found[:limit]
+
+
+def _conditions(filter: RecordFilter) -> list[_Condition]:
+    """What labels to look for; a record must bear one of each."""
+    conditions: list[_Condition] = []
+    if filter.file:
+        conditions.append(_named(_path(filter.file)))
+    if filter.concept:
+        same = "label.kind = 'concept' AND label.text = ?"
+        conditions += [(same, (root,)) for root in _stems(filter.concept) or ("",)]
+    if filter.type:
+        conditions.append(("label.kind = 'type' AND label.text = ?", (filter.type,)))
+    return conditions or [("label.kind = 'type'", ())]
+
+
+def _named(path: str) -> _Condition:
+    file = "label.kind = 'file' AND "
+    if path.endswith("/"):
+        # "0" is the character after "/".
+        return file + "label.text >= ? AND label.text < ?", (path, path[:-1] + "0")
+    if path.startswith("/"):
+        return file + "label.text = ?", (path,)
+    end = "/" + path
+    return (
+        file + "label.file_name = ? AND (label.text = ? "
+        "OR substr(label.text, length(label.text) - length(?) + 1) = ?)",
+        (path.rpartition("/")[2], path, end, end),
+    )
+
+
+def bearers(
+    ask: Ask, bank: str, filter: RecordFilter, limit: int, kinds: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Kind and id of the latest records, those of a filter's rarest label first looked at."""
+    conditions = _conditions(filter)
+    labels = [
+        [id for (id,) in ask(f"SELECT id FROM label WHERE bank = ? AND {sql}", bank, *values)]
+        for sql, values in conditions
+    ]
+    fewest = min(range(len(labels)), key=lambda n: len(labels[n]))
+    others = [condition for n, condition in enumerate(conditions) if n != fewest]
+    checks = "".join(
+        " AND EXISTS (SELECT 1 FROM record_labels CROSS JOIN json_each(record_labels.labels) AS "
+        "had "
+        "CROSS JOIN label ON label.id = CAST(had.value AS INTEGER) WHERE record_labels.bank = ? "
+        "AND record_labels.kind = labelled_record.kind AND record_labels.id = "
+        f"labelled_record.id AND {sql})"
+        for sql, _ in others
+    )
+    values = [value for _, given in others for value in (bank, *given)]
+    latest: list[tuple[str, str, str]] = []
+    since = filter.since or (_FIRST if filter.until else "")
+    for label in labels[fewest] if all(labels) else ():
+        found = ask(
+            "SELECT time, kind, id FROM labelled_record "
+            "WHERE label = ? AND time >= ? AND time < ? "
+            f"AND kind IN ({marks_for(kinds)}){checks} "
+            "ORDER BY time DESC, kind, id LIMIT ?",
+            *(label, since, filter.until or _LAST, *kinds, *values, limit),
+        )
+        latest = _latest({*latest, *found})[:limit] if found else latest
+        # A folder has thousands of labels; most have nothing later than what is found already.
+        since = latest[-1][0] if len(latest) == limit else since
+    return [(kind, id) for _, kind, id in latest]
+
+
+def _latest(found: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    by_name = sorted(found, key=lambda one: one[1:])
+    return sorted(by_name, key=lambda one: one[0], reverse=True)

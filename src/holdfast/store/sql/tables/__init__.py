@@ -1,0 +1,1 @@
+"""The statements by capability: one class that reads, and one that also writes."""

@@ -1,0 +1,272 @@
+"""Concepts and keywords in SQLite."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from holdfast.language import words
+from holdfast.model.corrections import corrected_memory
+from holdfast.model.curation import CurationState
+from holdfast.model.knowledge import Concept, Memory
+from holdfast.model.query import Passage
+from holdfast.model.records import Exchange
+from holdfast.model.uris import parse_uri, uri
+from holdfast.store.protocol.concepts import DerivedConcept, Keyword, KeywordMatch
+from holdfast.store.sql import labels
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.tables.curation import WISHED, CurationWriter
+from holdfast.store.sqlite.connection import translated
+
+_SPELLINGS = 12
+_MOST_BEARERS = 100_000
+
+
+class ConceptReader(StatementRunner):
+    """What can be asked of concepts and keywords."""
+
+    def concepts(self, bank: str | None, limit: int = 20) -> list[Concept]:
+        where, values = self._in_bank(bank)
+        found = self._all(
+            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} "
+            "ORDER BY updated DESC, id, bank LIMIT ?",
+            *values,
+            limit,
+        )
+        return [self._with_members(row) for row in found]
+
+    def concept_of(self, bank: str, kind: str, id: str) -> Concept | None:
+        row = self._one(
+            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE bank = ? AND id = (SELECT concept "
+            "FROM concept_member WHERE concept_member.bank = ? AND kind = ? "
+            "AND concept_member.id = ?)",
+            *(bank, bank, kind, id),
+        )
+        return self._with_members(row) if row else None
+
+    def _with_members(self, row: rows.Row) -> Concept:
+        found = self._all(
+            "SELECT kind, id FROM concept_member WHERE bank = ? AND concept = ? ORDER BY position",
+            *row[:2],
+        )
+        return rows.concept_of(row, (uri(kind, id) for kind, id in found))
+
+    def _concepts_by_id(self, bank: str | None, id: str, limit: int) -> list[Concept]:
+        """By id or the start of one; else by the id of one that went into another."""
+        where, values = self._in_bank(bank)
+        span = (rows.text(id), rows.text(id) + "\U0010ffff")
+        found = self._all(
+            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} AND id >= ? AND id < ? "
+            "ORDER BY id LIMIT ?",
+            *(*values, *span, limit),
+        )
+        if not found:
+            found = self._all(
+                f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} AND EXISTS (SELECT 1 "
+                "FROM concept_member AS m WHERE m.bank = visible_concept.bank "
+                "AND m.concept = visible_concept.id AND m.alias = ?) LIMIT ?",
+                *(*values, rows.text(id), limit),
+            )
+        return [self._with_members(row) for row in found]
+
+    def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
+        where, values = self._in_bank(bank)
+        found = self._all(
+            "SELECT text, count(*) FROM label AS l CROSS JOIN labelled_record AS r ON r.label = "
+            "l.id "
+            f"WHERE {where} AND l.kind = 'concept' GROUP BY text ORDER BY 2 DESC, 1 LIMIT ?",
+            *values,
+            limit,
+        )
+        return [self._keyword(bank, text) for text, _ in found]
+
+    def _keyword(self, bank: str | None, text: str) -> Keyword:
+        where, values = self._in_bank(bank)
+        own = (
+            "FROM label AS l CROSS JOIN labelled_record AS r ON r.label = l.id "
+            f"WHERE {where} AND l.kind = 'concept' AND text = ?"
+        )
+        counts = self._all(
+            f"SELECT r.kind, count(*) {own} GROUP BY r.kind ORDER BY 1", *values, text
+        )
+        latest = self._all(
+            f"SELECT l.bank, r.kind, r.id {own} AND r.kind IN ('exchange', 'concept', 'fact') "
+            "ORDER BY time DESC, r.kind, r.id LIMIT ?",
+            *(*values, text, _SPELLINGS),
+        )
+        spelled: Counter[str] = Counter()
+        for home, kind, id in latest:
+            said = "content" if kind == "fact" else "keywords"
+            row = self._one(f"SELECT {said} FROM {kind} WHERE bank = ? AND id = ?", home, id)
+            told = (row[0],) if row and kind == "fact" else rows.listed(row[0]) if row else ()
+            # A whole keyword as it is spelled, or the part of one.
+            parts = (*(word for word in told if word.isalnum()), *words(" ".join(told)))
+            spelled.update(w for w in parts if labels.keyword_stems(w) == [text])
+        word = min(spelled, key=lambda w: (-spelled[w], w), default=text)
+        return Keyword(word, text, dict(counts))
+
+    def records_with_keywords(
+        self, bank: str | None, words: str, limit: int = 50
+    ) -> list[KeywordMatch]:
+        where, values = self._in_bank(bank)
+        found: set[KeywordMatch] | None = None
+        for stem in labels.keyword_stems(words):
+            listed = self._all(
+                "SELECT l.bank, r.kind, r.id, time FROM label AS l CROSS JOIN labelled_record AS r "
+                f"ON r.label = l.id WHERE {where} AND l.kind = 'concept' AND text = ? "
+                "ORDER BY time DESC LIMIT ?",
+                *(*values, stem, _MOST_BEARERS),
+            )
+            own = {KeywordMatch(*row) for row in listed}
+            found = own if found is None else found & own
+        ordered = sorted(found or (), key=lambda b: (b.kind, b.id, b.bank))
+        return sorted(ordered, key=lambda b: b.time, reverse=True)[:limit]
+
+
+class ConceptWriter(CurationWriter):
+    """The ways in for concepts."""
+
+    def bank_exchanges(self, bank: str) -> Iterator[Exchange]:
+        with translated(self._path):
+            for row in self._connection.execute(
+                f"SELECT {rows.EXCHANGE} FROM exchange WHERE bank = ?", (bank,)
+            ):
+                yield rows.exchange_of(row)
+
+    def shown_remembered(self, bank: str) -> list[Memory]:
+        found = self._all(
+            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND EXISTS (SELECT 1 FROM "
+            "visible_remembered_memory AS m "
+            "WHERE m.bank = remembered_memory.bank AND m.id = remembered_memory.id) ORDER BY "
+            "time, remembered_memory.id",
+            bank,
+        )
+        said = {c.id: c.text for c in self.curation_states_of_kind(bank, "memory") if c.text}
+        memories = [rows.memory_of(row) for row in found]
+        return [corrected_memory(m, said[m.id]) if m.id in said else m for m in memories]
+
+    def curation_states_of_kind(self, bank: str, kind: str) -> list[CurationState]:
+        found = self._all(
+            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? ORDER BY id",
+            bank,
+            kind,
+        )
+        return [rows.curated_of(row) for row in found]
+
+    def put_concepts(self, bank: str, made: Iterable[DerivedConcept]) -> int:
+        known = {
+            row[1]: row
+            for row in self._all(f"SELECT {rows.CONCEPT} FROM concept WHERE bank = ?", bank)
+        }
+        members = self._members(bank)
+        changed = 0
+        kept: set[str] = set()
+        for one in made:
+            kept.add(one.concept.id)
+            changed += self._put_one_concept(one, known.get(one.concept.id), members)
+        for id in known.keys() - kept:
+            self._remove_concept(bank, id)
+            changed += 1
+        return changed
+
+    def _members(self, bank: str) -> dict[str, list[tuple[str, str, str]]]:
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        for concept, kind, id, alias in self._all(
+            "SELECT concept, kind, id, alias FROM concept_member WHERE bank = ? ORDER BY position",
+            bank,
+        ):
+            found.setdefault(concept, []).append((kind, id, alias))
+        return found
+
+    def _put_one_concept(
+        self,
+        made: DerivedConcept,
+        known: rows.Row | None,
+        members: dict[str, list[tuple[str, str, str]]],
+    ) -> bool:
+        concept, passage, aliases = made
+        row = rows.concept_row(concept)
+        own = [
+            (*_named(member), alias) for member, alias in zip(concept.members, aliases, strict=True)
+        ]
+        shown = self._one(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'concept' AND id = ?",
+            *row[:2],
+        )
+        same = (rows.passage_of(shown) if shown else None) == _stored(passage)
+        if known == row and members.get(concept.id) == own and same:
+            return False
+        self._remove_concept(concept.bank, concept.id)
+        self._run(f"INSERT INTO concept ({rows.CONCEPT}) VALUES ({rows.marks(rows.CONCEPT)})", *row)
+        self._run_many(
+            "INSERT OR REPLACE INTO concept_member VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (concept.bank, kind, id, concept.id, alias, place)
+                for place, (kind, id, alias) in enumerate(own)
+            ],
+        )
+        if passage is not None:
+            self.put_passages([passage])
+            labels.put(self._run, concept)
+        return True
+
+    def _remove_concept(self, bank: str, id: str) -> None:
+        self._run("DELETE FROM concept WHERE bank = ? AND id = ?", bank, id)
+        self._run("DELETE FROM concept_member WHERE bank = ? AND concept = ?", bank, id)
+        for table in ("passage", "record_labels"):
+            self._run(
+                f"DELETE FROM {table} WHERE bank = ? AND kind = 'concept' AND id = ?", bank, id
+            )
+
+    def drop_concepts(self, bank: str | None = None) -> None:
+        """All of them go, and are to be made again."""
+        where, values = self._in_bank(bank)
+        for table in ("concept", "concept_member"):
+            self._run(f"DELETE FROM {table} WHERE {where}", *values)
+        for table in ("passage", "record_labels"):
+            self._run(f"DELETE FROM {table} WHERE {where} AND kind = 'concept'", *values)
+        self._run(f"DELETE FROM stage_progress WHERE {where} AND stage = 'concepts'", *values)
+
+    def save_concept_members(self, bank: str, concept: str) -> None:
+        if self._one("SELECT 1 FROM concept WHERE bank = ? AND id = ?", bank, concept) is None:
+            return
+        self._run("DELETE FROM concept_anchor WHERE bank = ? AND concept = ?", bank, concept)
+        self._run(
+            "INSERT INTO concept_anchor SELECT bank, concept, position, kind, id "
+            "FROM concept_member WHERE bank = ? AND concept = ?",
+            *(bank, concept),
+        )
+
+    def saved_concept_members(self, bank: str) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for concept, kind, id in self._all(
+            "SELECT concept, kind, id FROM concept_anchor WHERE bank = ? ORDER BY concept, "
+            "position",
+            bank,
+        ):
+            found.setdefault(concept, []).append(uri(kind, id))
+        return found
+
+    def vector_model(self, bank: str) -> str:
+        row = self._one(
+            "SELECT model FROM passage CROSS JOIN vector "
+            "ON vector.bank = passage.bank AND vector.hash = passage.hash "
+            "WHERE passage.bank = ? AND passage.kind IN ('exchange', 'memory') "
+            "GROUP BY model ORDER BY count(*) DESC, model LIMIT 1",
+            bank,
+        )
+        return row[0] if row else ""
+
+
+def _named(member: str) -> tuple[str, str]:
+    named = parse_uri(member)
+    assert named is not None
+    return named.kind, named.id
+
+
+def _stored(passage: Passage | None) -> Passage | None:
+    """A passage as it comes back."""
+    if passage is None:
+        return None
+    return passage._replace(body=rows.text(passage.body), context=rows.text(passage.context))

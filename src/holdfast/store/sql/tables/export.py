@@ -1,0 +1,144 @@
+"""A memory's canonical rows in SQLite, read and put back whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
+from holdfast.store.sql.runner import StatementRunner, marks_for
+from holdfast.store.sql.tables.curation import CurationWriter
+from holdfast.store.sqlite.connection import translated
+
+_AT_ONCE = 500
+_OF_THE_BANK = "t.source IN (SELECT id FROM source WHERE bank = ?)"
+
+
+_DECISION = ("time", "action", "target", "text", "who")
+
+
+class ExportReader(StatementRunner):
+    """What can be carried away."""
+
+    def exported_rows(
+        self, bank: str, table: ExportTable, chosen: ExportSelection
+    ) -> Iterator[Row]:
+        if table.name == "curation":
+            yield from self._decisions(bank, table, chosen)
+            return
+        blank = self._hidden_turns(bank) if table.name == "turn" else set[str]()
+        for row in self._rows(bank, table, chosen):
+            if blank and row["id"] in blank:
+                row |= {name: None if row[name] is None else "" for name in table.words}
+            yield row
+
+    def _hidden_turns(self, bank: str) -> set[str]:
+        found = self._all("SELECT id FROM hidden_record WHERE bank = ? AND kind = 'turn'", bank)
+        return {id for (id,) in found}
+
+    def _rows(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
+        names = table.columns.split()
+        own = table.lies_in or table.name
+        by_source = "source" in names and "bank" not in names
+        mine = _OF_THE_BANK if by_source else "t.bank = ?"
+        mine = "t.id = ?" if table.name == "bank" else mine
+        where, values = [mine, *filter(None, (table.where,))], [bank]
+        if table.first and chosen.since:
+            where.append(f"{table.last or table.first} >= ?")
+            values.append(chosen.since)
+        if table.first and chosen.until:
+            where.append(f"{table.first} <= ?")
+            values.append(chosen.until)
+        order = _listed((table.order or " ".join(names)).split())
+        if by_source:  # whatever numbers they have here
+            order = f"(SELECT s.path FROM source AS s WHERE s.id = t.source), {order}"
+        sql = (
+            f'SELECT {_listed(names)} FROM "{own}" AS t WHERE {" AND ".join(where)} '
+            f"ORDER BY {order}"
+        )
+        with translated(self._path):
+            for found in self._connection.execute(sql, values):
+                row = dict(zip(names, found, strict=True))
+                row.pop("bank", None)
+                yield row | {name: json.loads(row[name] or "null") for name in table.json}
+
+    def _decisions(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
+        """The log, numbered from 1, each with the session that it is about a record of; words about
+        what nobody is shown are not told."""
+        plain = table._replace(columns=table.columns.replace(" session", ""), json=())
+        standing = self._all("SELECT kind, id, session FROM curation_state WHERE bank = ?", bank)
+        sessions = {f"holdfast://{kind}/{id}": session for kind, id, session in standing}
+        away = self._all("SELECT kind, id FROM hidden_record WHERE bank = ?", bank)
+        hidden = {f"holdfast://{kind}/{id}" for kind, id in away}
+        numbers: dict[str, int] = {}
+        for number, row in enumerate(self._rows(bank, plain, ExportSelection()), 1):
+            numbers[str(row["seq"])] = number
+            row |= {"seq": number, "session": sessions.get(row["target"], "")}
+            if row["action"] == "undo":
+                row["target"] = str(numbers.get(row["target"], 0))
+            if row["target"] in hidden:
+                row["text"] = ""
+            if (chosen.since or row["time"]) <= row["time"] <= (chosen.until or row["time"]):
+                yield row
+
+
+class ExportWriter(ExportReader, CurationWriter):
+    """The ways back in."""
+
+    def restore_rows(self, bank: str, table: ExportTable, rows: Iterable[Row]) -> int:
+        names = table.columns.split()
+        own = table.lies_in or table.name
+        more = (", kind", ", 'raw'") if table.name == "withheld_turn" else ("", "")
+        sql = (
+            f'INSERT OR IGNORE INTO "{own}" ({_bare(names)}{more[0]}) '
+            f"VALUES ({marks_for(names)}{more[1]})"
+        )
+        before = self._size(own)
+        stream = iter(rows)
+        while some := list(islice(stream, _AT_ONCE)):
+            self._run_many(sql, [_values(bank, table, names, row) for row in some])
+            if table.name == "session":
+                self._run_many(
+                    "INSERT OR REPLACE INTO stale_session VALUES (?, ?, 0)",
+                    [(bank, row["id"]) for row in some],
+                )
+        self.mark_changed(bank, "")
+        return self._size(own) - before
+
+    def restore_source(self, bank: str, table: ExportTable, row: Row) -> int:
+        names = [name for name in table.columns.split() if name != "id"]
+        self._run(
+            f"INSERT INTO source ({_bare(names)}) VALUES ({marks_for(names)})",
+            *_values(bank, table, names, row),
+        )
+        found = self._one("SELECT id FROM source WHERE path = ?", row["path"])
+        return int(found[0]) if found else 0
+
+    def _size(self, table: str) -> int:
+        row = self._one(f'SELECT count(*) FROM "{table}"')
+        return int(row[0]) if row else 0
+
+    def known_decisions(self, bank: str) -> dict[tuple[str, ...], int]:
+        found = self._all(
+            f"SELECT seq, {', '.join(_DECISION)} FROM curation WHERE bank = ? ORDER BY seq", bank
+        )
+        return {tuple(rest): int(seq) for seq, *rest in found}
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f't."{name}"' for name in names)
+
+
+def _bare(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _values(bank: str, table: ExportTable, names: Iterable[str], row: Row) -> tuple[Any, ...]:
+    told = {**row, "bank": bank}
+    told |= {
+        name: json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
+        for name in table.json
+    }
+    return tuple(told[name] for name in names)

@@ -1,0 +1,291 @@
+"""Claims, facts and their lives in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from holdfast.model.injections import RecordUse
+from holdfast.model.knowledge import (
+    Claim,
+    ClaimKind,
+    EvidenceKind,
+    Fact,
+    FactEvidence,
+    FactKind,
+    Review,
+    ReviewState,
+    StatusChange,
+    Validity,
+)
+from holdfast.model.query import Passage
+from holdfast.model.records import Turn
+from holdfast.model.trust import Status, Trust
+from holdfast.store.protocol.facts import DerivedKnowledge
+from holdfast.store.sql import labels
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.runner import StatementRunner, marks_for, portions
+from holdfast.store.sqlite.connection import translated
+
+CLAIM = (
+    "bank, id, session, exchange, turn, seq, time, kind, text, trust, by_person, status, changed, "
+    "because, share, told, problem, signature, attempts, files"
+)
+FACT = (
+    "bank, id, kind, content, confidence, trust, problem, attempts, contradictions, "
+    "last_validated, status, since, until, learned, evidence, against, supersedes, superseded_by, "
+    "files"
+)
+REVIEW = 'bank, id, kind, target, reason, opened, evidence, state, decided, "by"'
+_LISTS = ("evidence", "against", "supersedes", "files")
+_AT_ONCE = 250
+
+
+def _list(values: Iterable[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+
+
+def claim_row(claim: Claim) -> rows.Row:
+    """`CLAIM`."""
+    c = claim
+    return (
+        c.bank, c.id, c.session, c.exchange, c.turn, c.seq, c.time, c.kind.value, c.text,
+        c.trust.value, int(c.by_person), c.status.value, c.changed, c.because, c.share, c.told,
+        c.problem, c.signature, c.attempts, _list(c.files),
+    )  # fmt: skip
+
+
+def claim_of(row: rows.Row) -> Claim:
+    """`CLAIM`."""
+    fields: dict[str, Any] = dict(zip(CLAIM.split(", "), row, strict=True))
+    fields["kind"] = ClaimKind(fields["kind"])
+    fields["trust"] = Trust(fields["trust"])
+    fields["status"] = Status(fields["status"])
+    fields["by_person"] = bool(fields["by_person"])
+    fields["files"] = tuple(json.loads(fields["files"]))
+    return Claim(**fields)
+
+
+def fact_row(fact: Fact) -> rows.Row:
+    """`FACT`."""
+    f = fact
+    return (
+        f.bank, f.id, f.kind.value, f.content, f.confidence, f.trust.value, f.problem, f.attempts,
+        f.contradictions, f.last_validated, f.status.value, f.validity.since, f.validity.until,
+        f.validity.learned, _list(f.evidence), _list(f.against), _list(f.supersedes),
+        f.superseded_by, _list(f.files),
+    )  # fmt: skip
+
+
+def fact_of(row: rows.Row) -> Fact:
+    """`FACT`."""
+    fields: dict[str, Any] = dict(zip(FACT.split(", "), row, strict=True))
+    fields["kind"] = FactKind(fields["kind"])
+    fields["trust"] = Trust(fields["trust"])
+    fields["status"] = Status(fields["status"])
+    for name in _LISTS:
+        fields[name] = tuple(json.loads(fields[name]))
+    times = (fields.pop("since"), fields.pop("until"), fields.pop("learned"))
+    return Fact(**fields, validity=Validity(*times))
+
+
+def _review_row(review: Review) -> rows.Row:
+    r = review
+    return (
+        r.bank, r.id, r.kind, r.target, r.reason, r.opened, _list(r.evidence), r.state.value,
+        r.decided, r.by,
+    )  # fmt: skip
+
+
+def _review_of(row: rows.Row) -> Review:
+    bank, id, kind, target, reason, opened, evidence, state, decided, by, advice = row
+    names = tuple(json.loads(evidence))
+    verdict = ReviewState(state)
+    return Review(bank, id, kind, target, reason, opened, names, verdict, decided, by, advice or "")
+
+
+class FactReader(StatementRunner):
+    """What can be asked about claims and facts."""
+
+    def claims(self, bank: str, session: str = "", turns: Sequence[str] = ()) -> list[Claim]:
+        found: list[rows.Row] = []
+        for start in range(0, max(1, len(turns)), _AT_ONCE):
+            some = turns[start : start + _AT_ONCE]
+            where = "AND session = ?" * bool(session)
+            where += f" AND turn IN ({marks_for(some)})" * bool(some)
+            found += self._all(
+                f"SELECT {CLAIM} FROM claim WHERE bank = ? {where} ORDER BY time, seq, id",
+                *(bank, *([session] * bool(session)), *some),
+            )
+        return [claim_of(row) for row in found]
+
+    def facts(self, bank: str | None) -> list[Fact]:
+        where, values = self._in_bank(bank)
+        found = self._all(
+            f"SELECT {FACT} FROM fact WHERE {where} ORDER BY learned DESC, id", *values
+        )
+        return [fact_of(row) for row in found]
+
+    def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[StatusChange]:
+        found: list[rows.Row] = []
+        for some in portions(names, _AT_ONCE):
+            found += self._all(
+                "SELECT kind, id, time, status, because FROM status_period WHERE bank = ? AND "
+                "(kind, id) IN "
+                f"(VALUES {', '.join('(?, ?)' for _ in some)}) ORDER BY time",
+                *(bank, *(part for name in some for part in name)),
+            )
+        return [_life_of(row) for row in found]
+
+    def fact_evidence(self, bank: str, fact: str) -> list[FactEvidence]:
+        found = self._all(
+            "SELECT fact, time, uri, how FROM fact_evidence WHERE bank = ? AND fact = ? "
+            "ORDER BY time, uri",
+            *(bank, fact),
+        )
+        return [FactEvidence(fact, time, uri, EvidenceKind(how)) for fact, time, uri, how in found]
+
+    def facts_stated_in(self, bank: str, uri: str) -> list[Fact]:
+        found = self._all(
+            f"SELECT {FACT} FROM fact WHERE bank = ? AND id IN (SELECT fact FROM fact_evidence "
+            "WHERE bank = ? AND uri = ? AND how IN ('stated', 'remembered')) ORDER BY id",
+            *(bank, bank, uri),
+        )
+        return [fact_of(row) for row in found]
+
+    def uses(self, bank: str) -> list[RecordUse]:
+        found = self._all(
+            "SELECT record, session, turn, time FROM record_use WHERE bank = ? AND (turn = '' OR "
+            "EXISTS "
+            "(SELECT 1 FROM visible_turn WHERE visible_turn.bank = record_use.bank AND "
+            "visible_turn.id = turn)) "
+            "ORDER BY time, turn, record",
+            bank,
+        )
+        return [RecordUse(*row) for row in found]
+
+    def reviews(self, bank: str | None) -> list[Review]:
+        where, values = self._in_bank(bank)
+        found = self._all(
+            f"SELECT {REVIEW}, (SELECT text FROM review_advice WHERE review_advice.bank = "
+            "review.bank "
+            f"AND review_advice.review = review.id) FROM review WHERE {where} ORDER BY opened, id",
+            *values,
+        )
+        return [_review_of(row) for row in found]
+
+    def dropped_claims(self, bank: str | None) -> dict[str, int]:
+        where, values = self._in_bank(bank)
+        found = self._all(
+            f"SELECT reason, sum(claims) FROM dropped_claim_count WHERE {where} GROUP BY reason "
+            "ORDER BY 1",
+            *values,
+        )
+        return dict(found)
+
+
+def _life_of(row: rows.Row) -> StatusChange:
+    kind, id, time, status, because = row
+    return StatusChange(kind, id, time, Status(status), because)
+
+
+class FactWriter(FactReader):
+    """The ways in; a mixin of what can put passages."""
+
+    def put_passages(self, passages: Sequence[Passage]) -> None:
+        """Add passages."""
+        raise NotImplementedError
+
+    def put_claim(self, claim: Claim) -> None:
+        """Keep a claim."""
+        self._run(
+            f"INSERT OR REPLACE INTO claim ({CLAIM}) VALUES ({rows.marks(CLAIM)})",
+            *claim_row(claim),
+        )
+
+    def put_knowledge(self, bank: str, knowledge: DerivedKnowledge) -> None:
+        self._put_facts(bank, knowledge)
+        for table in ("status_period", "fact_evidence", "review", "dropped_claim_count"):
+            self._run(f"DELETE FROM {table} WHERE bank = ?", bank)
+        self._run_many(
+            "INSERT OR IGNORE INTO status_period VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (bank, life.kind, life.id, life.time, life.status.value, life.because)
+                for life in knowledge.lives
+            ],
+        )
+        self._run_many(
+            "INSERT OR IGNORE INTO fact_evidence VALUES (?, ?, ?, ?, ?)",
+            [(bank, b.fact, b.time, b.uri, b.how.value) for b in knowledge.bearings],
+        )
+        self._run_many(
+            f"INSERT INTO review ({REVIEW}) VALUES ({rows.marks(REVIEW)})",
+            [_review_row(review) for review in knowledge.reviews],
+        )
+        self._run_many(
+            "INSERT INTO dropped_claim_count VALUES (?, ?, ?)",
+            [(bank, reason, number) for reason, number in knowledge.dropped if number],
+        )
+
+    def _put_facts(self, bank: str, knowledge: DerivedKnowledge) -> None:
+        """Write what is new or other than it was, so that the index is left alone else."""
+        found = self._all(f"SELECT {FACT} FROM fact WHERE bank = ?", bank)
+        held = {row[1]: tuple(row) for row in found}
+        bodies = self._all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'fact'", bank
+        )
+        told = {row[2]: rows.passage_of(row) for row in bodies}
+        wanted = {known.fact.id: known for known in knowledge.facts}
+        for id in held.keys() - wanted.keys():
+            self._run("DELETE FROM fact WHERE bank = ? AND id = ?", bank, id)
+        for id in told.keys() - wanted.keys():
+            self._hide_fact(bank, id)
+        for id, known in wanted.items():
+            row = fact_row(known.fact)
+            if held.get(id) != row:
+                self._run(f"INSERT OR REPLACE INTO fact ({FACT}) VALUES ({rows.marks(FACT)})", *row)
+            if told.get(id) != known.passage:
+                self._hide_fact(bank, id)
+                if known.passage is not None:
+                    self.put_passages([known.passage])
+                    labels.put(self._run, known.fact)
+
+    def _hide_fact(self, bank: str, id: str) -> None:
+        """Neither words nor labels lead to it."""
+        for table in ("passage", "record_labels"):
+            self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = 'fact' AND id = ?", bank, id)
+
+    def tool_calls_matching(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
+        if not words:
+            return
+        held = " OR ".join("instr(action, ?) > 0 OR instr(target, ?) > 0" for _ in words)
+        with translated(self._path):
+            for row in self._connection.execute(
+                f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND tool IS NOT NULL "
+                f"AND ({held}) ORDER BY time, session, seq",
+                (bank, *(word for word in words for _ in range(2))),
+            ):
+                yield rows.turn_of(row)
+
+    def put_uses(self, bank: str, uses: Iterable[RecordUse]) -> None:
+        self._run_many(
+            "INSERT OR IGNORE INTO record_use VALUES (?, ?, ?, ?, ?)",
+            [(bank, *use) for use in uses],
+        )
+
+    def drop_uses(self, bank: str, record: str, session: str) -> None:
+        self._run(
+            "DELETE FROM record_use WHERE bank = ? AND record = ? AND session = ? AND turn = ''",
+            *(bank, record, session),
+        )
+
+    def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
+        self._run(
+            "INSERT OR REPLACE INTO review_advice VALUES (?, ?, ?, ?, ?)",
+            bank,
+            review,
+            time,
+            model,
+            text,
+        )

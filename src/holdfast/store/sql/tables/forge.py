@@ -1,0 +1,237 @@
+"""Pulls, issues, remarks, accounts and cursors of forges, in SQLite."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from holdfast.model.corrections import corrected_remark, corrected_thread
+from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, Thread
+from holdfast.model.query import Passage, RecordFilter
+from holdfast.model.uris import parse_uri
+from holdfast.store.protocol.forge import ForgeRepository
+from holdfast.store.sql import labels
+from holdfast.store.sql.rows import forge as forge_rows
+from holdfast.store.sql.rows import records
+from holdfast.store.sql.runner import marks_for, portions
+from holdfast.store.sql.tables.curation import CurationReader, CurationWriter
+
+Made = Callable[[records.Row], Any]
+FINDABLE: dict[str, tuple[str, str, Made]] = {
+    "pull": ("visible_pull", forge_rows.PULL, forge_rows.pull_of),
+    "issue": ("visible_issue", forge_rows.ISSUE, forge_rows.issue_of),
+    "remark": ("visible_remark", forge_rows.REMARK, forge_rows.remark_of),
+}
+NUMBERED = ("pull", "issue")
+
+
+class ForgeReader(CurationReader):
+    """What can be asked about forges."""
+
+    def forge_repositories(self, bank: str | None = None) -> list[ForgeRepository]:
+        where, values = self._in_bank(bank)
+        found = self._all(
+            f"SELECT bank, repo, cursors, tags, read_at FROM followed_repository WHERE {where} "
+            "ORDER BY bank, repo",
+            *values,
+        )
+        return [ForgeRepository(b, r, json.loads(c), json.loads(t), at) for b, r, c, t, at in found]
+
+    def threads_by_number(self, bank: str, number: int) -> list[Thread]:
+        return [one for word in NUMBERED for one in self.by_number(bank, word, number)]
+
+    def by_number(self, bank: str | None, word: str, number: int, limit: int = 5) -> list[Thread]:
+        """The pulls, or the issues, of a number."""
+        where, values = self._in_bank(bank)
+        return self._threads(
+            word, f"{where} AND number = ? ORDER BY id LIMIT ?", *values, number, limit
+        )
+
+    def _threads(self, word: str, where: str, *values: object) -> list[Thread]:
+        table, columns, make = FINDABLE[word]
+        found = self._all(f"SELECT {columns} FROM {table} WHERE {where}", *values)
+        told = [self._as_said(make(row)) for row in found]
+        return [thread for thread in told if not isinstance(thread, Remark)]
+
+    def _pulls(self, where: str, *values: object) -> list[Pull]:
+        found = self._threads("pull", where, *values)
+        return [pull for pull in found if isinstance(pull, Pull)]
+
+    def _as_said(self, record: Thread | Remark) -> Thread | Remark:
+        """In the words of its correction, where there is one."""
+        known = self.curation_state(record.bank, _word(record), record.id)
+        if known is None or not known.text:
+            return record
+        if isinstance(record, Remark):
+            return corrected_remark(record, known.text)
+        return corrected_thread(record, known.text)
+
+    def remarks(self, bank: str, thread: str) -> list[Remark]:
+        found = self._all(
+            f"SELECT {forge_rows.REMARK} FROM visible_remark WHERE bank = ? AND thread = ? "
+            "ORDER BY time, id",
+            *(bank, thread),
+        )
+        told = [self._as_said(forge_rows.remark_of(row)) for row in found]
+        return [remark for remark in told if isinstance(remark, Remark)]
+
+    def thread_passages(self, bank: str, thread: str) -> list[Passage]:
+        named = parse_uri(thread)
+        if named is None or named.kind not in NUMBERED:
+            return []
+        seen = FINDABLE[named.kind][0]
+        found = self._all(
+            f"SELECT {records.PASSAGE} FROM passage WHERE bank = ? AND kind = ? "
+            f"AND id = (SELECT id FROM {seen} WHERE bank = ? AND id = ?) "
+            f"UNION ALL SELECT {records.PASSAGE} FROM passage WHERE bank = ? AND kind = 'remark' "
+            "AND id IN (SELECT id FROM visible_remark WHERE bank = ? AND thread = ?) "
+            "ORDER BY time, id",
+            *(bank, named.kind, bank, named.id, bank, bank, thread),
+        )
+        return [records.passage_of(row) for row in found]
+
+    def pulls_with_commit(self, bank: str, commit: str) -> list[Pull]:
+        return self._pulls(
+            'bank = ? AND id IN (SELECT pull FROM pull_commit WHERE bank = ? AND "commit" = ?) '
+            "ORDER BY number, id",
+            *(bank, bank, commit),
+        )
+
+    def pulls_fixing(self, bank: str, issue: int) -> list[Pull]:
+        return self._pulls(
+            "bank = ? AND fixes <> '[]' AND EXISTS (SELECT 1 FROM json_each(fixes) "
+            "WHERE CAST(value AS INTEGER) = ?) ORDER BY number, id",
+            *(bank, issue),
+        )
+
+    def pulls_touching(self, bank: str | None, filter: RecordFilter, limit: int = 20) -> list[Pull]:
+        where, values = self._in_bank(bank)
+        banks = [
+            id for (id,) in self._all(f"SELECT DISTINCT bank FROM pull WHERE {where}", *values)
+        ]
+        named = [
+            (one, id)
+            for one in banks
+            for _, id in labels.bearers(self._all, one, filter, limit, ("pull",))
+        ]
+        found = [p for one, id in named for p in self._pulls("bank = ? AND id = ?", one, id)]
+        found.sort(key=lambda pull: (pull.id, pull.bank))
+        return sorted(found, key=lambda pull: pull.time, reverse=True)[:limit]
+
+    def commits_mentioning(self, bank: str, number: int) -> list[str]:
+        like = f"%#{number}%"
+        found = self._all(
+            "SELECT id, subject || ' ' || body FROM visible_commit "
+            "WHERE bank = ? AND (subject LIKE ? OR body LIKE ?) ORDER BY id",
+            *(bank, like, like),
+        )
+        named = re.compile(rf"(?<![\w/#])#{number}(?!\d)")
+        return [id for id, text in found if named.search(text)]
+
+    def logins(self, bank: str) -> list[ForgeAccount]:
+        found = self._all(
+            "SELECT login, name, email FROM forge_login WHERE bank = ? ORDER BY login", bank
+        )
+        return [ForgeAccount(*row) for row in found]
+
+
+class ForgeWriter(ForgeReader, CurationWriter):
+    """The ways in."""
+
+    def known_threads(self, bank: str, kind: str, ids: Sequence[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for some in portions(ids):
+            where = f"bank = ? AND id IN ({marks_for(some)})"
+            sql = f"SELECT id, updated FROM {_table(kind)} WHERE {where}"
+            found.update(self._all(sql, bank, *some))
+        return found
+
+    def thread(self, bank: str, kind: str, id: str) -> Thread | None:
+        _, columns, make = FINDABLE[kind]
+        row = self._one(f"SELECT {columns} FROM {_table(kind)} WHERE bank = ? AND id = ?", bank, id)
+        return make(row) if row else None
+
+    def remark(self, bank: str, id: str) -> Remark | None:
+        row = self._one(
+            f"SELECT {forge_rows.REMARK} FROM remark WHERE bank = ? AND id = ?", bank, id
+        )
+        return forge_rows.remark_of(row) if row else None
+
+    def all_remarks(self, bank: str, thread: str) -> list[Remark]:
+        found = self._all(
+            f"SELECT {forge_rows.REMARK} FROM remark WHERE bank = ? AND thread = ? "
+            "ORDER BY time, id",
+            *(bank, thread),
+        )
+        return [forge_rows.remark_of(row) for row in found]
+
+    def put_thread(self, thread: Thread, passage: Passage | None) -> bool:
+        before = self.thread(thread.bank, _word(thread), thread.id)
+        if before == thread:
+            return False
+        self._put_forged(thread, passage)
+        if isinstance(thread, Pull):
+            self._run("DELETE FROM pull_commit WHERE bank = ? AND pull = ?", thread.bank, thread.id)
+            commits = dict.fromkeys(filter(None, (*thread.commits, thread.merge)))
+            self._run_many(
+                "INSERT OR IGNORE INTO pull_commit VALUES (?, ?, ?)",
+                [(thread.bank, commit, thread.id) for commit in commits],
+            )
+        return True
+
+    def put_remark(self, remark: Remark, passage: Passage | None) -> bool:
+        if self.remark(remark.bank, remark.id) == remark:
+            return False
+        self._put_forged(remark, passage)
+        return True
+
+    def _put_forged(self, record: Thread | Remark, passage: Passage | None) -> None:
+        columns = FINDABLE[_word(record)][1]
+        self._run(
+            f"INSERT OR REPLACE INTO {_word(record)} ({columns}) VALUES ({records.marks(columns)})",
+            *forge_rows.row_of(record),
+        )
+        self.put_passage(record, passage)
+        self.mark_changed(record.bank, "")
+
+    def put_logins(self, bank: str, logins: Iterable[ForgeAccount]) -> None:
+        self._run_many(
+            "INSERT OR IGNORE INTO forge_login VALUES (?, ?, ?, ?)",
+            [(bank, *one) for one in logins],
+        )
+
+    def put_forge_repository(self, followed: ForgeRepository) -> None:
+        f = followed
+        self._run(
+            "INSERT OR REPLACE INTO followed_repository VALUES (?, ?, ?, ?, ?)",
+            *(f.bank, f.repo, json.dumps(dict(f.cursors)), json.dumps(dict(f.tags)), f.read_at),
+        )
+
+    def erase_forged(self, bank: str, word: str, id: str) -> None:
+        """Remove a pull, an issue or a remark; not what stands under it."""
+        self._run(f"DELETE FROM {_table(word)} WHERE bank = ? AND id = ?", bank, id)
+        if word == "pull":
+            self._run("DELETE FROM pull_commit WHERE bank = ? AND pull = ?", bank, id)
+        for beside in ("passage", "record_labels", "curation_state", "hidden_record"):
+            self._run(
+                f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", bank, word, id
+            )
+        # Who nobody is any more need not be known.
+        self._run(
+            "DELETE FROM forge_login WHERE bank = ? AND login NOT IN (SELECT author FROM pull "
+            "WHERE bank = ? UNION SELECT author FROM remark WHERE bank = ?)",
+            *(bank, bank, bank),
+        )
+
+
+def _word(record: Thread | Remark) -> str:
+    return (
+        "pull" if isinstance(record, Pull) else "issue" if isinstance(record, Issue) else "remark"
+    )
+
+
+def _table(word: str) -> str:
+    """The table of a kind; no other name gets into a statement."""
+    return {"pull": "pull", "issue": "issue", "remark": "remark"}[word]

@@ -1,0 +1,375 @@
+"""The graph of entities in SQLite: records, spellings, mentions, and what these come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from holdfast.model.graph import Entity, MentionRole, Node, ProvenAlias, SpellingSource
+from holdfast.model.query import Passage
+from holdfast.store.protocol.graph import (
+    DatedAlias,
+    GraphEntity,
+    GraphMention,
+    GraphRecord,
+    ResolvedEntity,
+    Spelling,
+)
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.runner import StatementRunner, marks_for, portions
+from holdfast.store.sql.tables.progress import StageProgress
+
+STAGE = "entities"
+_KNOWN = "entity.number, entity.id, entity.name, entity.mentions, entity.kind"
+_PLACE = "number, kind, id, session, time"
+_PASSAGE = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+# From an exchange to what was retained of it, and to the opinions that were stated in it.
+_WITHIN = (
+    "ON own.bank = x.bank AND own.session = x.session "
+    "AND own.seq BETWEEN x.first_seq AND x.last_seq"
+)
+_RESTING = (
+    f"CROSS JOIN memory_occurrence AS own {_WITHIN} "
+    "CROSS JOIN retained_memory AS m ON m.bank = own.bank AND m.key = own.key",
+    f"CROSS JOIN stance AS own {_WITHIN} CROSS JOIN opinion AS m "
+    "ON m.bank = own.bank AND m.target = own.target AND m.aspect = own.aspect",
+)
+
+
+class GraphReader(StatementRunner):
+    """What can be asked of the graph."""
+
+    def entities(self, bank: str | None, limit: int = 100) -> list[Entity]:
+        where, values = self._in_bank(bank)
+        found = self._all(
+            f"SELECT {rows.ENTITY} FROM entity WHERE {where} "
+            "ORDER BY mentions DESC, name, id, bank LIMIT ?",
+            *values,
+            limit,
+        )
+        return [rows.entity_of(row) for row in found]
+
+    def entity(self, bank: str, id: str) -> GraphEntity | None:
+        row = self._one(
+            f"SELECT {_KNOWN} FROM entity WHERE bank = ? AND (id = ? OR number IN "
+            "(SELECT entity FROM entity_spelling WHERE bank = ? AND id = ?)) ORDER BY id <> ? "
+            "LIMIT 1",
+            *(bank, id, bank, id, id),
+        )
+        return GraphEntity(*row) if row else None
+
+    def entities_by_spelling(self, bank: str, keys: Sequence[str]) -> list[tuple[str, GraphEntity]]:
+        found: list[tuple[str, GraphEntity]] = []
+        for some in portions(keys):
+            found += [
+                (row[0], GraphEntity(*row[1:]))
+                for row in self._all(
+                    f"SELECT DISTINCT key, {_KNOWN} FROM entity_spelling JOIN entity "
+                    "ON entity.number = entity_spelling.entity WHERE entity_spelling.bank = ? "
+                    f"AND key IN ({marks_for(some)}) ORDER BY key, entity.id",
+                    bank,
+                    *some,
+                )
+            ]
+        return found
+
+    def spelling_id(self, bank: str, id: str, text: str) -> str | None:
+        row = self._one(
+            "SELECT entity_spelling.id FROM entity_spelling JOIN entity ON entity.number = "
+            "entity_spelling.entity "
+            "WHERE entity_spelling.bank = ? AND entity.id = ? AND text = ? ORDER BY sort LIMIT 1",
+            *(bank, id, text),
+        )
+        return row[0] if row else None
+
+    def entities_by_number(self, bank: str, entities: Sequence[int]) -> list[GraphEntity]:
+        found: list[GraphEntity] = []
+        for some in portions(entities):
+            rows_of = self._all(
+                f"SELECT {_KNOWN} FROM entity WHERE number IN ({marks_for(some)}) AND +bank = ?",
+                *some,
+                bank,
+            )
+            found += [GraphEntity(*row) for row in rows_of]
+        return found
+
+    def mentions_of(self, bank: str, entity: int, limit: int) -> list[GraphMention]:
+        spellings = self._all(
+            "SELECT number FROM entity_spelling WHERE entity = ? AND +bank = ?", entity, bank
+        )
+        latest: dict[int, tuple[str, int]] = {}
+        for (spelling,) in spellings:
+            for node, time, parts in self._all(
+                "SELECT node, time, parts FROM entity_mention WHERE spelling = ? "
+                "ORDER BY time DESC, node LIMIT ?",
+                spelling,
+                limit,
+            ):
+                latest[node] = (time, parts | latest.get(node, ("", 0))[1])
+        ordered = sorted(latest.items(), key=lambda item: item[1][0], reverse=True)[:limit]
+        return [GraphMention(entity, node, MentionRole(parts)) for node, (_, parts) in ordered]
+
+    def mentions_in(self, bank: str, nodes: Sequence[int]) -> list[GraphMention]:
+        found: list[GraphMention] = []
+        for some in portions(nodes):
+            raw = self._all(
+                "SELECT entity, node, parts FROM entity_mention JOIN entity_spelling "
+                "ON entity_spelling.number = entity_mention.spelling "
+                f"WHERE node IN ({marks_for(some)}) AND entity > 0 AND +bank = ? "
+                "ORDER BY node, entity",
+                *some,
+                bank,
+            )
+            for (entity, node), same in groupby(raw, key=lambda row: row[:2]):
+                parts = MentionRole.MENTIONED
+                for row in same:
+                    parts |= MentionRole(row[2])
+                found.append(GraphMention(entity, node, parts))
+        return found
+
+    def cooccurring_entities(
+        self, bank: str, entity: int, limit: int = 20
+    ) -> list[tuple[GraphEntity, int]]:
+        found = self._all(
+            f"SELECT {_KNOWN}, count(DISTINCT other.node) AS n FROM entity_mention AS own "
+            "JOIN entity_mention AS other ON other.node = own.node "
+            "JOIN entity_spelling ON entity_spelling.number = other.spelling "
+            "JOIN entity ON entity.number = entity_spelling.entity "
+            "WHERE own.spelling IN (SELECT number FROM entity_spelling WHERE entity = ? AND "
+            "+bank = ?) "
+            f"AND entity_spelling.entity <> ? GROUP BY {_KNOWN} "
+            "ORDER BY n DESC, entity.mentions, entity.id LIMIT ?",
+            *(entity, bank, entity, limit),
+        )
+        return [(GraphEntity(*row[:-1]), row[-1]) for row in found]
+
+    def graph_records(self, bank: str, nodes: Sequence[int]) -> list[GraphRecord]:
+        found: list[GraphRecord] = []
+        for some in portions(nodes):
+            rows_of = self._all(
+                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({marks_for(some)}) AND +bank "
+                "= ?",
+                *some,
+                bank,
+            )
+            found += [GraphRecord(*row) for row in rows_of]
+        return found
+
+    def graph_record(self, bank: str, kind: str, id: str) -> GraphRecord | None:
+        row = self._one(
+            f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND kind = ? AND id = ?",
+            bank,
+            kind,
+            id,
+        )
+        return GraphRecord(*row) if row else None
+
+    def graph_records_around(self, bank: str, place: GraphRecord, each: int) -> list[GraphRecord]:
+        found: list[GraphRecord] = []
+        at = (bank, place.time, place.kind, place.id)
+        for sign, order in (("<", "DESC"), (">", "ASC")):
+            rows_of = self._all(
+                f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND (time, kind, id) {sign} (?, "
+                "?, ?) "
+                f"AND time <> '' ORDER BY time {order}, kind {order}, id {order} LIMIT ?",
+                *at,
+                each,
+            )
+            found += [GraphRecord(*row) for row in rows_of]
+        return found
+
+    def graph_size(self, bank: str, most: int) -> int:
+        row = self._one(
+            "SELECT count(*) FROM (SELECT 1 FROM graph_node WHERE bank = ? LIMIT ?)", bank, most
+        )
+        return row[0] if row else 0
+
+    def node_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+        found: list[tuple[int, Passage]] = []
+        for some in portions(nodes):
+            rows_of = self._all(
+                f"SELECT graph_node.number, {_PASSAGE} FROM graph_node CROSS JOIN passage "
+                "ON passage.bank = graph_node.bank AND passage.kind = graph_node.kind "
+                f"AND passage.id = graph_node.id WHERE graph_node.number IN ({marks_for(some)}) "
+                "AND +graph_node.bank = ?",
+                *some,
+                bank,
+            )
+            found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
+        return found
+
+    def node_memory_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
+        found: list[tuple[int, Passage]] = []
+        for some in portions(nodes):
+            for resting in _RESTING:
+                rows_of = self._all(
+                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node CROSS JOIN "
+                    "exchange AS x "
+                    f"ON x.bank = graph_node.bank AND x.id = graph_node.id {resting} CROSS JOIN "
+                    "passage "
+                    "ON passage.bank = graph_node.bank AND passage.kind = 'memory' "
+                    f"AND passage.id = m.id WHERE graph_node.number IN ({marks_for(some)}) "
+                    "AND graph_node.kind = 'exchange' AND +graph_node.bank = ? ORDER BY 1, "
+                    "passage.id",
+                    *some,
+                    bank,
+                )
+                found += [(row[0], rows.passage_of(row[1:])) for row in rows_of]
+        return found
+
+
+class GraphWriter(GraphReader, StageProgress):
+    """The ways in."""
+
+    def node_hashes(self, bank: str, session: str) -> dict[tuple[str, str], str]:
+        found = self._all(
+            "SELECT kind, id, hash FROM graph_node WHERE bank = ? AND session = ?", bank, session
+        )
+        return {(kind, id): hash for kind, id, hash in found}
+
+    def passage_hashes(self, bank: str) -> list[tuple[str, str, str, str]]:
+        found = self._all(
+            "SELECT kind, id, time, hash FROM passage WHERE bank = ? AND session = '' "
+            "ORDER BY kind, id",
+            bank,
+        )
+        return [tuple(row) for row in found]  # pyright: ignore[reportReturnType]
+
+    def put_nodes(self, bank: str, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self.drop_nodes(bank, [(node.kind, node.id)])
+            number = self._run(
+                "INSERT INTO graph_node (bank, kind, id, session, time, hash) VALUES (?, ?, ?, "
+                "?, ?, ?)",
+                *(bank, node.kind, node.id, node.session, node.time, node.hash),
+            ).lastrowid
+            mentions = [m._replace(text=rows.text(m.text)) for m in node.mentions]
+            self._run_many(
+                "INSERT OR IGNORE INTO entity_spelling (bank, sort, text, key, id) VALUES (?, ?, "
+                "?, ?, ?)",
+                [(bank, m.sort.value, m.text, rows.text(m.key), m.id) for m in mentions],
+            )
+            self._run_many(
+                "INSERT INTO entity_mention SELECT number, ?, ?, ? FROM entity_spelling "
+                "WHERE bank = ? AND sort = ? AND text = ? "
+                "ON CONFLICT (spelling, time, node) DO UPDATE "
+                "SET parts = entity_mention.parts | excluded.parts",
+                [(node.time, number, int(m.parts), bank, m.sort.value, m.text) for m in mentions],
+            )
+            self._run_many(
+                "INSERT OR IGNORE INTO spelling_equivalence VALUES (?, ?, ?, ?)",
+                [(number, s.sort.value, rows.text(s.one), rows.text(s.other)) for s in node.same],
+            )
+
+    def drop_nodes(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
+        for kind, id in names:
+            row = self._one(
+                "SELECT number FROM graph_node WHERE bank = ? AND kind = ? AND id = ?",
+                bank,
+                kind,
+                id,
+            )
+            if row is None:
+                continue
+            self._run(
+                "DELETE FROM entity_mention WHERE (spelling, time, node) IN (SELECT spelling, "
+                "(SELECT time FROM graph_node WHERE number = node), node FROM entity_mention "
+                "WHERE node = ?)",
+                row[0],
+            )
+            self._run("DELETE FROM spelling_equivalence WHERE node = ?", row[0])
+            self._run("DELETE FROM graph_node WHERE number = ?", row[0])
+
+    def spellings(self, bank: str) -> list[Spelling]:
+        found = self._all(
+            "SELECT entity_spelling.number, sort, text, key, entity_spelling.id, count(*), "
+            "count(DISTINCT graph_node.session) FROM entity_spelling "
+            "JOIN entity_mention ON entity_mention.spelling = entity_spelling.number "
+            "JOIN graph_node ON graph_node.number = entity_mention.node "
+            "WHERE entity_spelling.bank = ? GROUP BY entity_spelling.number, sort, text, key, "
+            "entity_spelling.id "
+            "ORDER BY sort, text",
+            bank,
+        )
+        return [Spelling(row[0], SpellingSource(row[1]), *row[2:]) for row in found]
+
+    def proven_aliases(self, bank: str) -> list[DatedAlias]:
+        found = self._all(
+            "SELECT time, sort, one, other FROM graph_node CROSS JOIN spelling_equivalence ON "
+            "spelling_equivalence.node = graph_node.number "
+            "WHERE bank = ? ORDER BY time, kind, id, sort, one, other",
+            bank,
+        )
+        return [
+            DatedAlias(row[0], ProvenAlias(SpellingSource(row[1]), row[2], row[3])) for row in found
+        ]
+
+    def put_entities(self, bank: str, resolved: Iterable[ResolvedEntity]) -> None:
+        self._run(
+            "DELETE FROM entity_spelling WHERE bank = ? AND NOT EXISTS "
+            "(SELECT 1 FROM entity_mention WHERE spelling = entity_spelling.number)",
+            bank,
+        )
+        wanted = list(resolved)
+        counts = self._counts(bank, wanted)
+        new = [_row(one.entity, counts[n]) for n, one in enumerate(wanted)]
+        known = {
+            row[1]: row
+            for row in self._all(f"SELECT {rows.ENTITY} FROM entity WHERE bank = ?", bank)
+        }
+        kept = {row[1]: row for row in new}
+        gone = [(bank, id) for id in known if id not in kept]
+        self._run_many("DELETE FROM entity WHERE bank = ? AND id = ?", gone)
+        self._run_many(
+            f"INSERT INTO entity ({rows.ENTITY}) VALUES ({rows.marks(rows.ENTITY)}) "
+            "ON CONFLICT (bank, id) DO UPDATE SET kind = excluded.kind, name = excluded.name, "
+            "aliases = excluded.aliases, mentions = excluded.mentions",
+            [row for row in new if known.get(row[1]) != row],
+        )
+        numbers = dict(self._all("SELECT id, number FROM entity WHERE bank = ?", bank))
+        was = dict(self._all("SELECT number, entity FROM entity_spelling WHERE bank = ?", bank))
+        now = {s: numbers[one.entity.id] for one in wanted for s in one.spellings}
+        self._run_many(
+            "UPDATE entity_spelling SET entity = ? WHERE number = ?",
+            [(now.get(s, 0), s) for s, entity in was.items() if now.get(s, 0) != entity],
+        )
+
+    def _counts(self, bank: str, wanted: Sequence[ResolvedEntity]) -> list[int]:
+        """In how many records each occurs; only those of several spellings must be counted."""
+        alone = dict(
+            self._all(
+                "SELECT spelling, count(*) FROM entity_spelling "
+                "JOIN entity_mention ON entity_mention.spelling = entity_spelling.number "
+                "WHERE bank = ? GROUP BY spelling",
+                bank,
+            )
+        )
+        counts: list[int] = []
+        for one in wanted:
+            if len(one.spellings) == 1:
+                counts.append(alone.get(one.spellings[0], 0))
+                continue
+            nodes: set[int] = set()
+            for some in portions(one.spellings):
+                nodes.update(
+                    node
+                    for (node,) in self._all(
+                        f"SELECT node FROM entity_mention WHERE spelling IN ({marks_for(some)})",
+                        *some,
+                    )
+                )
+            counts.append(len(nodes))
+        return counts
+
+    def drop_graph(self, bank: str | None = None) -> None:
+        where, values = self._in_bank(bank)
+        of = f"(SELECT number FROM graph_node WHERE {where})"
+        for table in ("entity_mention", "spelling_equivalence"):
+            self._run(f"DELETE FROM {table} WHERE node IN {of}", *values)
+        for table in ("graph_node", "entity_spelling", "entity"):
+            self._run(f"DELETE FROM {table} WHERE {where}", *values)
+        self._run(f"DELETE FROM stage_progress WHERE {where} AND stage = ?", *values, STAGE)
+
+
+def _row(entity: Entity, mentions: int) -> rows.Row:
+    return (*rows.entity_row(entity)[:-1], mentions)

@@ -1,0 +1,170 @@
+"""The cost ledger, pauses, and what models made, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.model.model_calls import CallOutcome, ModelCall, ModelSummary, ServicePause, Spending
+from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
+from holdfast.store.sql.rows import records
+from holdfast.store.sql.runner import StatementRunner
+
+_CALL = (
+    "bank, id, time, session, operation, service, model, tokens_in, tokens_out, tokens_cached, "
+    "usd, ms, attempt, outcome, problem"
+)
+_SUMMARY = "bank, hash, version, kind, record, last_seq, model, time, content, problem"
+_SUMS = (
+    "count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
+    "coalesce(sum(tokens_cached), 0), coalesce(sum(usd), 0.0), "
+    "coalesce(sum(CASE WHEN usd IS NULL AND tokens_in + tokens_out > 0 THEN 1 ELSE 0 END), 0), "
+    "coalesce(sum(CASE WHEN outcome IN ('done', 'open') THEN 0 ELSE 1 END), 0)"
+)
+# Whether nothing was made of a record `r`, as far as it reaches, by this version.
+_UNTRIED = (
+    "r.author = '' AND NOT EXISTS (SELECT 1 FROM model_summary WHERE model_summary.bank = r.bank "
+    "AND model_summary.record = r.id AND model_summary.last_seq >= {last} AND "
+    "model_summary.version >= ?)"
+)
+
+
+class ModelCalls(StatementRunner):
+    """What is kept of model services."""
+
+    def reserve_call(self, call: ModelCall) -> None:
+        self._run(
+            f"INSERT INTO model_call ({_CALL}) VALUES ({records.marks(_CALL)})", *_call_row(call)
+        )
+
+    def record_call_result(self, call: ModelCall) -> None:
+        columns = _CALL.split(", ")[2:]
+        settled = ", ".join(f"{name} = ?" for name in columns)
+        self._run(
+            f"UPDATE model_call SET {settled} WHERE bank = ? AND id = ?",
+            *_call_row(call)[2:],
+            call.bank,
+            call.id,
+        )
+
+    def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spending:
+        own, values = "", tuple[str, ...]()
+        if session:
+            own, values = " AND bank = ? AND session = ?", (bank, session)
+        row = self._one(f"SELECT {_SUMS} FROM model_call WHERE time >= ?{own}", since, *values)
+        return Spending(*row) if row else Spending()
+
+    def spending_by_day(self, since: str = "") -> list[DailySpending]:
+        found = self._all(
+            f"SELECT substr(time, 1, 10), operation, service, model, {_SUMS} FROM model_call "
+            "WHERE time >= ? GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4",
+            since,
+        )
+        return [
+            DailySpending(day, what, by, model, Spending(*sums))
+            for day, what, by, model, *sums in found
+        ]
+
+    def failed_calls(self, limit: int = 5) -> list[ModelCall]:
+        found = self._all(
+            f"SELECT {_CALL} FROM model_call WHERE problem <> '' ORDER BY time DESC, id LIMIT ?",
+            limit,
+        )
+        return [call_of(row) for row in found]
+
+    def paused_services(self) -> list[ServicePause]:
+        return [
+            ServicePause(*row) for row in self._all("SELECT * FROM service_pause ORDER BY service")
+        ]
+
+    def pause_service(self, pause: ServicePause) -> None:
+        self._run(
+            "INSERT OR REPLACE INTO service_pause VALUES (?, ?, ?, ?, ?)",
+            pause.service,
+            pause.until,
+            pause.attempts,
+            pause.problem,
+            pause.since,
+        )
+
+    def resume_service(self, service: str) -> None:
+        self._run("DELETE FROM service_pause WHERE service = ?", service)
+
+    def put_summary(self, summary: ModelSummary, session: str, first: int) -> None:
+        s = summary
+        self._run(
+            f"INSERT OR IGNORE INTO model_summary ({_SUMMARY}) VALUES ({records.marks(_SUMMARY)})",
+            s.bank,
+            s.hash,
+            s.version,
+            s.kind,
+            s.record,
+            s.last_seq,
+            s.model,
+            s.time,
+            s.content,
+            s.problem,
+        )
+        if s.content:
+            self._run(
+                "INSERT INTO stale_session VALUES (?, ?, ?) "
+                "ON CONFLICT (bank, session) "
+                "DO UPDATE SET first_seq = min(stale_session.first_seq, excluded.first_seq)",
+                s.bank,
+                session,
+                first,
+            )
+
+    def summary(self, bank: str, hash: str) -> ModelSummary | None:
+        row = self._one(
+            f"SELECT {_SUMMARY} FROM model_summary WHERE bank = ? AND hash = ? AND content <> '' "
+            "ORDER BY version DESC LIMIT 1",
+            bank,
+            hash,
+        )
+        return ModelSummary(*row) if row else None
+
+    def summary_attempted(self, bank: str, hash: str, version: int) -> bool:
+        return self._is_there(
+            "SELECT 1 FROM model_summary WHERE bank = ? AND hash = ? AND version = ?",
+            bank,
+            hash,
+            version,
+        )
+
+    def has_summaries(self, bank: str) -> bool:
+        return self._is_there("SELECT 1 FROM model_summary WHERE bank = ? LIMIT 1", bank)
+
+    def _is_there(self, sql: str, *values: object) -> bool:
+        return self._one(sql, *values) is not None
+
+    def unsummarised_sessions(
+        self, since: str, version: int, limit: int = 50
+    ) -> list[UnsummarisedSession]:
+        reach = "(SELECT max(last_seq) FROM exchange WHERE bank = r.bank AND session = r.session)"
+        found = self._all(
+            "SELECT bank, id FROM session AS s WHERE ended >= ? AND parent = '' AND subagent = '' "
+            "AND (EXISTS (SELECT 1 FROM exchange AS r WHERE r.bank = s.bank AND r.session = s.id "
+            f"AND r.status <> 'verified' AND {_UNTRIED.format(last='r.last_seq')}) "
+            "OR EXISTS (SELECT 1 FROM digest AS r WHERE r.bank = s.bank AND r.session = s.id "
+            f"AND {_UNTRIED.format(last=reach)})) ORDER BY ended DESC, id LIMIT ?",
+            since,
+            version,
+            version,
+            limit,
+        )
+        return [UnsummarisedSession(*row) for row in found]
+
+
+def call_of(row: Sequence[Any]) -> ModelCall:
+    """A row of the ledger as what it is."""
+    *plain, outcome, problem = row
+    return ModelCall(*plain, outcome=CallOutcome(outcome), problem=problem)
+
+
+def _call_row(call: ModelCall) -> tuple[Any, ...]:
+    c = call
+    return (
+        c.bank, c.id, c.time, c.session, c.operation, c.service, c.model, c.tokens_in,
+        c.tokens_out, c.tokens_cached, c.usd, c.ms, c.attempt, c.outcome.value, c.problem,
+    )  # fmt: skip

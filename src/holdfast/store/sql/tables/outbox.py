@@ -1,0 +1,46 @@
+"""What is on its way to servers, in SQLite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.store.protocol.outbox import OutboxItem, OutboxState
+from holdfast.store.sql.rows.records import marks
+from holdfast.store.sql.runner import StatementRunner
+
+PARCEL = (
+    "bank, remote, id, origin, line, mark, gone, state, queued, attempts, not_before, problem, "
+    "there"
+)
+
+
+def _parcel_of(row: tuple[Any, ...]) -> OutboxItem:
+    """`PARCEL`."""
+    told = OutboxItem(*row)
+    return told._replace(gone=bool(told.gone), state=OutboxState(told.state))
+
+
+class OutboxReader(StatementRunner):
+    """What can be asked."""
+
+    def outbox(self, remote: str = "") -> list[OutboxItem]:
+        where, values = ("remote = ?", (remote,)) if remote else ("1", ())
+        found = self._all(
+            f"SELECT {PARCEL} FROM outbox_item WHERE {where} ORDER BY queued, remote, id", *values
+        )
+        return [_parcel_of(row) for row in found]
+
+
+class OutboxWriter(OutboxReader):
+    """The ways in."""
+
+    def put_outbox_item(self, parcel: OutboxItem) -> None:
+        self.drop_outbox_item(parcel)
+        row = parcel._replace(gone=int(parcel.gone))._asdict() | {"state": parcel.state.value}
+        self._run(f"INSERT INTO outbox_item ({PARCEL}) VALUES ({marks(PARCEL)})", *row.values())
+
+    def drop_outbox_item(self, parcel: OutboxItem) -> None:
+        self._run(
+            "DELETE FROM outbox_item WHERE bank = ? AND remote = ? AND id = ?",
+            *(parcel.bank, parcel.remote, parcel.id),
+        )

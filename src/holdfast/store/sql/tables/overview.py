@@ -1,0 +1,123 @@
+"""What there is as a whole, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.errors import StoreError
+from holdfast.model.query import RecordFilter
+from holdfast.store.protocol.overview import (
+    BankContentSize,
+    CommitAuthor,
+    CommitFilter,
+    PeriodCount,
+    TableSize,
+)
+from holdfast.store.sql import labels
+from holdfast.store.sql.runner import StatementRunner
+
+_LAST = "~"
+_MOST = 100_000
+_WORDS = "SELECT bank, sum(length(body) + length(context)) FROM passage GROUP BY bank"
+_VECTORS = "SELECT bank, sum(length(data)) FROM vector GROUP BY bank"
+_BY_AUTHOR = "(lower(author) LIKE ? ESCAPE '\\' OR lower(email) LIKE ? ESCAPE '\\')"
+
+
+class OverviewReader(StatementRunner):
+    """What can be asked."""
+
+    def counts_by_period(
+        self,
+        bank: str | None,
+        kinds: Sequence[str],
+        digits: int,
+        since: str = "",
+        until: str = "",
+    ) -> list[PeriodCount]:
+        counted: dict[tuple[str, str], int] = {}
+        for one in self._bank_ids(bank):
+            for kind in dict.fromkeys(kinds):
+                # As in `moments`: what was retained of a session lies where its exchanges lie.
+                own = " AND session = ''" if kind == "memory" else ""
+                found = self._all(
+                    "SELECT substr(time, 1, ?), count(*) FROM passage WHERE bank = ? AND kind = ? "
+                    f"AND time >= ? AND time < ?{own} GROUP BY 1",
+                    *(digits, one, kind, since or " ", until or _LAST),
+                )
+                for period, count in found:
+                    counted[kind, period] = counted.get((kind, period), 0) + count
+        return [PeriodCount(kind, period, n) for (kind, period), n in sorted(counted.items())]
+
+    def commit_ids(
+        self, bank: str | None, wanted: CommitFilter, limit: int, skip: int = 0
+    ) -> list[tuple[str, str]]:
+        if wanted.path:
+            return self._touching(bank, wanted, limit, skip)
+        by = f" AND {_BY_AUTHOR}" if wanted.author else ""
+        values = (_like(wanted.author),) * 2 if wanted.author else ()
+        found: list[tuple[str, str, str]] = []
+        # Bank by bank: so each is read in the order of its index, and no further than needed.
+        for one in self._bank_ids(bank):
+            rows = self._all(
+                f"SELECT time, id FROM visible_commit WHERE bank = ?{by} "
+                "ORDER BY time DESC, id LIMIT ?",
+                *(one, *values, limit + skip),
+            )
+            found += [(time, id, one) for time, id in rows]
+        return _page(found, limit, skip)
+
+    def _touching(
+        self, bank: str | None, wanted: CommitFilter, limit: int, skip: int
+    ) -> list[tuple[str, str]]:
+        """The commits that touch a path are found by their labels, and then looked at."""
+        most = _MOST if wanted.author else limit + skip
+        condition = _BY_AUTHOR if wanted.author else "1"
+        values = (_like(wanted.author),) * 2 if wanted.author else ()
+        found: list[tuple[str, str, str]] = []
+        for one in self._bank_ids(bank):
+            for _, id in labels.bearers(
+                self._all, one, RecordFilter(file=wanted.path), most, ("commit",)
+            ):
+                row = self._one(
+                    f"SELECT time FROM visible_commit WHERE bank = ? AND id = ? AND {condition}",
+                    *(one, id, *values),
+                )
+                found += [(row[0], id, one)] if row else []
+        return _page(found, limit, skip)
+
+    def authors(self, bank: str | None, limit: int = 50) -> list[CommitAuthor]:
+        where, values = self._in_bank(bank)
+        found = self._all(
+            f"SELECT max(author), max(email), count(*) AS n FROM visible_commit WHERE {where} "
+            "GROUP BY CASE email WHEN '' THEN author ELSE lower(email) END "
+            "ORDER BY n DESC, 1, 2 LIMIT ?",
+            *(*values, limit),
+        )
+        return [CommitAuthor(*row) for row in found]
+
+    def table_sizes(self) -> list[TableSize]:
+        try:
+            found = self._all(
+                "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC, 1"
+            )
+        except StoreError:  # a library without this table
+            return []
+        return [TableSize(*row) for row in found]
+
+    def bank_content_sizes(self) -> list[BankContentSize]:
+        words = dict(self._all(_WORDS))
+        vectors = dict(self._all(_VECTORS))
+        banks = sorted({*words, *vectors})
+        return [BankContentSize(bank, words.get(bank, 0), vectors.get(bank, 0)) for bank in banks]
+
+
+def _page(found: list[tuple[str, str, str]], limit: int, skip: int) -> list[tuple[str, str]]:
+    """Some of these by time, the latest first."""
+    found.sort(key=lambda commit: commit[1:])
+    found.sort(key=lambda commit: commit[0], reverse=True)
+    return [(bank, id) for _, id, bank in found[skip : skip + limit]]
+
+
+def _like(text: str) -> str:
+    escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
