@@ -41,10 +41,6 @@ class SessionCost(NamedTuple):
     tokens_in: int = 0
     tokens_out: int = 0
 
-    @property
-    def usage(self) -> Usage:
-        return Usage(self.tokens_in, self.tokens_out)
-
     def add_call(self, question: Question, answers: int = 1) -> SessionCost:
         """The cost with one more call, which gives so many answers."""
         return self._replace(

@@ -106,7 +106,7 @@ def link_all_commits(writer: Writer, tick: Callable[[], None] = lambda: None) ->
 
 def link_commits(writer: Writer, bank: str) -> int:
     """Link the commits of a bank to sessions again if it has changed; returns how many are."""
-    changes = writer.unseen_changes(bank, NAME, VERSION, _SESSIONS)
+    changes = writer.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
     if not changes:
         return 0
     with writer.transaction():
@@ -119,10 +119,13 @@ def link_commits(writer: Writer, bank: str) -> int:
 
 
 class _CommitLinker:
+    """Links the commits of one bank; `changed` are the sessions with changes since the last run, ""
+    for changes of the bank itself."""
+
     def __init__(self, reader: Writer, bank: str, changed: Set[str]) -> None:
         self._reader = reader
         self._bank = bank
-        self._sessions = {s.id: s for s in reader.sessions(bank, _SESSIONS)}
+        self._sessions = {s.id: s for s in reader.sessions(bank, _NO_LIMIT)}
         known = [a for a in reader.authorship(bank) if a.session in self._sessions]
         self._known_by_words = {a.commit: a for a in known if a.because == _BY_WORDS}
         self._is_first_run = not known
@@ -135,15 +138,17 @@ class _CommitLinker:
                 self._calls_by_subject[one.subject.casefold()].append(one)
         self._calls_by_id: dict[str, list[_CommitCall]] = defaultdict(list)
         for one in self._calls:
-            for name in one.names:
-                self._calls_by_id[name[:7]].append(one)
+            for printed in one.ids:
+                self._calls_by_id[printed[:7]].append(one)
         self._sessions_by_host = {s.host: s for s in self._sessions.values() if not s.parent}
         self._edits = _edits_by_file(self._exchanges.values())
         self._hosts = {s.id: s.host for s in self._sessions.values()}
-        self._spans = [_SessionSpan(*span) for s in self._sessions.values() if (span := _session_span(s))]
+        self._spans = [span for s in self._sessions.values() if (span := _session_span(s))]
         self._changed = {self._hosts[id] for id in changed if id in self._hosts}
         self._has_new_commits = "" in changed
-        self._latest = max((_parse_time(c.time) for c in reader.all_commits(bank) if c.time), default=None)
+        self._latest = max(
+            (_parse_time(c.time) for c in reader.all_commits(bank) if c.time), default=None
+        )
 
     def links(self) -> Iterator[CommitAuthorship]:
         for commit in self._reader.all_commits(self._bank):
@@ -162,28 +167,27 @@ class _CommitLinker:
 
     def _link_by_printed_id(self, commit: Commit) -> CommitAuthorship | None:
         near = self._calls_by_id.get(commit.id[:7], ())
-        found = [c for c in near if any(commit.id.startswith(name) for name in c.names)]
-        return self._link_to_turn(commit, found[0].turn, _SURE, "its name") if found else None
+        found = [c for c in near if any(commit.id.startswith(printed) for printed in c.ids)]
+        if not found:
+            return None
+        return self._link_to_turn(commit, found[0].turn, _SCORES.printed_id, "its name")
 
     def _link_by_trailer(self, commit: Commit) -> CommitAuthorship | None:
         for name in _TRAILER.findall(commit.body):
             session = self._sessions_by_host.get(name.rpartition("/")[2])
             if session is not None:
-                return CommitAuthorship(self._bank, commit.id, session.id, "", _SURE, "its trailer")
+                return self._link_to(commit, session.id, "", _SCORES.trailer, "its trailer")
         return None
 
     def _link_by_subject(self, commit: Commit) -> CommitAuthorship | None:
         when = _parse_time(commit.time)
         same = self._calls_by_subject.get(squeeze(commit.subject).casefold(), ())
-        near = [
-            (abs(_parse_time(c.turn.time) - when), c)
-            for c in same
-            if when and c.turn.time and abs(_parse_time(c.turn.time) - when) <= _SUBJECT_WITHIN
-        ]
+        apart = [(abs(_parse_time(c.turn.time) - when), c) for c in same if c.turn.time]
+        near = [pair for pair in apart if pair[0] <= _THRESHOLDS.subject_within]
         if not near:
             return None
         _, nearest = min(near, key=lambda pair: pair[0])
-        return self._link_to_turn(commit, nearest.turn, _SAME_SUBJECT, "its subject")
+        return self._link_to_turn(commit, nearest.turn, _SCORES.subject, "its subject")
 
     def _link_by_files(self, commit: Commit) -> CommitAuthorship | None:
         """Link to the session that changed most of its files in the hours before, if it changed
@@ -191,22 +195,27 @@ class _CommitLinker:
         if not commit.time or not commit.files:
             return None
         when = _parse_time(commit.time)
+        first = when - _THRESHOLDS.files_within
+        latest = when + _THRESHOLDS.clock_difference
         touched: dict[str, set[str]] = defaultdict(set)
         last: dict[str, Exchange] = {}
         for file in commit.files:
             for edit in self._edits.get(file.rpartition("/")[2], ()):
-                early = when - _FILES_WITHIN <= edit.until <= when + _CLOCKS_DIFFER
-                if early and any(_same_file(file, f) for f in edit.exchange.files_modified):
+                if not first <= edit.ended <= latest:
+                    continue
+                if any(_same_file(file, f) for f in edit.exchange.files_modified):
                     touched[edit.exchange.session].add(file)
                     last[edit.exchange.session] = edit.exchange
         ranked = sorted(touched.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-        if not ranked or len(ranked[0][1]) < _ENOUGH_FILES * len(commit.files):
-            return None
-        if len(ranked) > 1 and len(ranked[0][1]) < _CLEARLY * len(ranked[1][1]):
+        if not ranked:
             return None
         session, files = ranked[0]
-        score = round(_SAME_FILES * len(files) / len(commit.files), 3)
-        return CommitAuthorship(self._bank, commit.id, session, last[session].id, score, "its files")
+        if len(files) < _THRESHOLDS.files_share * len(commit.files):
+            return None
+        if len(ranked) > 1 and len(files) < _THRESHOLDS.files_lead * len(ranked[1][1]):
+            return None
+        score = round(_SCORES.files * len(files) / len(commit.files), 3)
+        return self._link_to(commit, session, last[session].id, score, "its files")
 
     def _link_by_words(self, commit: Commit) -> CommitAuthorship | None:
         """Link to the session that clearly matches its words best, if it was active in those days.
@@ -215,30 +224,40 @@ class _CommitLinker:
             return None
         when = _parse_time(commit.time)
         near = {s.host for s in self._spans if s.start <= when <= s.end}
-        young = self._latest is not None and when >= self._latest - _STILL_NEW
         if not near:
             return None
-        if not (self._is_first_run or near & self._changed or (self._has_new_commits and young)):
+        recent = self._latest is not None and (
+            when >= self._latest - _THRESHOLDS.words_recheck_within
+        )
+        if not (self._is_first_run or near & self._changed or (self._has_new_commits and recent)):
             return self._known_by_words.get(commit.id)
-        if self._searches >= _MOST_BY_WORDS:
+        if self._searches >= _THRESHOLDS.max_searches:
             return None
         self._searches += 1
-        spoken = find_discussing_session(self._reader, self._bank, commit.subject, self._hosts)
-        if spoken is None or not spoken.is_clear or spoken.host not in near:
+        found = find_discussing_session(self._reader, self._bank, commit.subject, self._hosts)
+        if found is None or not found.is_clear or found.host not in near:
             return None
-        passage = spoken.best.passage
+        passage = found.best.passage
         exchange = passage.id if passage.kind == "exchange" else ""
         if passage.kind == "turn":
-            inside = self._exchanges.get(passage.session, ())
-            holding = (x.id for x in inside if x.first_seq <= passage.seq <= x.last_seq)
-            exchange = next(holding, "")
-        made = (passage.session, exchange, _SAME_WORDS, _BY_WORDS)
-        return CommitAuthorship(self._bank, commit.id, *made)
+            exchange = self._exchange_at(passage.session, passage.seq)
+        return self._link_to(commit, passage.session, exchange, _SCORES.words, _BY_WORDS)
 
-    def _link_to_turn(self, commit: Commit, turn: Turn, score: float, because: str) -> CommitAuthorship:
-        inside = self._exchanges.get(turn.session, ())
-        exchange = next((x.id for x in inside if x.first_seq <= turn.seq <= x.last_seq), "")
-        return CommitAuthorship(self._bank, commit.id, turn.session, exchange, score, because)
+    def _link_to_turn(
+        self, commit: Commit, turn: Turn, score: float, because: str
+    ) -> CommitAuthorship:
+        exchange = self._exchange_at(turn.session, turn.seq)
+        return self._link_to(commit, turn.session, exchange, score, because)
+
+    def _link_to(
+        self, commit: Commit, session: str, exchange: str, score: float, because: str
+    ) -> CommitAuthorship:
+        return CommitAuthorship(self._bank, commit.id, session, exchange, score, because)
+
+    def _exchange_at(self, session: str, seq: int) -> str:
+        """The id of the exchange at a position in a session; "" if there is none."""
+        found = self._exchanges.get(session, ())
+        return next((x.id for x in found if x.first_seq <= seq <= x.last_seq), "")
 
 
 def _commit_call(turn: Turn) -> _CommitCall:
@@ -257,11 +276,12 @@ def _edits_by_file(sessions: Iterable[Sequence[Exchange]]) -> dict[str, list[_Ed
     return edits
 
 
-def _session_span(session: Session) -> tuple[str, datetime, datetime] | None:
+def _session_span(session: Session) -> _SessionSpan | None:
     if not session.started or not session.ended:
         return None
     start, end = _parse_time(session.started), _parse_time(session.ended)
-    return session.host, start - _CLOCKS_DIFFER, end + _WORDS_WITHIN
+    earliest = start - _THRESHOLDS.clock_difference
+    return _SessionSpan(session.host, earliest, end + _THRESHOLDS.words_within)
 
 
 def _file_name(file: str) -> str:

@@ -43,7 +43,9 @@ class DiscussingSession(NamedTuple):
         return self.lead >= MIN_LEAD and self.covered >= MIN_COVERAGE
 
 
-def find_discussing_session(reader: Reader, bank: str, message: str, hosts: Mapping[str, str]) -> DiscussingSession | None:
+def find_discussing_session(
+    reader: Reader, bank: str, message: str, hosts: Mapping[str, str]
+) -> DiscussingSession | None:
     """The session that matches a message best. `hosts` maps each session to the agent's id of it,
     which a session shares with its subagents."""
     terms = list(dict.fromkeys(w for w in words(message) if w not in STOPWORDS))[:_MAX_WORDS]

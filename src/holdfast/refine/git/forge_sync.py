@@ -46,7 +46,7 @@ _MAX_LINK_CHARACTERS = 500
 THREADS = "threads"
 # Pages that are requested to count what is new; beyond this the count is a minimum.
 _MAX_COUNTED_PAGES = 50
-# Requests that reading one pull takes besides its page.
+# Requests that reading one pull takes, besides its page of the list.
 _REQUESTS_PER_PULL = 4
 # A page does not show HTML comments and characters without a width: text for machines only.
 _INVISIBLE = re.compile(
@@ -92,7 +92,11 @@ class ForgeCount:
 
 def count_forge(writer: Writer, bank: str, forge: Forge) -> ForgeCount:
     """Count what is new on a forge. Changes nothing."""
-    known = next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None) if bank else None
+    known = (
+        next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None)
+        if bank
+        else None
+    )
     slug = _slug(forge.repo)
     pulls = issues = pages = 0
     more = False
@@ -183,14 +187,20 @@ class _ForgeReader:
         """Move the cursor behind a page, so that the next run starts there."""
         self._cursors[name] = max(self._cursors.get(name, ""), page.until)
         if page.address:
-            kept = {a: tag for a, tag in self._tags.items() if _without_query(a) != _without_query(page.address)}
+            kept = {
+                a: tag
+                for a, tag in self._tags.items()
+                if _without_query(a) != _without_query(page.address)
+            }
             self._tags = kept | ({page.address: page.tag} if page.tag else {})
         self._store_progress()
 
     def _store_progress(self) -> None:
         with self._writer.transaction():
             self._writer.put_forge_repository(
-                ForgeRepository(self._bank, self._forge.repo, self._cursors, self._tags, self._now())
+                ForgeRepository(
+                    self._bank, self._forge.repo, self._cursors, self._tags, self._now()
+                )
             )
 
     def _read_thread(self, draft: ThreadDraft) -> None:
@@ -293,7 +303,9 @@ class _ForgeReader:
         self.report.remarks += self._writer.put_remark(remark, passage)
 
     def _logins(self, more: PullDraft) -> list[ForgeAccount]:
-        cleaned = [ForgeAccount(*(self._clean_name(part) for part in login)) for login in more.logins]
+        cleaned = [
+            ForgeAccount(*(self._clean_name(part) for part in login)) for login in more.logins
+        ]
         return [login for login in cleaned if login.login]
 
     def _clean_names(self, names: Iterable[str], most: int) -> tuple[str, ...]:

@@ -93,7 +93,9 @@ def read_history(
         with git.stream("rev-parse", "--git-dir"):
             pass  # raises an error that says what is wrong
     with writer.transaction():
-        bank = banks.ensure_named(writer, how.bank) if how.bank else banks.ensure(writer, str(folder))
+        bank = (
+            banks.ensure_named(writer, how.bank) if how.bank else banks.ensure(writer, str(folder))
+        )
     tips = read_tips(git)
     before = next((r.tips for r in writer.repositories(bank) if r.path == place), ())
     known = existing_commits(git, before)
@@ -132,7 +134,9 @@ def _read_commits(
         seen += len(batch)
         there = writer.known_commits(bank, [commit.id for commit in batch])
         fresh = [commit for commit in batch if commit.id not in there]
-        patches = {p.commit: p for p in _redacted_patches(git, bank, fresh, how.with_diff, redactor)}
+        patches = {
+            p.commit: p for p in _redacted_patches(git, bank, fresh, how.with_diff, redactor)
+        }
         cleaned = [_redact_commit(commit, patches.get(commit.id), redactor) for commit in fresh]
         new += _store_commits(writer, bank, cleaned, patches)
         tick(seen)
@@ -176,7 +180,9 @@ def _redact_commit(commit: Commit, patch: Patch | None, redactor: Redactor) -> C
     )
 
 
-def _store_commits(writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[str, Patch]) -> int:
+def _store_commits(
+    writer: Writer, bank: str, commits: Sequence[Commit], patches: dict[str, Patch]
+) -> int:
     with writer.transaction():
         erased = ErasedNames(writer, bank, [("commit", commit.id) for commit in commits])
         kept = [commit for commit in commits if not erased.has("commit", commit.id)]
@@ -186,7 +192,9 @@ def _store_commits(writer: Writer, bank: str, commits: Sequence[Commit], patches
                 writer.put_reverts(bank, commit.id, reverted)
                 taken_back += reverted
         writer.put_patches(patches[c.id] for c in kept if c.id in patches)
-        added = writer.put_commits([(commit, curated_commit_passage(writer, commit)) for commit in kept])
+        added = writer.put_commits(
+            [(commit, curated_commit_passage(writer, commit)) for commit in kept]
+        )
         writer.index_touches(bank, [commit.id for commit in kept])
         for name in taken_back:
             _refresh_reverted(writer, bank, name)

@@ -128,7 +128,9 @@ def refresh_passages(writer: Writer, bank: str, kind: str, id: str) -> str:
         remark = writer.remark(bank, id)
         if remark is None:
             return ""
-        writer.put_passage(remark, curated_remark_passage(writer, remark, thread_title(writer, remark)))
+        writer.put_passage(
+            remark, curated_remark_passage(writer, remark, thread_title(writer, remark))
+        )
         return remark.text
     thread = writer.thread(bank, kind, id)
     if thread is None:
@@ -146,7 +148,9 @@ def thread_title(writer: Writer, remark: Remark) -> str:
     return thread.title if thread else ""
 
 
-def records_erased_with(writer: Writer, bank: str, kind: str, id: str) -> tuple[tuple[str, str], ...]:
+def records_erased_with(
+    writer: Writer, bank: str, kind: str, id: str
+) -> tuple[tuple[str, str], ...]:
     """The records that are erased with a pull, an issue or a remark: itself and its remarks. None
     for other kinds."""
     if kind not in FORGE_KINDS:
