@@ -19,7 +19,7 @@ from pathlib import Path
 from holdfast.model.bank import Bank
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Session
 from holdfast.model.trust import Trust
-from holdfast.refine.concepts.concept_stage import make, refresh_bank
+from holdfast.refine.concepts.concept_stage import build_concepts, update_bank_concepts
 from holdfast.refine.core.passages import exchange_passage
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -64,13 +64,13 @@ def run() -> Iterator[str]:
         del made, passages
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         spent = time.process_time()
-        concepts = make(store, BANK)
+        concepts = build_concepts(store, BANK)
         spent = time.process_time() - spent
         added = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-        refresh_bank(store, BANK)
+        update_bank_concepts(store, BANK)
         with store.transaction():
             store.mark_changed(BANK, "")
-        again = refresh_bank(store, BANK)
+        again = update_bank_concepts(store, BANK)
         largest = max(len(one.concept.members) for one in concepts)
         store.close()
     yield (

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.version import __version__
+
 if TYPE_CHECKING:
     from holdfast.app.memory import Holdfast, open_memory
     from holdfast.errors import HoldfastError, InputError, StoreError
     from holdfast.settings import Settings, load_settings
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Holdfast",

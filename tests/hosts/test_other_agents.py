@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import InputError
 from holdfast.hosts import agent_install, toml_text
-from holdfast.hosts.host import HoldfastCommand, starts_holdfast
+from holdfast.hosts.claude_code.settings_entries import starts_holdfast
+from holdfast.hosts.host import HoldfastCommand
 from holdfast.hosts.registry import hosts
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.registry import DEFAULT_AGENT, agents
@@ -171,7 +172,7 @@ def test_any_path_comes_through_toml_and_back(python: str, folder: str) -> None:
     put = toml_text.put(text, "mcp_servers", "holdfast", entry)
 
     assert toml_text.entry(put, "mcp_servers", "holdfast") == entry
-    assert toml_text.take(put, "mcp_servers", "holdfast") == text
+    assert toml_text.remove(put, "mcp_servers", "holdfast") == text
 
 
 def test_a_table_among_others_is_taken_out_whole() -> None:
@@ -181,11 +182,11 @@ def test_a_table_among_others_is_taken_out_whole() -> None:
     )
 
     assert starts_holdfast(toml_text.entry(text, "mcp_servers", "holdfast"))
-    left = toml_text.take(text, "mcp_servers", "holdfast")
+    left = toml_text.remove(text, "mcp_servers", "holdfast")
     assert tomllib.loads(left) == {"mcp_servers": {"wiki": {"command": "w"}}}
 
 
 def test_an_entry_without_a_header_of_its_own_is_not_cut_out_of_a_line() -> None:
     text = 'mcp_servers = { holdfast = { command = "holdfast", args = ["mcp"] } }\n'
 
-    assert toml_text.take(text, "mcp_servers", "holdfast") == text
+    assert toml_text.remove(text, "mcp_servers", "holdfast") == text

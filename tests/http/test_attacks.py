@@ -195,7 +195,7 @@ def test_a_link_works_for_one_of_many_who_try_at_once() -> None:
 
 
 def test_who_never_comes_to_the_point_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_clients, "HEAD_S", 0.3)
+    monkeypatch.setattr(slow_clients, "HEAD_TIMEOUT_S", 0.3)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(16)

@@ -75,8 +75,8 @@ def ended(line: socket.socket, within_s: float) -> bool:
 
 
 def test_heads_that_never_end_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_clients, "HEAD_S", 1.0)
-    monkeypatch.setattr(slow_clients, "MOST_OF_ONE", 40)
+    monkeypatch.setattr(slow_clients, "HEAD_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(slow_clients, "MAX_CONNECTIONS_PER_CLIENT", 40)
     with running(_echo) as port, ExitStack() as stack:
         lines: list[socket.socket] = []
         for _ in range(100):  # more than the server has room for
@@ -90,7 +90,7 @@ def test_heads_that_never_end_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_proxy_speaks_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_clients, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(slow_clients, "MAX_CONNECTIONS_PER_CLIENT", 2)
     with running(_echo) as port, ExitStack() as stack:
         lines = [
             stack.enter_context(socket.create_connection(("127.0.0.1", port), 5)) for _ in range(5)
@@ -115,7 +115,7 @@ def slow_line(app: ASGIApp) -> Generator[tuple[int, socket.socket]]:
 
 def test_bodies_that_come_in_drops_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """However regularly something comes: the whole must come in time."""
-    monkeypatch.setattr(guard, "BODY_S", 1.0)
+    monkeypatch.setattr(guard, "BODY_TIMEOUT_S", 1.0)
     with slow_line(Guard(_echo, OwnerKeys(TOKEN), GuardRules())) as (port, line):
         head = f"POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n"
         line.sendall(f"{head}Content-Length: 1000\r\n\r\n".encode())

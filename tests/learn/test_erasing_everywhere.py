@@ -13,7 +13,7 @@ from tests.support.transcripts import Script
 from holdfast.app.memory import Holdfast
 from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind
-from holdfast.refine.git.threads import curated_remark_passage, curated_thread_passage
+from holdfast.refine.git.forge_threads import curated_remark_passage, curated_thread_passage
 
 WORD = "quaywall"
 NOON = "2026-03-01T12:00:00.000Z"

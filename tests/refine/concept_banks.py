@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from holdfast.model.records import Exchange, ExchangeType, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.concepts.concept_builder import Story
-from holdfast.refine.concepts.items import Item, of_exchange
+from holdfast.refine.concepts.concept_builder import ConceptBuilder
+from holdfast.refine.concepts.items import Item, exchange_item
 
 BANK = "1111aaaa1111aaaa"
 
@@ -57,13 +57,13 @@ OTHERS = [
 ]
 
 
-def tell(exchanges: Iterable[Exchange]) -> Story:
+def tell(exchanges: Iterable[Exchange]) -> ConceptBuilder:
     """The concepts that exchanges come to, whatever order they are given in."""
-    items = sorted((of_exchange(x) for x in exchanges), key=lambda item: item.order)
-    return Story(items)
+    items = sorted((exchange_item(x) for x in exchanges), key=lambda item: item.order)
+    return ConceptBuilder(items)
 
 
-def members(story: Story) -> list[list[str]]:
+def members(story: ConceptBuilder) -> list[list[str]]:
     """The ids of the members of each concept that is shown."""
     return [[item.uri.rpartition("/")[2] for item in story.members(g)] for g in story.groups]
 
@@ -75,6 +75,6 @@ def ids(exchanges: Iterable[Exchange]) -> list[str]:
 
 def item_of(exchange: Exchange) -> Item:
     """An exchange as an item."""
-    item = of_exchange(exchange)
+    item = exchange_item(exchange)
     assert item.uri == uri("exchange", exchange.id)
     return item

@@ -7,7 +7,7 @@ from tests.support.chats import Said, ScriptedChat
 
 from holdfast.errors import ModelBusyError
 from holdfast.model.trust import Status
-from holdfast.refine.by_model.advice import advise
+from holdfast.refine.by_model.review_advice import advise
 from holdfast.settings import Caps
 from holdfast.spend.governor import Governor
 

@@ -20,15 +20,15 @@ from tests.refine.concept_banks import (
 
 from holdfast.model.records import Exchange
 from holdfast.model.trust import Trust
-from holdfast.refine.concepts.concept_builder import Story
-from holdfast.refine.concepts.concept_vectors import Meanings
+from holdfast.refine.concepts.concept_builder import ConceptBuilder
+from holdfast.refine.concepts.concept_vectors import ConceptVectors
 from holdfast.refine.concepts.descriptions import choose_names, describe
-from holdfast.refine.concepts.items import concept_id, is_process, root_of, weight_of
+from holdfast.refine.concepts.items import concept_id, file_topic, file_weight, is_process_stem
 
 ALL = [*IMPORTS, *BUTTONS, *OTHERS]
 
 
-def named(story: Story) -> list[str]:
+def named(story: ConceptBuilder) -> list[str]:
     groups = story.groups
     names = choose_names(story, groups)
     return [names[group.id] for group in groups]
@@ -54,8 +54,8 @@ def test_generic_files_join_nothing() -> None:
     work_on = ["violet lamp shade", "diesel pump gauge", "marble stair rail", "copper roof drain"]
     story = tell([work(n, f"The {what}", files, what.split()) for n, what in enumerate(work_on)])
     assert members(story) == []
-    assert all(weight_of(file) < 0.2 for file in files)
-    assert root_of("src/test_nightly.py") == root_of("src/nightly.spec.ts") == "nightly"
+    assert all(file_weight(file) < 0.2 for file in files)
+    assert file_topic("src/test_nightly.py") == file_topic("src/nightly.spec.ts") == "nightly"
 
 
 def test_an_order_that_says_nothing_goes_with_what_it_follows_upon() -> None:
@@ -68,7 +68,7 @@ def test_an_order_that_says_nothing_goes_with_what_it_follows_upon() -> None:
     assert members(story) == [
         ["x000", "x000b", "x003", "x006"], ["x001", "x001b", "x004", "x007"]
     ]  # fmt: skip
-    assert is_process("commit") and not is_process("import")
+    assert is_process_stem("commit") and not is_process_stem("import")
 
 
 def test_a_single_large_piece_of_work_is_a_concept_and_a_small_one_is_not() -> None:
@@ -104,8 +104,8 @@ def test_two_concepts_that_come_to_be_one_are_merged_and_the_old_name_still_lead
     assert members(story) == [ids([*BRIDGED, *BRIDGES])]
     group = story.groups[0]
     younger = concept_id("holdfast://exchange/x010")
-    assert any(told.what == "merged" and told.other == younger for told in group.told)
-    assert younger in [item.alias for item in story.members(group)]
+    assert any(told.what == "merged" and told.other == younger for told in group.events)
+    assert younger in [item.founded_id for item in story.members(group)]
 
 
 def test_a_concept_that_comes_to_hold_two_things_is_split() -> None:
@@ -133,8 +133,8 @@ def test_a_concept_that_comes_to_hold_two_things_is_split() -> None:
     ) == [ids([*both, *totals]), ids(headers)]
     elder, younger = story.groups
     assert elder.id == few.groups[0].id
-    assert [told.other for told in elder.told if told.what == "split"] == [younger.id]
-    assert [told.other for told in younger.told if told.what == "left"] == [elder.id]
+    assert [told.other for told in elder.events if told.what == "split"] == [younger.id]
+    assert [told.other for told in younger.events if told.what == "left"] == [elder.id]
 
 
 def test_a_part_that_was_split_off_leaves_no_lead_to_what_it_took() -> None:
@@ -145,8 +145,8 @@ def test_a_part_that_was_split_off_leaves_no_lead_to_what_it_took() -> None:
     lamps = [n for n, item in enumerate(grouping.items) if "lamp" in item.title]
     for number in lamps:
         grouping._join(first, number)  # pyright: ignore[reportPrivateUsage]
-    grouping.part(first, lamps, "another")
-    posted = grouping._posted  # pyright: ignore[reportPrivateUsage]
+    grouping.split_off(first, lamps, "another")
+    posted = grouping._by_feature  # pyright: ignore[reportPrivateUsage]
     assert {f for f, ids in posted.items() if first.id in ids} <= {*first.files, *first.words}
 
 
@@ -194,8 +194,8 @@ def test_meaning_joins_what_words_alone_would_not() -> None:
     items.sort(key=lambda item: item.order)
     same = np.ones(4, dtype=np.float32)
     places = [n for n, item in enumerate(items) if item.uri[-4:] in ("x000", "x001")]
-    assert members(Story(items)) == []
-    assert members(Story(items, Meanings(dict.fromkeys(places, same)))) == [["x000", "x001"]]
+    assert members(ConceptBuilder(items)) == []
+    assert members(ConceptBuilder(items, ConceptVectors(dict.fromkeys(places, same)))) == [["x000", "x001"]]
 
 
 def test_no_concept_swallows_a_bank_of_many_topics() -> None:

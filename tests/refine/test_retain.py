@@ -18,7 +18,7 @@ from holdfast.inference.chat import Question
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.records import ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.by_model.extract import Extractor
+from holdfast.refine.by_model.memory_extraction import Extractor
 from holdfast.refine.core.commands import find_error, parse_command
 from holdfast.refine.memories.memory_stage import update_memories
 from holdfast.refine.memories.stances import find_judgements

@@ -10,8 +10,8 @@ import pytest
 from tests.learn.homes import exchange_about, open_at
 from tests.support.transcripts import Script
 
-from holdfast.app.views.handoff import hand_off
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.handoff import hand_off
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.cli.main import main
 

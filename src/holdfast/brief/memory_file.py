@@ -20,7 +20,7 @@ class MemoryFile:
 
     def __init__(self, reader: Reader, bank: str) -> None:
         rules = reader.rules(bank)
-        self._rules = [rule for rule in rules if rule.is_ground]
+        self._rules = [rule for rule in rules if rule.is_memory_file]
         # A file of rules that imports it has the host load it.
         self._is_loaded = any(f"@{MEMORY_FILE}" in r.text or "@memory.md" in r.text for r in rules)
         self._said = [(s, telling(s)) for rule in self._rules for s in sentences(rule.text)]

@@ -1,8 +1,8 @@
-"""Moving into other agents, and out again: the same promises as for Claude Code.
+"""Installs Holdfast into agents other than Claude Code, and removes it again.
 
-What is to be done is worked out first and can be shown. Each file is put away before it is
-changed; moving out gives it the bytes it had, if nobody changed it since, and else takes out
-exactly what is ours.
+Changes are planned first and can be shown. Each file is backed up before it is changed. Removing
+restores the bytes of the backup if nobody changed the file since, and otherwise removes exactly our
+entries.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class Change(NamedTuple):
-    """What happens to one file; `after` is None where it goes."""
+    """The change of one file; `after` is None where it is deleted."""
 
     path: Path
     raw: bytes | None
@@ -30,27 +30,27 @@ class Change(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """What it does, as programmers read it."""
+        """The change as a unified diff."""
         return diff(self.path, self.raw, self.after)
 
 
 @dataclass(slots=True)
 class Plan:
-    """What is to be done, and what the user should know about it."""
+    """The changes to make, and notes for the user."""
 
     changes: list[Change] = field(default_factory=list[Change])
     notes: list[str] = field(default_factory=list[str])
 
 
-def plan_install(host: Host, where: UserEnvironment, ours: HoldfastCommand) -> Plan:
-    """What setting up changes."""
+def plan_install(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -> Plan:
+    """The changes that install Holdfast into an agent."""
     plan = Plan(notes=list(host.notes))
-    for path, pieces in _by_file(host.changes(where, ours)):
+    for path, changes in _by_file(host.changes(user, holdfast)):
         raw = read_bytes(path)
-        text = before = _decode(raw, pieces[0].empty, path)
-        for piece in pieces:
-            text = _apply(piece, piece.add, text)
-            if _apply(piece, piece.is_name_taken, before):
+        text = before = _decode(raw, changes[0].empty, path)
+        for change in changes:
+            text = _apply(change, change.add, text)
+            if _apply(change, change.is_name_taken, before):
                 plan.notes.append(
                     f"{path} has a server called 'holdfast' that is not ours; it was left alone, "
                     f"so {host.title} cannot ask this memory."
@@ -60,18 +60,20 @@ def plan_install(host: Host, where: UserEnvironment, ours: HoldfastCommand) -> P
     return plan
 
 
-def plan_uninstall(hosts: Iterable[Host], where: UserEnvironment, ours: HoldfastCommand) -> Plan:
-    """What moving out of agents changes."""
+def plan_uninstall(
+    hosts: Iterable[Host], user: UserEnvironment, holdfast: HoldfastCommand
+) -> Plan:
+    """The changes that remove Holdfast from agents."""
     plan = Plan()
-    record = InstallRecord(ours.home, OTHER_AGENTS)
+    record = InstallRecord(holdfast.home, OTHER_AGENTS)
     for host in hosts:
-        for path, pieces in _by_file(host.changes(where, ours)):
+        for path, changes in _by_file(host.changes(user, holdfast)):
             try:
-                change = _taken_out(record, path, pieces)
+                change = _removal(record, path, changes)
             except InputError:
                 if str(path) in record.files:
                     raise
-                continue  # what we never wrote to need not be understood
+                continue  # we never wrote to it, so it need not be readable
             if change is not None:
                 plan.changes.append(change)
     return plan
@@ -83,10 +85,10 @@ def _taken_out(
     raw = read_bytes(path)
     if raw is None:
         return None
-    text = before = _decode(raw, pieces[0].empty, path)
-    for piece in pieces:
-        text = _apply(piece, piece.remove, text)
-    after = _restored(record, path, raw, text, text != before, pieces[0].empty)
+    text = before = _decode(raw, changes[0].empty, path)
+    for change in changes:
+        text = _apply(change, change.remove, text)
+    after = _restored(record, path, raw, text, text != before, changes[0].empty)
     return Change(path, raw, after) if after != raw else None
 
 
@@ -100,13 +102,13 @@ def _restored(
     return ConfigFile(path, raw).encode(text) if changed else raw
 
 
-def is_installed(host: Host, where: UserEnvironment, ours: HoldfastCommand) -> bool:
-    """Whether anything of ours stands in the settings of an agent."""
-    return bool(plan_uninstall([host], where, ours).changes)
+def is_installed(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -> bool:
+    """Whether the settings of an agent have any entry of ours."""
+    return bool(plan_uninstall([host], user, holdfast).changes)
 
 
 def apply_install(home: Path, changes: Sequence[Change]) -> None:
-    """Make changes, each after its file was put away."""
+    """Make the changes of `plan_install`; each file is backed up first."""
     record = InstallRecord(home, OTHER_AGENTS)
     for path, raw, after in changes:
         if record.is_untouched(path, raw):
@@ -117,17 +119,17 @@ def apply_install(home: Path, changes: Sequence[Change]) -> None:
 
 
 def apply_uninstall(home: Path, changes: Sequence[Change]) -> None:
-    """Carry out what `plan_out` worked out."""
+    """Make the changes of `plan_uninstall`."""
     record = InstallRecord(home, OTHER_AGENTS)
     for path, raw, after in changes:
         save(ConfigFile(path, raw), after)
         record.forget(path, restored=after == record.before(path))
 
 
-def _by_file(pieces: Sequence[SettingsChange]) -> list[tuple[Path, list[SettingsChange]]]:
+def _by_file(changes: Sequence[SettingsChange]) -> list[tuple[Path, list[SettingsChange]]]:
     found: dict[Path, list[SettingsChange]] = {}
-    for piece in pieces:
-        found.setdefault(piece.path, []).append(piece)
+    for change in changes:
+        found.setdefault(change.path, []).append(change)
     return list(found.items())
 
 
@@ -141,11 +143,11 @@ def _decode(raw: bytes | None, empty: str, path: Path) -> str:
     return text if text.strip() else empty
 
 
-def _apply(piece: SettingsChange, change: Callable[[str], Result], text: str) -> Result:
+def _apply(change: SettingsChange, function: Callable[[str], Result], text: str) -> Result:
     try:
-        return change(text)
+        return function(text)
     except (ValueError, AttributeError, TypeError) as error:
         raise InputError(
-            f"{piece.path} cannot be understood: {error}.",
+            f"{change.path} cannot be understood: {error}.",
             "Correct it (comments must go), then run this again. Nothing was changed.",
         ) from error

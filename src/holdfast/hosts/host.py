@@ -1,31 +1,29 @@
-"""What is put into the settings of another agent, piece by piece, and taken out again.
+"""What `holdfast setup` adds to the settings of an agent other than Claude Code, and removes again.
 
-A piece works on a document as text and changes nothing but what is ours, so that an agent's file
-keeps its every other byte. Each agent is one module of `hosts/others` that sets `HOST`.
+A change edits a settings file as text and touches nothing but our own entries, so that every other
+byte stays. Each agent is one module of `hosts/others` that sets `HOST`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from holdfast.hosts.claude_code.hook_commands import quote
 from holdfast.hosts.claude_code.json_text import Step, find, put, read, remove
+from holdfast.hosts.claude_code.settings_entries import HOME_VARIABLE, SERVER, starts_holdfast
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.json_fields import items, mapping
 
-SERVER = "holdfast"
-_HOME_VARIABLE = "HOLDFAST_HOME"
+# In the home's folder of hooks; hooks are recognised by this name.
 _SCRIPT = "other_agents.py"
 
 Object = dict[str, Any]
 
 
 class HoldfastCommand(NamedTuple):
-    """What an agent is to run: the Python with its flags, and the home, by its name where it is
-    not the usual one."""
+    """How an agent runs Holdfast: the Python with its flags, and the home."""
 
     python: str
     flags: str
@@ -34,23 +32,31 @@ class HoldfastCommand(NamedTuple):
 
     @property
     def server_command(self) -> list[str]:
-        """How our server is started."""
+        """The command that starts our MCP server."""
         return [self.python, *self.flags.split(), "-m", "holdfast", "mcp"]
 
     @property
     def env(self) -> dict[str, str]:
-        """What our server must be told of its surroundings."""
-        return {} if self.is_default_home else {_HOME_VARIABLE: str(self.home)}
+        """The environment variables that our server needs."""
+        return {} if self.is_default_home else {HOME_VARIABLE: str(self.home)}
+
+    @property
+    def server_entry(self) -> Object:
+        """Our server as most agents write it into their lists of MCP servers."""
+        command, *arguments = self.server_command
+        entry: Object = {"command": command, "args": arguments}
+        return {**entry, "env": self.env} if self.env else entry
 
     def hook_command(self, event: str) -> str:
-        """The line that a shell runs for an event; it ends well whatever becomes of us."""
+        """The shell command of a hook; it succeeds even where Holdfast was removed."""
         script = quote(str(self.home / "hooks" / _SCRIPT))
         return f"{quote(self.python)} -I -S {script} {event} 2>/dev/null || exit 0"
 
 
 class SettingsChange(NamedTuple):
-    """A change of one file. `add` and `drop` take its text and give the new one; `taken` says
-    whether something that is not ours stands where ours would."""
+    """A change of one settings file. `add` and `remove` turn its text into the new one;
+    `is_name_taken` says whether an entry that is not ours has our name. `empty` is the text of a
+    file that does not exist yet."""
 
     path: Path
     add: Callable[[str], str]
@@ -60,7 +66,8 @@ class SettingsChange(NamedTuple):
 
 
 class Host(NamedTuple):
-    """An agent that can be set up: the pieces it takes, and what a person must still do."""
+    """An agent that can be configured: the changes of its settings, and what the user must still
+    do. See `hosts/others` for how to add one."""
 
     name: str
     title: str
@@ -69,33 +76,33 @@ class Host(NamedTuple):
 
 
 def json_server(
-    path: Path, steps: tuple[str, ...], entry: Object, ours: HoldfastCommand
+    path: Path, steps: tuple[str, ...], entry: Object, holdfast: HoldfastCommand
 ) -> SettingsChange:
-    """Our server in a list of servers that is JSON, at a path of keys."""
-    place: tuple[Step, ...] = (*steps, SERVER)
+    """Our server in a JSON object of servers, which is at the path `steps`."""
+    path_of_entry: tuple[Step, ...] = (*steps, SERVER)
 
     def add(text: str) -> str:
         _check(text, steps)
-        there = find(read(text), place)
+        there = find(read(text), path_of_entry)
         if there is not None and (not starts_holdfast(there.value) or there.value == entry):
             return text
-        return put(text, place, entry)
+        return put(text, path_of_entry, entry)
 
-    def drop(text: str) -> str:
-        there = find(read(text), place)
-        if there is None or not starts_this_holdfast(there.value, ours):
+    def remove_entry(text: str) -> str:
+        there = find(read(text), path_of_entry)
+        if there is None or not starts_this_holdfast(there.value, holdfast):
             return text
-        return _prune(remove(text, place), place[:-1])
+        return _prune(remove(text, path_of_entry), path_of_entry[:-1])
 
-    def taken(text: str) -> bool:
-        there = find(read(text), place)
+    def is_name_taken(text: str) -> bool:
+        there = find(read(text), path_of_entry)
         return there is not None and not starts_holdfast(there.value)
 
-    return SettingsChange(path, add, drop, taken)
+    return SettingsChange(path, add, remove_entry, is_name_taken)
 
 
 def _check(text: str, steps: tuple[str, ...]) -> None:
-    """Raise ValueError where something else than an object is in our way."""
+    """Raise ValueError where something on the path is not an object."""
     root = read(text)
     for depth in range(len(steps) + 1):
         node = find(root, steps[:depth])
@@ -103,54 +110,44 @@ def _check(text: str, steps: tuple[str, ...]) -> None:
             raise ValueError(f"{'.'.join(steps[:depth]) or 'the whole'} is not an object")
 
 
-def starts_holdfast(value: object) -> bool:
-    """Whether an entry starts a server of ours."""
-    entry = cast(Object, value) if isinstance(value, dict) else {}
-    command: object = entry.get("command")
-    words = [str(word) for word in items(command)] or [str(command or "")]
-    words += [str(word) for word in items(entry.get("args"))]
-    named = os.path.basename(words[0]) == SERVER  # noqa: PTH119 - of a file that may be gone
-    return words[-1] == "mcp" and (named or SERVER in words)
-
-
-def starts_this_holdfast(value: object, ours: HoldfastCommand) -> bool:
-    """Whether an entry starts our server in this very home."""
+def starts_this_holdfast(value: object, holdfast: HoldfastCommand) -> bool:
+    """Whether an entry starts our server with this home."""
     entry = mapping(value)
-    told = mapping(entry.get("env") or entry.get("environment")).get(_HOME_VARIABLE)
+    home = mapping(entry.get("env") or entry.get("environment")).get(HOME_VARIABLE)
     return starts_holdfast(entry) and (
-        ours.is_default_home if told is None else told == str(ours.home)
+        holdfast.is_default_home if home is None else home == str(holdfast.home)
     )
 
 
 def json_hooks(
-    path: Path, ours: HoldfastCommand, events: Sequence[str], timeout: int
+    path: Path, holdfast: HoldfastCommand, events: Sequence[str], timeout: int
 ) -> SettingsChange:
-    """A hook of ours for each event, in the shape that Claude Code began."""
+    """A hook for each event, in the format of Claude Code, which other agents adopted."""
 
     def add(text: str) -> str:
         _check(text, ("hooks",))
         for event in events:
-            entry = {"type": "command", "command": ours.hook_command(event), "timeout": timeout}
+            entry = {"type": "command", "command": holdfast.hook_command(event), "timeout": timeout}
             groups = _groups(text, event)
             same = [n for n, group in groups if group == {"hooks": [entry]}]
-            mine = [n for n, group in groups if _is_hook(group, ours.home)]
-            if mine and mine == same[:1]:
+            own = [n for n, group in groups if _is_hook(group, holdfast.home)]
+            if own and own == same[:1]:
                 continue
-            text = _without(text, event, ours.home)
+            text = _without_own(text, event, holdfast.home)
             text = put(text, ("hooks", event, -1), {"hooks": [entry]})
         return text
 
-    def drop(text: str) -> str:
+    def remove_entry(text: str) -> str:
         found = find(read(text), ("hooks",))
         for event in list(mapping(found.value if found else None)):
-            text = _without(text, event, ours.home)
+            text = _without_own(text, event, holdfast.home)
         return text
 
-    return SettingsChange(path, add, drop, _never)
+    return SettingsChange(path, add, remove_entry, _never)
 
 
 def _never(text: str) -> bool:
-    """Hooks of others stand beside ours."""
+    """Hooks have no names; those of others are beside ours."""
     return False
 
 
@@ -160,13 +157,13 @@ def _groups(text: str, event: str) -> list[tuple[int, Object]]:
 
 
 def _is_hook(group: Object, home: Path) -> bool:
-    """Whether a group of hooks is one that we put there."""
+    """Whether a group of hooks is our own."""
     commands = [str(mapping(hook).get("command", "")) for hook in items(group.get("hooks"))]
     script = quote(str(home / "hooks" / _SCRIPT))
     return bool(commands) and all(f"{script} " in command for command in commands)
 
 
-def _without(text: str, event: str, home: Path) -> str:
+def _without_own(text: str, event: str, home: Path) -> str:
     for number, group in reversed(_groups(text, event)):
         if _is_hook(group, home):
             text = _prune(remove(text, ("hooks", event, number)), ("hooks", event))
@@ -174,7 +171,7 @@ def _without(text: str, event: str, home: Path) -> str:
 
 
 def _prune(text: str, path: tuple[Step, ...]) -> str:
-    """Drop containers that are empty now, upward."""
+    """Remove containers that are empty now, from the inside out."""
     while path:
         node = find(read(text), path)
         if node is None or node.value:

@@ -1,4 +1,4 @@
-"""The other agents that can be set up, one module each in `hosts/others`."""
+"""Finds the agents that can be configured: every module of `hosts/others` sets `HOST`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.hosts.host import Host
 
 @cache
 def hosts() -> dict[str, Host]:
-    """Every one of them by its name."""
+    """Every agent by its name."""
     found: list[Host] = []
     for module in pkgutil.iter_modules(others.__path__):
         loaded: Any = import_module(f"{others.__name__}.{module.name}")

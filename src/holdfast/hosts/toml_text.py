@@ -1,7 +1,6 @@
-"""Our table in a TOML document that a person wrote: put at its end, and taken out as text.
+"""Edits one table of a TOML document as text: added at its end, removed where it is.
 
-What comes out is read again: a document that would say anything else than before, but for our
-table, is refused and left as it is.
+The result is parsed again. If anything but our table would change, it is refused.
 """
 
 from __future__ import annotations
@@ -24,35 +23,35 @@ def read(text: str) -> Table:
 
 
 def entry(text: str, table: str, name: str) -> object:
-    """What stands in a table under a name; None where nothing does."""
+    """The value of a name in a table; None where there is none."""
     found: object = read(text).get(table)
     return cast(Table, found).get(name) if isinstance(found, dict) else None
 
 
 def put(text: str, table: str, name: str, value: Table) -> str:
-    """The document with an entry at its end. Its objects become tables of their own."""
+    """The document with an entry at its end. Objects in it become tables of their own."""
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"[{table}.{name}]"]
     inner: list[str] = []
     for key, item in value.items():
         if isinstance(item, dict):
-            told = [f"{k} = {_spell(v)}" for k, v in cast(Table, item).items()]
-            inner += ["", f"[{table}.{name}.{key}]", *told]
+            fields = [f"{k} = {_toml_value(v)}" for k, v in cast(Table, item).items()]
+            inner += ["", f"[{table}.{name}.{key}]", *fields]
         else:
-            lines.append(f"{key} = {_spell(item)}")
+            lines.append(f"{key} = {_toml_value(item)}")
     whole = newline.join([*lines, *inner]) + newline
     gap = "" if not text.strip() else newline if text.endswith("\n") else newline * 2
-    return _same(text, text + gap + whole, table, name)
+    return _checked(text, text + gap + whole, table, name)
 
 
-def _spell(value: Any) -> str:
-    """A text, or a list of them. TOML knows JSON's escapes, but not those of pairs of halves, and
-    wants one character more escaped."""
+def _toml_value(value: Any) -> str:
+    """A string, or a list of strings. TOML has JSON's escapes except surrogate pairs, and requires
+    DEL to be escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def take(text: str, table: str, name: str) -> str:
-    """The document without an entry that has headers of its own, and the line before them."""
+def remove(text: str, table: str, name: str) -> str:
+    """The document without an entry that has a header of its own, and the line before it."""
     header = re.compile(
         rf"^[ \t]*\[{re.escape(table)}\.{re.escape(name)}(?:\.[^\]\n]+)?\][ \t]*(?:#.*)?$",
         re.MULTILINE,
@@ -66,12 +65,12 @@ def take(text: str, table: str, name: str) -> str:
         )
         if not following and after and not after.endswith("\n"):
             after += "\r\n" if "\r\n" in text else "\n"
-    return _same(text, after, table, name)
+    return _checked(text, after, table, name)
 
 
-def _same(before: str, after: str, table: str, name: str) -> str:
-    """The new text, if both say the same but for one entry."""
-    if _others(before, table, name) != _others(after, table, name):
+def _checked(before: str, after: str, table: str, name: str) -> str:
+    """The new text; raises InputError where more than the entry changed."""
+    if _without_entry(before, table, name) != _without_entry(after, table, name):
         raise InputError(
             f"The entry {table}.{name} cannot be changed without changing more.",
             "Edit it by hand, then run this again. Nothing was changed.",
@@ -79,7 +78,7 @@ def _same(before: str, after: str, table: str, name: str) -> str:
     return after
 
 
-def _others(text: str, table: str, name: str) -> Table:
+def _without_entry(text: str, table: str, name: str) -> Table:
     whole = read(text)
     found: object = whole.get(table)
     if isinstance(found, dict):

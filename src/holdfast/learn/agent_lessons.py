@@ -1,8 +1,8 @@
-"""What an agent wants to teach: it waits for a person, as an entry of the log of decisions.
+"""Lessons: rules that an agent proposes, which wait for a person as entries of the curation log.
 
-So it is there after everything was made again, `undo` takes it back, and it is proposed for as long
-as nobody has decided about it. An agent may repeat what a page told it; whether its words become a
-rule is up to a person in any case.
+As log entries they survive a rebuild, and `undo` removes them. A lesson is proposed until somebody
+decides about it. It never becomes a rule without a person, because an agent may repeat what a web
+page told it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 
 LESSON = "lesson"
+# The path of a lesson for the user's own rules, not those of a project, begins so.
 USER_PREFIX = "~/"
 
 
 class Lesson(NamedTuple):
-    """A rule that an agent wants written: the file, the globs that the rule is for, its words."""
+    """A rule that an agent proposes: its file, the globs of the files it is for, and its text."""
 
     path: str
     paths: tuple[str, ...]
@@ -31,16 +32,16 @@ class Lesson(NamedTuple):
 
     @property
     def target(self) -> str:
-        """Its name; the same words for the same file are the same lesson."""
+        """Its URI; the same text for the same file is the same lesson."""
         return uri(LESSON, content_id(LESSON, self.path, self.text))
 
     def log_text(self) -> str:
-        """As the log keeps it."""
+        """The lesson as the text of a log entry."""
         return "\n".join((self.path, *self.paths, "", self.text))
 
 
 def read_lesson(entry: Curation) -> Lesson | None:
-    """The lesson that an entry of the log holds; None if it holds none, or no whole one."""
+    """The lesson of a log entry; None if it has none, or an incomplete one."""
     head, gap, text = entry.text.partition("\n\n")
     path, *paths = head.split("\n")
     if entry.action is not Action.TEACH or not (gap and text.strip() and path.endswith(".md")):
@@ -49,13 +50,14 @@ def read_lesson(entry: Curation) -> Lesson | None:
 
 
 def open_lessons(
-    log: Iterable[Curation], decided: set[str], root: Path | None, of_user: Path | None
+    log: Iterable[Curation], decided: set[str], root: Path | None, user_folder: Path | None
 ) -> Iterator[Proposal]:
-    """What agents want to teach, as far as it stands and nobody decided about it."""
+    """Proposals for the lessons of a log that nobody has decided about. `decided` are the targets
+    of decisions; `root` and `of_user` are where the files of rules are."""
     for entry in log:
         lesson = read_lesson(entry)
         if lesson is not None and entry.target not in decided:
-            yield _proposal(entry, lesson, _file(lesson.path, root, of_user))
+            yield _proposal(entry, lesson, _file(lesson.path, root, user_folder))
 
 
 def _file(path: str, root: Path | None, of_user: Path | None) -> Path | None:
@@ -83,5 +85,5 @@ def _proposal(entry: Curation, lesson: Lesson, file: Path | None) -> Proposal:
 
 
 def is_proposed(log: Sequence[Curation], lesson: Lesson) -> bool:
-    """Whether a lesson waits already, by a log of decisions that stand."""
-    return any(e.action is Action.TEACH and e.target == lesson.target for e in log)
+    """Whether a lesson is among the decisions in effect."""
+    return any(entry.action is Action.TEACH and entry.target == lesson.target for entry in log)

@@ -1,5 +1,5 @@
-"""What a change of a bank was, as the log of decisions keeps it: what it was like and what it is
-like now, as far as the two differ; and the way back."""
+"""Changes to a bank's settings as text of the curation log (the values before and after, where they
+differ), and how to undo them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from holdfast.model.curation import Curation
 
 _TRAITS = ("skepticism", "literalism", "empathy")
 _ALIASES = "aliases"
-Told = dict[str, Any]
+Fields = dict[str, Any]
 
 
 def change_to_json(before: Bank, after: Bank) -> str:
-    """A change as the log keeps it; "" where nothing changed."""
+    """The change as JSON for the log; "" if nothing changed."""
     old, new = _fields(before), _fields(after)
-    differing = [name for name in old if old[name] != new[name]]
-    if not differing:
+    changed = [name for name in old if old[name] != new[name]]
+    if not changed:
         return ""
-    both = {"was": {n: old[n] for n in differing}, "is": {n: new[n] for n in differing}}
-    return json.dumps(both, ensure_ascii=False)
+    change = {"was": {n: old[n] for n in changed}, "is": {n: new[n] for n in changed}}
+    return json.dumps(change, ensure_ascii=False)
 
 
-def _fields(bank: Bank) -> Told:
+def _fields(bank: Bank) -> Fields:
     traits = {name: getattr(bank.disposition, name) for name in _TRAITS}
     return {
         **traits,
@@ -36,12 +36,12 @@ def _fields(bank: Bank) -> Told:
     }
 
 
-def read_change(text: str) -> tuple[Told, Told]:
-    """What a bank was like and what it is like since, by an entry of the log; nothing of one that
-    is not whole any more."""
+def read_change(text: str) -> tuple[Fields, Fields]:
+    """The values before and after a change, from the text of a log entry; two empty dicts if the
+    text is incomplete, as after scrubbing."""
     try:
-        told: Any = json.loads(text)
-        was, now = dict(told["was"]), dict(told["is"])
+        change: Any = json.loads(text)
+        was, now = dict(change["was"]), dict(change["is"])
     except (ValueError, TypeError, KeyError):
         return {}, {}
     known = {*_TRAITS, "background", "retention", _ALIASES}
@@ -49,7 +49,7 @@ def read_change(text: str) -> tuple[Told, Told]:
 
 
 def undo_change(bank: Bank, entry: Curation) -> Bank:
-    """A bank as it was before a change of it. Names that others gave it since stay."""
+    """The bank with a change undone. Aliases that were added since stay."""
     was, now = read_change(entry.text)
     if not was:
         raise InputError(
@@ -57,11 +57,11 @@ def undo_change(bank: Bank, entry: Curation) -> Bank:
             "Set the bank as you want it: `holdfast bank set`.",
         )
     traits = {name: was[name] for name in _TRAITS if name in was}
-    mind: Disposition = replace(bank.disposition, **traits)
+    disposition: Disposition = replace(bank.disposition, **traits)
     aliases = [name for name in bank.aliases if name not in now.get(_ALIASES, ())]
     return replace(
         bank,
-        disposition=mind,
+        disposition=disposition,
         background=str(was.get("background", bank.background)),
         retention=int(was.get("retention", bank.retention)),
         aliases=(*was[_ALIASES], *aliases) if _ALIASES in was else bank.aliases,

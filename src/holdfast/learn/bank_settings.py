@@ -1,8 +1,8 @@
-"""What a bank is like: its disposition, background, aliases, and how long it shows sessions.
+"""The settings of a bank: disposition, background, aliases, and retention.
 
-Retention is the gentlest that is of use: sessions older than so many months are *put away* like
-those that a person forgets. Nothing is erased, every one is an entry of the log, and a longer
-retention, or none, brings them back. Sessions that somebody corrected something in stay.
+Retention hides sessions that are older than so many months, as if a person had forgotten them.
+Nothing is erased: each is an entry of the curation log, and a longer retention, or none, brings
+them back. Sessions in which somebody corrected something stay.
 """
 
 from __future__ import annotations
@@ -17,24 +17,30 @@ from holdfast.learn.curation import Curator, Target
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action
-from holdfast.model.uris import parse_uri, uri
+from holdfast.model.uris import parse_uri
 from holdfast.store.protocol import Reader, Writer
 
+# Skepticism, literalism and empathy for common uses. Reviews need proof in exact words; support
+# needs what people felt.
 PRESETS = {
     "code-review": Disposition(4, 5, 2),
     "bug-investigation": Disposition(4, 4, 2),
     "documentation": Disposition(3, 3, 3),
     "support": Disposition(2, 2, 5),
 }
+# The background goes into every prompt of a reflection.
 MAX_BACKGROUND_CHARS = 4000
-_MOST_MONTHS = 1200
-_PORTION = 50
-_ALL = 1_000_000
+_MAX_MONTHS = 1200
+_DAYS_PER_MONTH = 30.44
+# Sessions hidden, or brought back, in one call. Each derives its bank's facts again, so a large
+# number keeps a worker busy for long.
+_SESSIONS_AT_ONCE = 50
+_NO_LIMIT = 1_000_000
 
 
 class BankChanges(NamedTuple):
-    """What is to change of a bank; None leaves it as it is. `aliases` are added, `dropped` taken
-    away, both as people write them."""
+    """Changes to a bank; None leaves a setting as it is. `aliases` are added, `dropped_aliases`
+    removed, both as people write them."""
 
     preset: str | None = None
     skepticism: int | None = None
@@ -47,7 +53,7 @@ class BankChanges(NamedTuple):
 
 
 def change_bank(writer: Writer, bank: Bank, changes: BankChanges) -> Bank:
-    """The bank as it is wished, checked and set down."""
+    """Check the changes and store them; returns the changed bank."""
     changed = replace(
         bank,
         disposition=_disposition(bank.disposition, changes),
@@ -60,15 +66,15 @@ def change_bank(writer: Writer, bank: Bank, changes: BankChanges) -> Bank:
     return changed
 
 
-def _disposition(known: Disposition, wish: BankChanges) -> Disposition:
-    if wish.preset is not None:
-        if wish.preset not in PRESETS:
+def _disposition(known: Disposition, changes: BankChanges) -> Disposition:
+    if changes.preset is not None:
+        if changes.preset not in PRESETS:
             raise InputError(
-                f"There is no preset {wish.preset!r}.", f"There are: {', '.join(PRESETS)}."
+                f"There is no preset {changes.preset!r}.", f"There are: {', '.join(PRESETS)}."
             )
-        known = PRESETS[wish.preset]
+        known = PRESETS[changes.preset]
     for name in ("skepticism", "literalism", "empathy"):
-        value = getattr(wish, name)
+        value = getattr(changes, name)
         if value is None:
             continue
         if not 1 <= value <= 5:
@@ -77,8 +83,8 @@ def _disposition(known: Disposition, wish: BankChanges) -> Disposition:
     return known
 
 
-def _background(known: str, wished: str | None) -> str:
-    text = known if wished is None else wished.strip()
+def _background(known: str, wanted: str | None) -> str:
+    text = known if wanted is None else wanted.strip()
     if len(text) > MAX_BACKGROUND_CHARS:
         raise InputError(
             f"The background has {len(text):,} characters.",
@@ -87,38 +93,37 @@ def _background(known: str, wished: str | None) -> str:
     return text
 
 
-def _months(known: int, wished: int | None) -> int:
-    months = known if wished is None else wished
-    if not 0 <= months <= _MOST_MONTHS:
+def _months(known: int, wanted: int | None) -> int:
+    months = known if wanted is None else wanted
+    if not 0 <= months <= _MAX_MONTHS:
         raise InputError(f"The retention is {months} months.", "Give months from 1, or `all`.")
     return months
 
 
-def _aliases(writer: Writer, bank: Bank, wish: BankChanges) -> tuple[str, ...]:
-    """People give names; what a project is known by otherwise is not theirs to change here."""
+def _aliases(writer: Writer, bank: Bank, changes: BankChanges) -> tuple[str, ...]:
+    """The aliases after the changes. Only names that people gave can be dropped, not the remotes
+    and folders by which the project is recognised."""
     aliases = dict.fromkeys(bank.aliases)
-    for given in wish.aliases:
-        alias = f"name:{given.strip()}"
-        if not given.strip() or given == "all":
-            raise InputError(f"A bank cannot be called {given!r}.", "Choose another name.")
-        called = next((one.id for one in writer.banks() if one.name == given.strip()), None)
-        owner = writer.bank_by_alias(alias) or called
+    for name in changes.aliases:
+        alias = f"name:{name.strip()}"
+        if not name.strip() or name == "all":
+            raise InputError(f"A bank cannot be called {name!r}.", "Choose another name.")
+        same_name = next((one.id for one in writer.banks() if one.name == name.strip()), None)
+        owner = writer.bank_by_alias(alias) or same_name
         if owner is not None and owner != bank.id:
             other = writer.bank(owner)
             raise InputError(
-                f"{given!r} is a name of the bank {other.name if other else owner} already.",
+                f"{name!r} is a name of the bank {other.name if other else owner} already.",
                 "Choose another, or take it from that one first (--drop-alias).",
             )
         aliases[alias] = None
-    for given in wish.dropped_aliases:
-        alias = given if given in aliases else f"name:{given.strip()}"
+    for name in changes.dropped_aliases:
+        alias = name if name in aliases else f"name:{name.strip()}"
         if alias not in aliases:
-            raise InputError(
-                f"The bank has no alias {given!r}.", "`holdfast bank show` lists them."
-            )
+            raise InputError(f"The bank has no alias {name!r}.", "`holdfast bank show` lists them.")
         if not alias.startswith("name:"):
             raise InputError(
-                f"{given!r} is how the project itself is known.",
+                f"{name!r} is how the project itself is known.",
                 "Only names that people gave can be dropped.",
             )
         del aliases[alias]
@@ -126,35 +131,36 @@ def _aliases(writer: Writer, bank: Bank, wish: BankChanges) -> tuple[str, ...]:
 
 
 def apply_retention(
-    writer: Writer, bank: Bank, now: Callable[[], str], most: int = _PORTION
+    writer: Writer, bank: Bank, now: Callable[[], str], most: int = _SESSIONS_AT_ONCE
 ) -> tuple[int, int]:
-    """Put away sessions that are older than the retention, and bring back those that no longer
-    are; returns how many of each, at most so many at once."""
+    """Hide sessions that are older than the retention, and bring back those that no longer are;
+    returns how many of each, at most `most`."""
     curator = Curator(writer, now, RETENTION_AUTHOR)
     oldest = ""
     if bank.retention:
-        moment = datetime.fromisoformat(now()) - timedelta(days=bank.retention * 30.44)
-        oldest = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    back = [t for t in _put_away(writer, bank) if t[1] >= oldest][:most]
-    for target, _ in back:
+        days = bank.retention * _DAYS_PER_MONTH
+        oldest_time = datetime.fromisoformat(now()) - timedelta(days=days)
+        oldest = oldest_time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    restored = [pair for pair in _hidden_sessions(writer, bank) if pair[1] >= oldest][:most]
+    for target, _ in restored:
         curator.restore(target)
     old = [
         session
-        for session in writer.sessions(bank.id, _ALL if oldest else 0)
+        for session in writer.sessions(bank.id, _NO_LIMIT if oldest else 0)
         if "" < session.ended < oldest and not session.parent
     ]
-    gone = 0
+    hidden = 0
     for session in sorted(old, key=lambda s: s.ended):
-        if gone == most:
+        if hidden == most:
             break
         if not writer.curation_states_in_session(bank.id, session.id):
             curator.forget(Target(bank.id, "session", session.id, session.id))
-            gone += 1
-    return gone, len(back)
+            hidden += 1
+    return hidden, len(restored)
 
 
-def _put_away(writer: Writer, bank: Bank) -> list[tuple[Target, str]]:
-    """The sessions that retention, and nobody else, put away, with when they ended."""
+def _hidden_sessions(writer: Writer, bank: Bank) -> list[tuple[Target, str]]:
+    """The sessions that retention, and nobody else, hides, with the times they ended."""
     found: list[tuple[Target, str]] = []
     for id in hidden_by_retention(writer, bank.id):
         ended = max((t.time for t in writer.all_turns(bank.id, id)), default="")
@@ -163,10 +169,11 @@ def _put_away(writer: Writer, bank: Bank) -> list[tuple[Target, str]]:
 
 
 def hidden_by_retention(reader: Reader, bank: str) -> list[str]:
-    """The ids of the sessions that retention, and nobody else, put away."""
-    last: dict[str, str] = {}
+    """The ids of the sessions that retention, and nobody else, hides."""
+    hidden_by: dict[str, str] = {}
     for entry in in_effect(reader.curations(bank)):
         if entry.action in (Action.FORGET, Action.RESTORE):
-            last[entry.target] = entry.who if entry.action is Action.FORGET else ""
-    named = [(target, parse_uri(target)) for target, who in last.items() if who == RETENTION_AUTHOR]
-    return [n.id for target, n in named if n is not None and target == uri("session", n.id)]
+            hidden_by[entry.target] = entry.who if entry.action is Action.FORGET else ""
+    targets = [target for target, who in hidden_by.items() if who == RETENTION_AUTHOR]
+    parsed = [parse_uri(target) for target in targets]
+    return [name.id for name in parsed if name is not None and name.kind == "session"]

@@ -33,8 +33,8 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.trace import find_record, kind_of
 from holdfast.refine.core.passages import commit_passage, memory_passage
 from holdfast.refine.facts.fact_stage import update_bank_facts
+from holdfast.refine.git.forge_threads import FORGE_KINDS, refresh_passages
 from holdfast.refine.git.history import curated_commit_passage
-from holdfast.refine.git.threads import FORGE_KINDS, refresh_passages
 from holdfast.refine.memories.memory_stage import publish_changed_memories
 from holdfast.refine.sessions.derive import derive_session
 from holdfast.store.protocol import Reader, Record, StaleSession, Writer
@@ -145,7 +145,7 @@ class Curator:
             if same:
                 target = Target(bank, "memory", same[0].id)
                 known = self._writer.curation_state(bank, "memory", same[0].id)
-                if known is not None and known.gone:
+                if known is not None and known.is_hidden:
                     self._decide(Action.REMEMBER, target)
                     self._decide(Action.RESTORE, target)
                 return same[0]
@@ -188,7 +188,7 @@ class Curator:
         """Bring back a record that was forgotten or merged."""
         self._must_not_be_erased(target)
         known = self._writer.curation_state(target.bank, target.kind, target.id)
-        if known is None or not known.gone:
+        if known is None or not known.is_hidden:
             why = "is not forgotten" if target.shown else "is forgotten as a part of something else"
             remedy = "There is nothing to bring back." if target.shown else "Restore that instead."
             raise InputError(f"{target.uri} {why}.", remedy)
@@ -365,7 +365,7 @@ class Curator:
         for memory in self._writer.all_remembered(state.bank):
             if memory.id == state.id:
                 now = corrected_memory(memory, state.text) if state.text else memory
-                self._writer.put_passage(memory, None if state.gone else memory_passage(now))
+                self._writer.put_passage(memory, None if state.is_hidden else memory_passage(now))
                 self._keep_original(state, memory.what)
                 return
         words = self._writer.refresh_retained(state.bank, state.id)
@@ -376,7 +376,7 @@ class Curator:
         for opinion in self._writer.all_opinions(state.bank):
             if opinion.id == state.id:
                 self._keep_original(state, opinion.what)
-                passage = opinions.passage_of(self._writer, opinion)
+                passage = opinions.opinion_passage(self._writer, opinion)
                 self._writer.put_opinion(opinion, None, passage)
 
 

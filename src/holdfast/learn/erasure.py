@@ -25,8 +25,8 @@ from holdfast.model.failed_tasks import FailedTask
 from holdfast.model.knowledge import Rule
 from holdfast.model.records import Role, Turn
 from holdfast.refine.facts.fact_stage import update_bank_facts
+from holdfast.refine.git.forge_threads import FORGE_KINDS, records_erased_with, refresh_passages
 from holdfast.refine.git.history import curated_commit_passage
-from holdfast.refine.git.threads import FORGE_KINDS, records_erased_with, refresh_passages
 from holdfast.refine.ingest.erasure_marks import erasure_mark, line_name
 from holdfast.refine.memories.memory_stage import update_bank_memories
 from holdfast.refine.sessions.derive import derive_session
@@ -88,7 +88,7 @@ class Erased:
         return not (self.records or self.events or self.log_lines)
 
 
-class Eraser:
+class HomeEraser:
     """Erases records and patterns from a home. `plan_purge` and `find` change nothing."""
 
     def __init__(
@@ -97,13 +97,14 @@ class Eraser:
         places: Places,
         now: Callable[[], str],
         who: str,
-        know: Callable[[], object] = lambda: None,
+        derive_bank_level: Callable[[], object] = lambda: None,
     ) -> None:
+        """`derive_bank_level` derives again what is made of several sessions."""
         self._store = store
         self._places = places
         self._now = now
         self._who = who
-        self._derive_bank_level = know
+        self._derive_bank_level = derive_bank_level
         self._curator = Curator(store, now, who)
 
     def plan_purge(self, target: Target) -> tuple[Erasure, Erased]:
@@ -124,15 +125,9 @@ class Eraser:
             kind: (target.id,) if target.kind == kind else () for kind in _SINGLE_RECORD_KINDS
         }
         forge_records = records_erased_with(self._store, target.bank, target.kind, target.id)
-        marks += [
-            *(
-                (kind, id)
-                for kind in single_records
-                if kind != "memory"
-                for id in single_records[kind]
-            ),
-            *forge_records,
-        ]
+        # A memory that a person stated is never ingested, so it needs no mark.
+        marks += [(k, id) for k, ids in single_records.items() if k != "memory" for id in ids]
+        marks += forge_records
         erasure = Erasure(
             target.bank,
             sessions,
@@ -175,7 +170,7 @@ class Eraser:
             self._update_opinions(target.bank)
             self._reapply_corrections(target.bank, corrected, evidence_before)
             self._note_unfinished()
-        finish(self._store)
+        overwrite_erased(self._store)
         return erased
 
     def _fact_evidence(
@@ -329,7 +324,7 @@ class Eraser:
                 self._derive_again(bank, [t for t in touched if t.bank == bank])
                 self._update_opinions(bank)
             self._note_unfinished()
-        finish(self._store)
+        overwrite_erased(self._store)
         return erased
 
     def _note_unfinished(self) -> None:
@@ -423,7 +418,7 @@ class Eraser:
         return changed
 
 
-def finish(store: Store) -> None:
+def overwrite_erased(store: Store) -> None:
     """Overwrite erased rows in the store's files, and note that this is done."""
     store.overwrite_deleted()
     with store.transaction():

@@ -1,4 +1,4 @@
-"""Whether a file of rules says something already, in whatever words, or says the opposite."""
+"""Whether a rule says the same as a text, in whatever words, or the opposite."""
 
 from __future__ import annotations
 
@@ -8,14 +8,27 @@ from typing import NamedTuple
 from holdfast.language import denies, sentences, shared, telling
 from holdfast.model.knowledge import Rule
 
-# How like a text is to each of some others, from -1 to 1; where a model is at hand.
+# The cosine similarity of a text to each of some others. None stands for "no model available".
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 
-_SAME = 0.75
-_LEAST_SHARED = 2
-_OF_LONGER = 0.4
-_ALIKE = 0.8
-_SENTENCE = 400
+
+class MatchThresholds(NamedTuple):
+    """When two sentences say the same. Lower values find more rewordings, and more that only
+    share a subject."""
+
+    # Overlap of their stems.
+    same_words: float = 0.75
+    # Stems in common, and their share of the longer sentence: so that a short sentence does not
+    # match a long one by two words.
+    min_common: int = 2
+    min_share_of_longer: float = 0.4
+    # Cosine similarity of their embeddings.
+    same_embedding: float = 0.8
+    # Characters of a rule's sentence that are compared.
+    sentence_chars: int = 400
+
+
+_MATCH = MatchThresholds()
 
 
 class MatchingRule(NamedTuple):
@@ -27,44 +40,48 @@ class MatchingRule(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Where it stands, for people."""
+        """Its file and line, for people."""
         return f"{self.rule.path}:{self.rule.line}"
 
 
 def same_meaning(one: str, other: str) -> float:
-    """How much two sentences tell the same, by their stems: 0 where they share too little."""
-    ours, theirs = telling(one), telling(other)
-    common = len(ours & theirs)
-    longer = max(len(ours), len(theirs)) or 1
-    if common < min(_LEAST_SHARED, longer) or common / longer < _OF_LONGER:
+    """How far two sentences say the same by their stems, from 0 to 1; 0 if they share too few."""
+    stems, other_stems = telling(one), telling(other)
+    common = len(stems & other_stems)
+    longer = max(len(stems), len(other_stems)) or 1
+    if common < min(_MATCH.min_common, longer) or common / longer < _MATCH.min_share_of_longer:
         return 0.0
-    return shared(ours, theirs)
+    return shared(stems, other_stems)
 
 
 def find_matching_rule(
-    text: str, rules: Iterable[Rule], likeness: Similarity | None
+    text: str, rules: Iterable[Rule], similarity: Similarity | None
 ) -> MatchingRule | None:
-    """The rule that says what a text says, or its opposite."""
-    told = [(rule, s[:_SENTENCE]) for rule in rules for s in sentences(rule.text)]
-    scores = [same_meaning(text, sentence) for _, sentence in told]
-    if likeness is not None and told:
-        alike = likeness(text, [sentence for _, sentence in told])
+    """The rule that says the same as a text or its opposite; None if there is none."""
+    candidates = [
+        (rule, s[: _MATCH.sentence_chars]) for rule in rules for s in sentences(rule.text)
+    ]
+    scores = [same_meaning(text, sentence) for _, sentence in candidates]
+    if similarity is not None and candidates:
+        similarities = similarity(text, [sentence for _, sentence in candidates])
         scores = [
-            max(score, _SAME if near >= _ALIKE else 0.0)
-            for score, near in zip(scores, alike, strict=True)
+            max(score, _MATCH.same_words if value >= _MATCH.same_embedding else 0.0)
+            for score, value in zip(scores, similarities, strict=True)
         ]
-    best = max(range(len(told)), key=lambda n: scores[n], default=None)
-    if best is None or scores[best] < _SAME:
+    best = max(range(len(candidates)), key=lambda n: scores[n], default=None)
+    if best is None or scores[best] < _MATCH.same_words:
         return None
-    rule, sentence = told[best]
+    rule, sentence = candidates[best]
     return MatchingRule(rule, sentence, denies(sentence) != denies(text))
 
 
-def says_the_same(text: str, others: Iterable[str], likeness: Similarity | None) -> bool:
-    """Whether one of some texts says the same as this one."""
+def says_the_same(text: str, others: Iterable[str], similarity: Similarity | None) -> bool:
+    """Whether one of the other texts says the same as this one."""
     others = [other for other in others if denies(other) == denies(text)]
-    if any(same_meaning(text, other) >= _SAME for other in others):
+    if any(same_meaning(text, other) >= _MATCH.same_words for other in others):
         return True
     return bool(
-        likeness is not None and others and any(v >= _ALIKE for v in likeness(text, others))
+        similarity is not None
+        and others
+        and any(v >= _MATCH.same_embedding for v in similarity(text, others))
     )

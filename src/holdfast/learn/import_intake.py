@@ -1,8 +1,8 @@
-"""Taking in what another program remembered: with `import` provenance, redacted, as one step.
+"""Import the records of another program: redacted, with `import` provenance, undone as one step.
 
-A source is read as a stream inside one transaction, so that all of it comes in or nothing does.
-What holds already in the same words is known and left alone; what was erased here stays away, and
-what was forgotten stays forgotten, in whatever words it comes.
+A source is read as a stream inside one transaction of the caller, so that all of it is imported or
+nothing. A record that is stored already in the same words is left alone; an erased one stays
+erased, and a forgotten one forgotten, even if its words changed.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from holdfast.store.protocol import Writer
 
 IMPORTED = "imported"
 IMPORT_BATCH = "importing"
-_AT_ONCE = 500
-_TITLE = 400
-_PROJECT = 400
-# What moves a cursor or hides text has no place in a memory; line ends and tabs do.
-_UNSEEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127, *range(128, 160)))
+# Records that are held in memory at a time.
+_BATCH_SIZE = 500
+_MAX_TITLE_CHARS = 400
+_MAX_PROJECT_CHARS = 400
+# Control characters, which move a cursor or hide text; without line ends and tabs.
+_CONTROL_CHARS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127, *range(128, 160)))
 
 
 @dataclass(slots=True)
 class ImportCounts:
-    """What an import did, or would do, to one bank: records by kind that are new and that are said
-    anew, those that are known, and those left out, by reason."""
+    """What an import did, or would do, to one bank: new, changed and known records by kind, skipped
+    and failed ones by reason, and what was redacted."""
 
     bank: str = ""
     added: Counter[str] = field(default_factory=Counter[str])
@@ -46,96 +47,98 @@ class ImportCounts:
 
     @property
     def read(self) -> int:
-        """How many records there were."""
+        """How many records were read."""
         kept = self.added.total() + self.changed.total() + self.known.total()
         return kept + self.skipped.total() + self.failed.total()
 
     @property
-    def nothing(self) -> bool:
-        """Whether there was nothing to take in."""
+    def is_empty(self) -> bool:
+        """Whether nothing is new or changed."""
         return not (self.added or self.changed)
 
 
-class ImportWriter:
-    """Takes drafts into banks. One that only looks writes nothing."""
+class DraftImporter:
+    """Imports drafts of one program into banks, and counts them by bank."""
 
     def __init__(self, writer: Writer, redactor: Redactor, program: str, now: str) -> None:
         self._writer = writer
         self._redactor = redactor
         self._program = program
         self.time = now
-        self._held: dict[str, dict[str, str]] = {}
-        self._met: set[tuple[str, str]] = set()
-        self.tallies: dict[str, ImportCounts] = {}
+        self._versions: dict[str, dict[str, str]] = {}
+        self._seen: set[tuple[str, str]] = set()
+        self.counts: dict[str, ImportCounts] = {}
 
     def import_drafts(
-        self, given: Iterable[ImportItem], bank_of: Callable[[str], str], importing: str
+        self, items: Iterable[ImportItem], bank_of: Callable[[str], str], batch_id: str
     ) -> None:
-        """Go through a source; `bank_of` names the bank of a project, and nothing is written where
-        no `importing` is named."""
-        stream = iter(given)
-        while some := list(islice(stream, _AT_ONCE)):
-            for bank, drafts in self._by_bank(some, bank_of).items():
+        """Read a source and store what is new or changed. `bank_of` returns the bank of a project.
+        With an empty `batch_id` nothing is written, only counted."""
+        stream = iter(items)
+        while batch := list(islice(stream, _BATCH_SIZE)):
+            for bank, drafts in self._by_bank(batch, bank_of).items():
                 records = list(self._new(bank, drafts))
-                if importing and records:
-                    self._writer.put_imported(importing, records)
+                if batch_id and records:
+                    self._writer.put_imported(batch_id, records)
                     ids = [record.id for record in records]
                     refresh_passages(self._writer, bank, ids)
 
-    def tally(self, bank: str) -> ImportCounts:
-        """The account of a bank; "" is for what belongs to none."""
-        return self.tallies.setdefault(bank, ImportCounts(bank))
+    def counts_for(self, bank: str) -> ImportCounts:
+        """The counts of a bank; "" is for records that belong to none."""
+        return self.counts.setdefault(bank, ImportCounts(bank))
 
     def _by_bank(
-        self, some: Iterable[ImportItem], bank_of: Callable[[str], str]
+        self, items: Iterable[ImportItem], bank_of: Callable[[str], str]
     ) -> dict[str, list[DraftRecord]]:
         found: dict[str, list[DraftRecord]] = {}
-        for one in some:
-            if isinstance(one, SkippedRecord):
-                told = self.tally("")
-                (told.failed if one.failed else told.skipped)[one.reason] += 1
+        for item in items:
+            if isinstance(item, SkippedRecord):
+                counts = self.counts_for("")
+                (counts.failed if item.failed else counts.skipped)[item.reason] += 1
             else:
-                project = self._redactor.redact(one.project.translate(_UNSEEN).strip()).text
-                project = project[:_PROJECT]
-                found.setdefault(bank_of(project), []).append(one)
+                project = self._redactor.redact(item.project.translate(_CONTROL_CHARS).strip()).text
+                project = project[:_MAX_PROJECT_CHARS]
+                found.setdefault(bank_of(project), []).append(item)
         return found
 
     def _new(self, bank: str, drafts: Sequence[DraftRecord]) -> Iterator[ImportedRecord]:
-        held = self._held.get(bank)
-        if held is None:
-            held = self._held[bank] = self._writer.imported_versions(bank)
-        tally = self.tally(bank)
+        versions = self._versions.get(bank)
+        if versions is None:
+            versions = self._versions[bank] = self._writer.imported_versions(bank)
+        counts = self.counts_for(bank)
         ids = [content_id(IMPORTED, self._program, *draft.key) for draft in drafts]
         erased = ErasedNames(self._writer, bank, [(IMPORTED, id) for id in ids])
         for id, draft in zip(ids, drafts, strict=True):
             if erased.has(IMPORTED, id):
-                tally.skipped["erased"] += 1
-            elif (bank, id) in self._met:
-                tally.skipped["duplicate"] += 1
+                counts.skipped["erased"] += 1
+            elif (bank, id) in self._seen:
+                counts.skipped["duplicate"] += 1
             else:
-                self._met.add((bank, id))
-                record = self._clean(bank, id, draft, tally)
+                self._seen.add((bank, id))
+                record = self._clean(bank, id, draft, counts)
                 if not (record.text or record.title):
-                    tally.skipped["private"] += 1
-                elif held.get(id) == record.version:
-                    tally.known[draft.kind] += 1
+                    counts.skipped["private"] += 1
+                elif versions.get(id) == record.version:
+                    counts.known[draft.kind] += 1
                 else:
-                    (tally.changed if id in held else tally.added)[draft.kind] += 1
+                    (counts.changed if id in versions else counts.added)[draft.kind] += 1
                     yield record
 
-    def _clean(self, bank: str, id: str, draft: DraftRecord, tally: ImportCounts) -> ImportedRecord:
-        """A draft without secrets and without what nobody can see."""
+    def _clean(
+        self, bank: str, id: str, draft: DraftRecord, counts: ImportCounts
+    ) -> ImportedRecord:
+        """The record of a draft, without secrets and control characters."""
 
         def clean(text: str) -> str:
-            redacted = self._redactor.redact(text.translate(_UNSEEN).strip())
-            tally.redacted.update(redacted.taken)
+            redacted = self._redactor.redact(text.translate(_CONTROL_CHARS).strip())
+            counts.redacted.update(redacted.taken)
             return redacted.text
 
-        title, text = clean(draft.title)[:_TITLE], clean(draft.text)
+        title, text = clean(draft.title)[:_MAX_TITLE_CHARS], clean(draft.text)
         files = tuple(clean(file) for file in draft.files)
         labels = tuple(clean(label) for label in draft.labels)
         origin, session = clean(draft.origin), clean(draft.session)
-        # Not when it was: a file that was copied says nothing else.
+        # Without the time: copying a file changes its time and nothing else.
         version = content_id(draft.kind, title, text, origin, *files, "", *labels)
         return ImportedRecord(
             bank, id, version, self._program, draft.kind, title, text, draft.time, origin, session,
@@ -144,39 +147,39 @@ class ImportWriter:
 
 
 def record_import(
-    writer: Writer, taker: ImportWriter, program: str, place: str, id: str, who: str
+    writer: Writer, importer: DraftImporter, program: str, place: str, id: str, who: str
 ) -> list[str]:
-    """Note what an import brought, bank by bank; returns the banks that got something."""
-    left = taker.tally("")
+    """Store a batch and a log entry for each bank that got something; returns these banks."""
+    unassigned = importer.counts_for("")
     first = True
-    banks = [bank for bank, tally in taker.tallies.items() if bank and not tally.nothing]
+    banks = [bank for bank, counts in importer.counts.items() if bank and not counts.is_empty]
     for bank in banks:
-        tally = taker.tally(bank)
-        # What was left out before a bank was found is told once, with the first.
-        skipped, failed = Counter(tally.skipped), Counter(tally.failed)
+        counts = importer.counts_for(bank)
+        # What belongs to no bank is counted once, with the first.
+        skipped, failed = Counter(counts.skipped), Counter(counts.failed)
         if first:
-            skipped, failed, first = skipped + left.skipped, failed + left.failed, False
-        kinds = tally.added + tally.changed
-        done = ImportBatch(
-            bank, id, program, place, taker.time, dict(kinds), dict(skipped), dict(failed),
-            tally.redacted.total(),
+            skipped, failed, first = skipped + unassigned.skipped, failed + unassigned.failed, False
+        kinds = counts.added + counts.changed
+        batch = ImportBatch(
+            bank, id, program, place, importer.time, dict(kinds), dict(skipped), dict(failed),
+            counts.redacted.total(),
         )  # fmt: skip
-        writer.put_import_batch(done)
-        told = f"{kinds.total()} from {place}"
+        writer.put_import_batch(batch)
+        summary = f"{kinds.total()} from {place}"
         name = uri(IMPORT_BATCH, id)
-        writer.append_curation(Curation(0, bank, taker.time, Action.IMPORT, name, told, who))
+        writer.append_curation(Curation(0, bank, importer.time, Action.IMPORT, name, summary, who))
     return banks
 
 
 def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
-    """Make what is shown of some imported records findable, and nothing else of them."""
+    """Write the passages of those imported records that are shown, and remove those of the rest."""
     listed = list(ids)
     shown = writer.imported_by_ids(bank, listed)
     writer.put_imported_passages(bank, listed, [imported_passage(one) for one in shown])
 
 
 def refresh_passages_of(writer: Writer, bank: str, kind: str, id: str) -> None:
-    """The same for one imported record, or for all that an import brought."""
+    """The same for one imported record, or for all of a batch."""
     refresh_passages(
         writer, bank, writer.import_batch_ids(bank, id) if kind == IMPORT_BATCH else [id]
     )

@@ -67,38 +67,38 @@ def sources_needed(skepticism: int) -> int:
     return 1 + (skepticism > 2) + (skepticism > 4)
 
 
-def confidence_of(favour: float, against: float, sources: int, skepticism: int) -> float:
+def confidence_of(support: float, opposition: float, sources: int, skepticism: int) -> float:
     """How firmly weights for and against let one believe, from 0 to 1."""
     prior = 0.4 + 0.5 * (skepticism - 1)
-    leading = (max(favour, against) + prior / 2) / (favour + against + prior)
+    leading = (max(support, opposition) + prior / 2) / (support + opposition + prior)
     if sources < 2:
         leading *= 1 - 0.05 * (skepticism - 1)
     # What little is left of old words carries less and less.
-    leading *= min(1.0, 0.5 + favour + against)
+    leading *= min(1.0, 0.5 + support + opposition)
     return round(leading, 3)
 
 
-def weigh(
+def weigh_stances(
     stances: Sequence[Stance], disposition: Disposition, now: str, settled: str
 ) -> WeighedStances:
     """Weigh the stances on one matter, oldest first; what lies before `settled` was overruled."""
-    sides = {True: 0.0, False: 0.0}
-    homes: dict[bool, set[str]] = {True: set(), False: set()}
-    turned, before = "", stances[0].positive
+    weights = {True: 0.0, False: 0.0}
+    sources: dict[bool, set[str]] = {True: set(), False: set()}
+    turned_at, was_positive = "", stances[0].positive
     for stance in stances:
         age = max(0.0, _days(stance.time, now))
         weight = stance.weight * 0.5 ** (age / _HALF_LIFE_DAYS)
-        sides[stance.positive] += weight * (_REVISED if stance.time < settled else 1.0)
-        homes[stance.positive].add(stance.session or stance.uri)
-        if stance.positive is not before:
-            turned, before = stance.time, stance.positive
+        weights[stance.positive] += weight * (_REVISED if stance.time < settled else 1.0)
+        sources[stance.positive].add(stance.session or stance.uri)
+        if stance.positive is not was_positive:
+            turned_at, was_positive = stance.time, stance.positive
     # Of equal sides the later holds.
     last = stances[-1].positive
-    positive = last if sides[last] >= sides[not last] else not last
-    sources = len(homes[positive])
-    confidence = confidence_of(sides[True], sides[False], sources, disposition.skepticism)
-    enough = sources >= sources_needed(disposition.skepticism)
-    return WeighedStances(positive, confidence, enough, turned, sources)
+    positive = last if weights[last] >= weights[not last] else not last
+    source_count = len(sources[positive])
+    confidence = confidence_of(weights[True], weights[False], source_count, disposition.skepticism)
+    is_enough = source_count >= sources_needed(disposition.skepticism)
+    return WeighedStances(positive, confidence, is_enough, turned_at, source_count)
 
 
 def _days(earlier: str, later: str) -> float:
@@ -111,25 +111,25 @@ def _days(earlier: str, later: str) -> float:
 def update_opinions(writer: Writer, bank: str, now: str) -> OpinionCounts:
     """Reflect on what everybody said: form opinions, change them, and let go of what nothing
     speaks for any more. In one transaction of the caller's."""
-    found = writer.bank(bank)
-    disposition = found.disposition if found else Disposition()
+    stored_bank = writer.bank(bank)
+    disposition = stored_bank.disposition if stored_bank else Disposition()
     groups = group_by_target(writer.stances(bank))
     latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)[:MAX_OPINIONS]
     known = {o.id: o for o in writer.all_opinions(bank)}
-    done = OpinionCounts()
+    counts = OpinionCounts()
     for key in sorted(latest):
         id = opinion_id(*key)
-        done = _count(
-            done, _update(writer, bank, known.pop(id, None), groups[key], disposition, now)
+        counts = _count(
+            counts, _update(writer, bank, known.pop(id, None), groups[key], disposition, now)
         )
     for opinion in known.values():
         left = _without_stances(writer, opinion, now)
-        done = done._replace(removed=done.removed + left)
-    return done
+        counts = counts._replace(removed=counts.removed + left)
+    return counts
 
 
-def _count(done: OpinionCounts, what: str) -> OpinionCounts:
-    return done._replace(**{what: getattr(done, what) + 1}) if what else done
+def _count(counts: OpinionCounts, outcome: str) -> OpinionCounts:
+    return counts._replace(**{outcome: getattr(counts, outcome) + 1}) if outcome else counts
 
 
 def opinion_id(target: str, aspect: str) -> str:
@@ -147,13 +147,13 @@ def _update(
 ) -> str:
     """Bring one opinion up to date; returns what became of it, "" if nothing did."""
     settled = known.settled if known else ""
-    weighed = weigh(stances, disposition, now, settled)
+    weighed = weigh_stances(stances, disposition, now, settled)
     tension = ""
     resolved = False
     if weighed.turned > settled:
         if known is not None and known.tension == weighed.turned:
             resolved, settled = True, weighed.turned
-            weighed = weigh(stances, disposition, now, settled)
+            weighed = weigh_stances(stances, disposition, now, settled)
         else:
             tension = weighed.turned
     if tension and known is not None and known.positive is not weighed.positive:
@@ -168,7 +168,7 @@ def _update(
         return ""
     belief = OpinionRevision(now, opinion.confidence, *_counts(opinion), note) if note else None
     opinion = replace(opinion, trend=_trend(writer, opinion, belief, now))
-    writer.put_opinion(opinion, belief, passage_of(writer, opinion))
+    writer.put_opinion(opinion, belief, opinion_passage(writer, opinion))
     return {"formed": "formed", "faded": "faded"}.get(note, "changed" if note else "")
 
 
@@ -183,9 +183,9 @@ def _same(one: Opinion, other: Opinion) -> bool:
 def _opinion(
     bank: str, known: Opinion | None, stances: Sequence[Stance], weighed: WeighedStances, now: str
 ) -> Opinion:
-    ours = [s for s in stances if s.positive is weighed.positive]
-    others = [s for s in stances if s.positive is not weighed.positive]
-    last = ours[-1]
+    supporting = [s for s in stances if s.positive is weighed.positive]
+    opposing = [s for s in stances if s.positive is not weighed.positive]
+    last = supporting[-1]
     status = Status.OBSERVED if weighed.believed else Status.HYPOTHESIS
     if weighed.confidence < FADED_BELOW:
         status = Status.RETRACTED
@@ -201,13 +201,13 @@ def _opinion(
         weighed.confidence,
         Trend.NEW,
         status,
-        least_trusted(s.trust for s in ours),
+        least_trusted(s.trust for s in supporting),
         known.formed if known else now,
         now,
         stances[-1].time,
         len({s.session or s.uri for s in stances}),
-        tuple(dict.fromkeys(s.uri for s in reversed(ours)))[:_EVIDENCE],
-        tuple(dict.fromkeys(s.uri for s in reversed(others)))[:_EVIDENCE],
+        tuple(dict.fromkeys(s.uri for s in reversed(supporting)))[:_EVIDENCE],
+        tuple(dict.fromkeys(s.uri for s in reversed(opposing)))[:_EVIDENCE],
     )
 
 
@@ -241,20 +241,20 @@ def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:
 
 
 def _trend(writer: Writer, opinion: Opinion, belief: OpinionRevision | None, now: str) -> Trend:
-    told = writer.opinion_history(opinion.bank, opinion.id)
-    told += [belief] if belief else []
-    return trend_of(told, opinion.latest, now)
+    beliefs = writer.opinion_history(opinion.bank, opinion.id)
+    beliefs += [belief] if belief else []
+    return trend_of(beliefs, opinion.latest, now)
 
 
-def trend_of(told: Sequence[OpinionRevision], latest: str, now: str) -> Trend:
+def trend_of(beliefs: Sequence[OpinionRevision], latest: str, now: str) -> Trend:
     """Where an opinion is going, by its last two steps and the age of its latest evidence."""
     if latest and _days(latest, now) > STALE_DAYS:
         return Trend.STALE
-    if len(told) < 2:
+    if len(beliefs) < 2:
         return Trend.NEW
-    if told[-1].note == "revised":
+    if beliefs[-1].note == "revised":
         return Trend.NEW
-    moved = told[-1].confidence - told[-2].confidence
+    moved = beliefs[-1].confidence - beliefs[-2].confidence
     if abs(moved) < _MOVED:
         return Trend.STABLE
     return Trend.STRENGTHENING if moved > 0 else Trend.WEAKENING
@@ -264,12 +264,12 @@ def _without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
     """An opinion that no stance speaks for: one that a model formed holds while all it rests on
     is there; any other goes. Returns whether it went."""
     if opinion.author:
-        named = [parse_uri(name) for name in opinion.evidence_for + opinion.evidence_against]
-        there = [n for n in named if n and writer.find(opinion.bank, n.kind, n.id, 1)]
-        if named and len(there) == len(named):
+        parsed = [parse_uri(name) for name in opinion.evidence_for + opinion.evidence_against]
+        existing = [name for name in parsed if name and writer.find(opinion.bank, name.kind, name.id, 1)]
+        if parsed and len(existing) == len(parsed):
             faded = fade(opinion, now)
             if faded != opinion:
-                writer.put_opinion(faded, None, passage_of(writer, faded))
+                writer.put_opinion(faded, None, opinion_passage(writer, faded))
             return False
     writer.drop_opinion(opinion.bank, opinion.id)
     return True
@@ -282,24 +282,24 @@ def fade(opinion: Opinion, now: str) -> Opinion:
     overdue = max(0.0, _days(since, now) - STALE_DAYS)
     if not overdue:
         return opinion
-    left = round(opinion.confidence * 0.5 ** (overdue / _HALF_LIFE_DAYS), 3)
-    status = Status.RETRACTED if left < FADED_BELOW else opinion.status
-    return replace(opinion, confidence=left, trend=Trend.STALE, status=status, latest=now)
+    confidence = round(opinion.confidence * 0.5 ** (overdue / _HALF_LIFE_DAYS), 3)
+    status = Status.RETRACTED if confidence < FADED_BELOW else opinion.status
+    return replace(opinion, confidence=confidence, trend=Trend.STALE, status=status, latest=now)
 
 
-def passage_of(writer: Writer, opinion: Opinion) -> Passage | None:
+def opinion_passage(writer: Writer, opinion: Opinion) -> Passage | None:
     """How an opinion is found; one that has faded, or that somebody put away, is not."""
     known = writer.curation_state(opinion.bank, "memory", opinion.id)
-    if opinion.status is Status.RETRACTED or (known is not None and known.gone):
+    if opinion.status is Status.RETRACTED or (known is not None and known.is_hidden):
         return None
-    memory = memory_of(opinion)
+    memory = opinion_memory(opinion)
     if known is not None and known.text:
         memory = replace(corrected_memory(memory, known.text), status=Status.VERIFIED)
     context = f"{date_words(opinion.latest)} opinion {opinion.why} {split_identifiers(memory.what)}"
     return memory_passage(memory, context=context)
 
 
-def memory_of(opinion: Opinion) -> Memory:
+def opinion_memory(opinion: Opinion) -> Memory:
     """An opinion as a memory."""
     o = opinion
     return Memory(

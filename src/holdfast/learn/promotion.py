@@ -55,62 +55,62 @@ def propose(
     bank: str,
     root: Path | None,
     now: str,
-    likeness: Similarity | None = None,
-    of_user: Path | None = None,
+    similarity: Similarity | None = None,
+    user_folder: Path | None = None,
 ) -> list[Proposal]:
     """Everything that should wait for a person now, of a project at `root` and a user whose own
     rules lie in `of_user`."""
     rules = reader.rules(bank)
-    turned_down = refusals_in_effect(reader, bank)
-    known = {proposal.id: proposal for proposal in reader.proposals(bank)}
-    made: list[Proposal] = []
+    refusals = refusals_in_effect(reader, bank)
+    stored = {proposal.id: proposal for proposal in reader.proposals(bank)}
+    proposals: list[Proposal] = []
     log = in_effect(reader.curations(bank))
-    decided = {e.target for e in log if e.action in _DECIDED}
+    decided = {entry.target for entry in log if entry.action in _DECIDED}
     for pattern in reader.patterns(bank):
         if uri("pattern", pattern.id) in decided:
             continue
         if is_ripe(pattern) and not _is_settled(
-            pattern.content, rules, turned_down, made, likeness
+            pattern.content, rules, refusals, proposals, similarity
         ):
-            made.append(_promotion(pattern, root, now))
-    for lesson in open_lessons(log, decided, root, of_user):
-        if not _is_settled(lesson.text, rules, turned_down, made, likeness, asked_for=True):
-            made.append(lesson)
-    made += _demotions(reader, bank, rules, root, now, decided, likeness)
+            proposals.append(_promotion(pattern, root, now))
+    for lesson in open_lessons(log, decided, root, user_folder):
+        if not _is_settled(lesson.text, rules, refusals, proposals, similarity, asked_for=True):
+            proposals.append(lesson)
+    proposals += _demotions(reader, bank, rules, root, now, decided, similarity)
     # What waits already waits since then, and was shown against the file of then.
     return [
-        replace(p, made=known[p.id].made, base=known[p.id].base, text=known[p.id].text)
-        if p.id in known and known[p.id].path == p.path
+        replace(p, made=stored[p.id].made, base=stored[p.id].base, text=stored[p.id].text)
+        if p.id in stored and stored[p.id].path == p.path
         else p
-        for p in made
+        for p in proposals
     ]
 
 
 def _is_settled(
     text: str,
     rules: Sequence[Rule],
-    turned_down: Sequence[Refusal],
-    made: Sequence[Proposal],
-    likeness: Similarity | None,
-    asked_for: bool = False,
+    refusals: Sequence[Refusal],
+    proposals: Sequence[Proposal],
+    similarity: Similarity | None,
+    is_lesson: bool = False,
 ) -> bool:
     """Whether it is documented, turned down, or proposed already. That a rule says the opposite
     settles it too, but not where somebody asks for it: that is for a person to see."""
-    if says_the_same(text, [*refused_texts(turned_down), *(p.text for p in made)], likeness):
+    if says_the_same(text, [*refused_texts(refusals), *(p.text for p in proposals)], similarity):
         return True
-    found = find_matching_rule(text, rules, likeness)
-    return found is not None and not (asked_for and found.opposes)
+    found = find_matching_rule(text, rules, similarity)
+    return found is not None and not (is_lesson and found.opposes)
 
 
 def refused_texts(refusals: Sequence[Refusal]) -> list[str]:
     """The rules that were turned down, in their words."""
-    named = tuple(uri(kind, "") for kind in ("pattern", LESSON))
-    return [refusal.text for refusal in refusals if refusal.target.startswith(named)]
+    prefixes = tuple(uri(kind, "") for kind in ("pattern", LESSON))
+    return [refusal.text for refusal in refusals if refusal.target.startswith(prefixes)]
 
 
 def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
     path = destination(pattern)
-    who = f" by {len(pattern.authors)} people" if len(pattern.authors) > 1 else ""
+    people = f" by {len(pattern.authors)} people" if len(pattern.authors) > 1 else ""
     how = "followed in the latest" if pattern.domain == COMMITS else "stated in"
     what = "commits" if pattern.domain == COMMITS else "different places"
     return Proposal(
@@ -121,7 +121,7 @@ def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
         pattern.content,
         pattern.domain,
         path,
-        f"{how} {pattern.occurrences} {what}{who}; confidence {pattern.confidence}",
+        f"{how} {pattern.occurrences} {what}{people}; confidence {pattern.confidence}",
         now,
         pattern.trust,
         path_globs(pattern),
@@ -141,11 +141,11 @@ def path_globs(pattern: Pattern) -> tuple[str, ...]:
     paths = [PurePosixPath(name.replace("\\", "/")) for name in pattern.files]
     if not paths or any(path.is_absolute() or ".." in path.parts for path in paths):
         return ()
-    tops = dict.fromkeys(path.parts[0] for path in paths if len(path.parts) > 1)
-    if len(tops) > _GLOBS or any(len(path.parts) == 1 for path in paths):
-        endings = dict.fromkeys(path.suffix for path in paths)
-        return (f"**/*{next(iter(endings))}",) if len(endings) == 1 and next(iter(endings)) else ()
-    return tuple(f"{top}/**" for top in tops)
+    top_folders = dict.fromkeys(path.parts[0] for path in paths if len(path.parts) > 1)
+    if len(top_folders) > _GLOBS or any(len(path.parts) == 1 for path in paths):
+        suffixes = dict.fromkeys(path.suffix for path in paths)
+        return (f"**/*{next(iter(suffixes))}",) if len(suffixes) == 1 and next(iter(suffixes)) else ()
+    return tuple(f"{folder}/**" for folder in top_folders)
 
 
 def rule_addition(proposal: Proposal, text: str = "") -> RuleAddition:
@@ -155,12 +155,12 @@ def rule_addition(proposal: Proposal, text: str = "") -> RuleAddition:
     return RuleAddition(text or proposal.text, links, proposal.domain, proposal.paths, section)
 
 
-def may_be_automatic(proposal: Proposal, automatic: bool, memory: bool) -> bool:
+def may_be_automatic(proposal: Proposal, rules_allowed: bool, memory_file_allowed: bool) -> bool:
     """Whether the settings may stand in for a person, for rules and for the semantic memory:
     never for words from outside."""
-    wanted = memory if proposal.path == MEMORY_FILE else automatic
-    trusted = proposal.trust in (Trust.USER, Trust.TEAM)
-    return wanted and trusted and proposal.kind is ProposalKind.PROMOTE
+    is_allowed = memory_file_allowed if proposal.path == MEMORY_FILE else rules_allowed
+    is_trusted = proposal.trust in (Trust.USER, Trust.TEAM)
+    return is_allowed and is_trusted and proposal.kind is ProposalKind.PROMOTE
 
 
 def _demotions(
@@ -170,32 +170,32 @@ def _demotions(
     root: Path | None,
     now: str,
     decided: set[str],
-    likeness: Similarity | None,
+    similarity: Similarity | None,
 ) -> Iterator[Proposal]:
     """Rules that people contradict, and rules for files that are not there."""
-    own = [rule for rule in rules if not rule.path.startswith("~/")]
-    seen: set[str] = set()
+    project_rules = [rule for rule in rules if not rule.path.startswith("~/")]
+    demoted: set[str] = set()
     for pattern in reader.patterns(bank):
         if not is_ripe(pattern):
             continue
-        found = find_matching_rule(pattern.content, own, likeness)
+        found = find_matching_rule(pattern.content, project_rules, similarity)
         if found is None or not found.opposes or pattern.last <= found.rule.updated:
             continue
         reason = f"contradicted in {pattern.occurrences} places since: {cut(pattern.content, 160)}"
-        yield from _demotion(found.rule, found.sentence, reason, pattern, now, decided | seen)
-        seen.add(uri("rule", found.rule.id))
-    for rule in own:
+        yield from _demotion(found.rule, found.sentence, reason, pattern, now, decided | demoted)
+        demoted.add(uri("rule", found.rule.id))
+    for rule in project_rules:
         if rule.paths and root is not None and not any_file_matches(root, rule.paths):
             reason = f"never applies: no file is matched by {', '.join(rule.paths)}"
-            yield from _demotion(rule, cut(rule.text, 200), reason, None, now, decided | seen)
-            seen.add(uri("rule", rule.id))
+            yield from _demotion(rule, cut(rule.text, 200), reason, None, now, decided | demoted)
+            demoted.add(uri("rule", rule.id))
 
 
 def _demotion(
-    rule: Rule, sentence: str, reason: str, pattern: Pattern | None, now: str, left_out: set[str]
+    rule: Rule, sentence: str, reason: str, pattern: Pattern | None, now: str, excluded: set[str]
 ) -> Iterator[Proposal]:
     target = uri("rule", rule.id)
-    if target not in left_out:
+    if target not in excluded:
         yield Proposal(
             rule.bank,
             content_id("proposal", target, sentence),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.learn.opinions import FADED_BELOW, opinion_id, passage_of, trend_of
+from holdfast.learn.opinions import FADED_BELOW, opinion_id, opinion_passage, trend_of
 from holdfast.model.bank import Bank
 from holdfast.model.opinions import (
     Opinion,
@@ -34,29 +34,29 @@ _MADE = ("memory", "fact", "concept")
 _NOT_OURS = (*_MADE, "shared", "imported")
 
 
-def keep_beliefs(writer: Writer, bank: Bank, told: Reflection, now: str) -> list[str]:
+def keep_beliefs(writer: Writer, bank: Bank, reflection: Reflection, now: str) -> list[str]:
     """Store what is believed; returns the ids of the opinions."""
     kept: list[str] = []
-    for claim in told.claims:
-        worth = claim.believed and claim.sources >= 2 and len(kept) < _MOST
-        if worth and not _held(claim, told) and is_worth_retaining(claim.sentence.strip("“”")):
-            opinion = _finding(bank.id, claim, told, now)
+    for claim in reflection.claims:
+        is_candidate = claim.believed and claim.sources >= 2 and len(kept) < _MOST
+        if is_candidate and not _held(claim, reflection) and is_worth_retaining(claim.sentence.strip("“”")):
+            opinion = _finding(bank.id, claim, reflection, now)
             if opinion is not None:
                 _put(writer, opinion, now)
                 kept.append(opinion.id)
     return kept
 
 
-def _held(claim: ReflectionClaim, told: Reflection) -> bool:
+def _held(claim: ReflectionClaim, reflection: Reflection) -> bool:
     """Whether an opinion that people stated says it already."""
-    roots = {stem(word) for word in words(claim.sentence)}
-    return any(o.aspect != FINDING and set(o.target.split()) <= roots for o in told.opinions)
+    stems = {stem(word) for word in words(claim.sentence)}
+    return any(o.aspect != FINDING and set(o.target.split()) <= stems for o in reflection.opinions)
 
 
-def _finding(bank: str, claim: ReflectionClaim, told: Reflection, now: str) -> Opinion | None:
-    cited = {one.number: one for one in told.citations}
-    ours = _lasting(cited[n] for n in claim.cited)
-    if len(ours) < 2 or any(one.trust is Trust.EXTERNAL for one in ours):
+def _finding(bank: str, claim: ReflectionClaim, reflection: Reflection, now: str) -> Opinion | None:
+    cited = {one.number: one for one in reflection.citations}
+    sources = _lasting(cited[n] for n in claim.cited)
+    if len(sources) < 2 or any(one.trust is Trust.EXTERNAL for one in sources):
         return None
     target = target_of(claim.sentence)
     return Opinion(
@@ -70,14 +70,14 @@ def _finding(bank: str, claim: ReflectionClaim, told: Reflection, now: str) -> O
         claim.confidence,
         Trend.NEW,
         Status.OBSERVED if claim.confidence >= FADED_BELOW else Status.RETRACTED,
-        least_trusted(one.trust for one in ours),
+        least_trusted(one.trust for one in sources),
         now,
         now,
-        max(one.time for one in ours),
+        max(one.time for one in sources),
         claim.sources,
-        tuple(one.uri for one in ours),
+        tuple(one.uri for one in sources),
         tuple(cited[n].uri for n in claim.against),
-        author=told.author or BY_RULES,
+        author=reflection.author or BY_RULES,
     )
 
 
@@ -88,8 +88,8 @@ def _lasting(cited: Iterable[ReflectionCitation]) -> list[ReflectionCitation]:
 
 def target_of(sentence: str) -> str:
     """What a finding is about: the stems that weigh most, longest first, in a fixed order."""
-    roots = {stem(word) for word in words(sentence) if word not in STOPWORDS and len(word) > 2}
-    longest = sorted(roots, key=lambda root: (-len(root), root))[:_TARGET_WORDS]
+    stems = {stem(word) for word in words(sentence) if word not in STOPWORDS and len(word) > 2}
+    longest = sorted(stems, key=lambda s: (-len(s), s))[:_TARGET_WORDS]
     return " ".join(sorted(longest))
 
 
@@ -102,6 +102,6 @@ def _put(writer: Writer, opinion: Opinion, now: str) -> None:
         note = "" if abs(moved) < _MOVED else "strengthened" if moved > 0 else "weakened"
     counts = len(opinion.evidence_for), len(opinion.evidence_against)
     belief = OpinionRevision(now, opinion.confidence, *counts, note) if note else None
-    told = writer.opinion_history(opinion.bank, opinion.id) + ([belief] if belief else [])
-    opinion = replace(opinion, trend=trend_of(told, opinion.latest, now))
-    writer.put_opinion(opinion, belief, passage_of(writer, opinion))
+    beliefs = writer.opinion_history(opinion.bank, opinion.id) + ([belief] if belief else [])
+    opinion = replace(opinion, trend=trend_of(beliefs, opinion.latest, now))
+    writer.put_opinion(opinion, belief, opinion_passage(writer, opinion))

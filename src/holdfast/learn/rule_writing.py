@@ -123,10 +123,10 @@ def remove_file(change: FileChange) -> None:
         change.file.unlink()
 
 
-def revert(change: FileChange, there: bool = True) -> None:
+def revert(change: FileChange, file_exists: bool = True) -> None:
     """Undo a change that was made just now, unless somebody else changed the file since; `there`
     tells whether it left a file."""
-    after = change.after if there else None
+    after = change.after if file_exists else None
     with suppress(OSError, InputError):
         if read_bytes(change.file) != after:
             return
@@ -137,7 +137,7 @@ def revert(change: FileChange, there: bool = True) -> None:
 
 
 @contextmanager
-def written_unless_failed(change: FileChange) -> Generator[None]:
+def written_or_reverted(change: FileChange) -> Generator[None]:
     """Write a change, for as long as what is done along with it comes to its end; if that fails,
     the file is what it was."""
     write(change)
@@ -169,6 +169,6 @@ def _replace(change: FileChange) -> None:
         new.unlink(missing_ok=True)
 
 
-def is_memory(path: str) -> bool:
+def is_memory_file(path: str) -> bool:
     """Whether a file is the project's semantic memory."""
     return path == MEMORY_FILE

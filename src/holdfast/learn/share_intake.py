@@ -1,7 +1,8 @@
-"""Taking in what others share: with `team` provenance, in their name, as one step to be undone.
+"""Import what others share: in their name, with `team` provenance, undone as one step.
 
-What is our own is not taken, nor what was erased here; what is refused is counted with a word, and
-takes nothing else with it. What somebody forgot here stays forgotten, in whatever words it comes.
+Our own records are not imported, nor those that were erased here. A refused record is counted with
+its reason and does not stop the others. What was forgotten here stays forgotten, even if its words
+changed. What we share is made in `share_drafts`.
 """
 
 from __future__ import annotations
@@ -25,21 +26,24 @@ from holdfast.store.protocol.shares import ShareImport
 
 SHARED = "shared"
 SHARE_IMPORT = "taking"
-_AHEAD = timedelta(days=2)
+# A record dated further ahead is refused: it would win against every later change. Two days allow
+# for wrong clocks and time zones.
+_MAX_AHEAD = timedelta(days=2)
 
 
 class ShareSource(NamedTuple):
-    """Where things are taken from: its name, and the commits that were read there."""
+    """Where shared records are read from: its name, and the commits that were read there."""
 
     name: str
     heads: tuple[str, ...] = ()
 
 
 class ShareImportPlan(NamedTuple):
-    """What taking in would change: what is new, what is said anew, and what was taken back by who
-    shared it; how much is known or our own; what is refused, by reason; secrets taken out."""
+    """What an import would change: records that are new, changed, or withdrawn by who shared them
+    (`gone`); how many are known, our own, or erased here; which are refused; and how many secrets
+    were redacted."""
 
-    place: ShareSource
+    source: ShareSource
     added: tuple[SharedRecord, ...] = ()
     changed: tuple[SharedRecord, ...] = ()
     gone: tuple[SharedRecord, ...] = ()
@@ -50,8 +54,8 @@ class ShareImportPlan(NamedTuple):
     redacted: int = 0
 
     @property
-    def nothing(self) -> bool:
-        """Whether there is nothing to take."""
+    def is_empty(self) -> bool:
+        """Whether nothing would change."""
         return not (self.added or self.changed or self.gone)
 
     @property
@@ -69,70 +73,72 @@ def plan_import(
     redactor: Redactor,
     email: str,
 ) -> ShareImportPlan:
-    """What taking in some shared records would change; `email` is who we are."""
+    """What importing shared records would change; `email` is our own."""
     held = {shared.id: shared for shared in writer.current_shared(bank)}
     records, refused = found
     sent = writer.sent_ids(bank)
-    told = ShareImportPlan(place, refused=tuple(refused))
-    latest = (datetime.fromisoformat(now) + _AHEAD).isoformat()
+    planned = ShareImportPlan(place, refused=tuple(refused))
+    latest = (datetime.fromisoformat(now) + _MAX_AHEAD).isoformat()
     erased = ErasedNames(writer, bank, [("shared", id) for id in records])
     for id in sorted(records):
         record, before = records[id], held.get(id)
         if erased.has("shared", id):
-            told = told._replace(erased=told.erased + 1)
+            planned = planned._replace(erased=planned.erased + 1)
         elif record.shared > latest:
             line = RefusedLine(person_path(record.email), 0, "dated in the future")
-            told = told._replace(refused=(*told.refused, line))
+            planned = planned._replace(refused=(*planned.refused, line))
         elif id in sent or _is_own(writer, bank, record, email):
-            told = told._replace(own=told.own + 1)
+            planned = planned._replace(own=planned.own + 1)
         elif before is not None and newer(before, record) is before:
-            told = told._replace(known=told.known + 1)
+            planned = planned._replace(known=planned.known + 1)
         elif record.gone:
-            told = _taken_back(told, before, record)
+            planned = _plan_withdrawal(planned, before, record)
         else:
-            told = _taken(told, before, record, redactor)
-    return told
+            planned = _plan_record(planned, before, record, redactor)
+    return planned
 
 
 def _is_own(reader: Reader, bank: str, record: SharedRecord, email: str) -> bool:
-    """Whether a record was shared in our name out of a memory that knows what this one does."""
-    named = parse_uri(record.origin)
-    if named is None or record.email.lower() != email.lower():
+    """Whether a record was shared in our name and its origin is in this memory."""
+    parsed = parse_uri(record.origin)
+    if parsed is None or record.email.lower() != email.lower():
         return False
-    there = reader.find(bank, named.kind, named.id) or reader.find_hidden(
-        bank, named.kind, named.id
+    known = reader.find(bank, parsed.kind, parsed.id) or reader.find_hidden(
+        bank, parsed.kind, parsed.id
     )
-    return any(one.id == named.id for one in there)
+    return any(one.id == parsed.id for one in known)
 
 
-def _taken_back(
-    told: ShareImportPlan, before: SharedRecord | None, record: SharedRecord
+def _plan_withdrawal(
+    planned: ShareImportPlan, before: SharedRecord | None, record: SharedRecord
 ) -> ShareImportPlan:
     if before is None or before.gone:
-        return told._replace(known=told.known + 1)
-    return told._replace(gone=(*told.gone, record))
+        return planned._replace(known=planned.known + 1)
+    return planned._replace(gone=(*planned.gone, record))
 
 
-def _taken(
-    told: ShareImportPlan, before: SharedRecord | None, record: SharedRecord, redactor: Redactor
+def _plan_record(
+    planned: ShareImportPlan, before: SharedRecord | None, record: SharedRecord, redactor: Redactor
 ) -> ShareImportPlan:
-    """Secrets do not come in, even where somebody else let them out."""
+    """The plan with a record added or changed, redacted in case its author let a secret through."""
     texts = [redactor.redact(text) for text in (record.text, record.note, record.author)]
     files = tuple(redactor.redact(file).text for file in record.files)
     clean = replace(
         record, text=texts[0].text, note=texts[1].text, author=texts[2].text, files=files
     )
-    told = told._replace(redacted=told.redacted + sum(sum(t.taken.values()) for t in texts))
+    planned = planned._replace(
+        redacted=planned.redacted + sum(sum(t.taken.values()) for t in texts)
+    )
     if before is None or before.gone:
-        return told._replace(added=(*told.added, clean))
-    return told._replace(changed=(*told.changed, clean))
+        return planned._replace(added=(*planned.added, clean))
+    return planned._replace(changed=(*planned.changed, clean))
 
 
 def import_shares(
     writer: Writer, bank: str, planned: ShareImportPlan, now: Callable[[], str], who: str
 ) -> str:
-    """Take in what was planned; returns the name of the taking, "" if there was nothing."""
-    if planned.nothing:
+    """Import what was planned; returns the URI of the import, "" if there was nothing."""
+    if planned.is_empty:
         return ""
     time = now()
     found = (*planned.added, *planned.changed, *planned.gone)
@@ -141,16 +147,16 @@ def import_shares(
     name = uri(SHARE_IMPORT, id)
     with writer.transaction():
         writer.put_share_import(
-            ShareImport(bank, id, planned.place.name, planned.place.heads, time), records
+            ShareImport(bank, id, planned.source.name, planned.source.heads, time), records
         )
-        told = f"{len(records)} from {planned.place.name}"
-        writer.append_curation(Curation(0, bank, time, Action.PULL, name, told, who))
+        summary = f"{len(records)} from {planned.source.name}"
+        writer.append_curation(Curation(0, bank, time, Action.PULL, name, summary, who))
         refresh_passages(writer, bank, [record.id for record in records])
     return name
 
 
 def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
-    """Make what is shown of some shared records findable, and nothing else of them."""
+    """Write the passages of those shared records that are shown, and remove those of the rest."""
     listed = list(ids)
     shown = {shared.id: shared for shared in writer.shared(bank)}
     passages = [shared_passage(shown[id]) for id in listed if id in shown]
@@ -158,7 +164,7 @@ def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
 
 
 def refresh_passages_of(writer: Writer, bank: str, kind: str, id: str) -> None:
-    """The same for one shared record, or for all that a taking brought."""
+    """The same for one shared record, or for all of an import."""
     refresh_passages(
         writer, bank, writer.share_import_ids(bank, id) if kind == SHARE_IMPORT else [id]
     )

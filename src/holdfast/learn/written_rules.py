@@ -34,13 +34,13 @@ class WrittenLines(NamedTuple):
         return f"{head}\n\n{self.text}" if self.text else head
 
 
-def lines_written(change: FileChange, in_words: bool = False) -> WrittenLines:
+def lines_written(change: FileChange, with_text: bool = False) -> WrittenLines:
     """What a change wrote, with its words or without."""
     old, new = _lines(change.before), _lines(change.after)
     steps = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     spans = tuple((step[3], step[4]) for step in steps if step[0] != "equal")
     alone = all(step[0] in ("insert", "equal") for step in steps)
-    words = b"".join(line for first, last in spans for line in new[first:last]) if in_words else b""
+    words = b"".join(line for first, last in spans for line in new[first:last]) if with_text else b""
     return WrittenLines(
         change.path,
         change.base,
@@ -72,16 +72,16 @@ def read_written(entry: Curation) -> WrittenLines | None:
     return WrittenLines(path, "" if base == "0" else base, after, listed, text)
 
 
-def removal(file: Path, told: WrittenLines) -> FileChange:
+def removal(file: Path, written: WrittenLines) -> FileChange:
     """The change that takes it out of its file again."""
     now = read_bytes(file)
     lines = _lines(now)
-    gone = {place for first, last in told.spans for place in range(first, last)}
+    gone = {place for first, last in written.spans for place in range(first, last)}
     left = b"".join(line for place, line in enumerate(lines) if place not in gone)
-    as_was = fingerprint(left) == told.base or (not told.base and not left)
-    if now is None or fingerprint(now) != told.after or not as_was:
+    as_was = fingerprint(left) == written.base or (not written.base and not left)
+    if now is None or fingerprint(now) != written.after or not as_was:
         raise InputError(
-            f"{told.path} was changed since the rule was written.",
+            f"{written.path} was changed since the rule was written.",
             "It was left as it is; take the rule out by hand.",
         )
-    return FileChange(told.path, file, now, left)
+    return FileChange(written.path, file, now, left)

@@ -1,4 +1,4 @@
-"""What became of the code that a record speaks about."""
+"""What happened, since a record was made, to the code that it is about."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 from holdfast.model.trust import Freshness
 
-# Nobody counts further.
+# Later commits of a file are counted up to here. More say nothing new to a reader, and each one
+# costs a row to read.
 MAX_COUNTED_COMMITS = 50
 
 
 class FileFreshness(NamedTuple):
-    """A file that a record speaks about, and what became of it since: how it is called `now` if
-    that is another name, in how many later `commits` it changed, by how many `lines`, and `since`
-    when. `commit` and `blob` are the last commit that had touched it by the time of the record,
-    and git's name of what it held then, where they are known."""
+    """A file that a record is about, and what happened to it since: its name `now`, if that is
+    another; in how many later `commits` it changed, by how many `lines`, and `since` when.
+    `commit` is the last commit that had touched it when the record was made and `blob` git's name
+    of its content then, where they are known."""
 
     path: str
     freshness: Freshness = Freshness.UNKNOWN
@@ -26,30 +27,29 @@ class FileFreshness(NamedTuple):
     blob: str = ""
 
     @property
-    def often(self) -> str:
-        """In how many later commits it changed, as far as anybody counts."""
-        return (
-            f"{self.commits} or more" if self.commits >= MAX_COUNTED_COMMITS else str(self.commits)
-        )
+    def commit_count(self) -> str:
+        """The number of later commits, as text: "50 or more" at the limit of counting."""
+        more = self.commits >= MAX_COUNTED_COMMITS
+        return f"{self.commits} or more" if more else str(self.commits)
 
     @property
-    def told(self) -> str:
-        """What became of it, in words; "" where nothing did or nothing is known."""
+    def description(self) -> str:
+        """What happened to the file, as text; "" where nothing did or nothing is known."""
         lines = f", {self.lines:,} line{'s' * (self.lines != 1)}" if self.lines else ""
-        later = f"changed in {self.often} later commit{'s' * (self.commits != 1)}{lines}"
+        later = f"changed in {self.commit_count} later commit{'s' * (self.commits != 1)}{lines}"
         if self.freshness is Freshness.GONE:
             return f"{self.path} is gone" + (f" since {self.since[:10]}" if self.since else "")
         if self.freshness is Freshness.RENAMED:
             return f"{self.path} is now {self.now}" + (f", {later}" if self.commits else "")
         if self.freshness is Freshness.CHANGED:
-            told = later if self.commits else "changed on disk since, not committed"
-            return f"{self.path} {told}"
+            change = later if self.commits else "changed on disk since, not committed"
+            return f"{self.path} {change}"
         return ""
 
 
 class CodeAnchor(NamedTuple):
-    """Where in the history of the code a record stands: the branch it was made on, the commit that
-    was the last one then, and its files."""
+    """Where in the history of the code a record belongs: the branch it was made on, the last
+    commit at that time, and the files that it is about."""
 
     branch: str = ""
     commit: str = ""
@@ -57,8 +57,8 @@ class CodeAnchor(NamedTuple):
 
     @property
     def freshness(self) -> Freshness:
-        """What became of all of its files together: gone if all are, changed if any changed or
-        went, renamed if that is all; fresh if nothing happened to those that are known."""
+        """The freshness of all files together: gone if all are; changed if any changed or is
+        gone; renamed if some were only renamed; fresh if nothing happened to the known ones."""
         known = {file.freshness for file in self.files} - {Freshness.UNKNOWN}
         if len(known) < 2:
             return next(iter(known), Freshness.UNKNOWN)
@@ -68,25 +68,25 @@ class CodeAnchor(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether any of it is."""
+        """Whether a commit or the content of any file is known."""
         return bool(self.commit or any(file.commit or file.blob for file in self.files))
 
     @property
-    def worst(self) -> tuple[FileFreshness, ...]:
-        """The files that something became of, the most changed first."""
-        some = [file for file in self.files if file.told]
-        return tuple(sorted(some, key=_severity))
+    def affected_files(self) -> tuple[FileFreshness, ...]:
+        """The files to which something happened, the most changed first."""
+        affected = [file for file in self.files if file.description]
+        return tuple(sorted(affected, key=_severity))
 
     @property
-    def told(self) -> str:
-        """The same in words, of the worst of them, and of how many more."""
-        worst = self.worst
-        more = f"; {len(worst) - 1} more of its files too" if len(worst) > 1 else ""
-        return worst[0].told + more if worst else ""
+    def description(self) -> str:
+        """What happened to the most affected file, and how many others are affected."""
+        affected = self.affected_files
+        more = f"; {len(affected) - 1} more of its files too" if len(affected) > 1 else ""
+        return affected[0].description + more if affected else ""
 
 
-_ORDER = (Freshness.GONE, Freshness.CHANGED, Freshness.RENAMED)
+_SEVERITY_ORDER = (Freshness.GONE, Freshness.CHANGED, Freshness.RENAMED)
 
 
 def _severity(file: FileFreshness) -> tuple[int, int, int, str]:
-    return _ORDER.index(file.freshness), -file.lines, -file.commits, file.path
+    return _SEVERITY_ORDER.index(file.freshness), -file.lines, -file.commits, file.path

@@ -1,4 +1,4 @@
-"""A bank: the memory of one project, walled off from every other."""
+"""A bank: the memory of one project, isolated from every other."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class Disposition:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """One project. `aliases` are every identity it was ever met under (see sources.project);
-    `retention` is after how many months a session is put away, 0 for never."""
+    """One project. `aliases` are all identities under which it was found (git remote, folder,
+    root commit; see `sources.project`). `retention` is the number of months after which a session
+    is hidden; 0 for never."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Records in the words of a person's correction."""
+"""Records with the text of a person's correction in place of their own."""
 
 from __future__ import annotations
 
@@ -12,30 +12,29 @@ from holdfast.model.trust import Trust
 
 
 def corrected_turn(turn: Turn, text: str) -> Turn:
-    """A turn in the words of its correction. A tool was still called; what came of it is said
-    anew."""
+    """A turn with corrected text. A tool's turn keeps the call; its result is replaced."""
     if turn.tool is not None:
         return replace(turn, tool=turn.tool._replace(result=text))
     return replace(turn, text=text, trust=Trust.USER)
 
 
 def corrected_commit(commit: Commit, text: str) -> Commit:
-    """A commit in the words of its correction."""
+    """A commit whose subject is the first line of the correction, and whose body the rest."""
     subject, _, body = text.partition("\n")
     return replace(commit, subject=subject.strip(), body=body.strip())
 
 
 def corrected_memory(memory: Memory, text: str) -> Memory:
-    """A memory in the words of its correction."""
+    """A memory with corrected text."""
     return replace(memory, what=text)
 
 
 def corrected_thread(thread: Thread, text: str) -> Thread:
-    """A pull or an issue in the words of its correction."""
+    """A pull or an issue whose title is the first line of the correction, its body the rest."""
     title, _, body = text.partition("\n")
     return replace(thread, title=title.strip(), body=body.strip(), trust=Trust.USER)
 
 
 def corrected_remark(remark: Remark, text: str) -> Remark:
-    """A remark in the words of its correction."""
+    """A remark with corrected text."""
     return replace(remark, text=text, trust=Trust.USER)

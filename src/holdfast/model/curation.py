@@ -1,6 +1,6 @@
-"""What people decided about records: an append-only log laid over derived rows.
+"""What people decided about records: an append-only log that is applied over derived rows.
 
-Rebuilding derived rows never touches this log, so a person's decision is never undone by it.
+Rebuilding derived rows never touches this log, so it never undoes a person's decision.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from holdfast.frozen import dataclass
 
 
 class Action(StrEnum):
-    """What can be decided."""
+    """The kinds of decision."""
 
     REMEMBER = "remember"
     CORRECT = "correct"
@@ -37,10 +37,13 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """One decision about one record; `seq` orders them. `target` is the record's URI, of an undo
-    the number of what it undoes; `text` the words of a correction or a lesson, of a merge the URI
-    that the record went into, of a bank what it was like before and after. `who` names the way
-    they came by in brackets, if it was not the command line."""
+    """One decision about one record; `seq` orders them.
+
+    `target` is the record's URI; of an undo, the number of the decision that it undoes. `text` is
+    the text of a correction or a lesson; of a merge, the URI of the record that it was merged
+    into; of a bank, its settings before and after. `who` ends with the interface in brackets,
+    unless that was the command line.
+    """
 
     seq: int
     bank: str
@@ -52,8 +55,9 @@ class Curation:
 
 
 class CurationState(NamedTuple):
-    """What the log says of one record in the end: whether it is forgotten, the record that it was
-    merged into, its corrected words with who gave them when, and the words that these replace."""
+    """The result of all decisions about one record: whether it is forgotten; `into` which record
+    it was merged; its corrected `text`, with the time and the person of the correction; and the
+    text that it replaces (`was`)."""
 
     bank: str
     kind: str
@@ -67,6 +71,6 @@ class CurationState(NamedTuple):
     was: str = ""
 
     @property
-    def gone(self) -> bool:
-        """Whether the record is not to be shown."""
+    def is_hidden(self) -> bool:
+        """Whether the record is left out of every answer."""
         return self.forgotten or bool(self.into)

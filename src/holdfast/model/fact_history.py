@@ -1,57 +1,88 @@
-"""What the evidence on a fact comes to: its confidence, and what it was at an earlier time."""
+"""What the evidence on a fact adds up to: its confidence, and its state at an earlier time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from holdfast.model.knowledge import EvidenceKind, Fact, FactEvidence, StatusChange
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 
-_BY_TRUST = {Trust.USER: 0.9, Trust.TEAM: 0.8, Trust.ASSISTANT: 0.6, Trust.TOOL: 0.5}
-_LEAST = 0.4
-_PER_BREACH = 0.92
-# How much doubt is left after a fact was stated or followed again, and after it was made use of: an
-# agent that was told a thing and repeats it bears out little.
-_PER_WITNESS = 0.8
-_PER_USE = 0.95
-_MOST = 8
+
+class ConfidenceWeights(NamedTuple):
+    """How confidence follows from trust and evidence. None of these is fitted to data; they set
+    an order: whose word it is counts most, then repetition, then use, then contradiction."""
+
+    # Confidence of a fact that was stated once, by whose word it is.
+    user: float = 0.9
+    team: float = 0.8
+    assistant: float = 0.6
+    tool: float = 0.5
+    other: float = 0.4
+    # Share of the doubt that is left after a fact was stated or followed once more elsewhere.
+    doubt_per_repetition: float = 0.8
+    # The same after a session made use of it. It is higher, because an agent that was given a
+    # fact and repeats it confirms little.
+    doubt_per_use: float = 0.95
+    # Share of the confidence that is left after one piece of evidence against it.
+    confidence_per_contradiction: float = 0.92
+    # Repetitions, and uses, that count; more of them would push confidence towards certainty.
+    max_counted: int = 8
+
+    def initial(self, trust: Trust) -> float:
+        """The confidence of a fact that was stated once."""
+        by_trust = {
+            Trust.USER: self.user,
+            Trust.TEAM: self.team,
+            Trust.ASSISTANT: self.assistant,
+            Trust.TOOL: self.tool,
+        }
+        return by_trust.get(trust, self.other)
 
 
-def fact_confidence(trust: Trust, bearings: Iterable[FactEvidence]) -> float:
-    """How far a fact may be believed: by whose word it is, more each time it is borne out anew
-    in another place, and less each time something speaks against it."""
-    bearings = list(bearings)
-    doubt = 1 - _BY_TRUST.get(trust, _LEAST)
-    used = sum(1 for b in bearings if b.how is EvidenceKind.USED)
-    again = sum(1 for b in bearings if not b.against) - used - 1
-    doubt *= _PER_WITNESS ** min(max(again, 0), _MOST) * _PER_USE ** min(used, _MOST)
-    return round((1 - doubt) * _PER_BREACH ** sum(1 for b in bearings if b.against), 3)
+WEIGHTS = ConfidenceWeights()
 
 
-def status_change_at(lives: Iterable[StatusChange], as_of: str = "") -> StatusChange | None:
-    """The last change of a life up to a time, or of all of it."""
-    past = [life for life in lives if not as_of or life.time <= as_of]
-    return max(past, key=lambda life: life.time, default=None)
+def fact_confidence(
+    trust: Trust, evidence: Iterable[FactEvidence], weights: ConfidenceWeights = WEIGHTS
+) -> float:
+    """How far a fact may be believed, from 0 to 1: it starts with whose word it is, rises with
+    each repetition in another place, and falls with each contradiction."""
+    evidence = list(evidence)
+    uses = sum(1 for e in evidence if e.how is EvidenceKind.USED)
+    contradictions = sum(1 for e in evidence if e.against)
+    repetitions = max(len(evidence) - contradictions - uses - 1, 0)
+    doubt = 1 - weights.initial(trust)
+    doubt *= weights.doubt_per_repetition ** min(
+        repetitions, weights.max_counted
+    ) * weights.doubt_per_use ** min(uses, weights.max_counted)
+    return round((1 - doubt) * weights.confidence_per_contradiction**contradictions, 3)
+
+
+def status_change_at(changes: Iterable[StatusChange], as_of: str = "") -> StatusChange | None:
+    """The last status change up to a time; the last of all where no time is given."""
+    past = [change for change in changes if not as_of or change.time <= as_of]
+    return max(past, key=lambda change: change.time, default=None)
 
 
 def fact_as_of(
-    fact: Fact, lives: Iterable[StatusChange], bearings: Iterable[FactEvidence], as_of: str
+    fact: Fact, changes: Iterable[StatusChange], evidence: Iterable[FactEvidence], as_of: str
 ) -> Fact:
-    """A fact as it stood at a time."""
-    last = status_change_at(lives, as_of)
+    """A fact as it was known at a time."""
+    last = status_change_at(changes, as_of)
     status = last.status if last else fact.status
-    past = [b for b in bearings if b.time <= as_of]
-    good = [b for b in past if not b.against]
+    past = [e for e in evidence if e.time <= as_of]
+    supporting = [e for e in past if not e.against]
     ended = status in ENDED_STATUSES
     return replace(
         fact,
         status=status,
         confidence=fact_confidence(fact.trust, past),
-        contradictions=sum(1 for b in past if b.how is EvidenceKind.BREACHED),
-        last_validated=max((b.time for b in good), default=fact.validity.learned),
+        contradictions=sum(1 for e in past if e.how is EvidenceKind.BREACHED),
+        last_validated=max((e.time for e in supporting), default=fact.validity.learned),
         validity=replace(fact.validity, until=fact.validity.until if ended else ""),
-        evidence=tuple(dict.fromkeys(b.uri for b in past if b.testifies)),
-        against=tuple(dict.fromkeys(b.uri for b in past if b.against)),
+        evidence=tuple(dict.fromkeys(e.uri for e in past if e.supports_directly)),
+        against=tuple(dict.fromkeys(e.uri for e in past if e.against)),
         superseded_by=fact.superseded_by if status is Status.SUPERSEDED else "",
     )

@@ -7,8 +7,8 @@ from holdfast.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FailedTask:
-    """A piece of background work that failed, so often, last at `failed_at`, and that is tried
-    again from `not_before` on."""
+    """Background work that failed `attempts` times, last at `failed_at`. It is tried again from
+    `not_before` on."""
 
     name: str
     attempts: int

@@ -1,4 +1,4 @@
-"""What the team left on its forge: pull, issue, and the remarks under them."""
+"""Records of a forge such as GitHub: pull, issue, and the remarks under them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.model.trust import Trust
 
 
 class ThreadState(StrEnum):
-    """What became of a pull or an issue; `merged` is for pulls, `declined` for issues that were
+    """The state of a pull or an issue; `merged` is for pulls, `declined` for issues that were
     closed as not planned. A pull that is `closed` was not merged."""
 
     OPEN = "open"
@@ -20,7 +20,7 @@ class ThreadState(StrEnum):
 
 
 class RemarkKind(StrEnum):
-    """A comment under a thread, a review of a pull, or a remark beside a line of its diff."""
+    """A comment in a thread, a review of a pull, or a comment on a line of its diff."""
 
     COMMENT = "comment"
     REVIEW = "review"
@@ -29,8 +29,8 @@ class RemarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """One pull or merge request; what was said under it are remarks. `merge` is the commit it
-    went in as, `fixes` are the numbers of the issues that it closes. `id` is `12@owner.name`."""
+    """One pull or merge request; its comments are remarks. `merge` is the commit by which it was
+    merged, `fixes` are the numbers of the issues that it closes. `id` is `12@owner.name`."""
 
     bank: str
     id: str
@@ -57,7 +57,7 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One issue; what was said under it are remarks."""
+    """One issue; its comments are remarks."""
 
     bank: str
     id: str
@@ -78,8 +78,8 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What somebody said under a pull or an issue, whose URI is `thread`. `state` is the verdict
-    of a review; `path` and `line` are where in the code it stands."""
+    """One comment or review in the pull or issue with the URI `thread`. `state` is the verdict of
+    a review; `path` and `line` are the place in the code that it is about."""
 
     bank: str
     id: str
@@ -98,7 +98,7 @@ class Remark:
 
 
 class ForgeAccount(NamedTuple):
-    """Who an account of a forge is in commits."""
+    """An account of a forge, and the name and address that its owner has in commits."""
 
     login: str
     name: str
@@ -109,5 +109,5 @@ Thread = Pull | Issue
 
 
 def thread_id(number: int, repo: str) -> str:
-    """What a thread of a repository is known by: `12@owner.name`."""
+    """The id of a pull or an issue: `12@owner.name`."""
     return f"{number}@{repo.lower().replace('/', '.')}"

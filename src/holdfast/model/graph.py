@@ -1,8 +1,8 @@
-"""Who and what is involved, and how records hang together: entity and link.
+"""Entities, what mentions them, and the links between records.
 
-A record *mentions* spellings; spellings that mean the same are one entity. What a spelling does in
-a record (it is what broke, what was changed, what something is blamed on) is its *part* there, and
-records are linked by the parts that one entity plays in both.
+A record *mentions* spellings; spellings that mean the same are one entity. The *role* of a mention
+is what the spelling does in the record: it is what broke, what was changed, what something is
+blamed on. Records are linked by the roles that one entity has in both.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class EntityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A person, component, file or concept, under one canonical name; in how many records it is
-    mentioned, and what people decided about it."""
+    """A person, component, file or concept, under one canonical name. `mentions` is the number of
+    records that mention it."""
 
     bank: str
     id: str
@@ -49,8 +49,8 @@ class LinkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge between two records, named by their URIs; `via` is the name of the entity that
-    holds them together, "" where none does."""
+    """An edge between two records, named by their URIs; `via` is the name of the entity that they
+    share, "" where there is none."""
 
     bank: str
     source: str
@@ -61,7 +61,7 @@ class Link:
 
 
 class SpellingSource(StrEnum):
-    """How a spelling was come by."""
+    """Where a spelling was found, or what kind of word it is."""
 
     FILE = "file"  # a tool or a commit touched it
     PATH = "path"  # a text names it
@@ -75,22 +75,22 @@ class SpellingSource(StrEnum):
 
 
 class MentionRole(IntFlag):
-    """What a spelling does in a record."""
+    """What a spelling does in a record; a mention may have several roles."""
 
     MENTIONED = 0
     ABOUT = 1  # in the title, or the words of a memory
     TOUCHED = 2  # a file that was changed
-    EFFECT = 4  # what came of something
-    CAUSE = 8  # what something is put down to
+    EFFECT = 4  # what resulted from something
+    CAUSE = 8  # what something is attributed to
     PURPOSE = 16  # what something is done for
-    AVERTED = 32  # what something keeps from happening
+    AVERTED = 32  # what something prevents
     PROBLEM = 64  # what fails
     MENDED = 128  # changed, and then the tests passed
 
 
 class Mention(NamedTuple):
-    """A spelling in a record; spellings with the same key may mean the same. `id` is what an
-    entity with this spelling is known by."""
+    """A spelling in a record; spellings with the same key may mean the same. `id` is the id of an
+    entity that has this spelling alone."""
 
     sort: SpellingSource
     text: str
@@ -100,8 +100,8 @@ class Mention(NamedTuple):
 
 
 class ProvenAlias(NamedTuple):
-    """What a record proves to be two names of one thing: a file's old and new path, or a person's
-    name and address."""
+    """Two names of one thing, as a record proves: a file's old and new path, or a person's name
+    and address."""
 
     sort: SpellingSource
     one: str
@@ -109,7 +109,7 @@ class ProvenAlias(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A record in the graph: what it mentions, and a hash of what that was read from."""
+    """A record in the graph: its mentions, and a hash of the text that they were read from."""
 
     kind: str
     id: str

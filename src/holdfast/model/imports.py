@@ -1,4 +1,4 @@
-"""What other memories knew: records of other programs, and each time that some were taken in."""
+"""Records imported from other memory programs, and the imports that brought them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from holdfast.model.trust import Trust
 
 @dataclass(frozen=True, slots=True)
 class ImportedRecord:
-    """A record of another program. `id` stands for the record there, in whatever words; `version`
-    is the hash of these. `kind` and `origin` are its kind and its name in the program it comes
-    from, `session` the run it belonged to there; `taken` is when it came in."""
+    """A record of another program. `id` identifies the record whatever its text, `version` is the
+    hash of its text. `kind`, `origin` and `session` are its kind, name and session in the program
+    that it comes from; `taken` is when it was imported."""
 
     bank: str
     id: str
@@ -31,8 +31,8 @@ class ImportedRecord:
 
 
 class ImportBatch(NamedTuple):
-    """Once that records of another program were taken in: from where, when, how many of each kind,
-    and how many were skipped or failed, each by reason. It is undone as one."""
+    """One import from another program: from where (`place`), when, how many records of each kind,
+    and how many were skipped or failed, by reason. It is undone as a whole."""
 
     bank: str
     id: str

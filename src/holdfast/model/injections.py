@@ -9,7 +9,7 @@ from holdfast.frozen import dataclass
 
 
 class InjectionKind(StrEnum):
-    """On what occasion something was put into a session."""
+    """The event at which context was injected into a session."""
 
     START = "start"
     GOAL = "goal"
@@ -18,7 +18,7 @@ class InjectionKind(StrEnum):
 
 
 class InjectionUse(StrEnum):
-    """What became of it: nobody knows yet, or what the rest of the session shows."""
+    """What the rest of the session shows about an injection; `unknown` until it was looked at."""
 
     UNKNOWN = "unknown"
     CITED = "cited"
@@ -30,9 +30,9 @@ class InjectionUse(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """One text that was put into a session, from these `records`. `session` is the host's own
-    id; `arrived` tells whether the transcript shows it, None while nobody has looked. `because`
-    is the piece of the session that its `use` was told from."""
+    """One text that was injected into a session, made of these `records`. `session` is the id
+    that the agent itself uses. `arrived` is whether the transcript shows the text, None until it
+    was looked at. `because` quotes the part of the session from which its `use` was concluded."""
 
     id: str
     bank: str
@@ -47,9 +47,9 @@ class Injection:
 
 
 class RecordUse(NamedTuple):
-    """A fact, a memory or the turn that states one, by URI, that a session was told and made use
-    of: the turn that shows it, and when. Where a person said that an answer was of use, there is
-    no turn, and the session is that of the question."""
+    """That a session used a record that was injected into it: the URI of a fact, of a memory or
+    of the turn that states one; the turn that shows the use, and when. Where a person marked an
+    answer as useful, there is no turn, and the session is that of the question."""
 
     record: str
     session: str

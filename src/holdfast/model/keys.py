@@ -1,4 +1,4 @@
-"""Keys that programs and people show to a server."""
+"""API keys of a server."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from holdfast.principal import Level, Principal
 
 
 class ApiKey(NamedTuple):
-    """One key, without what makes it one: of that only a salted hash is kept. `banks` are ids,
-    None for every one; times are "" where there is none. `used` lags behind by a minute or so."""
+    """One API key. Of the secret only a salted hash is kept. `banks` are ids, None for all; a time
+    is "" where there is none. `used` may be a minute or so behind."""
 
     id: str
     name: str
@@ -24,9 +24,9 @@ class ApiKey(NamedTuple):
 
     @property
     def principal(self) -> Principal:
-        """In whose name is done what it is shown for."""
+        """The principal that requests with this key act for."""
         return Principal(self.name, self.banks, self.level, self.id)
 
-    def holds(self, now: str) -> bool:
-        """Whether it opens anything at this moment."""
+    def is_valid(self, now: str) -> bool:
+        """Whether it is neither revoked nor expired."""
         return not self.revoked and (not self.expires or now < self.expires)

@@ -1,4 +1,4 @@
-"""What is known for longer than a session: memory, concept, fact, rule, pattern."""
+"""Knowledge that outlives a session: memory, concept, fact, rule, pattern."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Network(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One retained unit in a network, in five dimensions. Opinions have a confidence; `seen` is
-    the number of sessions that a memory was met in."""
+    the number of sessions in which the memory occurs."""
 
     bank: str
     id: str
@@ -52,12 +52,12 @@ class Memory:
 
     @property
     def by_agent(self) -> bool:
-        """Whether these are an agent's own words rather than a person's."""
+        """Whether an agent wrote it rather than a person."""
         return self.trust in (Trust.ASSISTANT, Trust.TOOL)
 
 
 class ConceptEvent(NamedTuple):
-    """One thing that happened to a concept: when, what, and why."""
+    """One event in the history of a concept: when, what, and why."""
 
     time: str
     what: str
@@ -67,7 +67,7 @@ class ConceptEvent(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Concept:
     """L3: a named group of exchanges and memories about one feature or topic. `members` are
-    their URIs in the order of time; `history` is how it came to be what it is."""
+    their URIs in the order of time; `history` lists its merges, splits and the like."""
 
     bank: str
     id: str
@@ -83,10 +83,10 @@ class Concept:
 
 
 class ClaimKind(StrEnum):
-    """What a sentence claims: a ruling binds from then on, a decision settles one thing; a
-    hypothesis is a guess at a cause, a finding states one, a disproof takes one back and an
-    agreement bears one out; a solution tells what ended a problem, an attempt that it was not
-    ended; core logic how something works from now on."""
+    """What a sentence claims. A ruling binds from then on, a decision settles one thing. A
+    hypothesis guesses at a cause, a finding states one, a disproof withdraws one and an agreement
+    confirms one. A solution says what ended a problem, an attempt that it did not. Core logic says
+    how something works from now on."""
 
     RULING = "ruling"
     DECISION = "decision"
@@ -101,10 +101,13 @@ class ClaimKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence that somebody stated in a turn, and that may be true or false later. `share`
-    is how much of its turn it is, and `told` how much of its exchange. Where the exchange itself
-    showed what became of it, `changed` is when, and `because` names the turn that did. A solution
-    or an attempt names its `problem`, by what it is known (`signature`), and the `attempts`."""
+    """One sentence that somebody stated in a turn, and that may later prove true or false.
+
+    `share` is its share of the turn's text, `told` its share of the exchange's. Where the exchange
+    itself changed its status, `changed` is when, and `because` the turn that did. A solution or an
+    attempt has a `problem`, the `signature` by which that problem is recognised, and the number of
+    `attempts`.
+    """
 
     bank: str
     id: str
@@ -129,8 +132,8 @@ class Claim:
 
 
 class StatusChange(NamedTuple):
-    """One change in the life of a record (a fact, a claim, or the turn or exchange that tells
-    it): its status from a time on, and the URI of what made it so."""
+    """One status change of a record (a fact, a claim, or the turn or exchange that states it): its
+    status from a time on, and the URI of what caused the change."""
 
     kind: str
     id: str
@@ -140,7 +143,7 @@ class StatusChange(NamedTuple):
 
 
 class EvidenceKind(StrEnum):
-    """In which way something bears on a fact."""
+    """How a record supports or contradicts a fact."""
 
     STATED = "stated"
     REMEMBERED = "remembered"
@@ -153,7 +156,7 @@ class EvidenceKind(StrEnum):
 
 
 class FactEvidence(NamedTuple):
-    """A piece of evidence on a fact, for it or against it."""
+    """A piece of evidence for or against a fact: the record with the URI `uri`."""
 
     fact: str
     time: str
@@ -162,17 +165,17 @@ class FactEvidence(NamedTuple):
 
     @property
     def against(self) -> bool:
-        """Whether it speaks against the fact."""
+        """Whether it contradicts the fact."""
         return self.how in (EvidenceKind.BREACHED, EvidenceKind.DISPUTED, EvidenceKind.RECURRED)
 
     @property
-    def testifies(self) -> bool:
-        """Whether it speaks for the fact by itself; use only shows that it was of help."""
+    def supports_directly(self) -> bool:
+        """Whether it states or follows the fact; use only shows that the fact was helpful."""
         return self.how in (EvidenceKind.STATED, EvidenceKind.REMEMBERED, EvidenceKind.FOLLOWED)
 
 
 class FactKind(StrEnum):
-    """What a permanent fact is."""
+    """The kinds of permanent fact."""
 
     RULE = "rule"
     SOLUTION = "solution"
@@ -182,8 +185,8 @@ class FactKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Fact:
     """L4: permanent knowledge. A solution names its problem and the attempts it took. `evidence`
-    speaks for it and `against` against it, the oldest first; what it `supersedes` and what it is
-    `superseded_by` are URIs of facts."""
+    are URIs of records that support it and `against` of those that contradict it, the oldest
+    first; `supersedes` and `superseded_by` are URIs of facts."""
 
     bank: str
     id: str
@@ -214,8 +217,8 @@ class ReviewState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Something that a person should decide: whether the record `target` still holds. `advice`
-    is what a model says of it; nothing follows from that by itself."""
+    """A question for a person: whether the record `target` is still true. `advice` is what a model
+    says about it; it has no effect by itself."""
 
     bank: str
     id: str
@@ -233,9 +236,8 @@ class Review:
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A section of a file that people review: `.claude/rules/*.md`, `CLAUDE.md`, `memory.md`.
-    `path` is how the file is called in its project, `file` where it lies and `line` where the
-    section starts; `paths` are the files that it is for, if not for all. One that `is_ground` is
-    of `memory.md`, which wins against whatever else is remembered."""
+    `path` is the file's path in its project, `file` its path on disk and `line` where the section
+    starts; `paths` are the files that the rule is for, if not for all."""
 
     bank: str
     id: str
@@ -250,8 +252,8 @@ class Rule:
     updated: str = ""
 
     @property
-    def is_ground(self) -> bool:
-        """Whether it stands in `memory.md`."""
+    def is_memory_file(self) -> bool:
+        """Whether it is in `memory.md`, which has precedence over everything else remembered."""
         return self.path.endswith("memory.md")
 
 
@@ -259,7 +261,7 @@ class Rule:
 class Pattern:
     """A candidate for promotion to a rule: a convention that was stated `occurrences` times in
     different `sources` (sessions, commits) by `authors`; `evidence` are the records that state it
-    and `against` those that say the opposite. `decides` tells that it settled one thing rather
+    and `against` those that state the opposite. `decides` is whether it settled one thing rather
     than how things are done; `files` are those that all of the evidence is about."""
 
     bank: str
@@ -279,7 +281,7 @@ class Pattern:
 
 
 class ProposalKind(StrEnum):
-    """What is proposed: to add a rule, or to look at one that may have had its day."""
+    """What is proposed: to add a rule, or to remove one that may be outdated."""
 
     PROMOTE = "promote"
     DEMOTE = "demote"
@@ -287,9 +289,9 @@ class ProposalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Something that waits for a person: a pattern to be written into a file as `text`, or a rule
-    to be taken out by hand. `base` tells the file as it was when this was proposed, "" if it was
-    not there."""
+    """A proposal for a person to approve: a pattern to be written into a file as `text`, or a rule
+    to be removed by hand. `base` identifies the content of the file when this was proposed, "" if
+    the file did not exist."""
 
     bank: str
     id: str
@@ -307,7 +309,7 @@ class Proposal:
 
 
 class Refusal(NamedTuple):
-    """A proposal that a person turned down, by number of the decision: the same is not proposed
+    """A proposal that a person rejected, with the number of the decision. The same is not proposed
     again."""
 
     seq: int

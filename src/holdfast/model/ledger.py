@@ -1,7 +1,7 @@
-"""The account of every input line: what was captured, what was left out and why, what failed.
+"""The ledger of input lines: what was captured, what was skipped and why, what failed.
 
 A line is counted once, under one outcome and one reason, in the same transaction that stores
-what it gave. So the balance is exact at every moment, however a run ended.
+its turns. So the balance is exact at every moment, however a run ended.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from holdfast.frozen import dataclass
 
 
 class LineOutcome(StrEnum):
-    """What became of one line."""
+    """The outcome of one line."""
 
     CAPTURED = "captured"
     SKIPPED = "skipped"
@@ -21,7 +21,7 @@ class LineOutcome(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """Why a readable line gives nothing to remember."""
+    """Why a readable line was not captured."""
 
     HOUSEKEEPING = "housekeeping"
     THINKING = "thinking"
@@ -49,7 +49,7 @@ class FailureReason(StrEnum):
 
 
 class SourceState(StrEnum):
-    """How a file stands to what we have read of it."""
+    """Whether the file of a source can still be read."""
 
     LIVE = "live"
     GONE = "gone"
@@ -103,5 +103,5 @@ class Balance:
 
     @property
     def accounted(self) -> int:
-        """Lines with a known fate; equal to `lines - pending` or something is broken."""
+        """Lines with a known outcome; equal to `lines - pending`, or something is broken."""
         return self.captured + sum((self.skipped or {}).values()) + self.failed

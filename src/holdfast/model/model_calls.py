@@ -9,8 +9,8 @@ from holdfast.frozen import dataclass
 
 
 class CallOutcome(StrEnum):
-    """How a call ended. What is `open` is under way, or its process died: what it may have cost
-    stays counted."""
+    """How a call ended. One that is `open` is under way, or its process died; then the most that
+    it may have cost stays counted."""
 
     OPEN = "open"
     DONE = "done"
@@ -22,8 +22,8 @@ class CallOutcome(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """One call of a model service, for the cost ledger. While it is open, tokens and money are
-    the most that it may take. `usd` is None where nobody knows the price; `attempt` tells a
-    repetition from a first call."""
+    the most that it may take. `usd` is None where the price is not known; `attempt` is 1 for a
+    first call and higher for a repetition."""
 
     bank: str
     id: str
@@ -43,7 +43,7 @@ class ModelCall:
 
 
 class Spending(NamedTuple):
-    """What calls took together; `unpriced` of them have no known price and add no money."""
+    """The sum of some calls; `unpriced` of them have no known price and add no money."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -55,13 +55,13 @@ class Spending(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """All that a cap counts."""
+        """The tokens that count towards a cap."""
         return self.tokens_in + self.tokens_out
 
 
 @dataclass(frozen=True, slots=True)
 class ServicePause:
-    """A model service that is left alone until a time, because of a `problem` met so often."""
+    """A model service that is not called until a time, after `attempts` failures."""
 
     service: str
     until: str
@@ -72,9 +72,9 @@ class ServicePause:
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """What a model made of a record: paid for once, kept for good, found again by the `hash` of
-    what it was made of. `content` is JSON that was checked; a `problem` says why there is none.
-    `last_seq` is how far the record reached."""
+    """What a model wrote about a record. It is paid for once and kept, and found again by the
+    `hash` of its input. `content` is JSON that was checked; `problem` is why there is none.
+    `last_seq` is the last turn of the input."""
 
     bank: str
     hash: str

@@ -1,8 +1,7 @@
-"""What is kept of a mind: what was met in sessions, what people think of things, what is believed.
+"""Memories as they occur in sessions, stances, opinions and reflections.
 
-A *sighting* is a memory as one session has it; sightings with the same key are one memory. A
-*stance* is one judgement that somebody stated. An *opinion* is what stances come to; a *belief*
-is how firm it was at one moment.
+Occurrences with the same key are one memory. A *stance* is one judgement that somebody stated. An
+*opinion* sums up stances; its revisions record how firm it was at each change.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from holdfast.model.trust import Status, Trust
 
 
 class MemoryOccurrence(NamedTuple):
-    """A memory as a session has it. It is shown once `needs` sessions have it; `context` helps to
-    find it, `evidence` are the URIs that it rests on."""
+    """A memory as it occurs in one session. It is shown once it occurs in `needs` sessions;
+    `context` is further text to find it by, `evidence` are the URIs that it is based on."""
 
     key: str
     seq: int
@@ -35,15 +34,15 @@ class MemoryOccurrence(NamedTuple):
 
 
 class SessionOccurrence(NamedTuple):
-    """A sighting and the session it is of."""
+    """An occurrence with its session."""
 
     session: str
     sighting: MemoryOccurrence
 
 
 class Stance(NamedTuple):
-    """A judgement about a target in one respect (`aspect`), in the words `text`. `word` is what the
-    target was called, `weight` how much it counts, `uri` the record it stands in."""
+    """A judgement about a target in one respect (`aspect`), stated as `text`. `word` is the word
+    that expresses it, `weight` how much it counts, `uri` the record that contains it."""
 
     uri: str
     session: str
@@ -61,7 +60,7 @@ class Stance(NamedTuple):
 
 
 class Trend(StrEnum):
-    """Where an opinion is going."""
+    """How the confidence of an opinion develops."""
 
     NEW = "new"
     STRENGTHENING = "strengthening"
@@ -71,7 +70,7 @@ class Trend(StrEnum):
 
 
 class OpinionRevision(NamedTuple):
-    """How firm an opinion was at a moment, by how many for and against, and what happened."""
+    """The confidence of an opinion at one time, the stances for and against it, and the reason."""
 
     time: str
     confidence: float
@@ -82,9 +81,9 @@ class OpinionRevision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What is believed of a target, how firmly, and on what. In `tension` since a contradiction
-    that no reflection has weighed yet; contradictions up to `settled` have been. An `author` is
-    the model that formed it; "" where rules did."""
+    """What is believed about a target, how firmly, and on what evidence. `tension` is the time of
+    the first contradiction that no reflection has weighed yet; those up to `settled` have been.
+    `author` is the model that formed it; "" where rules did."""
 
     bank: str
     id: str
@@ -109,7 +108,7 @@ class Opinion:
 
 
 class ReflectionCitation(NamedTuple):
-    """A record that a reflection rests on; `number` is how its answer refers to it."""
+    """A record that a reflection is based on; its answer refers to it by `number`."""
 
     number: int
     uri: str
@@ -120,8 +119,8 @@ class ReflectionCitation(NamedTuple):
 
 
 class ReflectionClaim(NamedTuple):
-    """A sentence that records say, with how firmly it is believed and by how many sessions;
-    `against` are the numbers of what contradicts it."""
+    """A sentence that records state, its confidence, and the number of sessions that state it;
+    `cited` and `against` are the numbers of the citations that support and contradict it."""
 
     sentence: str
     confidence: float
@@ -133,8 +132,8 @@ class ReflectionClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """What a bank makes of a question. `author` is the model that reasoned; "" where rules only
-    put together what is recorded. `voices` are motives and feelings that people stated."""
+    """What a bank concludes about a question. `author` is the model that reasoned; "" where rules
+    only collected what is recorded. `voices` are motives and feelings that people stated."""
 
     query: str
     bank: str

@@ -1,4 +1,4 @@
-"""Questions and what comes back: hit, recall, answer, citation."""
+"""Questions and their results: passage, filter, hit, recall, answer, citation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.model.trust import Freshness, Status, Trust
 
 
 class Layer(StrEnum):
-    """What a question races over."""
+    """The layers that a question searches in parallel."""
 
     RULES = "rules"
     SUMMARIES = "summaries"
@@ -35,15 +35,15 @@ LAYER_BY_KIND = {
     "pull": Layer.TEAM,
     "issue": Layer.TEAM,
     "remark": Layer.TEAM,
-    # What a plugin, or a server of the team's, said when it was asked. It is never stored.
+    # Answers of plugins and of team servers; they are never stored.
     "provided": Layer.PROVIDERS,
     "remote": Layer.TEAM,
 }
 
 
 class Passage(NamedTuple):
-    """A searchable piece of a record: what is matched, and what is shown. A turn has a role
-    and its place in the session; `hash` names what would be embedded, "" if nothing is to be."""
+    """The searchable text of a record: what is matched, and what is shown. A turn has a role
+    and its place in the session (`seq`). `hash` identifies the text to embed; "" if none."""
 
     bank: str
     kind: str
@@ -60,8 +60,8 @@ class Passage(NamedTuple):
 
 
 class TimelinePosition(NamedTuple):
-    """A place in the order of all records: by time, then kind, then id, then bank. One with a
-    time alone lies before every record of that time."""
+    """A position in the order of all records: by time, then kind, id and bank. A position with
+    a time alone comes before every record of that time."""
 
     time: str
     kind: str = ""
@@ -70,11 +70,11 @@ class TimelinePosition(NamedTuple):
 
 
 class RecordFilter(NamedTuple):
-    """What a record must have; "" asks for nothing.
+    """Conditions on records; "" sets none.
 
     `file` is a path, the end of one (`ui/rest.js`), or a folder with a slash at its end.
-    `concept` is words that its keywords hold, in any form. `type` is that of an exchange.
-    It began at `since` or later, and before `until`; what has no time did neither.
+    `concept` is words that its keywords contain, in any form. `type` is that of an exchange.
+    A record began at `since` or later, and before `until`; one without a time meets neither.
     """
 
     file: str = ""
@@ -85,7 +85,7 @@ class RecordFilter(NamedTuple):
 
 
 class SourceLocation(NamedTuple):
-    """Where a hit came from: a file and line on disk, or an id of the host's own."""
+    """Where a hit comes from: a file and line on disk, or the agent's own id of it."""
 
     path: str = ""
     line: int = 0
@@ -110,29 +110,29 @@ class Hit:
     source: SourceLocation = NO_LOCATION
     status: Status = Status.OBSERVED
     freshness: Freshness = Freshness.UNKNOWN
-    # What became of its code since, in words; "" where nothing did or nothing is known.
+    # What happened to its code since, as text; "" where nothing did or nothing is known.
     since: str = ""
-    # Whether it is, or made, a commit that the line of history asked about does not contain.
+    # Whether it is, or made, a commit that is not part of the branch in question.
     astray: bool = False
     trust: Trust = Trust.ASSISTANT
-    # Who said it anew, and on which day; "" for words as they were.
+    # Who corrected it, and on which day; "" where nobody did.
     corrected: str = ""
-    # Who shared it, and on which day; "" for what is our own.
+    # Who shared it, and on which day; "" for records of this memory.
     shared: str = ""
-    # Where it was imported from: its name there, and the program; "" for what was not.
+    # Its name in the program that it was imported from, and that program; "" if not imported.
     imported: str = ""
-    # URIs of the fact that holds in its place, and of those in whose place it holds.
+    # URIs of the fact that replaced it, and of those that it replaced.
     superseded_by: str = ""
     supersedes: tuple[str, ...] = ()
-    # The agent that it was said to or done by, "" where that is Claude Code.
+    # The agent of its session; "" for Claude Code.
     agent: str = ""
-    # Which plugin said it, and by which tool, or which server; "" for what is ours.
+    # The plugin and its tool, or the server, that returned it; "" for records of this memory.
     provider: str = ""
     why: dict[str, float] = field(default_factory=dict[str, float])
 
 
 class Strategy(NamedTuple):
-    """How one arm of a recall fared."""
+    """How one retriever of a recall did."""
 
     name: str
     ms: float
@@ -143,9 +143,9 @@ class Strategy(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecallResult:
-    """The result of a recall; `abstained` when nothing clears the relevance floor, and then
-    `misses` are the nearest that did not. `fallbacks` are the ways that were tried then, and
-    `suggestions` words of the bank to ask with instead."""
+    """The result of a recall. It has `abstained` when no record reaches the relevance threshold;
+    then `misses` are the nearest records below it, `fallbacks` the other searches that were tried,
+    and `suggestions` words of the bank to search for instead."""
 
     query: str
     bank: str
@@ -167,7 +167,7 @@ class Confidence(StrEnum):
 
 
 class Citation(NamedTuple):
-    """A piece of evidence under an answer; `number` is how the answer refers to it."""
+    """A piece of evidence for an answer, which refers to it by `number`."""
 
     number: int
     uri: str
@@ -179,8 +179,7 @@ class Citation(NamedTuple):
 
 
 class ModelCost(NamedTuple):
-    """What a model took to answer; none where none was asked. `usd` is None where no price is
-    known."""
+    """What an answer cost; `model` is None where none was used, `usd` where no price is known."""
 
     model: str | None = None
     tokens: int = 0
@@ -192,7 +191,7 @@ NO_COST = ModelCost()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A cited answer, or an abstention that says so."""
+    """A cited answer, or an abstention."""
 
     question: str
     answer: str

@@ -1,4 +1,4 @@
-"""What was said and done, and its first two summaries: session, turn, exchange, digest.
+"""Sessions and what is derived from each alone: session, turn, exchange, digest.
 
 Every record belongs to a bank and has a stable `id`. Times are ISO 8601 in UTC with a `Z`,
 so that they sort as text; "" means that the source gave none.
@@ -22,8 +22,8 @@ class Role(StrEnum):
 
 
 class Origin(NamedTuple):
-    """The raw line under a turn: a file known to the ledger, a line (from 1), a byte offset
-    and the id that the host gave the line."""
+    """The raw line of a turn: the source's number in the ledger, the line (from 1), its byte
+    offset and the id that the agent gave the line."""
 
     source: int = 0
     line: int = 0
@@ -35,7 +35,7 @@ NO_ORIGIN = Origin()
 
 
 class ToolCall(NamedTuple):
-    """What a tool was asked and what came of it. `ok` is None while no result is known."""
+    """A tool call and its result. `ok` is None while no result is known."""
 
     name: str
     target: str = ""
@@ -67,8 +67,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One run of one agent. `host` is the id the agent itself uses; a subagent's session has
-    a `parent` and shares its parent's `host`. `source` is the file that first told of it."""
+    """One run of one agent. `host` is the id that the agent itself uses; a subagent's session
+    has a `parent` and shares its parent's `host`. `source` is the file that it was first read
+    from."""
 
     bank: str
     id: str
@@ -129,7 +130,7 @@ class Exchange:
     files_modified: tuple[str, ...] = ()
     branch: str = ""
     status: Status = Status.OBSERVED
-    # The model whose words these are; "" where rules made them.
+    # The model that wrote the texts; "" where rules did.
     author: str = ""
 
 

@@ -1,4 +1,4 @@
-"""What an investigation tells while it goes on: one small record a step, and its effort."""
+"""The steps that an investigation reports, and the limits of its effort."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.model.query import Answer, Confidence
 
 
 class ResearchStage(StrEnum):
-    """How far an investigation is. The last three end it."""
+    """The stages of an investigation. The last three end it."""
 
     PLANNED = "planned"
     SEARCHING = "searching"
@@ -25,8 +25,8 @@ FINAL_STAGES = (ResearchStage.DONE, ResearchStage.CANCELLED, ResearchStage.FAILE
 
 
 class ResearchEvent(NamedTuple):
-    """One step: in which round, in words for people; the query it is about, how many records came
-    of it and which they are; the answer with the last step."""
+    """One step: its round, a text for people, the query it is about, how many records it found and
+    which; with the last step, the answer."""
 
     stage: ResearchStage
     text: str
@@ -38,8 +38,8 @@ class ResearchEvent(NamedTuple):
 
 
 class ResearchEffort(NamedTuple):
-    """What is wanted before an investigation rests, and what it may take at most: rounds, and
-    seconds after the first round."""
+    """The confidence at which an investigation stops, and its limits: rounds, and seconds after
+    the first round."""
 
     wanted: Confidence
     rounds: int

@@ -1,4 +1,4 @@
-"""What the team left behind in its repository: commit, and what its people share."""
+"""Records of the team: commits, and memories that people share."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from holdfast.model.trust import Trust
 
 
 class Scope(StrEnum):
-    """Who may read a record: its owner, whoever works on the project or belongs to the team, or
-    everybody in the organisation. What has none is personal."""
+    """Who may read a record: its owner, everybody on the project, in the team, or in the
+    organisation. A record without a scope is personal."""
 
     PERSONAL = "personal"
     PROJECT = "project"
@@ -19,13 +19,14 @@ class Scope(StrEnum):
     ORGANISATION = "organisation"
 
 
-# Those in which something can be shared, by their words.
+# The scopes in which something can be shared, by name.
 SHARED_SCOPES = {scope.value: scope for scope in Scope if scope is not Scope.PERSONAL}
 
 
 class FileChange(NamedTuple):
-    """What became of a file: `A`dded, `M`odified, `D`eleted, `R`enamed, `C`opied or another `T`ype;
-    its name before, how many lines came and went, and git's name of its content afterwards."""
+    """A change of a file by a commit. `fate` is git's letter: `A`dded, `M`odified, `D`eleted,
+    `R`enamed, `C`opied or another `T`ype. `was` is its previous name; `added` and `removed` count
+    lines; `blob` is git's name of its content afterwards."""
 
     path: str
     fate: str = "M"
@@ -54,9 +55,9 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class SharedRecord:
-    """A memory that somebody shares. `id` stands for what was shared by whom, in whatever words;
-    `version` is the hash of these. `kind` and `origin` are its kind and name in the memory it comes
-    from, `lineage` whose words they are there. One that is `gone` was taken back."""
+    """A memory that somebody shares. `id` identifies what was shared by whom, whatever its text;
+    `version` is the hash of the text. `kind`, `origin` and `lineage` are its kind, name and trust
+    in the memory that it comes from. One that is `gone` was taken back."""
 
     bank: str
     id: str
@@ -73,5 +74,4 @@ class SharedRecord:
     files: tuple[str, ...] = ()
     note: str = ""
     gone: bool = False
-    # Who may read it. Nobody but its owner, unless it says so.
     scope: Scope = Scope.PERSONAL

@@ -1,4 +1,4 @@
-"""Records as what JSON can hold: the form in which every face tells them to programs."""
+"""Records as JSON values: the form in which every interface returns them to programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 
 def to_jsonable(value: object) -> Any:
-    """Records as what JSON can hold."""
+    """The value as dicts, lists and scalars; an enum becomes its value, a record a dict."""
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):

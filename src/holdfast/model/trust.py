@@ -1,4 +1,4 @@
-"""Where a text came from, and how far a claim may be believed."""
+"""Provenance of a text, the status of a claim, and the freshness of its code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Trust(StrEnum):
-    """Provenance, stamped when text enters; listed from the most to the least trusted."""
+    """Provenance, set when a text is read; listed from the most to the least trusted."""
 
     USER = "user"
     TEAM = "team"
@@ -21,12 +21,12 @@ _RANK = {trust: rank for rank, trust in enumerate(Trust)}
 
 
 def least_trusted(origins: Iterable[Trust]) -> Trust:
-    """The trust of something derived from `origins`; nothing known counts as external."""
+    """The trust of a record derived from `origins`; without any, external."""
     return max(origins, key=_RANK.__getitem__, default=Trust.EXTERNAL)
 
 
 class Status(StrEnum):
-    """The life of a claim."""
+    """The status of a claim or a fact."""
 
     HYPOTHESIS = "hypothesis"
     OBSERVED = "observed"
@@ -39,7 +39,7 @@ ENDED_STATUSES = (Status.SUPERSEDED, Status.RETRACTED)
 
 
 class Freshness(StrEnum):
-    """What became of the code that a record speaks about."""
+    """What happened to the code that a record is about."""
 
     FRESH = "fresh"
     CHANGED = "changed"

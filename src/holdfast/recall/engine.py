@@ -1,12 +1,13 @@
-"""Recall: the records that speak of a question, best first, or an honest nothing.
+"""One search from the query to the hits.
 
-Arms race over all layers; their finds become one ranking; the best are looked at closely; what
-clears the floor is packed into the budget. See `rank` for the order of things.
+`rank` runs the retrievers in parallel, fuses their scores into one ranking, looks closer at the best
+candidates and adjusts them. `recall` returns those that pass the thresholds and fit the budget; if
+none does, it abstains. All numbers that decide the ranking are in `core.tuning`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, Strategy
 from holdfast.recall.core.candidates import Candidate, Pool, passage_key
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
-from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.recall.core.plan import Fusion, Plan
 from holdfast.recall.core.relevance import (
     coverage,
     measure_relevance,
@@ -22,19 +23,19 @@ from holdfast.recall.core.relevance import (
     worth_showing,
 )
 from holdfast.recall.core.semantic_port import SemanticSearch
+from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds, RankingWeights
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.question import Query, read_query
 from holdfast.recall.ranking import boosts, causes, hits, packing, plugin_hits, remote_hits
 from holdfast.recall.ranking.branches import check_branch, demote_unmerged
 from holdfast.recall.ranking.fusion import (
-    HIGHEST,
-    WORDS_ONLY,
     add_neighbour_scores,
     add_results,
     add_session_support,
     fuse_by_ranks,
     fuse_by_scores,
-    weights_for,
+    weights_for_coverage,
+    words_only,
 )
 from holdfast.recall.ranking.rerank import (
     CrossEncoder,
@@ -44,61 +45,62 @@ from holdfast.recall.ranking.rerank import (
     rerank,
 )
 from holdfast.recall.ranking.status import apply_status
-from holdfast.recall.retrievers import text as arms
-from holdfast.recall.retrievers.graph import Walk, graph_retriever
+from holdfast.recall.retrievers import text as retrievers
+from holdfast.recall.retrievers.graph import graph_retriever
 from holdfast.store.protocol import ReadStore
 
+# How many of the nearest misses are returned when a search abstains.
 MAX_MISSES = 3
-# How long the cross-encoder may take, so that nobody waits for it on a busy machine.
-RERANK_S = {Budget.LOW: 0.0, Budget.MID: 1.0, Budget.HIGH: 2.0}
-_NEIGHBOURS_OF = 40
-# Reading a text for coverage takes as long as finding it: only what may be shown is read.
-_JUDGED = 30
-_LOOKED_AT = 5
-_AMONG_OTHERS = 2000
-# What a record on the way along causes has of the score of what led to it.
-_STEP = 0.97
-_SAME_MEASURE = ("direct_fts", "summaries", "temporal")
+# The turns beside this many of the best turns become candidates, too.
+_NEIGHBOURS_OF_BEST = 40
+# Relevance is measured for this many of the best (or as many as are asked for): reading a text takes
+# as long as finding it, and no more are shown.
+_MAX_MEASURED = 30
+# How many of the best full-text results are read to see whether the query's words are exact.
+_COVERAGE_AMONG = 5
+# The pool where most of what is found will be filtered out (by network, kind or agent).
+_FILTERED_POOL = 2000
+# Retrievers whose scores are the same full-text measure, so they share one scale.
+_FULL_TEXT = ("direct_fts", "summaries", "temporal")
 
 
 class Ranking(NamedTuple):
-    """Everything that is in the running, best first, and how it came about."""
+    """All candidates of a search, best first, and how they were found."""
 
     query: Query
     candidates: list[Candidate]
     strategies: tuple[Strategy, ...]
-    # What plugins said, best first; it never competes with what is ours.
-    told: tuple[Candidate, ...] = ()
-    # What servers of the team's said, best first; it stands among what is ours.
-    heard: tuple[remote_hits.Heard, ...] = ()
+    # From plugins, best first; shown after our own.
+    plugin_candidates: tuple[Candidate, ...] = ()
+    # From team servers, best first; merged into our own.
+    remote_candidates: tuple[Candidate, ...] = ()
+    thresholds: AbstentionThresholds = DEFAULT_THRESHOLDS
 
     @property
-    def good(self) -> list[Candidate]:
-        """Those to show, if the best are any good."""
-        judged = [c for c in self.candidates if "relevance" in c.notes]
-        return [] if self.abstains else [c for c in judged if self._answers(c)]
+    def relevant(self) -> list[Candidate]:
+        """The candidates to show; none if the search abstains."""
+        measured = [c for c in self.candidates if "relevance" in c.notes]
+        return [] if self.abstains else [c for c in measured if self._is_relevant(c)]
 
     @property
     def abstains(self) -> bool:
-        """Whether nothing speaks of the question. A question about a time or about the latest
-        work is answered by what there is of it."""
+        """Whether no candidate answers the query. A query about a time, or about recent work, is
+        answered by whatever there is of it."""
         if self.query.only_time:
             return not any("temporal" in c.ranks for c in self.candidates)
         if self.query.asks_for_recent_work:
             return not any("recent" in c.ranks for c in self.candidates)
-        return not reaches_threshold(self.candidates)
+        return not reaches_threshold(self.candidates, self.thresholds)
 
-    def _answers(self, candidate: Candidate) -> bool:
-        """A question about a time is answered from that time, whatever words it was put in."""
+    def _is_relevant(self, candidate: Candidate) -> bool:
         query = self.query
+        worth = worth_showing(candidate, self.thresholds)
         if query.time_range is not None and query.only_time:
             in_time = query.time_range.contains(candidate.passage.time)
-            return "temporal" in candidate.ranks or (in_time and worth_showing(candidate))
+            return "temporal" in candidate.ranks or (in_time and worth)
         if "link" in candidate.notes:
             return True
-        return (query.asks_for_recent_work and "recent" in candidate.ranks) or worth_showing(
-            candidate
-        )
+        return (query.asks_for_recent_work and "recent" in candidate.ranks) or worth
 
 
 def recall(
@@ -107,23 +109,24 @@ def recall(
     text: str,
     plan: Plan,
     now: Callable[[], str],
-    meaning: SemanticSearch | None = None,
-    elsewhere: Sequence[Retriever] = (),
+    semantic: SemanticSearch | None = None,
+    external: Sequence[Retriever] = (),
 ) -> RecallResult:
-    """Search a bank; `None` searches them all. Arms that look elsewhere race with the others; what
-    servers of the team's bring stands among what is ours, what plugins do after it."""
-    ranking = rank(store, bank, text, plan, now, meaning, elsewhere)
-    good = ranking.good
-    shown = packing.pack(good, plan.limits.tokens, plan.limit, plan.include_repeats)
-    misses = [] if good or ranking.heard else ranking.candidates[:MAX_MISSES]
+    """Search a bank, or all banks if it is `None`. `external` retrievers (plugins, team servers) run
+    with the others; hits from servers are merged into our own, those from plugins come last."""
+    ranking = rank(store, bank, text, plan, now, semantic, external)
+    relevant = ranking.relevant
+    shown = packing.pack(relevant, plan.limits.tokens, plan.limit, plan.include_repeats)
+    remote, plugins = ranking.remote_candidates, ranking.plugin_candidates
+    misses = [] if relevant or remote else ranking.candidates[:MAX_MISSES]
     ours = tuple(hits.make_hit(store, item, plan.as_of) for item in shown)
     return RecallResult(
         query=text,
         bank=bank or "all",
-        abstained=not (good or ranking.told or ranking.heard),
+        abstained=not (relevant or plugins or remote),
         hits=(
-            *remote_hits.merge_remote_hits(ours, ranking.heard, plan.limit),
-            *plugin_hits.make_plugin_hits(ranking.told, ours),
+            *remote_hits.merge_remote_hits(ours, remote, plan.limit),
+            *plugin_hits.make_plugin_hits(plugins, ours),
         ),
         strategies=ranking.strategies,
         misses=tuple(hits.make_hit(store, item, plan.as_of) for item in misses),
@@ -136,130 +139,135 @@ def rank(
     text: str,
     plan: Plan,
     now: Callable[[], str],
-    meaning: SemanticSearch | None = None,
-    elsewhere: Sequence[Retriever] = (),
+    semantic: SemanticSearch | None = None,
+    external: Sequence[Retriever] = (),
 ) -> Ranking:
-    """Read the question, race the arms, fuse, look closely, and set in order."""
+    """Read the query, run the retrievers, fuse and rerank their results, and order them."""
     query = read_query(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
-    meaning = meaning if plan.limits.soft_match_depth else None
-    running = _arms(bank, query, plan, meaning)
-    raced = run_retrievers(store, [*running, *elsewhere])
-    finishes, far = raced[: len(running)], raced[len(running) :]
-    near = finishes[-1]
-    if near.failed:
-        # A model that does not answer now would not a second time; words are left.
-        meaning = None
-    strategies = [finish.strategy for finish in raced]
-    pool = _gather(store, finishes, plan)
+    semantic = semantic if plan.limits.soft_match_depth else None
+    own = _retrievers(bank, query, plan, semantic)
+    runs = run_retrievers(store, [*own, *external])
+    own_runs, external_runs = runs[: len(own)], runs[len(own) :]
+    # The semantic retriever, if there is one, is the last of our own.
+    semantic_run = own_runs[-1]
+    if semantic_run.failed:
+        # A model that failed once would fail again; the words are left.
+        semantic = None
+    strategies = [run.strategy for run in runs]
+    pool = _pool_results(store, own_runs, plan)
     apply_status(store, pool, plan.as_of, now)
-    if meaning is None:
-        _score(pool, plan, WORDS_ONLY)
+    if semantic is None:
+        weights = words_only(plan.weights)
+        _score(pool, plan, weights)
         if plan.limits.soft_match_depth:
-            _meet_neighbours(store, pool, plan)
+            _add_neighbours(store, pool, plan)
             apply_status(store, pool, plan.as_of, now)
-            _score(pool, plan, WORDS_ONLY)
+            _score(pool, plan, weights)
     else:
-        weights = weights_for(_best_coverage(query, finishes[0].result))
-        _fill_meaning(store, query, pool, meaning, near)
+        covered = _best_coverage(query, own_runs[0].result)
+        weights = weights_for_coverage(covered, plan.weights)
+        _fill_in_cosines(store, query, pool, semantic, semantic_run)
         _score(pool, plan, weights)
-        _meet_neighbours(store, pool, plan)
+        _add_neighbours(store, pool, plan)
         apply_status(store, pool, plan.as_of, now)
-        _fill_meaning(store, query, pool, meaning, near)
+        _fill_in_cosines(store, query, pool, semantic, semantic_run)
         _score(pool, plan, weights)
-        strategies.append(_look_closely(query, pool, plan, meaning))
+        strategies.append(_match_softly(query, pool, plan, semantic))
         _score(pool, plan, weights)
     named = boosts.named_speakers(pool, query.text)
+    recent = query.asks_for_recent_work
     for candidate in pool:
-        boosts.apply_factors(
-            candidate, query.text, query.time_range, query.asks_for_recent_work, named
-        )
-    if meaning is not None and meaning.has_reranker:
-        strategies.append(_read_across(query, pool, plan, meaning))
+        boosts.apply_factors(candidate, text, query.time_range, recent, named, plan.weights)
+    if semantic is not None and semantic.has_reranker:
+        strategies.append(_cross_encode(query, pool, plan, semantic))
     check_branch(store, bank, plan.branch)
-    demote_unmerged(store, list(pool), plan.branch)
-    candidates = _settle(pool, query, plan)
-    way = causes.cause_direction(query.text) if plan.limits.graph_hops else None
-    if way is not None:
-        candidates, strategy = _follow(store, query, candidates, plan, way)
+    demote_unmerged(store, list(pool), plan.branch, plan.weights)
+    candidates = _final_order(pool, query, plan)
+    direction = causes.cause_direction(query.text) if plan.limits.graph_hops else None
+    if direction is not None:
+        candidates, strategy = _add_causes(store, query, candidates, plan, direction)
         strategies.append(strategy)
-    told = plugin_hits.rank_plugin_texts(
-        query, [arm for arm in far if not remote_hits.is_remote(arm)]
+    plugin_runs = [run for run in external_runs if not remote_hits.is_remote(run)]
+    remote_runs = [run for run in external_runs if remote_hits.is_remote(run)]
+    return Ranking(
+        query,
+        candidates,
+        tuple(strategies),
+        plugin_hits.rank_plugin_texts(query, plugin_runs),
+        remote_hits.rank_remote_texts(query, remote_runs),
+        plan.thresholds,
     )
-    heard = remote_hits.rank_remote_texts(query, [arm for arm in far if remote_hits.is_remote(arm)])
-    return Ranking(query, candidates, tuple(strategies), told, heard)
 
 
-def _follow(
+def _add_causes(
     store: ReadStore,
     query: Query,
     candidates: list[Candidate],
     plan: Plan,
-    way: causes.CauseDirection,
+    direction: causes.CauseDirection,
 ) -> tuple[list[Candidate], Strategy]:
-    """Add what lies on the way along causes, each just below what led to it."""
+    """Add the records along causal links, each ranked just below the one that led to it."""
     started = monotonic()
-    start, steps = causes.follow_causes(
-        store, candidates, query.text, way, plan.limits.graph_hops + 1
-    )
+    hops = plan.limits.graph_hops + 1
+    start, steps = causes.follow_causes(store, candidates, query.text, direction, hops)
     by_key = {candidate.key: candidate for candidate in candidates}
-    found, sieve = 0, _Sieve(store, plan)
+    found, filter = 0, _PlanFilter(store, plan)
     for step in steps:
-        if start is None or not sieve.lets(step.passage):
+        if start is None or not filter.accepts(step.passage):
             continue
         candidate = by_key.setdefault(passage_key(step.passage), Candidate(step.passage))
-        candidate.notes[way.value] = step.hop
+        candidate.notes[direction.value] = step.hop
         candidate.notes["link"] = round(step.weight, 4)
-        candidate.score = max(candidate.score, start.score * _STEP**step.hop)
-        measure_relevance(
-            candidate, query.stem_weights, query.time_stems_at(candidate.passage.time)
-        )
+        below_start = start.score * plan.weights.causal_step**step.hop
+        candidate.score = max(candidate.score, below_start)
+        time_stems = query.time_stems_at(candidate.passage.time)
+        measure_relevance(candidate, query.stem_weights, time_stems)
         found += bool(step.hop)
     ranked = sorted(by_key.values(), key=lambda c: -c.score)
     ms = round((monotonic() - started) * 1000, 2)
     return ranked, Strategy("causal", ms, found)
 
 
-def _best_coverage(query: Query, found: RetrieverResult) -> float:
-    """How much of the question the best finds by words hold."""
-    best = [find.passage for find in found.passages[:_LOOKED_AT]]
-    return max((coverage(query.stem_weights, f"{p.body} {p.context}") for p in best), default=0.0)
+def _best_coverage(query: Query, result: RetrieverResult) -> float:
+    """How much of the query the best full-text results cover."""
+    best = [found.passage for found in result.passages[:_COVERAGE_AMONG]]
+    weights = query.stem_weights
+    return max((coverage(weights, f"{p.body} {p.context}") for p in best), default=0.0)
 
 
-def _gather(store: ReadStore, finishes: Sequence[RetrieverRun], plan: Plan) -> Pool:
-    """What the arms brought home, on one scale."""
-    pool, sieve = Pool(), _Sieve(store, plan)
-    by_words = max((find.score for find in finishes[0].result.passages), default=0.0)
-    for finish in finishes:
-        name, found = finish.strategy.name, finish.result
-        highest = by_words if name in _SAME_MEASURE else 0.0
-        finds = [find for find in found.passages if sieve.lets(find.passage)]
-        add_results(pool, name, finds, found.lowest_score, highest)
+def _pool_results(store: ReadStore, runs: Sequence[RetrieverRun], plan: Plan) -> Pool:
+    """The retrievers' results in one pool, their scores on one scale."""
+    pool, filter = Pool(), _PlanFilter(store, plan)
+    best_by_words = max((found.score for found in runs[0].result.passages), default=0.0)
+    for run in runs:
+        name, result = run.strategy.name, run.result
+        highest = best_by_words if name in _FULL_TEXT else 0.0
+        accepted = [found for found in result.passages if filter.accepts(found.passage)]
+        add_results(pool, name, accepted, result.lowest_score, highest)
     return pool
 
 
-def _settle(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
-    """The last word on the order, and on how good the best are."""
-    add_session_support(pool)
-    candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()))
+def _final_order(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
+    """The final ranking without duplicates; scores from 0 to 1, the relevance of the best known."""
+    add_session_support(pool, plan.weights)
+    candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()), plan.weights)
     for candidate in candidates:
-        candidate.score = min(1.0, candidate.score / HIGHEST)
-    for candidate in candidates[: max(_JUDGED, plan.limit)]:
-        measure_relevance(
-            candidate, query.stem_weights, query.time_stems_at(candidate.passage.time)
-        )
+        candidate.score = min(1.0, candidate.score / plan.weights.highest)
+    for candidate in candidates[: max(_MAX_MEASURED, plan.limit)]:
+        time_stems = query.time_stems_at(candidate.passage.time)
+        measure_relevance(candidate, query.stem_weights, time_stems)
     return candidates
 
 
-class _Sieve:
-    """What a plan lets through. Each session is looked up once."""
+class _PlanFilter:
+    """Which passages a plan wants. Each session is looked up once."""
 
     def __init__(self, store: ReadStore, plan: Plan) -> None:
         self._store = store
         self._plan = plan
         self._agents: dict[tuple[str, str], str] = {}
 
-    def lets(self, passage: Passage) -> bool:
-        """Whether this is among what was asked for."""
+    def accepts(self, passage: Passage) -> bool:
         plan = self._plan
         if plan.layers and LAYER_BY_KIND[passage.kind] not in plan.layers:
             return False
@@ -272,7 +280,7 @@ class _Sieve:
         return not plan.networks or self._is_of_network(passage)
 
     def _agent(self, bank: str, session: str) -> str:
-        """Whose session it is; "" where there is none."""
+        """The agent of a session; "" if there is no session."""
         known = self._agents.get((bank, session))
         if known is None:
             found = self._store.session(bank, session) if session else None
@@ -286,69 +294,71 @@ class _Sieve:
         return any(isinstance(m, Memory) and m.network in self._plan.networks for m in found)
 
 
-def _arms(
-    bank: str | None, query: Query, plan: Plan, meaning: SemanticSearch | None
+def _retrievers(
+    bank: str | None, query: Query, plan: Plan, semantic: SemanticSearch | None
 ) -> list[Retriever]:
-    layers, pool = plan.layers, plan.limits.pool_size
+    """The retrievers for a query: full text first, the semantic one last."""
+    layers, pool_size = plan.layers, plan.limits.pool_size
     until = f"{plan.as_of}~" if plan.as_of else ""
     if plan.networks:
-        # Memories are few among the records of their layer, and must not be crowded out.
-        layers, pool = (LAYER_BY_KIND["memory"],), _AMONG_OTHERS
-    if plan.kinds or plan.agent:
-        pool = _AMONG_OTHERS
-    running = [arms.direct(bank, query.terms, layers, pool, until)]
+        layers = (LAYER_BY_KIND["memory"],)
+    if plan.networks or plan.kinds or plan.agent:
+        pool_size = _FILTERED_POOL
+    chosen = [retrievers.direct(bank, query.terms, layers, pool_size, until)]
     more = expand(query.terms.words, Expansion(plan.expansion))
     if more:
-        running.append(arms.expanded(bank, query.terms, more, layers, pool, until))
-    running.append(arms.summaries(bank, query.terms, layers, pool, until))
+        chosen.append(retrievers.expanded(bank, query.terms, more, layers, pool_size, until))
+    chosen.append(retrievers.summaries(bank, query.terms, layers, pool_size, until))
     if query.time_range is not None:
-        running.append(arms.temporal(bank, query.terms, query.time_range, layers, pool))
+        chosen.append(retrievers.temporal(bank, query.terms, query.time_range, layers, pool_size))
     if query.asks_for_recent_work:
-        running.append(arms.recent(bank, until))
-    if plan.limits.graph_hops:
-        walk = Walk(layers, plan.limits.graph_hops, pool, memories=bool(plan.networks))
-        running.append(graph_retriever(bank, query.text, walk))
-    if meaning is not None and plan.limits.soft_match_depth:
-        running.append(arms.semantic(bank, meaning, query.text, layers, pool))
-    return running
+        chosen.append(retrievers.recent(bank, until))
+    hops = plan.limits.graph_hops
+    if hops:
+        memories = bool(plan.networks)
+        chosen.append(graph_retriever(bank, query.text, layers, hops, pool_size, memories))
+    if semantic is not None and plan.limits.soft_match_depth:
+        chosen.append(retrievers.semantic(bank, semantic, query.text, layers, pool_size))
+    return chosen
 
 
-def _score(pool: Pool, plan: Plan, weights: Mapping[str, float]) -> None:
+def _score(pool: Pool, plan: Plan, weights: RankingWeights) -> None:
     if plan.fusion is Fusion.RRF:
-        fuse_by_ranks(list(pool))
+        fuse_by_ranks(list(pool), weights)
     else:
         fuse_by_scores(pool, weights)
-    add_neighbour_scores(pool)
+    add_neighbour_scores(pool, weights)
 
 
-def _fill_meaning(
-    store: ReadStore, query: Query, pool: Pool, meaning: SemanticSearch, arm: RetrieverRun
+def _fill_in_cosines(
+    store: ReadStore, query: Query, pool: Pool, semantic: SemanticSearch, run: RetrieverRun
 ) -> None:
-    """How near the finds of the other arms are, which the semantic arm did not name. A model that
-    failed it, or was too slow, is not asked again."""
-    if arm.failed:
+    """Set the cosines of all candidates, also of those that only other retrievers found. Does
+    nothing if the semantic retriever failed or was too slow."""
+    if run.failed:
         return
-    near = arm.result
-    for find in near.passages:
-        known = pool.get(passage_key(find.passage))
+    nearest = run.result
+    for found in nearest.passages:
+        known = pool.get(passage_key(found.passage))
         if known is not None:
-            known.cosine = find.score
+            known.cosine = found.score
     lacking = [c.passage for c in pool if not c.cosine and c.passage.hash]
-    highest = max((find.score for find in near.passages), default=0.0)
-    span = highest - near.lowest_score
-    for key, cosine in meaning.similarities(store, query.text, lacking).items():
+    highest = max((found.score for found in nearest.passages), default=0.0)
+    span = highest - nearest.lowest_score
+    for key, cosine in semantic.similarities(store, query.text, lacking).items():
         known = pool.get(key)
         if known is not None and span > 0:
             known.cosine = cosine
-            known.scores["semantic"] = min(1.0, max(0.0, (cosine - near.lowest_score) / span))
+            scaled = (cosine - nearest.lowest_score) / span
+            known.scores["semantic"] = min(1.0, max(0.0, scaled))
 
 
-def _meet_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
-    """What stands beside the best is in the running too, though it may share no word."""
+def _add_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
+    """Add the turns beside the best turns as candidates, though they may share no word."""
     if plan.networks or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
         return
     wanted: dict[tuple[str, str], set[int]] = {}
-    for candidate in pool.ranked()[:_NEIGHBOURS_OF]:
+    for candidate in pool.ranked()[:_NEIGHBOURS_OF_BEST]:
         p = candidate.passage
         if p.kind == "turn":
             wanted.setdefault((p.bank, p.session), set()).update((p.seq - 1, p.seq + 1))
@@ -358,15 +368,15 @@ def _meet_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
                 pool.add(passage)
 
 
-def _look_closely(query: Query, pool: Pool, plan: Plan, meaning: SemanticSearch) -> Strategy:
-    """What comes with every recall by meaning: one more kind of evidence."""
-    means, most_s = plan.limits, RERANK_S[plan.budget]
-    return rerank(
-        SoftMatcher(meaning), query, pool, means.soft_match_depth, most_s, add_as_evidence
-    )
+def _match_softly(query: Query, pool: Pool, plan: Plan, semantic: SemanticSearch) -> Strategy:
+    """Match the best candidates word by word: one more kind of evidence."""
+    limits, matcher = plan.limits, SoftMatcher(semantic, plan.rerank)
+    depth, seconds = limits.soft_match_depth, limits.rerank_s
+    return rerank(matcher, query, pool, depth, seconds, add_as_evidence, plan.rerank)
 
 
-def _read_across(query: Query, pool: Pool, plan: Plan, meaning: SemanticSearch) -> Strategy:
-    """What a cross-encoder adds, if the settings name one: it outweighs the rest."""
-    means, most_s = plan.limits, RERANK_S[plan.budget]
-    return rerank(CrossEncoder(meaning), query, pool, means.rerank_depth, most_s, blend_into_scores)
+def _cross_encode(query: Query, pool: Pool, plan: Plan, semantic: SemanticSearch) -> Strategy:
+    """Let the configured cross-encoder reorder the best candidates."""
+    limits, encoder = plan.limits, CrossEncoder(semantic, plan.rerank)
+    depth, seconds = limits.rerank_depth, limits.rerank_s
+    return rerank(encoder, query, pool, depth, seconds, blend_into_scores, plan.rerank)

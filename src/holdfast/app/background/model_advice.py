@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from holdfast.app.memory import Holdfast
 from holdfast.inference.service_choice import choose_chat
-from holdfast.refine.by_model.advice import OPERATION, advise
+from holdfast.refine.by_model.review_advice import OPERATION, advise
 from holdfast.spend.governor import Governor
 
 

@@ -14,7 +14,7 @@ from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.ingest.stages import know
 from holdfast.app.memory import Holdfast
 from holdfast.capture.places import Places
-from holdfast.refine.by_model.pricing import CostEstimate, estimate_cost, session_costs
+from holdfast.refine.by_model.cost_estimate import CostEstimate, estimate_cost, session_costs
 from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
 from holdfast.refine.sessions.derive import derive_outdated, derive_stale

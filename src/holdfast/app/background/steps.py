@@ -17,12 +17,12 @@ from holdfast.brief.injection_outcomes import settle_injections
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
-from holdfast.learn.erasure import finish, is_unfinished
+from holdfast.learn.erasure import is_unfinished, overwrite_erased
 from holdfast.model.injections import Injection
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.refine.hooks import drain as events
-from holdfast.refine.hooks import journal_archive
+from holdfast.refine.hooks import journal_cleanup
 from holdfast.refine.hooks import reconcile as reconciling
 from holdfast.refine.hooks.drain import InjectionNote
 from holdfast.refine.sessions.derive import derive_stale
@@ -78,7 +78,7 @@ def reconcile(work: Work) -> str:
     done = reconciling.reconcile(memory.store, memory.context.banks, work.places, rules, work.now)
     for source in done.transcripts.gone:
         work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
-    read, old = done.journals, journal_archive.remove_old_journals(memory.store, work.places)
+    read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, work.places)
     told = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(read.files_read)
     told += [f"{old} old journals put away"] * bool(old)
     return "; ".join(told)
@@ -216,7 +216,7 @@ def overwrite(work: Work) -> str:
     """Finish an erasure that was broken off."""
     if not is_unfinished(work.memory.store):
         return ""
-    finish(work.memory.store)
+    overwrite_erased(work.memory.store)
     remove_derived_files(work.settings)
     return "what was erased is in no file any more"
 

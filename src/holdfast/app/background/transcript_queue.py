@@ -17,10 +17,10 @@ from time import time
 from holdfast.capture.places import Places
 from holdfast.model.ledger import SourceState
 from holdfast.refine.ingest.discovery import (
-    agent_locations,
     detect_agent,
     find_all_transcripts,
     sort_inputs,
+    user_environment,
 )
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.settings import Settings
@@ -39,7 +39,7 @@ class Unread:
 
     def __init__(self, settings: Settings, places: Places) -> None:
         self._folder = default_folder(settings.claude_dir)
-        self._where = agent_locations(settings)
+        self._where = user_environment(settings)
         self._looked = places.looked
         self._queue: deque[Input] = deque()
         self._looking = False

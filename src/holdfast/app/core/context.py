@@ -18,7 +18,7 @@ from holdfast.app.core.backends import kept_to, open_store
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.principal import Principal
-from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hint
 from holdfast.settings import Settings
 from holdfast.sources.rule_places import project_root

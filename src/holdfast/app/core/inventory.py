@@ -29,7 +29,7 @@ class Inventory:
 
         store, id = self._context.store, self._context.bank_id(bank)
         found = store.balance(id)
-        where = discovery.agent_locations(self._context.settings)
+        where = discovery.user_environment(self._context.settings)
         inputs = discovery.find_all_transcripts(where, []) if id is None else ()
         unread = pending.find_pending(store, id, inputs)
         return replace(

@@ -10,7 +10,7 @@ from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import know
 from holdfast.capture.places import Places
 from holdfast.learn.curation import Target, find_target
-from holdfast.learn.erasure import Erased, Eraser
+from holdfast.learn.erasure import Erased, HomeEraser
 from holdfast.learn.text_erasure import ScrubPattern
 from holdfast.model.uris import uri
 from holdfast.settings import Settings
@@ -57,9 +57,9 @@ class Erasure:
             uri("digest", one.id) for one in (digest,) if one is not None
         ]
 
-    def _eraser(self, who: str = "") -> Eraser:
+    def _eraser(self, who: str = "") -> HomeEraser:
         context = self._context
-        return Eraser(
+        return HomeEraser(
             context.store,
             Places(context.settings.home),
             context.now,

@@ -11,7 +11,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.opinions import Reflection
 from holdfast.model.query import RecallResult
 from holdfast.model.records import Session
-from holdfast.refine.by_model.extract import EXTRACTION, ExtractionReport, Extractor
+from holdfast.refine.by_model.memory_extraction import EXTRACTION, ExtractionReport, Extractor
 from holdfast.refine.hooks.reconcile import has_ended
 from holdfast.research.model_reflection import (
     REFLECTION,

@@ -28,7 +28,7 @@ from holdfast.learn.promotion import (
     refusals_in_effect,
     rule_addition,
 )
-from holdfast.learn.rule_writing import FileChange, plan_addition, rules_path, written_unless_failed
+from holdfast.learn.rule_writing import FileChange, plan_addition, rules_path, written_or_reverted
 from holdfast.learn.written_rules import lines_written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
@@ -270,7 +270,7 @@ class RuleProposals:
         p, now = proposal, self._context.now()
         said = told if action is Action.APPROVE else ""
         with (
-            written_unless_failed(change) if change else nullcontext(),
+            written_or_reverted(change) if change else nullcontext(),
             self._context.store.transaction(),
         ):
             entry = Curation(0, p.bank, now, action, p.target, said, self._context.actor(who))

@@ -37,7 +37,7 @@ from holdfast.learn.rule_writing import (
     revert,
     rules_path,
     write,
-    written_unless_failed,
+    written_or_reverted,
 )
 from holdfast.learn.written_rules import lines_written, read_written, removal
 from holdfast.model.curation import Action, Curation
@@ -122,8 +122,8 @@ class RuleTeaching:
         id, root = self._files.project(bank)
         own = change.file == Path(os.path.realpath(self._context.settings.claude_dir / change.path))
         path = USER_PREFIX + change.path if own else change.path
-        told = lines_written(change, in_words=True)._replace(path=path)
-        with written_unless_failed(change), self._context.store.transaction():
+        told = lines_written(change, with_text=True)._replace(path=path)
+        with written_or_reverted(change), self._context.store.transaction():
             target = uri("file", content_id("file", path))
             log_change(self._context, id, Action.WRITE, target, told.log_text(), who)
         self._files.sync(id, root)

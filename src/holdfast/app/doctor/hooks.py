@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import holdfast
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.app.status.health import current_folder
 from holdfast.capture.places import Places
@@ -16,6 +15,7 @@ from holdfast.errors import HoldfastError
 from holdfast.hosts.claude_code import config_file, install, settings_entries
 from holdfast.hosts.claude_code import locations as host
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
+from holdfast.version import __version__
 
 _RUN_S = 60
 _CHECK = "import holdfast; print(holdfast.__version__)"
@@ -186,7 +186,7 @@ def _interpreter(patient: Patient) -> Check:
         sentence = f"{lines[0]} {lines[1]} cannot import Holdfast."
         return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", name_ours)
     version = done.stdout.strip()
-    if version != holdfast.__version__:
-        sentence = f"Hooks run Holdfast {version}; this is {holdfast.__version__}."
+    if version != __version__:
+        sentence = f"Hooks run Holdfast {version}; this is {__version__}."
         return Check(name, Grade.WARNING, sentence, "holdfast setup")
     return fine(name, f"{lines[0]} runs Holdfast {version}.")

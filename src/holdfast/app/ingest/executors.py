@@ -7,11 +7,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-import holdfast
 from holdfast.errors import InputError
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.regex import regex
+from holdfast.version import __version__
 
 _CLUSTER = regex(r"dask(\+tls)?://[^/\s@?#]+:\d{1,5}/?")
 
@@ -27,7 +27,7 @@ class Hired(NamedTuple):
 
 def who_are_you() -> str:
     """The version of this program and of its rules, where this is called."""
-    return f"{holdfast.__version__}, rules {RULES_VERSION}"
+    return f"{__version__}, rules {RULES_VERSION}"
 
 
 def is_cluster(text: str) -> bool:

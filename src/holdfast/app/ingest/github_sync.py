@@ -10,9 +10,15 @@ from collections.abc import Callable
 
 from holdfast.app.core.context import current_folder
 from holdfast.errors import InputError, SettingsError
-from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.core.banks import find_bank_by_name
-from holdfast.refine.git.forge_sync import ForgeCount, ForgeReport, Tick, count_forge, read_forge
+from holdfast.refine.git.forge_sync import (
+    ForgeCount,
+    ForgeReport,
+    Progress,
+    count_forge,
+    read_forge,
+)
 from holdfast.settings import Settings
 from holdfast.sources.forge.client import Pace
 from holdfast.sources.forge.github import GitHub, web_host
@@ -30,7 +36,7 @@ def read(
     now: Callable[[], str],
     name: str,
     bank: str,
-    tick: Tick,
+    tick: Progress,
     tell: Tell,
 ) -> ForgeReport:
     """Read what is new; into the bank of that name, else the one of the repository."""

@@ -11,13 +11,13 @@ from holdfast.app.ingest.stages import know
 from holdfast.app.search.recall import Search
 from holdfast.learn.curation import Curator
 from holdfast.refine.core.executor import Executor
-from holdfast.refine.git.history import HistoryOptions, HistoryReport, Tick, read_history
+from holdfast.refine.git.history import HistoryOptions, HistoryReport, Progress, read_history
 from holdfast.refine.ingest.discovery import (
-    agent_locations,
     default_folders,
     find_all_transcripts,
     find_inputs,
     sort_inputs,
+    user_environment,
 )
 from holdfast.refine.ingest.ingest import IngestReport, Progress, estimate, ingest
 from holdfast.refine.ingest.read_plan import Input
@@ -44,7 +44,7 @@ class Ingestion:
 
     def default_inputs(self) -> list[Path]:
         """The folders of this user's agents that hold transcripts."""
-        return [folder for folder, _ in default_folders(agent_locations(self._context.settings))]
+        return [folder for folder, _ in default_folders(user_environment(self._context.settings))]
 
     def find(
         self,
@@ -57,7 +57,7 @@ class Ingestion:
         be read are described in `problems`. With `agent`, only transcripts of that agent."""
         if not paths:
             noted = problems if problems is not None else []
-            found = find_all_transcripts(agent_locations(self._context.settings), noted, agent)
+            found = find_all_transcripts(user_environment(self._context.settings), noted, agent)
             return sort_inputs(found, bank, noted)
         return [i for i in find_inputs(paths, bank, problems) if agent in ("", i.agent)]
 
@@ -91,7 +91,7 @@ class Ingestion:
         self,
         path: Path,
         bank: str = "",
-        tick: Tick = lambda done, total: None,
+        tick: Progress = lambda done, total: None,
         with_diff: bool = True,
     ) -> HistoryReport:
         """Read the commits of a repository that were not read yet."""
@@ -105,7 +105,7 @@ class Ingestion:
         self,
         name: str = "",
         bank: str = "",
-        tick: Tick = lambda done, total: None,
+        tick: Progress = lambda done, total: None,
         tell: Callable[[str], None] = lambda text: None,
     ) -> ForgeReport:
         """Read what is new on the forge of a repository: OWNER/NAME, or that of the working

@@ -90,7 +90,7 @@ def _gravity(one: Audited) -> int:
 def _audited(record: Record, time: str, found: CodeAnchor) -> Audited:
     word = kind_of(record)
     title = describe_record(record)[0]
-    return Audited(_uri(record), word, title, time, found.freshness, found.told, found.worst)
+    return Audited(_uri(record), word, title, time, found.freshness, found.description, found.affected_files)
 
 
 def _records(reader: Reader, bank: str) -> Iterator[Record]:

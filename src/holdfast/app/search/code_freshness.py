@@ -34,7 +34,7 @@ def anchored(reader: Reader, hits: Sequence[Hit]) -> tuple[Hit, ...]:
 def _hit(reader: Reader, hit: Hit, disks: Disks) -> Hit:
     for record in _records(reader, hit.bank, hit.uri):
         found = since_held(disks, record)
-        return replace(hit, freshness=found.freshness, since=found.told)
+        return replace(hit, freshness=found.freshness, since=found.description)
     return hit
 
 
@@ -44,18 +44,18 @@ def caveats(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
     told: list[tuple[FileFreshness, int]] = []
     for citation in citations:
         for record in _records(reader, None, citation.uri):
-            worst = since_held(disks, record).worst[:1]
+            worst = since_held(disks, record).affected_files[:1]
             told += [(fate, citation.number) for fate in worst]
     by_file: dict[str, tuple[FileFreshness, list[int]]] = {}
     for fate, number in told:
-        by_file.setdefault(fate.told, (fate, []))[1].append(number)
+        by_file.setdefault(fate.description, (fate, []))[1].append(number)
     return tuple(_caveat(fate, numbers) for fate, numbers in list(by_file.values())[:_MOST_CAVEATS])
 
 
 def _caveat(fate: FileFreshness, numbers: Sequence[int]) -> str:
     cited = ", ".join(f"[{number}]" for number in numbers)
     lines = f" ({fate.lines:,} line{'s' * (fate.lines != 1)})" if fate.lines else ""
-    often = f"has changed in {fate.often} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
+    often = f"has changed in {fate.commit_count} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
     if fate.freshness is Freshness.GONE:
         return f"{fate.path}, which {cited} speaks of, is gone."
     if fate.freshness is Freshness.RENAMED:
@@ -133,7 +133,7 @@ def since_held(disks: Disks, record: Record, whole: bool = False) -> CodeAnchor:
     came after that."""
     disk = disks.of(record.bank)
     found = anchor(disks.reader, record, disk, whole)
-    if not found.worst:
+    if not found.affected_files:
         return found
     held = disks.held(record)
     if held is None:

@@ -9,7 +9,6 @@ import shlex
 from pathlib import Path
 from typing import NamedTuple
 
-import holdfast
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.failures import Failure, failures, of_log
@@ -19,6 +18,7 @@ from holdfast.hosts.claude_code import locations as host
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import default_folder, find_transcripts
 from holdfast.store.protocol import Counts
+from holdfast.version import __version__
 
 
 class Step(NamedTuple):
@@ -50,7 +50,7 @@ class Stand(NamedTuple):
 
 def look(settings: Settings, folder: Path | None) -> Stand:
     """Look at everything that matters to somebody who just arrived."""
-    version, home = holdfast.__version__, str(settings.home)
+    version, home = __version__, str(settings.home)
     try:
         with Holdfast(settings, create=False) as memory:
             return _looked(memory, folder)
@@ -75,7 +75,7 @@ def _looked(memory: Holdfast, folder: Path | None) -> Stand:
         unread = sum(1 for _ in find_transcripts(default_folder(memory.settings.claude_dir)))
     last = next(iter(failures(memory, 1)), None)
     stand = Stand(
-        *(holdfast.__version__, str(memory.settings.home), verdict, len(banks)),
+        *(__version__, str(memory.settings.home), verdict, len(banks)),
         *(counts, bank, only, _worker(health), health.last_event, last, unread, ""),
         Step("", ""),
     )

@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import holdfast
 from holdfast.app.core.context import utc_now
 from holdfast.app.core.lease import lease
 from holdfast.app.curation.erasure import remove_derived_files
@@ -33,6 +32,7 @@ from holdfast.store.sqlite import backup as copies
 from holdfast.store.sqlite.backup import Copy
 from holdfast.store.sqlite.connection import BUSY_S
 from holdfast.store.sqlite.schema import VERSION
+from holdfast.version import __version__
 
 FOLDER = "backups"
 _BEFORE = "before-restore-"
@@ -137,7 +137,7 @@ def _copy(settings: Settings, path: Path, made: str) -> Made:
         if path.parent == settings.home / FOLDER:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         copy = copies.make_copy(
-            settings.database, part, _files(settings), made, holdfast.__version__
+            settings.database, part, _files(settings), made, __version__
         )
         copies.settle(part, path)
     except FileExistsError as error:

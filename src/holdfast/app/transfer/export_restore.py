@@ -19,8 +19,8 @@ from holdfast.learn.curation import Curator
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.uris import parse_uri
 from holdfast.refine.core.passages import memory_passage
+from holdfast.refine.git.forge_threads import refresh_passages
 from holdfast.refine.git.history import curated_commit_passage
-from holdfast.refine.git.threads import refresh_passages
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Writer

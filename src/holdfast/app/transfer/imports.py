@@ -13,7 +13,7 @@ from holdfast.app.ingest.stages import know
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.decision_state import in_effect
-from holdfast.learn.import_intake import IMPORT_BATCH, ImportCounts, ImportWriter, record_import
+from holdfast.learn.import_intake import IMPORT_BATCH, DraftImporter, ImportCounts, record_import
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.imports import ImportBatch
@@ -54,7 +54,7 @@ class Took(NamedTuple):
     @property
     def nothing(self) -> bool:
         """Whether there is nothing new in it."""
-        return all(tally.nothing for _, tally in self.tallies)
+        return all(tally.is_empty for _, tally in self.tallies)
 
 
 class Imports:
@@ -83,7 +83,7 @@ class Imports:
         if not path.exists():
             raise NotFoundError(f"There is no {path}.", "Check the path.")
         now = self._context.now()
-        taker = ImportWriter(
+        taker = DraftImporter(
             self._context.store, Redactor(self._context.settings.redact_patterns), program, now
         )
         place = str(path.absolute()).encode("utf-8", "replace").decode()
@@ -270,6 +270,6 @@ def _counted(given: Iterable[Any], tick: Tick) -> Iterator[Any]:
         yield one
 
 
-def _told(taker: ImportWriter, names: dict[str, str]) -> tuple[tuple[str, ImportCounts], ...]:
-    found = [(names.get(bank, ""), tally) for bank, tally in taker.tallies.items() if tally.read]
+def _told(taker: DraftImporter, names: dict[str, str]) -> tuple[tuple[str, ImportCounts], ...]:
+    found = [(names.get(bank, ""), tally) for bank, tally in taker.counts.items() if tally.read]
     return tuple(sorted(found, key=lambda one: one[0]))

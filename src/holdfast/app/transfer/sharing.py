@@ -199,7 +199,7 @@ class Sharing:
     def pull(self, planned: ShareImportPlan, bank: str | None = None, who: str = "") -> str:
         """Take in what was planned, into a bank that is made if need be; returns the name of the
         taking, "" if there was nothing."""
-        if planned.nothing:
+        if planned.is_empty:
             return ""
         id = self._context.one_bank_id(bank) or self._context.banks.ensure(
             self._context.store, current_folder()

@@ -313,7 +313,7 @@ def _away(store: Store, bank: str) -> Iterator[Away]:
         if named is None or entry.action not in (Action.FORGET, Action.MERGE):
             continue
         known = store.curation_state(bank, named.kind, named.id)
-        if known is not None and known.gone:
+        if known is not None and known.is_hidden:
             text = known.text or known.was
             yield Away(bank, named.kind, named.id, text, entry.time, entry.who, known.into)
 

@@ -1,6 +1,6 @@
-"""Our entries in the host's settings: put in, brought up to date, taken out.
+"""Adds, updates and removes our entries in Claude Code's settings.
 
-Every function takes a document and gives it back with nothing but our entries changed.
+Every function takes the text of a document and returns it with nothing but our entries changed.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from typing import Any, cast
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.hook_commands import home_of_hook, hook_entries, is_hook_of
 from holdfast.hosts.claude_code.json_text import Step, find, put, read, remove
+from holdfast.sources.json_fields import items, mapping
 
 SERVER = "holdfast"
 _HOOKS = "hooks"
 _SERVERS = "mcpServers"
 _PROJECTS = "projects"
-_HOME_VARIABLE = "HOLDFAST_HOME"
+HOME_VARIABLE = "HOLDFAST_HOME"
 
 Object = dict[str, Any]
 
 
 def add_hooks(text: str, home: Path) -> str:
-    """The document with exactly one hook of ours for each event."""
+    """The document with exactly one of our hooks for each event."""
     _check(text)
     wanted = hook_entries(home)
     for event, places in find_hooks(text, home).items():
@@ -56,21 +57,21 @@ def _check(text: str) -> None:
 
 
 def find_hooks(text: str, home: Path | None) -> dict[str, list[tuple[Step, ...]]]:
-    """Where hooks of a home stand, by event; of any home where None is given."""
+    """The paths of the hooks of a home, by event; of any home where it is None."""
     found: dict[str, list[tuple[Step, ...]]] = {}
     hooks: object = read(text).value.get(_HOOKS)
     for event, groups in _items(hooks):
         for number, group in _items(groups):
             inner = cast(Object, group).get(_HOOKS) if isinstance(group, dict) else None
             for place, hook in _items(inner):
-                ours = is_hook_of(home, hook) if home else home_of_hook(hook) is not None
-                if ours:
+                is_ours = is_hook_of(home, hook) if home else home_of_hook(hook) is not None
+                if is_ours:
                     found.setdefault(str(event), []).append((_HOOKS, event, number, _HOOKS, place))
     return found
 
 
 def other_homes(text: str, home: Path) -> list[Path]:
-    """Other homes whose hooks stand in the document as well."""
+    """Other homes that have hooks in the document."""
     root = read(text)
     homes: dict[Path, None] = {}
     for places in find_hooks(text, None).values():
@@ -91,7 +92,7 @@ def _items(value: object) -> list[tuple[Any, Any]]:
 
 
 def remove_hooks(text: str, home: Path) -> str:
-    """The document without our hooks, and without what was only there to hold them."""
+    """The document without our hooks, and without containers that are empty then."""
     for event in find_hooks(text, home):
         text = _take_hooks(text, home, event)
     return text
@@ -104,8 +105,8 @@ def _take_hooks(text: str, home: Path, event: str) -> str:
 
 
 def _prune(text: str, path: tuple[Step, ...]) -> str:
-    """Drop containers that are empty now, upward. A group of hooks is empty when its list is,
-    whatever its matcher says."""
+    """Remove containers that are empty now, from the inside out. A group of hooks is empty when its
+    list is, whatever its matcher."""
     while path:
         node = find(read(text), path)
         if node is None or node.value:
@@ -118,8 +119,8 @@ def _prune(text: str, path: tuple[Step, ...]) -> str:
 
 
 def server_entry(python: str, flags: str, home: Path, is_default: bool) -> Object:
-    """How the host starts our server."""
-    env = {} if is_default else {_HOME_VARIABLE: str(home)}
+    """The entry with which Claude Code starts our server."""
+    env = {} if is_default else {HOME_VARIABLE: str(home)}
     return {
         "type": "stdio",
         "command": python,
@@ -128,25 +129,25 @@ def server_entry(python: str, flags: str, home: Path, is_default: bool) -> Objec
     }
 
 
-def is_own_server(value: object) -> bool:
-    """Whether an entry starts a server of ours."""
-    if not isinstance(value, dict):
-        return False
-    entry = cast(Object, value)
-    arguments = [str(item) for _, item in _items(entry.get("args"))]
-    named = os.path.basename(str(entry.get("command", ""))) == "holdfast"  # noqa: PTH119
-    return bool(arguments) and arguments[-1] == "mcp" and (named or "holdfast" in arguments)
+def starts_holdfast(value: object) -> bool:
+    """Whether an entry of an MCP server starts ours. Its command is a text or a list of words."""
+    entry = mapping(value)
+    command: object = entry.get("command")
+    words = [str(word) for word in items(command)] or [str(command or "")]
+    words += [str(word) for word in items(entry.get("args"))]
+    is_program = os.path.basename(words[0]) == SERVER  # noqa: PTH119 - of a file that may be gone
+    return words[-1] == "mcp" and (is_program or SERVER in words)
 
 
 def server_home(value: Object, default: Path) -> Path:
-    """The home that a server of ours works in."""
+    """The home of an entry of our server."""
     env: object = value.get("env")
-    named: object = cast(Object, env).get(_HOME_VARIABLE) if isinstance(env, dict) else None
+    named: object = cast(Object, env).get(HOME_VARIABLE) if isinstance(env, dict) else None
     return Path(named) if isinstance(named, str) else default
 
 
 def server_path(project: str) -> tuple[Step, ...]:
-    """Where the server's entry stands: for one project, or for the user where it is ""."""
+    """The path of our server's entry: for one project, or for the user where it is ""."""
     return (_PROJECTS, project, _SERVERS, SERVER) if project else (_SERVERS, SERVER)
 
 
@@ -154,7 +155,7 @@ def add_server(text: str, project: str, entry: Object) -> str:
     """The document with our server; unchanged where another server has its name."""
     path = server_path(project)
     there = find(read(text), path)
-    if there is not None and (not is_own_server(there.value) or there.value == entry):
+    if there is not None and (not starts_holdfast(there.value) or there.value == entry):
         return text
     return put(text, path, entry)
 
@@ -162,22 +163,22 @@ def add_server(text: str, project: str, entry: Object) -> str:
 def is_name_taken(text: str, project: str) -> bool:
     """Whether a server that is not ours has our name."""
     there = find(read(text), server_path(project))
-    return there is not None and not is_own_server(there.value)
+    return there is not None and not starts_holdfast(there.value)
 
 
 def projects_with_server(text: str, home: Path, default: Path) -> list[str]:
-    """For which projects our server stands in the document; "" is the user's own."""
+    """The projects for which our server is in the document; "" is the user's own entry."""
     root = read(text)
     projects: object = root.value.get(_PROJECTS)
     found: list[str] = []
     for project in ("", *(name for name, _ in _items(projects))):
         node = find(root, server_path(project))
-        if node and is_own_server(node.value) and server_home(node.value, default) == home:
+        if node and starts_holdfast(node.value) and server_home(node.value, default) == home:
             found.append(project)
     return found
 
 
 def remove_server(text: str, project: str) -> str:
-    """The document without our server, and without what was only there to hold it."""
+    """The document without our server, and without containers that are empty then."""
     path = server_path(project)
     return _prune(remove(text, path), path[:-1])

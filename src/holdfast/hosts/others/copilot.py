@@ -9,13 +9,10 @@ from holdfast.hosts.host import HoldfastCommand, Host, Object, SettingsChange, j
 from holdfast.sources.agent import UserEnvironment
 
 
-def _pieces(where: UserEnvironment, ours: HoldfastCommand) -> Sequence[SettingsChange]:
-    home = Path(where.env.get("COPILOT_HOME") or where.home / ".copilot")
-    command, *arguments = ours.server_command
-    entry: Object = {"tools": ["*"], "type": "local", "command": command, "args": arguments}
-    if ours.env:
-        entry["env"] = ours.env
-    return (json_server(home / "mcp-config.json", ("mcpServers",), entry, ours),)
+def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[SettingsChange]:
+    home = Path(user.env.get("COPILOT_HOME") or user.home / ".copilot")
+    entry: Object = {"tools": ["*"], "type": "local", **holdfast.server_entry}
+    return (json_server(home / "mcp-config.json", ("mcpServers",), entry, holdfast),)
 
 
-HOST = Host("copilot", "Copilot CLI", _pieces)
+HOST = Host(name="copilot", title="Copilot CLI", changes=_changes)

@@ -8,10 +8,9 @@ from holdfast.hosts.host import HoldfastCommand, Host, SettingsChange, json_serv
 from holdfast.sources.agent import UserEnvironment
 
 
-def _pieces(where: UserEnvironment, ours: HoldfastCommand) -> Sequence[SettingsChange]:
-    command, *arguments = ours.server_command
-    entry = {"command": command, "args": arguments, **({"env": ours.env} if ours.env else {})}
-    return (json_server(where.home / ".cursor" / "mcp.json", ("mcpServers",), entry, ours),)
+def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[SettingsChange]:
+    entry = holdfast.server_entry
+    return (json_server(user.home / ".cursor" / "mcp.json", ("mcpServers",), entry, holdfast),)
 
 
-HOST = Host("cursor", "Cursor", _pieces)
+HOST = Host(name="cursor", title="Cursor", changes=_changes)

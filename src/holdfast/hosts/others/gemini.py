@@ -9,18 +9,18 @@ from holdfast.hosts.host import HoldfastCommand, Host, SettingsChange, json_hook
 from holdfast.sources.agent import UserEnvironment
 
 _EVENTS = ("SessionStart", "SessionEnd")
+# As in Codex, in milliseconds.
 _TIMEOUT_MS = 10_000
 
 
-def _pieces(where: UserEnvironment, ours: HoldfastCommand) -> Sequence[SettingsChange]:
-    home = Path(where.env.get("GEMINI_CLI_HOME") or where.home)
+def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[SettingsChange]:
+    home = Path(user.env.get("GEMINI_CLI_HOME") or user.home)
     path = home / ".gemini" / "settings.json"
-    command, *arguments = ours.server_command
-    entry = {"command": command, "args": arguments, **({"env": ours.env} if ours.env else {})}
+    entry = holdfast.server_entry
     return (
-        json_server(path, ("mcpServers",), entry, ours),
-        json_hooks(path, ours, _EVENTS, _TIMEOUT_MS),
+        json_server(path, ("mcpServers",), entry, holdfast),
+        json_hooks(path, holdfast, _EVENTS, _TIMEOUT_MS),
     )
 
 
-HOST = Host("gemini", "Gemini CLI", _pieces)
+HOST = Host(name="gemini", title="Gemini CLI", changes=_changes)

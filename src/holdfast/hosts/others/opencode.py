@@ -1,5 +1,5 @@
-"""OpenCode: the server in `~/.config/opencode/opencode.json`. Hooks are JavaScript there, and none
-of ours."""
+"""OpenCode: the server in `~/.config/opencode/opencode.json`. Its hooks are JavaScript plugins, of
+which we have none."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from holdfast.hosts.host import HoldfastCommand, Host, Object, SettingsChange, j
 from holdfast.sources.agent import UserEnvironment
 
 
-def _pieces(where: UserEnvironment, ours: HoldfastCommand) -> Sequence[SettingsChange]:
-    config = Path(where.env.get("XDG_CONFIG_HOME") or where.home / ".config")
-    entry: Object = {"type": "local", "command": ours.server_command, "enabled": True}
-    if ours.env:
-        entry["environment"] = ours.env
-    # It reads this file besides one with comments (`opencode.jsonc`), which is left alone.
-    return (json_server(config / "opencode" / "opencode.json", ("mcp",), entry, ours),)
+def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[SettingsChange]:
+    config = Path(user.env.get("XDG_CONFIG_HOME") or user.home / ".config")
+    entry: Object = {"type": "local", "command": holdfast.server_command, "enabled": True}
+    if holdfast.env:
+        entry["environment"] = holdfast.env
+    # OpenCode reads this file in addition to `opencode.jsonc`, which may hold comments.
+    return (json_server(config / "opencode" / "opencode.json", ("mcp",), entry, holdfast),)
 
 
-HOST = Host("opencode", "OpenCode", _pieces)
+HOST = Host(name="opencode", title="OpenCode", changes=_changes)

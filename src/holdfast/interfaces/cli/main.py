@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from types import ModuleType, TracebackType
 from typing import NamedTuple
 
-import holdfast
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.cli.parser import Parser, meant
+from holdfast.version import __version__
 
 _PLACE = "holdfast.interfaces.cli.commands."
 _WIDTH = 16
@@ -196,7 +196,7 @@ def _dispatch(arguments: list[str]) -> int:
         sys.stdout.write(overview())
         return 0
     if first in ("-V", "--version"):
-        sys.stdout.write(f"holdfast {holdfast.__version__}\n")
+        sys.stdout.write(f"holdfast {__version__}\n")
         return 0
     return _run(first, rest)
 
@@ -216,7 +216,7 @@ def manual_page() -> str:
     helps = {name: make_parser(name).format_help() for name in COMMANDS}
     from holdfast.interfaces.cli.manual import page
 
-    return page(overview(), helps, holdfast.__version__)
+    return page(overview(), helps, __version__)
 
 
 def _run(name: str, rest: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from holdfast.hosts.host import HoldfastCommand
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.refine.ingest.discovery import agent_locations, default_folders
+from holdfast.refine.ingest.discovery import default_folders, user_environment
 from holdfast.settings import Settings
 from holdfast.sources.registry import DEFAULT_AGENT
 
@@ -38,7 +38,7 @@ def set_up(
         )
     python = install.find_interpreter()
     ours = HoldfastCommand(python.path, python.flags, places.home, places.home == host.default_home())
-    plan = agent_install.plan_install(chosen, agent_locations(settings), ours)
+    plan = agent_install.plan_install(chosen, user_environment(settings), ours)
     stale = install.outdated_files(places, python) or places.inbox() is None
     steps = [f"copy what hooks run to {places.hooks}"] if stale else []
     done = False
@@ -73,7 +73,7 @@ def set_up(
 def also_here(settings: Settings) -> list[str]:
     """A word on each other agent that has sessions here and is not set up."""
     home = Places(settings.home).home
-    ours, where = HoldfastCommand("", "", home, home == host.default_home()), agent_locations(settings)
+    ours, where = HoldfastCommand("", "", home, home == host.default_home()), user_environment(settings)
     there = {agent.name for _, agent in default_folders(where)}
     return [
         f"{one.title} has sessions here as well: they are read too, and `holdfast setup --agent "
@@ -87,7 +87,7 @@ def leave(settings: Settings, places: Places, agent: str | None, scoped: bool) -
     """What moving out takes out of other agents: of the one named, or of all where neither an
     agent nor a scope is."""
     ours = HoldfastCommand("", "", places.home, places.home == host.default_home())
-    where = agent_locations(settings)
+    where = user_environment(settings)
     everyone = list(hosts().values())
     chosen = [] if scoped or agent == DEFAULT_AGENT else everyone
     if agent not in (None, DEFAULT_AGENT):

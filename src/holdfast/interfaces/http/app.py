@@ -12,7 +12,6 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
-import holdfast
 from holdfast.app.curation.rule_proposals import ChangedError
 from holdfast.errors import (
     BusyError,
@@ -39,13 +38,14 @@ from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.change_feed import ChangeFeed
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.core.metrics import TYPE, Metrics
+from holdfast.interfaces.http.core.metrics import CONTENT_TYPE, Metrics
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.http.core.streaming import EventStreams
 from holdfast.interfaces.http.graph import graphql_endpoint
 from holdfast.interfaces.http.mcp import mcp_endpoint
 from holdfast.interfaces.ui.render import STATIC, Pages
+from holdfast.version import __version__
 
 _API_DESCRIPTION = """\
 Everything that the command line can do, for programs: with the token of the file that
@@ -88,7 +88,7 @@ class WebApp:
 
         app = FastAPI(
             title="Holdfast",
-            version=holdfast.__version__,
+            version=__version__,
             description=_API_DESCRIPTION,
             docs_url=None,
             redoc_url=None,
@@ -135,7 +135,7 @@ class WebApp:
             "holdfast_listeners": ("Streams that somebody listens to.", self.streams.listeners),
         }
         self.metrics.store_errors = self.pool.store_failures
-        return Response(self.metrics.text(gauges), media_type=TYPE)
+        return Response(self.metrics.text(gauges), media_type=CONTENT_TYPE)
 
     async def _error_response(self, request: Request, error: Exception) -> Response:
         """An error as a page or as JSON."""

@@ -66,8 +66,8 @@ class WriteTools:
 
     def _reflect(self, arguments: Object, context: CallContext) -> Object:
         context.progress("Recalling what bears on it")
-        told = self._memory.current().reflect(arguments["query"], self._bank)
-        return tool_result(_reflection_text(told), _reflection_json(told))
+        reflection = self._memory.current().reflect(arguments["query"], self._bank)
+        return tool_result(_reflection_text(reflection), _reflection_json(reflection))
 
     def _remember(self, arguments: Object, context: CallContext) -> Object:
         memory = self._writable()
@@ -117,7 +117,7 @@ def _author(context: CallContext) -> str:
     return f"{AGENT} ({client})" if client else AGENT
 
 
-def _reflection_json(told: Reflection) -> Object:
+def _reflection_json(reflection: Reflection) -> Object:
     cited = [
         {
             "uri": one.uri,
@@ -125,7 +125,7 @@ def _reflection_json(told: Reflection) -> Object:
             "trust": one.trust.value,
             "excerpt": one.excerpt,
         }
-        for one in told.citations[:_MAX_CITATIONS]
+        for one in reflection.citations[:_MAX_CITATIONS]
     ]
     opinions = [
         {
@@ -134,27 +134,28 @@ def _reflection_json(told: Reflection) -> Object:
             "confidence": round(one.confidence, 2),
             "trend": one.trend.value,
         }
-        for one in told.opinions
+        for one in reflection.opinions
     ]
     return {
-        "answer": told.answer,
-        "confidence": round(told.confidence, 2),
-        "abstained": told.abstained,
+        "answer": reflection.answer,
+        "confidence": round(reflection.confidence, 2),
+        "abstained": reflection.abstained,
         "opinions": fit(opinions, _MAX_OPINIONS_CHARS)[0],
         "citations": cited,
-        "caveats": list(told.caveats),
-        "stored": list(told.stored),
+        "caveats": list(reflection.caveats),
+        "stored": list(reflection.stored),
     }
 
 
-def _reflection_text(told: Reflection) -> str:
-    lines = [told.answer]
+def _reflection_text(reflection: Reflection) -> str:
+    lines = [reflection.answer]
     lines += [
-        f"[{c.number}] {c.time[:10] or 'undated'} {c.uri}" for c in told.citations[:_MAX_CITATIONS]
+        f"[{c.number}] {c.time[:10] or 'undated'} {c.uri}"
+        for c in reflection.citations[:_MAX_CITATIONS]
     ]
-    if not told.abstained:
-        lines.append(f"Confidence: {told.confidence:.2f}")
-    return "\n".join([*lines, *(f"Note: {caveat}" for caveat in told.caveats)])
+    if not reflection.abstained:
+        lines.append(f"Confidence: {reflection.confidence:.2f}")
+    return "\n".join([*lines, *(f"Note: {caveat}" for caveat in reflection.caveats)])
 
 
 def _learning_text(action: str, data: Object) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
-import holdfast
 from holdfast.app.answers.tool import Object, Tool, check, find_tool
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError, choose_version
+from holdfast.version import __version__
 
 # The name of a client is kept with what it writes; a longer one is cut to this.
 _MAX_CLIENT_NAME_CHARS = 60
@@ -50,7 +50,7 @@ class ServerSpec(NamedTuple):
             "serverInfo": {
                 "name": self.name,
                 "title": self.title,
-                "version": holdfast.__version__,
+                "version": __version__,
             },
             "instructions": self.instructions,
         }

@@ -38,11 +38,13 @@ class RankingWeights(NamedTuple):
     soft: float = 0.30
     meaning: float = 0.45
     # The shares where the best full-text result covers the whole query: its words are then mostly
-    # names of code, which are exact. From coverage `exact_from` on the shares move linearly.
+    # names of code, which are exact. From coverage `exact_from` on the shares move there linearly,
+    # over `exact_span`.
     exact_words: float = 0.40
     exact_soft: float = 0.30
     exact_meaning: float = 0.30
     exact_from: float = 0.8
+    exact_span: float = 0.2
     # A full-text match of the expanded query counts this much of one of the query itself.
     expanded: float = 0.8
     # Added on top for records that mention an entity of the query: decides between near ties only.

@@ -177,7 +177,7 @@ def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:
         return
     c = away[0]
     name = uri(c.kind, c.id)
-    if not c.gone:
+    if not c.is_hidden:
         raise NotFoundError(
             f"{name} is forgotten as a part of something else.", "Restore that to see it again."
         )

@@ -1,5 +1,5 @@
-"""Questions about causes: from the record that speaks of what was asked, along what it is put down
-to, to an answer that neither text alone contains. A circle of causes is walked once."""
+"""Queries about causes ("why did X break", "what did Y lead to"): from the best candidate along
+causal links to records whose text does not match the query. Cycles are walked once."""
 
 from __future__ import annotations
 
@@ -17,82 +17,84 @@ from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.graph import GraphRecord
 
-_READ = 2000
-_FORTH = regex(
+_ASKS_FOR_EFFECTS = regex(
     r"\b(?:what (?:did|does|do|has|have|will|would) .{2,80}?\b(?:lead to|led to|cause|caused|break|"
     r"broken|trigger|triggered|result(?:ed)? in|enable|enabled|prevent|prevented)\b|"
     r"what (?:happened|broke|changed|failed|came) (?:because of|due to|of|as a result of)|"
     r"(?:consequences?|effects?|results?) of)",
     re.IGNORECASE,
 )
-_BACK = regex(
+_ASKS_FOR_CAUSES = regex(
     r"\b(?:why|how come|reasons?|what (?:caused|causes|led to|made|broke|triggered)|"
     r"(?:root )?causes? (?:of|for)|because of what)\b",
     re.IGNORECASE,
 )
-_STARTS = 10
-_NEXT = 3
-_SPEAKS = (
+_MAX_QUERY = 2000
+# How many of the best candidates are tried as a start, and how many links of each step.
+_MAX_STARTS = 10
+_MAX_EDGES = 3
+# The roles in which a record must mention an entity of the query to be a start.
+_ROLES_WITH_CAUSES = (
     MentionRole.EFFECT
     | MentionRole.ABOUT
     | MentionRole.TOUCHED
     | MentionRole.MENDED
     | MentionRole.PROBLEM
 )
-_BLAMED = MentionRole.CAUSE | MentionRole.ABOUT | MentionRole.TOUCHED | MentionRole.PROBLEM
+_ROLES_WITH_EFFECTS = (
+    MentionRole.CAUSE | MentionRole.ABOUT | MentionRole.TOUCHED | MentionRole.PROBLEM
+)
 
 
 class CauseDirection(StrEnum):
-    """Which way a question looks."""
+    """What a query asks for; the values are kinds of links."""
 
-    BACK = "caused_by"
-    FORTH = "causes"
+    TO_CAUSES = "caused_by"
+    TO_EFFECTS = "causes"
 
 
 class Step(NamedTuple):
-    """A record on the way: how many links from where it began, and the last one's name."""
+    """A record on a chain of causes: how many links from its start, and the weight of the last."""
 
-    bank: str
-    place: GraphRecord
+    passage: Passage
     hop: int
     weight: float
-    passage: Passage
 
 
-def cause_direction(question: str) -> CauseDirection | None:
-    """Whether a question asks for causes, or for what came of something."""
-    asked = question[:_READ]
-    if _FORTH.search(asked):
-        return CauseDirection.FORTH
-    return CauseDirection.BACK if _BACK.search(asked) else None
+def cause_direction(query: str) -> CauseDirection | None:
+    """Whether a query asks for causes or for effects; None if for neither."""
+    asked = query[:_MAX_QUERY]
+    if _ASKS_FOR_EFFECTS.search(asked):
+        return CauseDirection.TO_EFFECTS
+    return CauseDirection.TO_CAUSES if _ASKS_FOR_CAUSES.search(asked) else None
 
 
 def follow_causes(
-    reader: Reader, ranked: Sequence[Candidate], question: str, way: CauseDirection, hops: int
+    reader: Reader, ranked: Sequence[Candidate], query: str, direction: CauseDirection, hops: int
 ) -> tuple[Candidate | None, list[Step]]:
-    """The way from the best candidate that leads anywhere: that candidate, and the records on it,
-    from the one that it stands in on."""
+    """The chain from the best candidate that has one: that candidate, and the records of the chain,
+    the candidate's own first."""
     named: dict[str, set[int]] = {}
     tried: set[tuple[str, int]] = set()
-    for candidate in ranked[:_STARTS]:
+    for candidate in ranked[:_MAX_STARTS]:
         bank = candidate.passage.bank
         if bank not in named:
-            named[bank] = {one.entity.number for one in entities_named_in(reader, bank, question)}
-        place = _place(reader, candidate.passage)
-        if place is None or (bank, place.node) in tried:
+            named[bank] = {one.entity.number for one in entities_named_in(reader, bank, query)}
+        start = _graph_record(reader, candidate.passage)
+        if start is None or (bank, start.node) in tried:
             continue
-        tried.add((bank, place.node))
-        if not _speaks_of(reader, bank, place, named[bank], way):
+        tried.add((bank, start.node))
+        if not _mentions(reader, bank, start, named[bank], direction):
             continue
-        steps = _walk(reader, bank, place, way, hops)
-        shown = dict(reader.node_passages(bank, [place.node])) if steps else {}
-        if place.node in shown:
-            return candidate, [Step(bank, place, 0, 1.0, shown[place.node]), *steps]
+        steps = _walk(reader, bank, start, direction, hops)
+        own = dict(reader.node_passages(bank, [start.node])) if steps else {}
+        if start.node in own:
+            return candidate, [Step(own[start.node], 0, 1.0), *steps]
     return None, []
 
 
-def _place(reader: Reader, passage: Passage) -> GraphRecord | None:
-    """Where a passage is in the graph: a turn by the exchange it stands in."""
+def _graph_record(reader: Reader, passage: Passage) -> GraphRecord | None:
+    """The graph record of a passage; for a turn, that of its exchange."""
     if passage.kind != "turn":
         return reader.graph_record(passage.bank, passage.kind, passage.id)
     for exchange in reader.exchanges(passage.bank, passage.session):
@@ -101,37 +103,40 @@ def _place(reader: Reader, passage: Passage) -> GraphRecord | None:
     return None
 
 
-def _speaks_of(
-    reader: Reader, bank: str, place: GraphRecord, named: set[int], way: CauseDirection
+def _mentions(
+    reader: Reader, bank: str, record: GraphRecord, named: set[int], direction: CauseDirection
 ) -> bool:
-    """Whether a record tells what came of a thing that the question names, or what it did."""
-    wanted = _SPEAKS if way is CauseDirection.BACK else _BLAMED
-    bonds = reader.mentions_in(bank, [place.node])
-    return any(bond.entity in named and bond.parts & wanted for bond in bonds)
+    """Whether a record mentions an entity of the query in a role that has causes, or effects."""
+    to_causes = direction is CauseDirection.TO_CAUSES
+    wanted = _ROLES_WITH_CAUSES if to_causes else _ROLES_WITH_EFFECTS
+    mentions = reader.mentions_in(bank, [record.node])
+    return any(m.entity in named and m.parts & wanted for m in mentions)
 
 
 def _walk(
-    reader: Reader, bank: str, start: GraphRecord, way: CauseDirection, hops: int
+    reader: Reader, bank: str, start: GraphRecord, direction: CauseDirection, hops: int
 ) -> list[Step]:
-    """One way, the firmest link first; never twice over the same record, nor back into the same
-    words."""
+    """Follow the strongest link at each step, never to the same record twice."""
     links = Links(reader, bank)
+    kind = LinkKind(direction.value)
     seen = {start.node}
     steps: list[Step] = []
     at = start
     for hop in range(1, hops + 1):
-        edges = [e for e in links.of(at, LinkKind(way.value), _NEXT) if e.other.node not in seen]
-        found = _shown(reader, bank, edges)
+        edges = [e for e in links.of(at, kind, _MAX_EDGES) if e.other.node not in seen]
+        found = _first_with_passage(reader, bank, edges)
         if found is None:
             break
         edge, passage = found
         seen.add(edge.other.node)
-        steps.append(Step(bank, edge.other, hop, edge.weight, passage))
+        steps.append(Step(passage, hop, edge.weight))
         at = edge.other
     return steps
 
 
-def _shown(reader: Reader, bank: str, edges: Sequence[Edge]) -> tuple[Edge, Passage] | None:
+def _first_with_passage(
+    reader: Reader, bank: str, edges: Sequence[Edge]
+) -> tuple[Edge, Passage] | None:
     passages = dict(reader.node_passages(bank, [edge.other.node for edge in edges]))
     for edge in edges:
         if edge.other.node in passages:

@@ -22,7 +22,7 @@ def weights_for_coverage(
 ) -> RankingWeights:
     """The weights for a query of which the best full-text result covers this share: the more, the
     more the words are trusted."""
-    exact = min(1.0, max(0.0, (coverage - weights.exact_from) / 0.2))
+    exact = min(1.0, max(0.0, (coverage - weights.exact_from) / weights.exact_span))
     return weights._replace(
         words=weights.words + exact * (weights.exact_words - weights.words),
         soft=weights.soft + exact * (weights.exact_soft - weights.soft),

@@ -1,4 +1,4 @@
-"""A candidate as the world sees it: with its place on disk and the reasons for its rank."""
+"""Hits: candidates as they are returned, with their source on disk and the reasons for their rank."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.ranking.status import supersession_of
 from holdfast.store.protocol import Reader
 
-# The agent that is meant where none is named, and what no agent had a part in.
-_UNSAID = ("claude-code", "conversation")
+# Not shown: the default agent, and imported conversations, in which no agent took part.
+_UNLABELLED_AGENTS = ("claude-code", "conversation")
 
 
 def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
-    """The hit that a candidate is, or was at a time."""
+    """The hit for a candidate; with `as_of`, as it was at that time."""
     passage = candidate.passage
     session = reader.session(passage.bank, passage.session) if passage.session else None
     made = Hit(
@@ -46,42 +46,40 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
 
 
 def agent_label(session: Session | None) -> str:
-    """The agent of a session, as far as it is worth saying."""
-    return session.agent if session is not None and session.agent not in _UNSAID else ""
+    """The name of a session's agent; "" for the default agent and for conversations."""
+    return session.agent if session is not None and session.agent not in _UNLABELLED_AGENTS else ""
 
 
 def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
-    """Who said a record anew, and when; "" if nobody did. A fact is corrected also where what it
-    rests on was."""
+    """Who corrected a record and when, as "by NAME on DATE"; "" if nobody did. A fact counts as
+    corrected if its evidence was."""
     for record in reader.find(bank, "fact", id, 1) if kind == "fact" else ():
-        named = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
-        told = [
-            correction_note(reader, bank, *name) for name in named if name and name.kind != "fact"
-        ]
-        if found := next(filter(None, told), ""):
-            return found
+        evidence = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
+        for name in evidence:
+            if name and name.word != "fact" and (note := correction_note(reader, bank, *name)):
+                return note
     known = reader.curation_state(bank, kind, id)
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
 
 
 def _shared(reader: Reader, passage: Passage) -> str:
-    """Who shared a record, and when."""
+    """Who shared a record and when; "" for a record that was not shared."""
     found = reader.find(passage.bank, "shared", passage.id, 1) if passage.kind == "shared" else ()
-    told = [f"by {s.author} on {s.shared[:10]}" for s in found if isinstance(s, SharedRecord)]
-    return "".join(told)
+    notes = [f"by {s.author} on {s.shared[:10]}" for s in found if isinstance(s, SharedRecord)]
+    return "".join(notes)
 
 
 def _imported(reader: Reader, passage: Passage) -> str:
-    """What an imported record is called in the program it comes from."""
+    """The name of an imported record in the program it comes from."""
     kind = passage.kind
     found = reader.find(passage.bank, kind, passage.id, 1) if kind == "imported" else ()
     return "".join(one.origin for one in found if isinstance(one, ImportedRecord))
 
 
 def _why(candidate: Candidate) -> dict[str, float]:
-    """Each arm's place, then each kind of evidence, then what moved it."""
+    """The rank and score of each retriever, the coverage, and what else changed the score."""
     why: dict[str, float] = dict(candidate.ranks)
-    why |= {f"{arm}_score": round(value, 4) for arm, value in candidate.scores.items()}
+    why |= {f"{name}_score": round(value, 4) for name, value in candidate.scores.items()}
     why |= {
         "coverage": round(candidate.coverage, 3),
         "coverage_alone": round(candidate.coverage_alone, 3),
@@ -90,7 +88,7 @@ def _why(candidate: Candidate) -> dict[str, float]:
 
 
 def source_location(reader: Reader, passage: Passage) -> SourceLocation:
-    """Where a passage's raw words lie: its own line, or the first line of what it sums up."""
+    """The file and line of a passage's source; for a summary, the first line it sums up."""
     if passage.kind in ("commit", "pull", "issue", "remark"):
         return SourceLocation(id=passage.id)
     if passage.kind == "rule":
@@ -106,7 +104,7 @@ def source_location(reader: Reader, passage: Passage) -> SourceLocation:
 
 
 def first_turn(reader: Reader, passage: Passage) -> Turn | None:
-    """The turn that a passage is, or starts with."""
+    """The turn of a passage: itself, or the first of those it sums up."""
     found = reader.find(passage.bank, passage.kind, passage.id, limit=1)
     record = found[0] if found else None
     if isinstance(record, Turn):

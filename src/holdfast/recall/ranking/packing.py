@@ -1,5 +1,5 @@
-"""Which of the good hits to give: as many as the budget holds, none cut in half, none that only
-repeats another."""
+"""Selecting the hits to return: as many as the token budget holds, none cut, none that only repeats
+a better one."""
 
 from __future__ import annotations
 
@@ -8,48 +8,51 @@ from collections.abc import Sequence
 from holdfast.language import words
 from holdfast.recall.core.candidates import Candidate
 
-# English and code come to about four characters a token; a hit's frame costs some more.
-_CHARACTERS = 4
-_FRAME = 30
-_REPEATS = 0.85
-_READ = 3000
+# English and code come to about four characters a token.
+_CHARACTERS_PER_TOKEN = 4
+# What the URI, date and source of a hit add to its text.
+_TOKENS_AROUND_HIT = 30
+# A hit repeats another if this share of its words is in the other. Lower, and hits that add
+# something are dropped; higher, and near copies are shown.
+_REPEATED_SHARE = 0.85
+_MAX_COMPARED = 3000
 
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text takes in a prompt."""
-    return len(text) // _CHARACTERS + 1
+    return len(text) // _CHARACTERS_PER_TOKEN + 1
 
 
 def hit_tokens(candidate: Candidate) -> int:
-    """What a hit costs: its text and what stands around it."""
-    return estimate_tokens(candidate.passage.body) + _FRAME
+    """About how many tokens a hit takes, with what is shown around its text."""
+    return estimate_tokens(candidate.passage.body) + _TOKENS_AROUND_HIT
 
 
 def pack(
-    ranked: Sequence[Candidate], budget: int, limit: int, repeats: bool = False
+    ranked: Sequence[Candidate], budget: int, limit: int, include_repeats: bool = False
 ) -> list[Candidate]:
-    """The best that fit, in their order. The first is given even if it alone is over the budget:
-    no answer at all would be worse, and half of one is none."""
+    """The best candidates that fit into `budget` tokens, in their order. The first is returned even
+    if it alone is over the budget."""
     chosen: list[Candidate] = []
-    said: list[set[str]] = []
+    chosen_words: list[set[str]] = []
     spent = 0
     for candidate in ranked:
         if len(chosen) == limit:
             break
-        price = hit_tokens(candidate)
-        own = set(words(candidate.passage.body[:_READ]))
-        if spent + price > budget and chosen:
+        cost = hit_tokens(candidate)
+        own = set(words(candidate.passage.body[:_MAX_COMPARED]))
+        if spent + cost > budget and chosen:
             continue
-        # A step of a chain of causes stands for the link that leads to it.
-        kept = repeats or "link" in candidate.notes
-        if not kept and any(_repeats(own, other) for other in said):
+        # A step of a chain of causes is kept: without it the next step cannot be understood.
+        keep = include_repeats or "link" in candidate.notes
+        if not keep and any(_repeats(own, other) for other in chosen_words):
             candidate.notes["repeats"] = 1.0
             continue
         chosen.append(candidate)
-        said.append(own)
-        spent += price
+        chosen_words.append(own)
+        spent += cost
     return chosen
 
 
 def _repeats(own: set[str], other: set[str]) -> bool:
-    return bool(own) and len(own & other) >= _REPEATS * len(own)
+    return bool(own) and len(own & other) >= _REPEATED_SHARE * len(own)

@@ -1,8 +1,8 @@
-"""What plugins said to a question, as hits: set apart, attributed, and after all that is ours.
+"""Hits from plugins: attributed, and always after our own hits.
 
-A plugin may answer with the question itself, or with anything. So its texts are weighed only
-against the words of the question, and only among themselves; they have no part in the ranking of
-what is remembered, and never a better score than the last of it.
+A plugin may answer with anything, even with the query itself. So its texts are measured only
+against the words of the query, take no part in the ranking of stored records, and never score
+higher than the last of our own hits.
 """
 
 from __future__ import annotations
@@ -18,28 +18,30 @@ from holdfast.recall.core.relevance import measure_relevance, reaches_threshold,
 from holdfast.recall.query.question import Query
 
 KIND = "provided"
+# So many texts of plugins are shown at most: they must not crowd the answer.
 MAX_PLUGIN_HITS = 6
-_WORTH = 0.5
+# A plugin's text that covers the whole query scores half of what a stored record could.
+_SCORE_PER_COVERAGE = 0.5
 
 
-def rank_plugin_texts(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
-    """The texts that speak of the question, best first; equal ones in the order they came."""
+def rank_plugin_texts(query: Query, runs: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
+    """The plugins' texts that are relevant, best first; ties in the order they were returned."""
     found: list[Candidate] = []
-    for finish in finishes:
-        for find in finish.result.passages:
-            candidate = Candidate(find.passage, {finish.strategy.name: len(found) + 1})
+    for run in runs:
+        for text in run.result.passages:
+            candidate = Candidate(text.passage, {run.strategy.name: len(found) + 1})
             measure_relevance(candidate, query.stem_weights)
-            candidate.score = _WORTH * candidate.coverage
+            candidate.score = _SCORE_PER_COVERAGE * candidate.coverage
             found.append(candidate)
     ranked = sorted(found, key=lambda c: -c.coverage)
-    good = [c for c in ranked if worth_showing(c)] if reaches_threshold(ranked) else []
-    return tuple(good[:MAX_PLUGIN_HITS])
+    relevant = [c for c in ranked if worth_showing(c)] if reaches_threshold(ranked) else []
+    return tuple(relevant[:MAX_PLUGIN_HITS])
 
 
-def make_plugin_hits(told: Iterable[Candidate], ours: Sequence[Hit]) -> tuple[Hit, ...]:
-    """They as the world sees them."""
-    most = min((hit.score for hit in ours), default=1.0)
-    return tuple(_hit(candidate, min(most, candidate.score)) for candidate in told)
+def make_plugin_hits(candidates: Iterable[Candidate], ours: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits for plugin candidates, none scored above our own hits."""
+    highest = min((hit.score for hit in ours), default=1.0)
+    return tuple(_hit(candidate, min(highest, candidate.score)) for candidate in candidates)
 
 
 def _hit(candidate: Candidate, score: float) -> Hit:

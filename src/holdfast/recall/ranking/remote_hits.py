@@ -1,14 +1,13 @@
-"""What servers of the team's know of a question, as hits among ours.
+"""Hits from team servers, merged into our own by score.
 
-A server ranks by the same rules over another memory, so its scores mean the same; but how much of
-the question a text covers is judged here as well, and bounds what a server can say of it. Their
-texts have no part in how ours are ranked, are never stored, and never stand twice.
+A server ranks by the same rules over another memory, so its scores are comparable; but coverage is
+measured here as well, and limits the score. Texts from servers take no part in the ranking of our
+own, are never stored, and are shown once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from holdfast.language import squeeze
 from holdfast.model.query import Hit, Layer, SourceLocation
@@ -19,49 +18,46 @@ from holdfast.recall.core.relevance import measure_relevance, worth_showing
 from holdfast.recall.query.question import Query
 
 KIND = "remote"
+# A retriever that asks a server is named "remote NAME".
 STRATEGY_PREFIX = "remote "
+# So many texts of servers are shown at most: they must not crowd the answer.
 MAX_REMOTE_HITS = 6
 
 
-class Heard(NamedTuple):
-    """A text of a server's in the running, and who shared it."""
-
-    candidate: Candidate
-    shared: str
+def is_remote(run: RetrieverRun) -> bool:
+    """Whether a retriever asked a team server."""
+    return run.strategy.name.startswith(STRATEGY_PREFIX)
 
 
-def is_remote(finish: RetrieverRun) -> bool:
-    """Whether an arm asked a server."""
-    return finish.strategy.name.startswith(STRATEGY_PREFIX)
-
-
-def rank_remote_texts(query: Query, finishes: Iterable[RetrieverRun]) -> tuple[Heard, ...]:
-    """The texts that speak of the question, best first."""
-    found: list[Heard] = []
-    for finish in finishes:
-        for place, find in enumerate(finish.result.passages, 1):
-            candidate = Candidate(find.passage, {finish.strategy.name: place})
+def rank_remote_texts(query: Query, runs: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
+    """The servers' texts that are relevant, best first."""
+    found: list[Candidate] = []
+    for run in runs:
+        for rank, text in enumerate(run.result.passages, 1):
+            candidate = Candidate(text.passage, {run.strategy.name: rank}, shared_by=text.shared_by)
             measure_relevance(candidate, query.stem_weights)
-            candidate.score = find.score * candidate.coverage
+            candidate.score = text.score * candidate.coverage
             if worth_showing(candidate):
-                found.append(Heard(candidate, find.shared_by))
-    return tuple(sorted(found, key=lambda heard: -heard.candidate.score)[:MAX_REMOTE_HITS])
+                found.append(candidate)
+    return tuple(sorted(found, key=lambda candidate: -candidate.score)[:MAX_REMOTE_HITS])
 
 
-def merge_remote_hits(ours: Sequence[Hit], heard: Iterable[Heard], limit: int) -> tuple[Hit, ...]:
-    """Theirs among ours, by score; of equal ones ours come first."""
-    theirs = [_hit(one) for one in heard]
+def merge_remote_hits(
+    ours: Sequence[Hit], candidates: Iterable[Candidate], limit: int
+) -> tuple[Hit, ...]:
+    """Our hits with those from servers inserted by score; ours come first on ties."""
+    theirs = [_hit(candidate) for candidate in candidates]
     if not theirs:
         return tuple(ours)
-    said = {squeeze(hit.text) for hit in ours}
-    new = list({squeeze(hit.text): hit for hit in reversed(theirs)}.items())[::-1]
-    kept = [hit for text, hit in new if text not in said]
-    return tuple(_merged(list(ours), kept)[: max(limit, len(ours))])
+    shown = {squeeze(hit.text) for hit in ours}
+    distinct = list({squeeze(hit.text): hit for hit in reversed(theirs)}.items())[::-1]
+    new = [hit for text, hit in distinct if text not in shown]
+    return tuple(_merged(list(ours), new)[: max(limit, len(ours))])
 
 
 def _merged(ours: list[Hit], theirs: list[Hit]) -> list[Hit]:
-    """Each of theirs before the first of ours that scores less; the order of ours is not only by
-    score, and stays."""
+    """Each of theirs before the first of ours that scores less. Our own order is not only by score,
+    so it is kept."""
     merged = list(ours)
     for hit in theirs:
         place = next((n for n, one in enumerate(merged) if one.score < hit.score), len(merged))
@@ -69,8 +65,7 @@ def _merged(ours: list[Hit], theirs: list[Hit]) -> list[Hit]:
     return merged
 
 
-def _hit(heard: Heard) -> Hit:
-    candidate = heard.candidate
+def _hit(candidate: Candidate) -> Hit:
     passage = candidate.passage
     return Hit(
         uri=uri(KIND, passage.id),
@@ -83,7 +78,7 @@ def _hit(heard: Heard) -> Hit:
         bank=passage.bank,
         source=SourceLocation(id=passage.id),
         trust=passage.trust,
-        shared=heard.shared,
+        shared=candidate.shared_by,
         provider=passage.id.partition("/")[0],
         why={
             **candidate.ranks,

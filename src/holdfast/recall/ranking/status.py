@@ -1,7 +1,7 @@
-"""How each candidate stands: what became of what it says, and what was known at a time.
+"""The status of each candidate: whether what it says still holds, or held at a given time.
 
-With a date to look back from, what is later is not there, and what happened later to the rest has
-not happened. A fact that nobody has borne out for long is ranked a little lower; it never goes.
+With a time to look back from (`as_of`), later records are left out and later changes of status are
+ignored. A fact that was not confirmed for long is ranked a little lower; it is never dropped.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from holdfast.recall.core.candidates import PassageKey, Pool
 from holdfast.store.protocol import Reader
 
 KINDS_WITH_STATUS = ("fact", "turn", "exchange", "memory")
+# A fact that was not confirmed for 90 days loses 0.05, the same again after each doubling of that
+# time, and 0.15 at most: age alone must not bury a fact.
 _FRESH_DAYS = 90
-_LEAST = 0.85
-_PER_DOUBLING = 0.05
+_LOSS_PER_DOUBLING = 0.05
+_LOWEST_FACTOR = 0.85
 
 
 def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str]) -> None:
-    """Leave out what was not there yet, and give the rest its status of then."""
+    """Drop what did not exist at `as_of`, and give the rest its status of then."""
     if as_of:
         pool.keep_only(lambda passage: existed_at(reader, passage, as_of))
-    told = status_histories(reader, (c.passage for c in pool))
+    histories = status_histories(reader, (c.passage for c in pool))
     at = as_of or now()
     for candidate in pool:
         passage = candidate.passage
-        last = status_change_at(told.get(candidate.key, ()), as_of)
+        last = status_change_at(histories.get(candidate.key, ()), as_of)
         if passage.kind == "fact":
             status = last.status if last else Status.OBSERVED
             candidate.passage = passage._replace(status=status)
-            factor = _decay(reader, passage, at)
+            factor = _fact_decay(reader, passage, at)
             if factor < 1.0:
                 candidate.notes["decay"] = candidate.factor = factor
         elif last is not None and passage.status in (Status.OBSERVED, Status.VERIFIED):
@@ -45,20 +47,20 @@ def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str])
 def status_histories(
     reader: Reader, passages: Iterable[Passage]
 ) -> dict[PassageKey, list[StatusChange]]:
-    """The lives of passages, by key."""
-    names: dict[str, list[tuple[str, str]]] = {}
+    """The changes of status of some passages."""
+    by_bank: dict[str, list[tuple[str, str]]] = {}
     for passage in passages:
         if passage.kind in KINDS_WITH_STATUS:
-            names.setdefault(passage.bank, []).append((passage.kind, passage.id))
+            by_bank.setdefault(passage.bank, []).append((passage.kind, passage.id))
     found: dict[PassageKey, list[StatusChange]] = {}
-    for bank, asked in names.items():
-        for life in reader.status_changes(bank, asked):
-            found.setdefault((bank, life.kind, life.id), []).append(life)
+    for bank, names in by_bank.items():
+        for change in reader.status_changes(bank, names):
+            found.setdefault((bank, change.kind, change.id), []).append(change)
     return found
 
 
 def existed_at(reader: Reader, passage: Passage, as_of: str) -> bool:
-    """Whether a record was there at a time, whole; what has no time cannot be told."""
+    """Whether a record was complete at a time; False for records without a time."""
     if not passage.time or passage.time > as_of:
         return False
     if passage.kind not in ("exchange", "digest"):
@@ -67,8 +69,8 @@ def existed_at(reader: Reader, passage: Passage, as_of: str) -> bool:
     return all(not isinstance(r, Exchange | Digest) or r.ended <= as_of for r in found)
 
 
-def _decay(reader: Reader, passage: Passage, at: str) -> float:
-    """A gentle factor for what nobody has stated or followed for long."""
+def _fact_decay(reader: Reader, passage: Passage, at: str) -> float:
+    """The factor for a fact's age; 1 for verified facts."""
     for record in reader.find(passage.bank, "fact", passage.id, 1):
         if isinstance(record, Fact) and record.status is not Status.VERIFIED:
             return decay(record.last_validated, at)
@@ -76,18 +78,18 @@ def _decay(reader: Reader, passage: Passage, at: str) -> float:
 
 
 def decay(last_validated: str, now: str) -> float:
-    """By how much a fact that was last borne out then counts less now."""
+    """The factor for a fact that was last confirmed at a time."""
     if not last_validated or not now:
         return 1.0
     days = (datetime.fromisoformat(now) - datetime.fromisoformat(last_validated)).days
     factor, left = 1.0, days / _FRESH_DAYS
-    while left > 1 and factor > _LEAST:
-        factor, left = factor - _PER_DOUBLING, left / 2
-    return round(max(factor, _LEAST), 3)
+    while left > 1 and factor > _LOWEST_FACTOR:
+        factor, left = factor - _LOSS_PER_DOUBLING, left / 2
+    return round(max(factor, _LOWEST_FACTOR), 3)
 
 
 def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ...]]:
-    """What superseded a hit, and what it superseded, as URIs of facts."""
+    """The URI of the fact that superseded a hit ("" if none did), and those that it superseded."""
     kind, id = hit.kind, hit.uri.rpartition("/")[2]
     by, before = "", ()
     if kind == "fact":
@@ -103,10 +105,10 @@ def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tup
     if hit.status is not Status.SUPERSEDED:
         by = ""
     if as_of:
-        before = tuple(name for name in before if _ended_by(reader, hit.bank, name, as_of))
+        before = tuple(name for name in before if _had_ended(reader, hit.bank, name, as_of))
     return by, before
 
 
-def _ended_by(reader: Reader, bank: str, name: str, as_of: str) -> bool:
+def _had_ended(reader: Reader, bank: str, name: str, as_of: str) -> bool:
     last = status_change_at(reader.status_changes(bank, [("fact", name.rpartition("/")[2])]), as_of)
     return last is not None and last.status in ENDED_STATUSES

@@ -29,7 +29,7 @@ from holdfast.refine.model_output import prompts
 from holdfast.refine.model_output.evidence import Evidence
 from holdfast.refine.model_output.responses import ExchangeDraft, parse_digest, parse_exchanges
 from holdfast.refine.sessions.derive import derive_stale
-from holdfast.refine.sessions.summaries import check_digest, check_exchange
+from holdfast.refine.sessions.model_summaries import check_digest, check_exchange
 from holdfast.spend.governor import Governor, Purpose
 from holdfast.store.protocol import Store
 
@@ -82,29 +82,29 @@ class Summariser:
         self._done = SummaryReport()
         self._is_rerun = False
 
-    def run(self, tick: Callable[[], None] = lambda: None) -> SummaryReport:
+    def run(self, on_progress: Callable[[], None] = lambda: None) -> SummaryReport:
         """Summarise pending sessions, the latest first, until a spending cap is reached or the
-        service fails. Calls `tick` before each call."""
+        service fails. Calls `on_progress` before each call."""
         pending = self._store.unsummarised_sessions(self._limits.since, prompts.PROMPT_VERSION)
-        return self._run_sessions(pending, tick)
+        return self._run_sessions(pending, on_progress)
 
     def rerun(
-        self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None] = lambda: None
+        self, sessions: Iterable[tuple[str, str]], on_progress: Callable[[], None] = lambda: None
     ) -> SummaryReport:
         """Summarise again what older prompts summarised in these sessions. The old summaries stay
         until there are new ones."""
         self._is_rerun = True
-        return self._run_sessions(sessions, tick)
+        return self._run_sessions(sessions, on_progress)
 
     def _run_sessions(
-        self, sessions: Iterable[tuple[str, str]], tick: Callable[[], None]
+        self, sessions: Iterable[tuple[str, str]], on_progress: Callable[[], None]
     ) -> SummaryReport:
         for bank, id in sessions:
             session = self._store.session(bank, id)
             if session is None:
                 continue
             try:
-                self._summarise_to_fit(session, tick)
+                self._summarise_to_fit(session, on_progress)
             except ModelError as error:
                 self._done = self._done._replace(stopped=error.message)
                 # The cap of one session does not stop the others.
@@ -113,19 +113,19 @@ class Summariser:
         derive_stale(self._store)
         return self._done
 
-    def _summarise_to_fit(self, session: Session, tick: Callable[[], None]) -> None:
+    def _summarise_to_fit(self, session: Session, on_progress: Callable[[], None]) -> None:
         """Summarise a session, and halve the size of prompts while the model rejects them as too
         long. The smaller size is used for all sessions after it."""
         while True:
             try:
-                return self._summarise(session, tick)
+                return self._summarise(session, on_progress)
             except ModelTooLongError:
                 half = self._limits.input_tokens // 2
                 if half < _MIN_INPUT_TOKENS:
                     raise
                 self._limits = self._limits._replace(input_tokens=half)
 
-    def _summarise(self, session: Session, tick: Callable[[], None]) -> None:
+    def _summarise(self, session: Session, on_progress: Callable[[], None]) -> None:
         over, tokens = self._is_over(session), self._limits.input_tokens
         pending = list(pending_exchanges(self._store, session, over, tokens, self._is_rerun))
         for one in pending:
@@ -136,11 +136,11 @@ class Summariser:
         if not over and not self._is_rerun and uses < self._limits.tool_uses:
             return
         for batch in batch_exchanges(pending, tokens):
-            tick()
+            on_progress()
             self._summarise_batch(session, batch)
         derive_stale(self._store)
         if over:
-            tick()
+            on_progress()
             self._summarise_session(session)
 
     def _summarise_batch(self, session: Session, batch: Sequence[PendingExchange]) -> None:

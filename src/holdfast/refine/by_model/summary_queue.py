@@ -13,7 +13,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.trust import Status
 from holdfast.refine.model_output import prompts
 from holdfast.refine.sessions.derive import last_assistant_text
-from holdfast.refine.sessions.summaries import digest_hash, exchange_hash
+from holdfast.refine.sessions.model_summaries import digest_hash, exchange_hash
 from holdfast.store.protocol import Writer
 
 # A shorter exchange is not worth a call: rules quote most of it.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from holdfast.refine.concepts.concept_names import Naming
-from holdfast.refine.concepts.concept_vectors import Meanings
-from holdfast.refine.concepts.grouping import Group, Grouping, Told
+from holdfast.refine.concepts.concept_names import ConceptNamer
+from holdfast.refine.concepts.concept_vectors import ConceptVectors
+from holdfast.refine.concepts.grouping import Group, GroupEvent, Grouping
 from holdfast.refine.concepts.items import Item
 from holdfast.refine.concepts.splitting import is_due, split
 
@@ -18,22 +18,22 @@ from holdfast.refine.concepts.splitting import is_due, split
 _NAMED_AT = frozenset((1, 2, 5, 12, 30, 75, 200, 500, 1200))
 
 
-class Story:
+class ConceptBuilder:
     """The concepts of a bank and what became of them."""
 
     def __init__(
         self,
         items: Iterable[Item],
-        meanings: Meanings | None = None,
+        meanings: ConceptVectors | None = None,
         founders: Mapping[str, str] | None = None,
     ) -> None:
         """Items in the order of time. `founders` as for `Grouping`."""
         self.items: Sequence[Item] = list(items)
         self._founders = founders or {}
-        self.grouping = Grouping(self.items, meanings or Meanings(), self._founders)
-        self.naming = Naming(self.grouping.weights)
+        self.grouping = Grouping(self.items, meanings or ConceptVectors(), self._founders)
+        self.namer = ConceptNamer(self.grouping.weights)
         for number, item in enumerate(self.items):
-            group = self.grouping.tell(number)
+            group = self.grouping.add_item(number)
             if group is not None:
                 self._grown(group, item)
 
@@ -44,7 +44,7 @@ class Story:
             group
             for group in self.grouping.groups.values()
             if self._is_worth(group)
-            and (group.id in self._founders.values() or self.naming.is_themed(self.members(group)))
+            and (group.id in self._founders.values() or self.namer.is_themed(self.members(group)))
         ]
         return sorted(shown, key=lambda group: group.members[0])
 
@@ -53,7 +53,7 @@ class Story:
             new = split(self.grouping, group, item, self._founders)
             if new is not None:
                 self._name(new, item)
-                group.told[-1] = group.told[-1]._replace(name=new.name)
+                group.events[-1] = group.events[-1]._replace(name=new.name)
             self._name(group, item)
         elif group.size in _NAMED_AT:
             self._name(group, item)
@@ -61,10 +61,10 @@ class Story:
     def _name(self, group: Group, item: Item) -> None:
         if not self._is_worth(group):
             return
-        name = self.naming.names(self.members(group))[0]
+        name = self.namer.names(self.members(group))[0]
         if name != group.name:
             what = "renamed" if group.name else "named"
-            group.told.append(Told(item.time, what, "", name, ()))
+            group.events.append(GroupEvent(item.time, what, "", name, ()))
             group.name = name
 
     def members(self, group: Group) -> list[Item]:
@@ -76,4 +76,4 @@ class Story:
         somebody decided something about it."""
         if group.size > 1 or group.id in self._founders.values():
             return True
-        return any(self.items[number].large for number in group.members)
+        return any(self.items[number].is_large for number in group.members)

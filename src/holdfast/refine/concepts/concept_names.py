@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, cut, humps, stem
-from holdfast.refine.concepts.feature_weights import Weights
-from holdfast.refine.concepts.items import Item, is_process, root_of, weight_of
+from holdfast.refine.concepts.feature_weights import FeatureWeights
+from holdfast.refine.concepts.items import Item, file_topic, file_weight, is_process_stem
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS
 
 LONGEST = 60
@@ -106,10 +106,10 @@ class _Heard:
         return sum(self.words[word].values()) / size
 
 
-class Naming:
+class ConceptNamer:
     """Names concepts of one bank."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: FeatureWeights) -> None:
         self._weights = weights
         self._known: dict[tuple[str, ...], _Named] = {}
 
@@ -121,7 +121,7 @@ class Naming:
         """Whether there is anything that these have in common and that could name them."""
         if len(items) < 2 or self._look(items[-_ASKED:]).themed:
             return True
-        changed = Counter(f for i in items for f in dict.fromkeys(i.changed) if weight_of(f) >= 1)
+        changed = Counter(f for i in items for f in dict.fromkeys(i.changed_files) if file_weight(f) >= 1)
         return any(count > 1 for count in changed.values())
 
     def _look(self, items: Sequence[Item]) -> _Named:
@@ -173,7 +173,7 @@ class Naming:
             range(len(items)),
             key=lambda n: (-counted[n], items[n].title[-1:] in "?…", items[n].order),
         )
-        return [items[n] for n in order if items[n].speaks][:3] or list(items[:1])
+        return [items[n] for n in order if items[n].has_topic][:3] or list(items[:1])
 
 
 def _qualified(phrase: _Phrase, phrases: Sequence[_Phrase], heard: _Heard) -> list[str]:
@@ -195,12 +195,12 @@ def _texts(item: Item) -> Iterator[tuple[str, float]]:
     # The last word of a title that was cut may be half a word.
     title = item.title.rpartition(" ")[0] if item.title.endswith("…") else item.title
     yield title, _TITLE if item.kind == "exchange" else _SAID
-    for subject in item.subjects:
+    for subject in item.commit_subjects:
         yield _SUBJECT_KIND.sub("", subject), _SUBJECT
-    for file in item.changed[:12]:
-        if weight_of(file) >= 1:
-            yield " ".join(humps(root_of(file))).lower(), _FILE
-    yield item.said[:_SAID_SO_FAR], _SAID
+    for file in item.changed_files[:12]:
+        if file_weight(file) >= 1:
+            yield " ".join(humps(file_topic(file))).lower(), _FILE
+    yield item.text[:_SAID_SO_FAR], _SAID
     yield " | ".join(item.keywords), _KEYWORD
 
 
@@ -222,7 +222,7 @@ def _runs(text: str) -> Iterator[list[str]]:
 def _tells(token: str) -> bool:
     low = token.lower().replace("’", "'")
     root = stem(low)
-    dull = low in STOPWORDS or low in COMMON_WORK_WORDS or root in _FILLERS or is_process(root)
+    dull = low in STOPWORDS or low in COMMON_WORK_WORDS or root in _FILLERS or is_process_stem(root)
     foreign = len(low) < 4 and not low.isascii()
     return not dull and not foreign and not _NUMBERED.match(token) and len(token) < 40
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from holdfast.model.curation import CurationState
 from holdfast.model.uris import parse_uri
-from holdfast.refine.concepts.concept_builder import Story
-from holdfast.refine.concepts.concept_vectors import Meanings, Vector
+from holdfast.refine.concepts.concept_builder import ConceptBuilder
+from holdfast.refine.concepts.concept_vectors import ConceptVectors, Vector
 from holdfast.refine.concepts.descriptions import choose_names, describe
-from holdfast.refine.concepts.grouping import Group, Told
-from holdfast.refine.concepts.items import Item, of_exchange, of_memory
+from holdfast.refine.concepts.grouping import Group, GroupEvent
+from holdfast.refine.concepts.items import Item, exchange_item, memory_item
 from holdfast.refine.core.passages import concept_passage
 from holdfast.store.protocol import Writer
 from holdfast.store.protocol.concepts import DerivedConcept
@@ -28,25 +28,25 @@ _ALL = 1 << 40
 _TRIES = 2
 
 
-def know_concepts(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
+def update_concepts(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
     """Bring the concepts of every bank up to date; returns how many were written or removed."""
     changed = 0
     for bank in writer.banks_behind(NAME, VERSION):
-        changed += refresh_bank(writer, bank)
+        changed += update_bank_concepts(writer, bank)
         tick()
     return changed
 
 
-def refresh_bank(writer: Writer, bank: str) -> int:
+def update_bank_concepts(writer: Writer, bank: str) -> int:
     """Make the concepts of a bank. What changes meanwhile is noticed, and all is told again."""
     for _ in range(_TRIES):
         number = _newest(writer, bank)
-        made = make(writer, bank)
+        made = build_concepts(writer, bank)
         with writer.transaction():
             if _newest(writer, bank) == number:
                 return _write(writer, bank, made)
     with writer.transaction():
-        return _write(writer, bank, make(writer, bank))
+        return _write(writer, bank, build_concepts(writer, bank))
 
 
 def _write(writer: Writer, bank: str, made: Sequence[DerivedConcept]) -> int:
@@ -74,22 +74,22 @@ def _newest(writer: Writer, bank: str) -> int:
     return unseen[-1].number if unseen else 0
 
 
-def make(writer: Writer, bank: str) -> list[DerivedConcept]:
+def build_concepts(writer: Writer, bank: str) -> list[DerivedConcept]:
     """The concepts that a bank comes to."""
-    items = [of_exchange(exchange) for exchange in writer.bank_exchanges(bank)]
-    items += [of_memory(memory) for memory in writer.shown_remembered(bank)]
+    items = [exchange_item(exchange) for exchange in writer.bank_exchanges(bank)]
+    items += [memory_item(memory) for memory in writer.shown_remembered(bank)]
     items.sort(key=lambda item: item.order)
-    decided = {c.id: c for c in writer.curation_states_of_kind(bank, "concept") if c.text or c.gone}
+    decided = {c.id: c for c in writer.curation_states_of_kind(bank, "concept") if c.text or c.is_hidden}
     founders = _founders(items, _kept(decided), writer.saved_concept_members(bank))
-    story = Story(items, _meanings(writer, bank, items), founders)
+    story = ConceptBuilder(items, _meanings(writer, bank, items), founders)
     groups = _merged(story, decided)
     names = choose_names(story, groups)
     made: list[DerivedConcept] = []
     for group in groups:
         known = decided.get(group.id)
         concept = describe(bank, story, group, names[group.id], known)
-        aliases = tuple(item.alias for item in story.members(group))
-        hidden = known is not None and known.gone
+        aliases = tuple(item.founded_id for item in story.members(group))
+        hidden = known is not None and known.is_hidden
         made.append(DerivedConcept(concept, None if hidden else concept_passage(concept), aliases))
     return made
 
@@ -115,10 +115,10 @@ def _founders(
     return founders
 
 
-def _meanings(writer: Writer, bank: str, items: Sequence[Item]) -> Meanings:
+def _meanings(writer: Writer, bank: str, items: Sequence[Item]) -> ConceptVectors:
     model = writer.vector_model(bank)
     if not model:
-        return Meanings()
+        return ConceptVectors()
     numbers: dict[str, list[int]] = {}
     for number, item in enumerate(items):
         numbers.setdefault(item.hash, []).append(number)
@@ -127,10 +127,10 @@ def _meanings(writer: Writer, bank: str, items: Sequence[Item]) -> Meanings:
         if stored.part == 0:
             vector = np.frombuffer(stored.data, dtype=np.float32)
             vectors |= dict.fromkeys(numbers[stored.hash], vector)
-    return Meanings(vectors)
+    return ConceptVectors(vectors)
 
 
-def _merged(story: Story, decided: Mapping[str, CurationState]) -> list[Group]:
+def _merged(story: ConceptBuilder, decided: Mapping[str, CurationState]) -> list[Group]:
     """The concepts, those that a person merged as one."""
     by_id = {group.id: group for group in story.groups}
     for id, known in sorted(decided.items(), key=lambda pair: (pair[1].time, pair[0])):
@@ -141,6 +141,6 @@ def _merged(story: Story, decided: Mapping[str, CurationState]) -> list[Group]:
             continue
         target.members = sorted([*target.members, *gone.members])
         target.size += gone.size
-        target.told.append(Told(known.time, "joined", gone.id, gone.name))
+        target.events.append(GroupEvent(known.time, "joined", gone.id, gone.name))
         del by_id[id]
     return sorted(by_id.values(), key=lambda group: group.members[0])

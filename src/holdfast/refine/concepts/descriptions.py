@@ -11,9 +11,9 @@ from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Concept, ConceptEvent
 from holdfast.model.trust import least_trusted
 from holdfast.model.uris import uri
-from holdfast.refine.concepts.concept_builder import Story
-from holdfast.refine.concepts.grouping import Group, Told
-from holdfast.refine.concepts.items import Item, is_process, weight_of
+from holdfast.refine.concepts.concept_builder import ConceptBuilder
+from holdfast.refine.concepts.grouping import Group, GroupEvent
+from holdfast.refine.concepts.items import Item, file_weight, is_process_stem
 
 _FILES = 8
 _KEYWORDS = 8
@@ -24,7 +24,7 @@ _HISTORY = 40
 _UNNAMED = "Unnamed"
 
 
-def describe(bank: str, story: Story, group: Group, name: str, known: CurationState | None) -> Concept:
+def describe(bank: str, story: ConceptBuilder, group: Group, name: str, known: CurationState | None) -> Concept:
     """The concept that a group is. A person's name for it stands."""
     items = story.members(group)
     files = _files(story, items)
@@ -47,19 +47,19 @@ def describe(bank: str, story: Story, group: Group, name: str, known: CurationSt
     )
 
 
-def _files(story: Story, items: Sequence[Item]) -> tuple[str, ...]:
+def _files(story: ConceptBuilder, items: Sequence[Item]) -> tuple[str, ...]:
     """What was changed most often, what every project has last."""
-    counted = Counter(file for item in items for file in dict.fromkeys(item.changed))
+    counted = Counter(file for item in items for file in dict.fromkeys(item.changed_files))
     weights = story.grouping.weights
 
     def worth(file: str) -> float:
-        return counted[file] * weights.rarity(f"f {file}") * weight_of(file)
+        return counted[file] * weights.rarity(f"f {file}") * file_weight(file)
 
     ranked = sorted(counted, key=lambda file: (-worth(file), file))
     return tuple(ranked[:_FILES])
 
 
-def _keywords(story: Story, items: Sequence[Item]) -> tuple[str, ...]:
+def _keywords(story: ConceptBuilder, items: Sequence[Item]) -> tuple[str, ...]:
     """What most members are told by, and few others."""
     counted: Counter[str] = Counter()
     spelled: dict[str, Counter[str]] = {}
@@ -69,7 +69,7 @@ def _keywords(story: Story, items: Sequence[Item]) -> tuple[str, ...]:
             counted[key] += 1
             spelled.setdefault(key, Counter())[word] += 1
     telling = {k: n * story.grouping.weights.rarity(k) for k, n in counted.items()}
-    several = [k for k, n in counted.items() if (n > 1 or len(items) < 3) and not is_process(k)]
+    several = [k for k, n in counted.items() if (n > 1 or len(items) < 3) and not is_process_stem(k)]
     ranked = sorted(several, key=lambda k: (-telling[k], k))[:_KEYWORDS]
     return tuple(min(spelled[k], key=lambda w: (-spelled[k][w], w)) for k in ranked)
 
@@ -92,10 +92,10 @@ def _summary(items: Sequence[Item], files: Sequence[str], keywords: Sequence[str
 
 def _latest(items: Sequence[Item]) -> str:
     """The last thing that was said of it, and how that ended."""
-    speaking = [item for item in items if item.speaks] or list(items)
+    speaking = [item for item in items if item.has_topic] or list(items)
     last = speaking[-1]
     told = ""
-    for sentence in sentences(last.said):
+    for sentence in sentences(last.text):
         if told and len(told) + len(sentence) > _LATEST:
             break
         told = f"{told} {sentence}".strip()
@@ -104,12 +104,12 @@ def _latest(items: Sequence[Item]) -> str:
     return f"Latest ({last.time[:10] or 'undated'}{how}): {title} {told}".strip()
 
 
-def _history(story: Story, group: Group, items: Sequence[Item], name: str) -> tuple[ConceptEvent, ...]:
+def _history(story: ConceptBuilder, group: Group, items: Sequence[Item], name: str) -> tuple[ConceptEvent, ...]:
     founder = items[0]
     told = [ConceptEvent(founder.time, "founded", f"by {founder.uri}: {cut(founder.title, 80)}")]
     called = ""
     spelled = _spellings(items)
-    for one in group.told:
+    for one in group.events:
         told.append(_growth(one, called, spelled))
         called = one.name if one.what in ("named", "renamed") else called
     if called and name not in (called, _UNNAMED):
@@ -118,7 +118,7 @@ def _history(story: Story, group: Group, items: Sequence[Item], name: str) -> tu
     return (*told[:1], *told[1:][-_HISTORY:])
 
 
-def _growth(told: Told, called: str, spelled: Mapping[str, str]) -> ConceptEvent:
+def _growth(told: GroupEvent, called: str, spelled: Mapping[str, str]) -> ConceptEvent:
     features = ", ".join(_spelled(feature, spelled) for feature in told.features)
     other = f'"{told.name}" ({uri("concept", told.other)})' if told.name else told.other
     other = other if told.name else uri("concept", told.other)
@@ -151,12 +151,12 @@ def _spelled(feature: str, spelled: Mapping[str, str]) -> str:
     return name if name and sort in ("f", "r", "d", "n") else spelled.get(feature, feature)
 
 
-def choose_names(story: Story, groups: Sequence[Group]) -> dict[str, str]:
+def choose_names(story: ConceptBuilder, groups: Sequence[Group]) -> dict[str, str]:
     """A name for each concept, and no two alike; the elder chooses first."""
     taken: set[str] = set()
     chosen: dict[str, str] = {}
     for group in groups:
-        names = story.naming.names(story.members(group))
+        names = story.namer.names(story.members(group))
         free = [name for name in names if name.lower() not in taken]
         number = 2
         while not free:

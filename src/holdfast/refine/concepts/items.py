@@ -1,8 +1,9 @@
-"""What is grouped into concepts: exchanges and memories, each as what it can be told by.
+"""The items that are grouped into concepts: exchanges and memories with their features.
 
-A file says more if it was changed than if it was read, and next to nothing if every project has
-one of that name. A word of the process ("commit", "lint", "review") says what was done, not what
-it was about. How much a feature counts in a bank is for `weights` to say.
+Features are files, file topics, folders, names of code and stems. A changed file weighs more than
+one that was only read, and a file that every project has weighs next to nothing. Words of the work
+process ("commit", "lint", "review") say how the work was done, not what it was about. How much a
+feature weighs in a bank is in `feature_weights`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, humps, names, stem, words
 from holdfast.model.ids import content_id
@@ -21,17 +23,42 @@ from holdfast.model.uris import uri
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS, extract_keywords
 from holdfast.refine.core.passages import exchange_text
 
-# A feature counts at least this much to be one by which two can be told to belong together.
-TELLING = 0.25
-_GENERIC = 0.1
-_CHANGED, _READ, _ROOT, _FOLDER = 1.0, 0.35, 0.7, 0.35
-_KEYWORD, _NAME, _TITLE, _PROCESS = 1.0, 1.2, 0.8, 0.1
-_OUTSIDE = 0.2
-_MOST_FILES = 30
-_MOST_NAMES = 6
-_MEMORY_KEYWORDS = 8
-_ENOUGH = 2.0
-_LARGE_TURNS, _LARGE_FILES = 40, 3
+
+class ItemWeights(NamedTuple):
+    """What a feature weighs before its rarity in the bank is considered. Only the ratios matter:
+    they say which features decide that two items belong together."""
+
+    changed_file: float = 1.0
+    read_file: float = 0.35
+    # Relative to the file itself:
+    file_topic: float = 0.7  # "nightly" of src/test_nightly.py
+    folder: float = 0.35
+    generic_file: float = 0.1  # README, package.json, lock files
+    outside_file: float = 0.2  # an absolute path, outside of the project
+    keyword: float = 1.0
+    code_name: float = 1.2
+    title_word: float = 0.8
+    process_word: float = 0.1  # relative to any other word
+
+
+class ItemLimits(NamedTuple):
+    """What is read of a record, and what makes it one of its own topic."""
+
+    max_files: int = 30
+    max_names: int = 6
+    max_memory_keywords: int = 8
+    max_title_chars: int = 200  # of a memory, which has no title of its own
+    max_text_chars: int = 600
+    # The sum of all weights from which an exchange says what it is about; below it ("commit this",
+    # "go ahead") it belongs to the exchange before it.
+    min_weight_of_topic: float = 2.0
+    # One exchange of so many turns and changed files is a concept by itself (docs/concepts.md).
+    large_turns: int = 40
+    large_files: int = 3
+
+
+_WEIGHTS = ItemWeights()
+_LIMITS = ItemLimits()
 _COMMITTED = "Committed: "
 
 _GENERIC_FILE = re.compile(
@@ -46,7 +73,7 @@ _LOCK = re.compile(r"(?:\.lock|\.lockb|\.sum|-lock\.\w+|\.min\.\w+|\.map|\.snap)
 _TEST = re.compile(r"^(?:test_|spec_)|(?:[._-](?:tests?|spec|unit|e2e))$", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b\w+://\S+")
 _ABSOLUTE = re.compile(r"^(?:/|~|[A-Za-z]:/|\.\./)")
-_PROCESS_WORDS = frozenset(
+_PROCESS_STEMS = frozenset(
     stem(word)
     for word in (
         "commit committed commits push pushed pull pr rebase stash checkout changelog lint "
@@ -70,33 +97,33 @@ _PROCESS_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One exchange or memory. `alias` is the id of the concept that it would found; `files` and
-    `words` are what it can be told by, with how much each counts before the bank is looked at.
-    One that `speaks` tells by itself what it is about: "commit this" does not, nor "go ahead"."""
+    """One exchange or memory. `founded_id` is the id of the concept that it would found. `files`
+    and `words` are its features with their weights. `has_topic` is false if it does not say what it
+    is about, as "commit this" or "go ahead"."""
 
     uri: str
-    alias: str
+    founded_id: str
     kind: str
     time: str
     session: str
-    place: int
+    seq: int
     trust: Trust
     title: str
-    said: str
+    text: str
     files: Mapping[str, float]
     words: Mapping[str, float]
-    changed: tuple[str, ...] = ()
+    changed_files: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
-    subjects: tuple[str, ...] = ()
+    commit_subjects: tuple[str, ...] = ()
     outcome: str = ""
-    large: bool = False
+    is_large: bool = False
     hash: str = ""
-    speaks: bool = True
+    has_topic: bool = True
 
     @property
     def order(self) -> tuple[str, str, int, str]:
-        """Where it stands in time; what has no time comes first."""
-        return self.time, self.session, self.place, self.uri
+        """The sort key of time; items without a time come first."""
+        return self.time, self.session, self.seq, self.uri
 
 
 def concept_id(founder: str) -> str:
@@ -104,113 +131,120 @@ def concept_id(founder: str) -> str:
     return content_id("concept", founder)
 
 
-def of_exchange(exchange: Exchange) -> Item:
-    """An exchange as what it can be told by."""
+def exchange_item(exchange: Exchange) -> Item:
+    """The item of an exchange."""
     x = exchange
     name = uri("exchange", x.id)
     subjects = [f.removeprefix(_COMMITTED) for f in x.facts if f.startswith(_COMMITTED)]
-    said = " ".join(filter(None, (x.title, x.summary)))
-    long = x.last_seq - x.first_seq >= _LARGE_TURNS and len(x.files_modified) >= _LARGE_FILES
-    files = _files(x.files_modified, x.files_read)
-    speaks = any(weight >= _CHANGED for weight in files.values())
-    speaks = speaks or any(not is_process(part) for part in _parts(x.title))
-    told = _words(x.keywords, x.title, said)
-    speaks = speaks and sum(files.values()) + sum(told.values()) >= _ENOUGH
+    is_long = x.last_seq - x.first_seq >= _LIMITS.large_turns
+    files = _file_features(x.files_modified, x.files_read)
+    words = _word_features(x.keywords, x.title, " ".join(filter(None, (x.title, x.summary))))
+    changes_own_file = any(weight >= _WEIGHTS.changed_file for weight in files.values())
+    names_topic = changes_own_file or any(not is_process_stem(s) for s in _stems(x.title))
+    weight = sum(files.values()) + sum(words.values())
     return Item(
         name, concept_id(name), "exchange", x.started, x.session, x.first_seq, x.trust, x.title,
-        x.summary, files, told,
-        tuple(map(spell, x.files_modified)), x.keywords, tuple(subjects),
-        "" if x.outcome is Outcome.OPEN else x.outcome.value, long,
-        content_id(exchange_text(x)), speaks,
+        x.summary, files, words,
+        tuple(map(normalise_path, x.files_modified)), x.keywords, tuple(subjects),
+        "" if x.outcome is Outcome.OPEN else x.outcome.value,
+        is_long and len(x.files_modified) >= _LIMITS.large_files,
+        content_id(exchange_text(x)), names_topic and weight >= _LIMITS.min_weight_of_topic,
     )  # fmt: skip
 
 
-def of_memory(memory: Memory) -> Item:
-    """A remembered text as what it can be told by."""
+def memory_item(memory: Memory) -> Item:
+    """The item of a remembered text."""
     m = memory
     name = uri("memory", m.id)
-    told = extract_keywords(m.what, "", (), _MEMORY_KEYWORDS)
+    title, text = m.what[: _LIMITS.max_title_chars], m.what[: _LIMITS.max_text_chars]
+    keywords = extract_keywords(m.what, "", (), _LIMITS.max_memory_keywords)
     paths = [word for word in names(m.what) if "/" in word or "." in word]
     return Item(
-        name, concept_id(name), "memory", m.when, "", 0, m.trust, m.what[:200], m.what[:600],
-        _files(paths, ()), _words(told, m.what[:200], m.what[:600]), (), told,
+        name, concept_id(name), "memory", m.when, "", 0, m.trust, title, text,
+        _file_features(paths, ()), _word_features(keywords, title, text), (), keywords,
         hash=content_id(m.what),
     )  # fmt: skip
 
 
-def _files(changed: Iterable[str], read: Iterable[str]) -> dict[str, float]:
-    """Files, their names without what makes them a test, and their folders."""
+def _file_features(changed: Iterable[str], read: Iterable[str]) -> dict[str, float]:
+    """Files ("f"), their topics ("r") and their folders ("d"), with weights."""
     found: dict[str, float] = {}
-    for paths, share in ((changed, _CHANGED), (read, _READ)):
-        for path in list(paths)[:_MOST_FILES]:
-            file = spell(path)
-            weight = share * weight_of(file)
-            _most(found, f"f {file}", weight)
-            root = root_of(file)
-            if root and weight >= share:
-                _most(found, f"r {root.lower()}", weight * _ROOT)
+    for paths, base in ((changed, _WEIGHTS.changed_file), (read, _WEIGHTS.read_file)):
+        for path in list(paths)[: _LIMITS.max_files]:
+            file = normalise_path(path)
+            weight = base * file_weight(file)
+            _keep_highest(found, f"f {file}", weight)
+            topic = file_topic(file)
+            if topic and weight >= base:
+                _keep_highest(found, f"r {topic.lower()}", weight * _WEIGHTS.file_topic)
             folder = file.rpartition("/")[0]
-            if folder and weight >= share:
-                _most(found, f"d {folder}", weight * _FOLDER)
+            if folder and weight >= base:
+                _keep_highest(found, f"d {folder}", weight * _WEIGHTS.folder)
     return found
 
 
-def spell(path: str) -> str:
-    """One spelling for every family of paths."""
+def normalise_path(path: str) -> str:
+    """A path with forward slashes and without a leading "./"."""
     return path.replace("\\", "/").removeprefix("./")
 
 
-def weight_of(file: str) -> float:
-    """How much a file can tell by its name alone."""
+def file_weight(file: str) -> float:
+    """How much a file says by its name: 1 unless every project has it or it lies outside."""
     name = file.rpartition("/")[2]
     if _GENERIC_FILE.match(name) or _LOCK.search(name):
-        return _GENERIC
-    return _OUTSIDE if _ABSOLUTE.match(file) else 1.0
+        return _WEIGHTS.generic_file
+    return _WEIGHTS.outside_file if _ABSOLUTE.match(file) else 1.0
 
 
-def root_of(file: str) -> str:
-    """The name of a file without its endings and without what makes it a test; "" if that is a
-    name that every project has."""
+def file_topic(file: str) -> str:
+    """The name of a file without its extensions and test markers; "" if every project has a file
+    of that name."""
     name = file.rpartition("/")[2]
     root = name.partition(".")[0] if not name.startswith(".") else name
     bare = _TEST.sub("", root)
     return "" if not bare or _GENERIC_FILE.match(bare) else bare
 
 
-def _words(told: Sequence[str], title: str, said: str) -> dict[str, float]:
-    """Keywords, names of code and the words of the title, by their stems."""
+def _word_features(keywords: Sequence[str], title: str, text: str) -> dict[str, float]:
+    """Stems of keywords and of the title, and names of code ("n"), with weights."""
     found: dict[str, float] = {}
-    for keyword in told:
-        for part in _parts(keyword):
-            _most(found, part, _KEYWORD * _process(part))
-    for name in names(said, _MOST_NAMES):
+    for keyword in keywords:
+        for one in _stems(keyword):
+            _keep_highest(found, one, _WEIGHTS.keyword * _process_factor(one))
+    for name in names(text, _LIMITS.max_names):
         if not name.islower() or "_" in name:
-            _most(found, f"n {name.lower()}", _NAME)
-    for part in _parts(title):
-        _most(found, part, _TITLE * _process(part))
+            _keep_highest(found, f"n {name.lower()}", _WEIGHTS.code_name)
+    for one in _stems(title):
+        _keep_highest(found, one, _WEIGHTS.title_word * _process_factor(one))
     return found
 
 
-def _parts(text: str) -> list[str]:
-    """The stems that a text is told by; `parentBackground` also by its parts."""
+def _stems(text: str) -> list[str]:
+    """The stems of the content words of a text; of `parentBackground` also those of its parts."""
     text = _ADDRESS.sub(" ", text)
-    said = words(" ".join((text, *(" ".join(humps(w)) for w in text.split() if _humped(w)))))
-    plain = [w for w in said if len(w) > 2 and w not in STOPWORDS and w not in COMMON_WORK_WORDS]
-    return [stem(word) for word in dict.fromkeys(plain) if not word.isdigit()]
+    all_words = words(
+        " ".join((text, *(" ".join(humps(w)) for w in text.split() if _is_camel_case(w))))
+    )
+    content = [
+        w
+        for w in dict.fromkeys(all_words)
+        if len(w) > 2 and w not in STOPWORDS and w not in COMMON_WORK_WORDS and not w.isdigit()
+    ]
+    return [stem(word) for word in content]
 
 
-def _humped(word: str) -> bool:
+def _is_camel_case(word: str) -> bool:
     return any(a.islower() and b.isupper() for a, b in pairwise(word))
 
 
-def _process(part: str) -> float:
-    return _PROCESS if is_process(part) else 1.0
+def _process_factor(stem: str) -> float:
+    return _WEIGHTS.process_word if is_process_stem(stem) else 1.0
 
 
-def is_process(part: str) -> bool:
-    """Whether a stem tells of how one works, not of what one works on."""
-    return part in _PROCESS_WORDS
+def is_process_stem(stem: str) -> bool:
+    """Whether a stem says how people work, not what they work on."""
+    return stem in _PROCESS_STEMS
 
 
-def _most(found: dict[str, float], feature: str, weight: float) -> None:
+def _keep_highest(found: dict[str, float], feature: str, weight: float) -> None:
     found[feature] = max(weight, found.get(feature, 0.0))

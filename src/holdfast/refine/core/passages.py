@@ -218,7 +218,7 @@ def rule_passage(rule: Rule) -> Passage:
     r = rule
     body = f"{r.heading}\n\n{r.text}" if r.heading else r.text
     context = f"rule {r.domain} {r.path} {' '.join(r.paths)} {split_identifiers(body)}"
-    status = Status.VERIFIED if r.is_ground else Status.OBSERVED
+    status = Status.VERIFIED if r.is_memory_file else Status.OBSERVED
     return Passage(
         r.bank, "rule", r.id, "", "", body, context, r.trust, status, hash=content_id(body)
     )

@@ -107,7 +107,7 @@ class FactDraft:
             sum(1 for e in self.evidence if e.how is EvidenceKind.BREACHED),
             max((e.time for e in supporting), default=self.since), self.status,
             Validity(self.since, self.until, self.since),
-            tuple(dict.fromkeys(e.uri for e in self.evidence if e.testifies)),
+            tuple(dict.fromkeys(e.uri for e in self.evidence if e.supports_directly)),
             tuple(dict.fromkeys(e.uri for e in self.evidence if e.against)),
             tuple(dict.fromkeys(self.supersedes)), self.superseded_by, self.files,
         )  # fmt: skip

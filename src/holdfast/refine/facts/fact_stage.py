@@ -102,7 +102,7 @@ def _remembered_claims(writer: Writer, bank: str) -> list[Claim]:
     found: list[Claim] = []
     for memory in writer.all_remembered(bank):
         known = writer.curation_state(bank, "memory", memory.id)
-        if known is not None and known.gone:
+        if known is not None and known.is_hidden:
             continue
         if memory.by_agent and not (known and known.text):
             continue  # an agent's text is no rule until a person has corrected it

@@ -95,11 +95,11 @@ class _Edit(NamedTuple):
     ended: datetime
 
 
-def link_all_commits(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
+def link_all_commits(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Link the commits of every bank that has changed; returns how many commits are linked."""
     done = 0
     for bank in writer.banks_behind(NAME, VERSION):
-        tick()
+        on_progress()
         done += link_commits(writer, bank)
     return done
 
@@ -111,11 +111,11 @@ def link_commits(writer: Writer, bank: str) -> int:
         return 0
     with writer.transaction():
         changed = {change.session for change in changes}
-        there = next(writer.all_commits(bank), None) is not None
-        made = list(_CommitLinker(writer, bank, changed).links()) if there else []
-        writer.put_authorship(bank, made)
+        has_commits = next(writer.all_commits(bank), None) is not None
+        links = list(_CommitLinker(writer, bank, changed).links()) if has_commits else []
+        writer.put_authorship(bank, links)
         writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
-    return len({one.commit for one in made})
+    return len({one.commit for one in links})
 
 
 class _CommitLinker:
@@ -300,5 +300,5 @@ def _parse_time(time: str) -> datetime:
 
 def commit_session(reader: Reader, bank: str, commit: str) -> Session | None:
     """The session that made a commit, if it is known."""
-    made = reader.authorship(bank, commit)
-    return reader.session(bank, made[0].session) if made else None
+    links = reader.authorship(bank, commit)
+    return reader.session(bank, links[0].session) if links else None

@@ -19,7 +19,7 @@ from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, Thread, thre
 from holdfast.model.ids import content_id
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.git.threads import (
+from holdfast.refine.git.forge_threads import (
     closed_issues,
     curated_remark_passage,
     curated_thread_passage,
@@ -56,7 +56,7 @@ _INVISIBLE = re.compile(
 )
 
 # Called with the threads and remarks done so far, and how many there may be in all (0: unknown).
-Tick = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -103,9 +103,9 @@ def count_forge(writer: Writer, bank: str, forge: Forge) -> ForgeCount:
     for page in forge.threads(known.cursors.get(THREADS, "") if known else "", {}):
         pages += 1
         for draft in page.drafts:
-            word = "pull" if draft.is_pull else "issue"
+            kind = "pull" if draft.is_pull else "issue"
             id = thread_id(draft.number, slug)
-            there = writer.known_threads(bank, word, [id]).get(id)
+            there = writer.known_threads(bank, kind, [id]).get(id)
             changed = there != normal_time(draft.updated)
             pulls += changed and draft.is_pull
             issues += changed and not draft.is_pull
@@ -122,10 +122,10 @@ def read_forge(
     forge: Forge,
     patterns: Iterable[tuple[str, str]],
     now: Callable[[], str],
-    tick: Tick = lambda done, total: None,
+    on_progress: Progress = lambda done, total: None,
 ) -> ForgeReport:
     """Read what is new on a forge. A rate limit ends the run early, without an error."""
-    reader = _ForgeReader(writer, bank, forge, Redactor(patterns), now, tick)
+    reader = _ForgeReader(writer, bank, forge, Redactor(patterns), now, on_progress)
     try:
         reader.threads()
         for name in forge.lists:
@@ -147,14 +147,14 @@ class _ForgeReader:
         forge: Forge,
         redactor: Redactor,
         now: Callable[[], str],
-        tick: Tick,
+        on_progress: Progress,
     ) -> None:
         self._writer = writer
         self._bank = bank
         self._forge = forge
         self._redactor = redactor
         self._now = now
-        self._tick = tick
+        self._on_progress = on_progress
         self._slug = _slug(forge.repo)
         known = next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None)
         self._cursors = dict(known.cursors) if known else {}
@@ -170,7 +170,7 @@ class _ForgeReader:
             done = self._done
             for draft in page.drafts:
                 self._read_thread(draft)
-                self._tick(self._done, max(page.total, done + len(page.drafts)))
+                self._on_progress(self._done, max(page.total, done + len(page.drafts)))
             self._finish_page(THREADS, page)
 
     def remarks(self, name: str) -> None:
@@ -181,7 +181,7 @@ class _ForgeReader:
                     self._read_remark(draft)
                 self._done += len(page.drafts)
                 self._finish_page(name, page)
-            self._tick(self._done, max(page.total, self._done))
+            self._on_progress(self._done, max(page.total, self._done))
 
     def _finish_page(self, name: str, page: Page[Any]) -> None:
         """Move the cursor behind a page, so that the next run starts there."""
@@ -204,31 +204,31 @@ class _ForgeReader:
             )
 
     def _read_thread(self, draft: ThreadDraft) -> None:
-        word = "pull" if draft.is_pull else "issue"
+        kind = "pull" if draft.is_pull else "issue"
         id = thread_id(draft.number, self._slug)
         self._done += 1
-        words = ("words", f"{word}/{id}")
-        erased = ErasedNames(self._writer, self._bank, [(word, id), words])
-        if erased.has(word, id):
+        text_mark = ("words", f"{kind}/{id}")
+        erased = ErasedNames(self._writer, self._bank, [(kind, id), text_mark])
+        if erased.has(kind, id):
             self.report.erased += 1
             return
         updated = normal_time(draft.updated)
-        if self._writer.known_threads(self._bank, word, [id]).get(id) == updated:
+        if self._writer.known_threads(self._bank, kind, [id]).get(id) == updated:
             self.report.unchanged += 1
             return
         more = self._forge.pull(draft.number) if draft.is_pull else None
         thread = self._build_pull(draft, id, more or PullDraft()) if draft.is_pull else None
         record: Thread = thread or self._build_issue(draft, id)
-        if erased.has(*words):
+        if erased.has(*text_mark):
             record = self._keep_scrubbed_text(record)
-        before = self._writer.thread(self._bank, word, id)
+        before = self._writer.thread(self._bank, kind, id)
         with self._writer.transaction():
             if self._writer.put_thread(record, curated_thread_passage(self._writer, record)):
                 self.report.pulls += draft.is_pull
                 self.report.issues += not draft.is_pull
             if before is not None and before.title != record.title:
-                refresh_passages(self._writer, self._bank, word, id)
-            self._titles[uri(word, id)] = record.title
+                refresh_passages(self._writer, self._bank, kind, id)
+            self._titles[uri(kind, id)] = record.title
             for review in more.reviews if more else ():
                 self._read_remark(review)
             self._writer.put_logins(self._bank, self._logins(more) if more else ())
@@ -238,8 +238,8 @@ class _ForgeReader:
 
     def _keep_scrubbed_text(self, record: Thread) -> Thread:
         """The thread with the stored texts, which were scrubbed, in place of those of the forge."""
-        word = "pull" if isinstance(record, Pull) else "issue"
-        before = self._writer.thread(self._bank, word, record.id)
+        kind = "pull" if isinstance(record, Pull) else "issue"
+        before = self._writer.thread(self._bank, kind, record.id)
         if before is None:
             return record
         self.report.erased += 1
@@ -254,22 +254,49 @@ class _ForgeReader:
     def _build_issue(self, draft: ThreadDraft, id: str) -> Issue:
         d = draft
         return Issue(
-            self._bank, id, d.number, d.time, self._clean_name(d.author.login), self._clean_line(d.title),
-            self._clean_text(d.body), d.state, _safe_link(d.url), _trust(d.author), self._forge.repo,
-            normal_time(d.updated), d.closed, self._clean_names(d.labels, _MAX_LABELS), d.author.bot,
-        )  # fmt: skip
+            bank=self._bank,
+            id=id,
+            number=d.number,
+            time=d.time,
+            author=self._clean_name(d.author.login),
+            title=self._clean_line(d.title),
+            body=self._clean_text(d.body),
+            state=d.state,
+            url=_safe_link(d.url),
+            trust=_trust(d.author),
+            repo=self._forge.repo,
+            updated=normal_time(d.updated),
+            closed=d.closed,
+            labels=self._clean_names(d.labels, _MAX_LABELS),
+            bot=d.author.bot,
+        )
 
     def _build_pull(self, draft: ThreadDraft, id: str, more: PullDraft) -> Pull:
         d = draft
-        said = "\n".join((d.title, d.body[:_MAX_READ_CHARACTERS], *more.messages))
+        texts = "\n".join((d.title, d.body[:_MAX_READ_CHARACTERS], *more.messages))
         return Pull(
-            self._bank, id, d.number, d.time, self._clean_name(d.author.login), self._clean_line(d.title),
-            self._clean_text(d.body), more.state or d.state, _safe_link(d.url), _trust(d.author),
-            self._forge.repo, normal_time(d.updated), d.closed,
-            self._clean_names(d.labels, _MAX_LABELS), self._clean_names(more.files, _MAX_FILES),
-            tuple(filter(_is_sha, more.commits)), more.merge if _is_sha(more.merge) else "",
-            self._clean_name(more.base), self._clean_name(more.branch), closed_issues(said), d.author.bot,
-        )  # fmt: skip
+            bank=self._bank,
+            id=id,
+            number=d.number,
+            time=d.time,
+            author=self._clean_name(d.author.login),
+            title=self._clean_line(d.title),
+            body=self._clean_text(d.body),
+            state=more.state or d.state,
+            url=_safe_link(d.url),
+            trust=_trust(d.author),
+            repo=self._forge.repo,
+            updated=normal_time(d.updated),
+            closed=d.closed,
+            labels=self._clean_names(d.labels, _MAX_LABELS),
+            files=self._clean_names(more.files, _MAX_FILES),
+            commits=tuple(filter(_is_sha, more.commits)),
+            merge=more.merge if _is_sha(more.merge) else "",
+            base=self._clean_name(more.base),
+            branch=self._clean_name(more.branch),
+            fixes=closed_issues(texts),
+            bot=d.author.bot,
+        )
 
     def _read_remark(self, draft: RemarkDraft) -> None:
         d = draft
@@ -284,19 +311,30 @@ class _ForgeReader:
         if any(erased.has(*name) for name in named):
             self.report.erased += 1
             return
-        held = self._remark_ids.get(thread)
-        if held is None:
-            under = self._writer.all_remarks(self._bank, thread)
-            held = self._remark_ids[thread] = {remark.id for remark in under}
-        if id not in held and len(held) >= MAX_REMARKS:
+        ids = self._remark_ids.get(thread)
+        if ids is None:
+            stored = self._writer.all_remarks(self._bank, thread)
+            ids = self._remark_ids[thread] = {remark.id for remark in stored}
+        if id not in ids and len(ids) >= MAX_REMARKS:
             self.report.left_out += 1
             return
-        held.add(id)
+        ids.add(id)
         remark = Remark(
-            self._bank, id, thread, d.kind, d.time, self._clean_name(d.author.login), self._clean_text(d.text),
-            d.state if d.state.isidentifier() else "", self._clean_name(d.path), d.line, _safe_link(d.url),
-            _trust(d.author), normal_time(d.updated), d.author.bot,
-        )  # fmt: skip
+            bank=self._bank,
+            id=id,
+            thread=thread,
+            kind=d.kind,
+            time=d.time,
+            author=self._clean_name(d.author.login),
+            text=self._clean_text(d.text),
+            state=d.state if d.state.isidentifier() else "",
+            path=self._clean_name(d.path),
+            line=d.line,
+            url=_safe_link(d.url),
+            trust=_trust(d.author),
+            updated=normal_time(d.updated),
+            bot=d.author.bot,
+        )
         if thread not in self._titles:
             self._titles[thread] = thread_title(self._writer, remark)
         passage = curated_remark_passage(self._writer, remark, self._titles[thread])

@@ -19,7 +19,7 @@ from holdfast.model.corrections import corrected_commit
 from holdfast.model.query import Passage
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
-from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.core.passages import commit_passage
 from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.refine.ingest.turns import PrivacyRules
@@ -37,15 +37,19 @@ from holdfast.sources.git.refs import (
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.protocol.git_history import Patch, Repository, Tag
 
+# Commits that are redacted and stored together. More saves transactions, takes memory, and repeats
+# more after a crash.
 COMMIT_BATCH = 200
 _REVERTS = re.compile(r"\bThis reverts (?:commit|merge) ([0-9a-f]{7,64})", re.IGNORECASE)
 _SYMBOL = re.compile(r"[A-Za-z_][\w.]{2,60}")
+# Names of functions and classes in the context of a commit.
 _MAX_SYMBOLS = 40
 _KEYWORDS = frozenset(
     "async await class const def default enum export fn for func function impl import interface "
     "let module namespace new pub public private protected return static struct trait type var "
     "void int str bool self this None null true false string".split()
 )
+# How many reverts of reverts are followed; also ends a cycle.
 _MAX_REVERT_DEPTH = 8
 
 
@@ -69,16 +73,16 @@ class HistoryOptions(NamedTuple):
 
 
 # Called with the commits read so far and how many there are in total.
-Tick = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 
 def read_history(
     writer: Writer,
     banks: BankMaker,
     path: Path,
-    how: HistoryOptions,
+    options: HistoryOptions,
     now: Callable[[], str],
-    tick: Tick = lambda done, total: None,
+    on_progress: Progress = lambda done, total: None,
 ) -> HistoryReport:
     """Read what is new in the repository at a path."""
     folder = path.resolve()
@@ -88,31 +92,35 @@ def read_history(
             "See exclude.projects in config.toml.",
         )
     git = Git(folder)
-    place = git.query("rev-parse", "--path-format=absolute", "--git-common-dir").strip()
-    if not place:
+    git_dir = git.query("rev-parse", "--path-format=absolute", "--git-common-dir").strip()
+    if not git_dir:
         with git.stream("rev-parse", "--git-dir"):
             pass  # raises an error that says what is wrong
     with writer.transaction():
         bank = (
-            banks.ensure_named(writer, how.bank) if how.bank else banks.ensure(writer, str(folder))
+            banks.ensure_named(writer, options.bank)
+            if options.bank
+            else banks.ensure(writer, str(folder))
         )
     tips = read_tips(git)
-    before = next((r.tips for r in writer.repositories(bank) if r.path == place), ())
+    before = next((r.tips for r in writer.repositories(bank) if r.path == git_dir), ())
     known = existing_commits(git, before)
     total = count_commits(git, tips)
-    new = _read_commits(writer, git, bank, tips, known, how, lambda done: tick(done, total))
-    lost = unmerged_commits(git, tips, known)
+    new = _read_commits(
+        writer, git, bank, tips, known, options, lambda done: on_progress(done, total)
+    )
+    unmerged = unmerged_commits(git, tips, known)
     tags = [Tag(*tag) for tag in read_tags(git)]
     names = [*(tag.name for tag in tags), *(name for name, _ in tips.names)]
     erased = ErasedNames(writer, bank, [("tag", name) for name in names])
     tags = [tag for tag in tags if not erased.has("tag", tag.name)]
     branches = [pair for pair in tips.names if not erased.has("tag", pair[0])]
     with writer.transaction():
-        read = Repository(bank, place, tips.head, tips.all, now(), str(folder), how.with_diff)
-        writer.put_repository(read, tags, lost)
+        read = Repository(bank, git_dir, tips.head, tips.all, now(), str(folder), options.with_diff)
+        writer.put_repository(read, tags, unmerged)
         writer.put_branches(bank, branches)
     named = writer.bank(bank)
-    return HistoryReport(named.name if named else bank, total, new, len(lost))
+    return HistoryReport(named.name if named else bank, total, new, len(unmerged))
 
 
 def _read_commits(
@@ -121,25 +129,25 @@ def _read_commits(
     bank: str,
     tips: Tips,
     known: Sequence[str],
-    how: HistoryOptions,
-    tick: Callable[[int], None],
+    options: HistoryOptions,
+    on_batch: Callable[[int], None],
 ) -> int:
     """Store the commits that are reachable from `tips` and not from `known`; returns how many were
     new."""
     if not tips.all:
         return 0
-    redactor = Redactor(how.rules.patterns)
+    redactor = Redactor(options.rules.patterns)
     seen = new = 0
     for batch in _batches(read_log(git, bank, tips.all, known)):
         seen += len(batch)
-        there = writer.known_commits(bank, [commit.id for commit in batch])
-        fresh = [commit for commit in batch if commit.id not in there]
+        stored = writer.known_commits(bank, [commit.id for commit in batch])
+        fresh = [commit for commit in batch if commit.id not in stored]
         patches = {
-            p.commit: p for p in _redacted_patches(git, bank, fresh, how.with_diff, redactor)
+            p.commit: p for p in _redacted_patches(git, bank, fresh, options.with_diff, redactor)
         }
         cleaned = [_redact_commit(commit, patches.get(commit.id), redactor) for commit in fresh]
         new += _store_commits(writer, bank, cleaned, patches)
-        tick(seen)
+        on_batch(seen)
     return new
 
 
@@ -186,17 +194,17 @@ def _store_commits(
     with writer.transaction():
         erased = ErasedNames(writer, bank, [("commit", commit.id) for commit in commits])
         kept = [commit for commit in commits if not erased.has("commit", commit.id)]
-        taken_back: list[str] = []
+        reverted_ids: list[str] = []
         for commit in kept:
             if reverted := _REVERTS.findall(commit.body):
                 writer.put_reverts(bank, commit.id, reverted)
-                taken_back += reverted
+                reverted_ids += reverted
         writer.put_patches(patches[c.id] for c in kept if c.id in patches)
         added = writer.put_commits(
             [(commit, curated_commit_passage(writer, commit)) for commit in kept]
         )
         writer.index_touches(bank, [commit.id for commit in kept])
-        for name in taken_back:
+        for name in reverted_ids:
             _refresh_reverted(writer, bank, name)
     return added
 
@@ -221,11 +229,11 @@ def is_reverted(reader: Reader, bank: str, commit: str, depth: int = _MAX_REVERT
 def curated_commit_passage(reader: Reader, commit: Commit) -> Passage | None:
     """The passage of a commit with people's corrections; None if it is forgotten."""
     known = reader.curation_state(commit.bank, "commit", commit.id)
-    if known is not None and known.gone:
+    if known is not None and known.is_hidden:
         return None
-    said = corrected_commit(commit, known.text) if known is not None and known.text else commit
+    corrected = corrected_commit(commit, known.text) if known is not None and known.text else commit
     patch = reader.patch(commit.bank, commit.id)
-    passage = commit_passage(said, touched_symbols(patch.diff) if patch else "")
+    passage = commit_passage(corrected, touched_symbols(patch.diff) if patch else "")
     if is_reverted(reader, commit.bank, commit.id):
         return passage._replace(status=Status.RETRACTED)
     return passage
@@ -236,6 +244,6 @@ def touched_symbols(diff: str) -> str:
     names: dict[str, None] = {}
     for line in diff.splitlines():
         if line.startswith("@@ "):
-            place = line.split(" ", 2)[2:]
-            names |= dict.fromkeys(_SYMBOL.findall(" ".join(place)))
+            header = line.split(" ", 2)[2:]
+            names |= dict.fromkeys(_SYMBOL.findall(" ".join(header)))
     return " ".join([name for name in names if name not in _KEYWORDS][:_MAX_SYMBOLS])

@@ -168,7 +168,7 @@ def _record_activity(done: DrainReport, raw: RawEvent, line: Record, payload: Pa
 def _store_batch(
     batch: _Batch,
     places: Places,
-    keep: Callable[[Sequence[InjectionNote]], bool],
+    store_notes: Callable[[Sequence[InjectionNote]], bool],
     done: DrainReport,
 ) -> None:
     for session, lines in batch.lines.items():
@@ -178,7 +178,7 @@ def _store_batch(
             done.problems.append(f"{places.journal(session)}: {error.strerror or error}")
             continue
         _remove_events(raw for raw, _ in lines)
-    if batch.notes and keep([note for _, note in batch.notes]):
+    if batch.notes and store_notes([note for _, note in batch.notes]):
         done.injected += len(batch.notes)
         _remove_events(raw for raw, _ in batch.notes)
     elif batch.notes:

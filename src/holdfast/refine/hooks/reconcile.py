@@ -15,7 +15,7 @@ from typing import NamedTuple
 from holdfast.capture import journal
 from holdfast.capture.places import Places
 from holdfast.model.ledger import Source, SourceState
-from holdfast.refine.core.bank_making import BankMaker
+from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.ingest.ingest import IngestReport, ingest
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.refine.ingest.turns import PrivacyRules

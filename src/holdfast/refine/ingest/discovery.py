@@ -32,28 +32,28 @@ _HEAD_BYTES = 64 * 1024
 _EXTENSIONS = (".jsonl", ".json", ".db", ".vscdb")
 
 
-def agent_locations(settings: Settings) -> UserEnvironment:
+def user_environment(settings: Settings) -> UserEnvironment:
     """The folders and variables that agents of this user are found by."""
     env = {**settings.folders, "CLAUDE_CONFIG_DIR": str(settings.claude_dir)}
     return UserEnvironment(settings.user_home or settings.claude_dir.parent, env, sys.platform)
 
 
-def default_folders(where: UserEnvironment) -> list[tuple[Path, Agent]]:
+def default_folders(environment: UserEnvironment) -> list[tuple[Path, Agent]]:
     """The existing folders in which agents keep their sessions, each with its agent."""
     return [
         (folder, agent)
         for agent in agents().values()
-        for folder in agent.folders(where)
+        for folder in agent.folders(environment)
         if folder.exists()
     ]
 
 
 def find_all_transcripts(
-    where: UserEnvironment, problems: list[str], agent: str = ""
+    environment: UserEnvironment, problems: list[str], agent: str = ""
 ) -> Iterator[tuple[Path, str]]:
     """Every transcript in the agents' own folders with its agent's name; only those of `agent` if
     one is given. Folders that cannot be read are added to `problems`."""
-    for folder, known in default_folders(where):
+    for folder, known in default_folders(environment):
         if agent in ("", known.name):
             yield from ((path, known.name) for path in known.find(folder, problems))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from holdfast.capture.places import Places
 from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
-from holdfast.refine.core.bank_making import UNSORTED_BANK, BankMaker
+from holdfast.refine.core.bank_creation import UNSORTED_BANK, BankMaker
 from holdfast.refine.core.banks import find_bank_by_name
 from holdfast.refine.ingest.pending import next_line_start
 from holdfast.sources.byte_source import Openable

@@ -151,7 +151,7 @@ def _combine(bank: str, met: Sequence[SessionOccurrence]) -> Memory:
 def _current_passage(writer: Writer, memory: Memory, first: SessionOccurrence) -> Passage | None:
     """The passage that makes a memory searchable, in its corrected words; None if it is hidden."""
     known = writer.curation_state(memory.bank, "memory", memory.id)
-    if known is not None and known.gone:
+    if known is not None and known.is_hidden:
         return None
     if known is not None and known.text:
         memory = replace(corrected_memory(memory, known.text), status=Status.VERIFIED)

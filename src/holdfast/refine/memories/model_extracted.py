@@ -23,7 +23,7 @@ from holdfast.refine.memories.retention_rules import (
     make_occurrence,
 )
 from holdfast.refine.model_output.evidence import FACT_SHARE, SUMMARY_SHARE, Evidence, clean_text
-from holdfast.refine.sessions.summaries import exchange_hash
+from holdfast.refine.sessions.model_summaries import exchange_hash
 from holdfast.store.protocol.model_calls import ModelSummaries
 
 # Length of the lists of places and names in one memory.

@@ -70,7 +70,7 @@ def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
         known = writer.curation_state(bank, "commit", commit.id)
         if known is None:
             yield commit
-        elif not known.gone:
+        elif not known.is_hidden:
             yield corrected_commit(commit, known.text) if known.text else commit
 
 
@@ -80,5 +80,5 @@ def _memories(writer: Writer, bank: str) -> Iterator[Memory]:
         known = writer.curation_state(bank, "memory", memory.id)
         if memory.by_agent and not (known and known.text):
             continue
-        if known is None or not known.gone:
+        if known is None or not known.is_hidden:
             yield corrected_memory(memory, known.text) if known and known.text else memory

@@ -14,9 +14,9 @@ from typing import Protocol
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.refine.core.passages import TurnPassageBuilder
 from holdfast.refine.core.rules_version import RULES_VERSION
+from holdfast.refine.sessions.curation_overlay import CurationOverlay, SessionReader
 from holdfast.refine.sessions.digests import build_digest
 from holdfast.refine.sessions.exchanges import ExchangeGrouper
-from holdfast.refine.sessions.overlay import CurationOverlay, SessionReader
 from holdfast.store.protocol import Derived, StaleSession, Writer
 from holdfast.store.protocol.curation import HiddenTurn
 

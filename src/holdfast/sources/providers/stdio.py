@@ -125,7 +125,7 @@ class StdioTransport:
         return ProviderError("its program ended without an answer")
 
     def close(self, kindly: bool = True) -> None:
-        """End the program: with `kindly` it has a moment to end by itself; then the guard ends it."""
+        """End the program: with `kindly` it may end by itself first; then the guard ends it."""
         with suppress(OSError):
             self._in.close()
         if kindly:

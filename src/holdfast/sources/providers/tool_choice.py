@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from holdfast.sources.json_fields import mapping
+from holdfast.sources.json_fields import items, mapping
 from holdfast.sources.providers.client import Tool
 
 # Tools that one question is sent to. Each more costs another request.

@@ -70,10 +70,10 @@ class DerivedWriter(
         self, bank: str, session: str, item: Exchange | Digest | Claim | HiddenTurn | SupersededText
     ) -> None:
         if isinstance(item, Exchange):
-            self._put("exchange", rows.EXCHANGE, rows.exchange_row(item))
-            labels.put(self._run, item)
+            self._run(upsert("exchange", rows.EXCHANGE, "bank, id"), *rows.exchange_row(item))
+            labels.put(self._connection, item)
         elif isinstance(item, Digest):
-            self._put("digest", rows.DIGEST, rows.digest_row(item))
+            self._run(upsert("digest", rows.DIGEST, "bank, id"), *rows.digest_row(item))
         elif isinstance(item, Claim):
             self.put_claim(item)
         elif isinstance(item, HiddenTurn):
@@ -86,11 +86,6 @@ class DerivedWriter(
                 item.kind,
                 item.id,
             )
-
-    def _put(self, table: str, columns: str, row: rows.Row) -> None:
-        self._run(
-            f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({rows.marks(columns)})", *row
-        )
 
     def _clear_derived(self, bank: str, session: str, first: int) -> None:
         self._clear_retained(bank, session, first)
@@ -140,7 +135,10 @@ class DerivedWriter(
         self._run("DELETE FROM record_labels WHERE kind = 'fact'")
         self.drop_graph()
         self._drop_retained()
-        self._run("INSERT OR REPLACE INTO stale_session SELECT bank, id, 0 FROM session")
+        self._run(
+            "INSERT INTO stale_session SELECT bank, id, 0 FROM session WHERE true "
+            "ON CONFLICT (bank, session) DO UPDATE SET first_seq = 0"
+        )
         self._run("DELETE FROM vector_count")
         self._run(
             "INSERT INTO vector_count SELECT bank, model, count(*) FROM vector GROUP BY bank, model"

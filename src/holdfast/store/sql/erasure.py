@@ -257,11 +257,11 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
 
     def block_marks(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO erasure_mark VALUES (?, ?)", [(bank, m) for m in marks]
+            insert_missing("erasure_mark", "bank, mark"), [(bank, m) for m in marks]
         )
         self._run_many(
-            "INSERT OR IGNORE INTO hidden_record SELECT bank, 'raw', id, session FROM turn "
-            "WHERE bank = ? AND id = ?",
+            "INSERT INTO hidden_record SELECT bank, 'raw', id, session FROM turn "
+            "WHERE bank = ? AND id = ? ON CONFLICT DO NOTHING",
             [(bank, turn) for turn in turns],
         )
 

@@ -21,7 +21,6 @@ from holdfast.model.team import Commit
 from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.runner import marks_for
 
-Ask = Callable[..., list[tuple[Any, ...]]]
 Sifted = Exchange | Commit
 Labelled = Sifted | Concept | Memory | Fact | Pull
 _Condition = tuple[str, tuple[str, ...]]
@@ -30,38 +29,37 @@ _RECORDS = {
     "exchange": (rows.EXCHANGE, rows.exchange_of),
     "commit": (rows.COMMIT, rows.commit_of),
 }
-_SORT, _TEXT = "json_extract(value, '$[0]')", "json_extract(value, '$[1]')"
+_KIND, _TEXT = "json_extract(value, '$[0]')", "json_extract(value, '$[1]')"
 # Before and after every time; what has none lies before both.
 _FIRST, _LAST = " ", "~"
 
 
-def put(run: Callable[..., Any], record: Labelled) -> None:
+def put(connection: Connection, record: Labelled) -> None:
     """Give a record its labels, in the place of those it had."""
+    items, join = connection.dialect.json_items, connection.dialect.ordered_join
     kind, time = _bearer(record)
     name = (record.bank, kind, record.id)
-    run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", *name)
+    connection.run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", name)
     labels = json.dumps(list(dict.fromkeys(_labels(record))))
-    run(
-        "INSERT OR IGNORE INTO label (bank, kind, text, file_name) "
-        f"SELECT ?, {_SORT}, {_TEXT}, json_extract(value, '$[2]') FROM json_each(?)",
-        record.bank,
-        labels,
+    connection.run(
+        f"INSERT INTO label (bank, kind, text, file_name) SELECT CAST(? AS text), {_KIND}, {_TEXT}, "
+        f"json_extract(value, '$[2]') FROM {items}(?) WHERE true ON CONFLICT DO NOTHING",
+        (record.bank, labels),
     )
-    ids = run(
-        "SELECT label.id FROM json_each(?) CROSS JOIN label "
-        f"ON label.bank = ? AND label.kind = {_SORT} AND label.text = {_TEXT}",
-        labels,
-        record.bank,
+    ids = connection.all(
+        f"SELECT label.id FROM {items}(?) {join} label "
+        f"ON label.bank = ? AND label.kind = {_KIND} AND label.text = {_TEXT}",
+        (labels, record.bank),
     )
     numbers = json.dumps([id for (id,) in ids])
-    run(
-        "INSERT INTO labelled_record SELECT CAST(value AS INTEGER), ?, ?, ? FROM json_each(?)",
-        time,
-        kind,
-        record.id,
-        numbers,
+    connection.run(
+        "INSERT INTO labelled_record SELECT CAST(value AS bigint), CAST(? AS text), "
+        f"CAST(? AS text), CAST(? AS text) FROM {items}(?)",
+        (time, kind, record.id, numbers),
     )
-    run("INSERT INTO record_labels VALUES (?, ?, ?, ?, ?)", *name, time, numbers)
+    connection.run(
+        insert("record_labels", "bank, kind, id, time, labels"), (*name, time, numbers)
+    )
 
 
 def _bearer(record: Labelled) -> tuple[str, str]:
@@ -123,13 +121,15 @@ def _path(file: str) -> str:
     return file.replace("\\", "/").removeprefix("./")
 
 
-def sift(ask: Ask, banks: Sequence[str], filter: RecordFilter, limit: int) -> list[Sifted]:
+def sift(connection: Connection, banks: Sequence[str], filter: RecordFilter, limit: int) -> list[Sifted]:
     """The records that pass a filter, the latest first."""
     found: list[Sifted] = []
     for bank in banks:
-        for kind, id in bearers(ask, bank, filter, limit, tuple(_RECORDS)):
+        for kind, id in bearers(connection, bank, filter, limit, tuple(_RECORDS)):
             columns, make = _RECORDS[kind]
-            there = ask(f'SELECT {columns} FROM "{kind}" WHERE bank = ? AND id = ?', bank, id)
+            there = connection.all(
+                f'SELECT {columns} FROM "{kind}" WHERE bank = ? AND id = ?', (bank, id)
+            )
             found += [make(row) for row in there]
     found.sort(key=lambda record: (_bearer(record)[0], record.id, record.bank))
     found.sort(key=lambda record: _bearer(record)[1], reverse=True)
@@ -165,34 +165,38 @@ def _named(path: str) -> _Condition:
 
 
 def bearers(
-    ask: Ask, bank: str, filter: RecordFilter, limit: int, kinds: Sequence[str]
+    connection: Connection, bank: str, filter: RecordFilter, limit: int, kinds: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Kind and id of the latest records, those of a filter's rarest label first looked at."""
+    items, join = connection.dialect.json_items, connection.dialect.ordered_join
     conditions = _conditions(filter)
     labels = [
-        [id for (id,) in ask(f"SELECT id FROM label WHERE bank = ? AND {sql}", bank, *values)]
+        [
+            id
+            for (id,) in connection.all(
+                f"SELECT id FROM label WHERE bank = ? AND {sql}", (bank, *values)
+            )
+        ]
         for sql, values in conditions
     ]
     fewest = min(range(len(labels)), key=lambda n: len(labels[n]))
     others = [condition for n, condition in enumerate(conditions) if n != fewest]
     checks = "".join(
-        " AND EXISTS (SELECT 1 FROM record_labels CROSS JOIN json_each(record_labels.labels) AS "
-        "had "
-        "CROSS JOIN label ON label.id = CAST(had.value AS INTEGER) WHERE record_labels.bank = ? "
-        "AND record_labels.kind = labelled_record.kind AND record_labels.id = "
-        f"labelled_record.id AND {sql})"
+        f" AND EXISTS (SELECT 1 FROM record_labels AS r CROSS JOIN {items}(r.labels) AS had "
+        f"{join} label ON label.id = CAST(had.value AS bigint) WHERE r.bank = ? "
+        f"AND r.kind = labelled_record.kind AND r.id = labelled_record.id AND {sql})"
         for sql, _ in others
     )
     values = [value for _, given in others for value in (bank, *given)]
     latest: list[tuple[str, str, str]] = []
     since = filter.since or (_FIRST if filter.until else "")
     for label in labels[fewest] if all(labels) else ():
-        found = ask(
+        found = connection.all(
             "SELECT time, kind, id FROM labelled_record "
             "WHERE label = ? AND time >= ? AND time < ? "
             f"AND kind IN ({marks_for(kinds)}){checks} "
             "ORDER BY time DESC, kind, id LIMIT ?",
-            *(label, since, filter.until or _LAST, *kinds, *values, limit),
+            (label, since, filter.until or _LAST, *kinds, *values, limit),
         )
         latest = _latest({*latest, *found})[:limit] if found else latest
         # A folder has thousands of labels; most have nothing later than what is found already.

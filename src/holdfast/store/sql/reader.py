@@ -75,8 +75,7 @@ class SqlReader(
         for alias, bank in self._all("SELECT alias, bank FROM bank_alias ORDER BY alias"):
             aliases.setdefault(bank, []).append(alias)
         found = self._all(
-            "SELECT id, name, created, background, skepticism, literalism, empathy, retention "
-            "FROM bank ORDER BY name, id"
+            f"SELECT {rows.BANK} FROM bank ORDER BY name, id"
         )
         return [rows.bank_of(row, aliases.get(row[0], ())) for row in found]
 
@@ -161,7 +160,7 @@ class SqlReader(
             for table in tables
             if (row := self._one(f"SELECT count(*) FROM {table} WHERE {where}", *values))
         ]
-        amounts = "coalesce(sum(offset), 0), coalesce(sum(l1_bytes), 0)"
+        amounts = "coalesce(sum(\"offset\"), 0), coalesce(sum(l1_bytes), 0)"
         sizes = self._one(f"SELECT {amounts} FROM source WHERE {where}", *values)
         return Counts(*numbers[:5], *(sizes or (0, 0)), *numbers[5:])
 
@@ -196,15 +195,14 @@ class SqlReader(
         corrected = {
             c.id: c.text for c in self.curation_states_in_session(bank, session) if c.kind == "turn"
         }
-        with translated(self._path):
-            for row in self._connection.execute(
-                f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
-                "ORDER BY seq",
-                (bank, session, first),
-            ):
-                turn = rows.turn_of(row)
-                text = corrected.get(turn.id)
-                yield corrected_turn(turn, text) if text else turn
+        for row in self._stream(
+            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
+            "ORDER BY seq",
+            *(bank, session, first),
+        ):
+            turn = rows.turn_of(row)
+            text = corrected.get(turn.id)
+            yield corrected_turn(turn, text) if text else turn
 
     def turn_before(self, source: int, line: int) -> Turn | None:
         row = self._one(
@@ -353,15 +351,15 @@ class SqlReader(
         before: int,
         after: int,
     ) -> list[Passage]:
-        return timeline.around(self._all, self._bank_ids(bank), moment, kinds, before, after)
+        return timeline.around(self._connection, self._bank_ids(bank), moment, kinds, before, after)
 
     def count_undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
-        return timeline.undated(self._all, self._bank_ids(bank), kinds, most)
+        return timeline.undated(self._connection, self._bank_ids(bank), kinds, most)
 
     def filter_records(
         self, bank: str | None, filter: RecordFilter, limit: int = 20
     ) -> list[Exchange | Commit]:
-        found = labels.sift(self._all, self._bank_ids(bank), filter, limit)
+        found = labels.sift(self._connection, self._bank_ids(bank), filter, limit)
         return [x if isinstance(x, Exchange) else self._commit_in_words(x) for x in found]
 
     def _commit_in_words(self, commit: Commit) -> Commit:
@@ -386,7 +384,7 @@ def _span(since: str, until: str) -> tuple[str, tuple[str, ...]]:
     """The condition that keeps to a stretch of time, and its values."""
     parts = [("time >= ?", since)] * bool(since) + [("time < ?", until)] * bool(until)
     if not parts:
-        return "1", ()
+        return "true", ()
     return " AND ".join(["time <> ''", *(p for p, _ in parts)]), tuple(v for _, v in parts)
 
 

@@ -9,18 +9,17 @@ from typing import Any
 from holdfast.model.query import Passage, TimelinePosition
 from holdfast.store.sql.rows import records
 
-Ask = Callable[..., list[tuple[Any, ...]]]
 # `time > ''` stands on one side only: of two lower bounds SQLite may use the wrong one, and
 # then it reads the whole bank.
 _EARLIER = ("time > '' AND (time, kind, id, bank) < (?, ?, ?, ?)", "DESC")
 # What was retained of a session lies where its exchanges lie; by itself it would only repeat them.
 # The limit keeps SQLite from looking through all of that for the little that is of no session.
-_KEPT = "(SELECT * FROM passage WHERE bank = ? AND session = '' AND kind = ? LIMIT -1)"
+_KEPT = "(SELECT * FROM passage WHERE bank = ? AND session = '' AND kind = ?{no_merge}) AS kept"
 _LATER = ("(time, kind, id, bank) > (?, ?, ?, ?)", "ASC")
 
 
 def around(
-    ask: Ask,
+    connection: Connection,
     banks: Sequence[str],
     moment: TimelinePosition,
     kinds: Sequence[str],
@@ -31,8 +30,8 @@ def around(
     # A blank lies after no time and before every time.
     moment = max(moment, TimelinePosition(" "))
     pairs = [(bank, kind) for bank in banks for kind in dict.fromkeys(kinds)]
-    earlier = [p for pair in pairs for p in _beside(ask, *pair, moment, before, _EARLIER)]
-    later = [p for pair in pairs for p in _beside(ask, *pair, moment, after, _LATER)]
+    earlier = [p for pair in pairs for p in _beside(connection, *pair, moment, before, _EARLIER)]
+    later = [p for pair in pairs for p in _beside(connection, *pair, moment, after, _LATER)]
     earlier.sort(key=_order)
     later.sort(key=_order)
     return earlier[max(0, len(earlier) - before) :] + later[:after]
@@ -43,32 +42,31 @@ def _order(passage: Passage) -> TimelinePosition:
 
 
 def _beside(
-    ask: Ask, bank: str, kind: str, moment: TimelinePosition, limit: int, side: tuple[str, str]
+    connection: Connection, bank: str, kind: str, moment: TimelinePosition, limit: int, side: tuple[str, str]
 ) -> list[Passage]:
     if limit < 1:
         return []
     beside, direction = side
-    own = kind == "memory"
-    found = ask(
-        f"SELECT {records.PASSAGE} FROM {_KEPT if own else 'passage'} "
-        f"WHERE {'1' if own else 'bank = ? AND kind = ?'} AND {beside} "
+    table, where = "passage", "bank = ? AND kind = ?"
+    if kind == "memory":
+        table, where = _KEPT.format(no_merge=connection.dialect.no_merge), "true"
+    found = connection.all(
+        f"SELECT {records.PASSAGE} FROM {table} WHERE {where} AND {beside} "
         f"ORDER BY time {direction}, id {direction} LIMIT ?",
-        *(bank, kind, *moment, limit),
+        (bank, kind, *moment, limit),
     )
     return [records.passage_of(row) for row in found]
 
 
-def undated(ask: Ask, banks: Sequence[str], kinds: Sequence[str], most: int) -> int:
+def undated(connection: Connection, banks: Sequence[str], kinds: Sequence[str], most: int) -> int:
     """How many passages have no time, counted up to `most`."""
     counted = 0
     for bank in banks:
         for kind in dict.fromkeys(kinds):
-            ((count,),) = ask(
+            ((count,),) = connection.all(
                 "SELECT count(*) FROM (SELECT 1 FROM passage WHERE bank = ? AND kind = ? "
                 "AND time = '' AND (kind <> 'memory' OR session = '') LIMIT ?)",
-                bank,
-                kind,
-                most - counted,
+                (bank, kind, most - counted),
             )
             counted += count
     return counted

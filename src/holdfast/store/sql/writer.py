@@ -43,7 +43,7 @@ class SqlWriter(
     def add_bank(self, bank: Bank) -> None:
         d = bank.disposition
         self._run(
-            "INSERT OR IGNORE INTO bank VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            insert_missing("bank", rows.BANK),
             bank.id,
             bank.name,
             bank.created,
@@ -57,14 +57,14 @@ class SqlWriter(
             self.add_alias(bank.id, alias)
 
     def add_alias(self, bank: str, alias: str) -> None:
-        self._run("INSERT OR IGNORE INTO bank_alias (alias, bank) VALUES (?, ?)", alias, bank)
+        self._run(insert_missing("bank_alias", "alias, bank"), alias, bank)
 
     def add_source(self, path: str, agent: str, bank: str) -> Source:
         known = self.source_at(path)
         if known is not None:
             return known
         self._run(
-            "INSERT OR IGNORE INTO source (path, agent, bank) VALUES (?, ?, ?)", path, agent, bank
+            insert_missing("source", "path, agent, bank"), path, agent, bank
         )
         added = self.source_at(path)
         assert added is not None
@@ -94,8 +94,9 @@ class SqlWriter(
         """Move what a source gave to a session; what other sources gave it stays."""
         columns = rows.SESSION.removeprefix("bank, ")
         self._run(
-            f"INSERT OR IGNORE INTO session (bank, {columns}) "
-            f"SELECT ?, {columns} FROM session WHERE bank = ? AND id = ?",
+            f"INSERT INTO session (bank, {columns}) "
+            f"SELECT CAST(? AS text), {columns} FROM session WHERE bank = ? AND id = ? "
+            "ON CONFLICT DO NOTHING",
             bank,
             old,
             session,
@@ -153,11 +154,12 @@ class SqlWriter(
         for table in ("ledger", "failed_line", "redaction"):
             self._run(f"DELETE FROM {table} WHERE source = ?", id)
         self._run(
-            "UPDATE source SET offset = 0, lines = 0, prefix = '', stamp = '', l1_bytes = 0, "
+            'UPDATE source SET "offset" = 0, lines = 0, '
+            "prefix = '', stamp = '', l1_bytes = 0, "
             "rewrites = rewrites + 1 WHERE id = ?",
             id,
         )
-        self._run("UPDATE turn SET line = 0, offset = 0 WHERE source = ?", id)
+        self._run('UPDATE turn SET line = 0, "offset" = 0 WHERE source = ?', id)
 
     def set_source_state(self, id: int, state: str, problem: str) -> None:
         self._run("UPDATE source SET state = ?, problem = ? WHERE id = ?", state, problem, id)
@@ -165,9 +167,10 @@ class SqlWriter(
     def advance_source(self, change: SourceChange) -> bool:
         c = change
         moved = self._run(
-            "UPDATE source SET offset = ?, prefix = ?, stamp = ?, lines = lines + ?, "
+            'UPDATE source SET "offset" = ?, '
+            "prefix = ?, stamp = ?, lines = lines + ?, "
             "l1_bytes = l1_bytes + ?, read_at = ?, state = 'live', problem = '' "
-            "WHERE id = ? AND offset = ?",
+            'WHERE id = ? AND "offset" = ?',
             c.offset,
             c.prefix,
             c.stamp,
@@ -177,7 +180,7 @@ class SqlWriter(
             c.source,
             c.seen_offset,
         )
-        if moved.rowcount == 0:
+        if moved == 0:
             return False
         counts = [
             (LineOutcome.CAPTURED.value, "", c.captured),
@@ -196,8 +199,7 @@ class SqlWriter(
             [(c.source, kind, n) for kind, n in c.redacted.items()],
         )
         self._run_many(
-            f"INSERT OR REPLACE INTO failed_line ({rows.FAILURE}) VALUES "
-            f"({rows.marks(rows.FAILURE)})",
+            upsert("failed_line", rows.FAILURE, "source, line"),
             [(f.source, f.line, f.offset, f.reason, f.excerpt, f.reader) for f in c.failed],
         )
         return True
@@ -218,7 +220,8 @@ class SqlWriter(
             "started = CASE WHEN session.started = '' OR (excluded.started <> '' "
             "AND excluded.started < session.started) THEN excluded.started "
             "ELSE session.started END, "
-            "ended = max(session.ended, excluded.ended)",
+            "ended = CASE WHEN excluded.ended > session.ended THEN excluded.ended "
+            "ELSE session.ended END",
             *rows.session_row(session),
         )
         self._mark_stale([(session.bank, session.id, _END)])
@@ -227,7 +230,8 @@ class SqlWriter(
         known: dict[str, Origin] = {}
         for some in portions(ids):
             found = self._all(
-                "SELECT id, source, line, offset, ref FROM turn WHERE bank = ? AND id IN "
+                'SELECT id, source, line, "offset", ref FROM turn '
+                "WHERE bank = ? AND id IN "
                 f"({marks_for(some)})",
                 bank,
                 *some,
@@ -259,7 +263,7 @@ class SqlWriter(
 
     def put_turns(self, turns: Iterable[Turn]) -> None:
         turns = list(turns)
-        changeable = "lines result ok duration_ms trust source line offset ref".split()
+        changeable = 'lines result ok duration_ms trust source line "offset" ref'.split()
         self._run_many(
             f"INSERT INTO turn ({rows.TURN}) VALUES ({rows.marks(rows.TURN)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
@@ -274,8 +278,9 @@ class SqlWriter(
             first[bank, session] = min(seq, first.get((bank, session), seq))
         self._run_many(
             "INSERT INTO stale_session VALUES (?, ?, ?) "
-            "ON CONFLICT (bank, session) DO UPDATE SET first_seq = min(stale_session.first_seq, "
-            "excluded.first_seq)",
+            "ON CONFLICT (bank, session) DO UPDATE SET first_seq = CASE WHEN "
+            "excluded.first_seq < stale_session.first_seq THEN excluded.first_seq "
+            "ELSE stale_session.first_seq END",
             [(*name, seq) for name, seq in first.items()],
         )
 
@@ -283,11 +288,10 @@ class SqlWriter(
         banks: list[str] = []
         for commit, passage in commits:
             added = self._run(
-                f'INSERT OR IGNORE INTO "commit" ({rows.COMMIT}) '
-                f"VALUES ({rows.marks(rows.COMMIT)})",
+                insert_missing("commit", rows.COMMIT),
                 *rows.commit_row(commit),
             )
-            if added.rowcount:
+            if added:
                 banks.append(commit.bank)
                 self.put_passage(commit, passage)
         for bank in dict.fromkeys(banks):

@@ -77,7 +77,7 @@ def print_anchor(screen: Screen, anchor: CodeAnchor) -> None:
     screen.line(f"code: {anchor.freshness.value} (as of then{at}{branch})")
     for file in anchor.files:
         held = f"  [{file.blob[:12]}]" if file.blob else ""
-        told = file.told or f"{file.path}: {file.freshness.value}"
+        told = file.description or f"{file.path}: {file.freshness.value}"
         screen.line(f"  {told}{held}")
 
 

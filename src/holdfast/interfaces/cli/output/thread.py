@@ -9,7 +9,7 @@ from holdfast.language import cut
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.git.threads import state_text
+from holdfast.refine.git.forge_threads import state_text
 
 _FILES = 20
 _LONGEST = 2000

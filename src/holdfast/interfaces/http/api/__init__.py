@@ -1,4 +1,10 @@
-"""`/api/v1`: what the command line can do, for programs. One module a noun."""
+"""The REST API under `/api/v1`: what the command line can do, for programs, one module for each
+kind of thing.
+
+To add a route: write it in a module here (a new module goes into `PARTS` below), with a summary and
+a docstring, which the OpenAPI description shows, and enter it in
+`interfaces/http/auth/permissions`. The name of the function is part of the operation id.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +30,7 @@ PARTS = (search, records, knowledge, sessions, rules, banks, health, me, researc
 
 
 def make_router() -> APIRouter:
-    """All of it."""
+    """The router of all modules."""
     router = APIRouter(prefix=PREFIX, dependencies=[Depends(check_write_request)], responses=ERRORS)
     for part in PARTS:
         router.include_router(part.router)

@@ -1,5 +1,4 @@
-"""What is done on the machine of the memory, as far as it can be looked at or done from elsewhere:
-imports, pulls, backups, plugins, what a time came to, and what the memory was worth."""
+"""Administration: imports, pulls, backups, plugins, the digest of a period and the usage report."""
 
 from __future__ import annotations
 
@@ -25,9 +24,9 @@ from holdfast.store.protocol.shares import ShareImport
 
 router = APIRouter(tags=["machine"])
 UnitId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]
-_Import = extend_model(model_of(ImportBatch), "ImportTold", undone=bool)
+_Import = extend_model(model_of(ImportBatch), "ImportRecord", undone=bool)
 _Part = open_model("DigestPart", items=list[Item], more=int)
-_Pull = extend_model(model_of(ShareImport), "PullTold", undone=bool)
+_Pull = extend_model(model_of(ShareImport), "PullRecord", undone=bool)
 
 
 @router.get(
@@ -38,11 +37,13 @@ _Pull = extend_model(model_of(ShareImport), "PullTold", undone=bool)
 async def imports(request: ApiRequestDep, bank: Bank = "all") -> Response:
     """Every import that brought something, and whether it was taken back."""
 
-    def found(memory: Holdfast) -> JsonObject:
-        told = memory.imports.imports(bank)
-        return {"imports": [{**to_jsonable(one), "undone": not stands} for one, stands in told]}
+    def load(memory: Holdfast) -> JsonObject:
+        batches = memory.imports.imports(bank)
+        return {
+            "imports": [{**to_jsonable(one), "undone": not is_active} for one, is_active in batches]
+        }
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.post(
@@ -63,11 +64,13 @@ async def undo_import(request: ApiRequestDep, id: UnitId) -> Response:
 async def pulls(request: ApiRequestDep, bank: str) -> Response:
     """What others share, each time that it was taken in, and whether it was taken back."""
 
-    def found(memory: Holdfast) -> JsonObject:
-        told = memory.sharing.pulls(bank)
-        return {"pulls": [{**to_jsonable(one), "undone": not stands} for one, stands in told]}
+    def load(memory: Holdfast) -> JsonObject:
+        batches = memory.sharing.pulls(bank)
+        return {
+            "pulls": [{**to_jsonable(one), "undone": not is_active} for one, is_active in batches]
+        }
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.post(
@@ -90,11 +93,11 @@ async def undo_pull(request: ApiRequestDep, id: UnitId, bank: str) -> Response:
 async def backups(request: ApiRequestDep) -> Response:
     """The latest first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         known = listed(memory.settings)
         return {"backups": [{**one._asdict(), "path": str(one.path)} for one in known]}
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.post(
@@ -110,22 +113,22 @@ async def make_backup(request: ApiRequestDep) -> Response:
 
 @router.get(
     "/providers",
-    response_model=open_model("ProvidersTold", use=str, providers=list[dict[str, Any]]),
+    response_model=open_model("Providers", use=str, providers=list[dict[str, Any]]),
     summary="Plugins that can be asked too",
 )
 async def providers(request: ApiRequestDep) -> Response:
     """And how reliable each has been; nothing is started."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         plugins = Providers(memory.settings, utc_now, Folder.home())
         return all_told(plugins, memory.settings)
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
     "/worth",
-    response_model=open_model("WorthTold", bank=str, days=int),
+    response_model=open_model("Worth", bank=str, days=int),
     summary="What the memory was worth",
 )
 async def worth(
@@ -138,7 +141,7 @@ async def worth(
 @router.get(
     "/digest",
     response_model=open_model(
-        "DigestTold",
+        "PeriodDigest",
         bank=str,
         since=str,
         until=str,

@@ -1,4 +1,4 @@
-"""Banks: which there are, what they are like, and how to change that."""
+"""Banks: the list, one bank, and changing one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Trait = Annotated[int, Field(ge=1, le=5)] | None
 _Alias = Annotated[str, Field(min_length=1, max_length=300)]
 
 
-class BankWish(RequestBody):
+class BankChange(RequestBody):
     """What is to change of a bank; what is not sent stays."""
 
     preset: str | None = Field(None, max_length=40)
@@ -47,7 +47,7 @@ async def bank(request: ApiRequestDep, name: Name) -> Response:
 
 
 @router.patch("/banks/{name:path}", response_model=model_of(Bank), summary="Change a bank")
-async def set_bank(request: ApiRequestDep, name: Name, body: BankWish) -> Response:
+async def set_bank(request: ApiRequestDep, name: Name, body: BankChange) -> Response:
     """What it is like, how long sessions stay, what else it is called."""
     wish = BankChanges(
         body.preset,

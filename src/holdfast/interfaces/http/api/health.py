@@ -1,4 +1,4 @@
-"""Whether all is well: status, cost, doctor, what was injected; and reading what is new."""
+"""Status, costs, health checks, injected context; and reading new transcripts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from holdfast.refine.ingest.ingest import IngestReport
 
 router = APIRouter(tags=["health"])
 _Checkup = open_model(
-    "Checkup", healthy=bool, checks=list[dict[str, Any]], mended=list[dict[str, Any]]
+    "Checkup", healthy=bool, checks=list[dict[str, Any]], fixed=list[dict[str, Any]]
 )
 _Status = open_model(
     "Status",
@@ -51,7 +51,7 @@ async def status(request: ApiRequestDep, bank: Bank = "all", cost: bool = False)
 @router.get(
     "/cost",
     response_model=open_model(
-        "CostTold", model=str | None, tokens=int, usd=float | None, days=list[dict[str, Any]]
+        "Cost", model=str | None, tokens=int, usd=float | None, days=list[dict[str, Any]]
     ),
     summary="What model services took",
 )
@@ -63,18 +63,18 @@ async def cost(request: ApiRequestDep) -> Response:
 @router.get("/doctor", response_model=_Checkup, summary="Check that everything is in order")
 async def doctor(request: ApiRequestDep) -> Response:
     """Says what is wrong and how to mend it; changes nothing."""
-    return await request.run_long(lambda memory: _checked(memory, ()))
+    return await request.run_long(lambda memory: _checkup(memory, ()))
 
 
-def _checked(memory: Holdfast, mended: Any) -> JsonObject:
-    """What the doctor finds; it knows much, and is loaded when it is asked for."""
+def _checkup(memory: Holdfast, fixed: Any) -> JsonObject:
+    """The result of the health checks. They import much, so they are loaded at the first use."""
     from holdfast.app.doctor.check import checkup
     from holdfast.app.doctor.examine import examine
 
-    return checkup(examine(memory.settings, None), mended)
+    return checkup(examine(memory.settings, None), fixed)
 
 
-class Mending(RequestBody):
+class FixConfirmation(RequestBody):
     """That it is meant."""
 
     confirm: Literal["fix", "fix all"] = Field(
@@ -83,18 +83,18 @@ class Mending(RequestBody):
 
 
 @router.post("/doctor/fix", response_model=_Checkup, summary="Mend what can be mended")
-async def fix(request: ApiRequestDep, body: Mending) -> Response:
+async def fix(request: ApiRequestDep, body: FixConfirmation) -> Response:
     """What takes something away is only done where `confirm` says so."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         from holdfast.app.doctor.examine import mend
 
-        def all_of_it(_: object) -> bool:
+        def approve(_: object) -> bool:
             return body.confirm == "fix all"
 
-        return _checked(memory, mend(memory.settings, None, all_of_it))
+        return _checkup(memory, mend(memory.settings, None, approve))
 
-    return await request.run_long(done)
+    return await request.run_long(change)
 
 
 @router.get(
@@ -119,9 +119,9 @@ async def injections(request: ApiRequestDep, bank: Bank = "all", limit: Limit = 
 async def ingest(request: ApiRequestDep) -> Response:
     """Those of the user's agent, where it keeps them; no path is taken."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         inputs = memory.ingestion.find([])
         account = memory.ingest(inputs) if inputs else None
         return {"transcripts": account}
 
-    return await request.run_long(done)
+    return await request.run_long(change)

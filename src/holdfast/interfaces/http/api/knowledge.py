@@ -1,4 +1,4 @@
-"""What is known: facts, concepts, keywords, entities, opinions, memories, commits."""
+"""Facts, concepts, keywords, entities, opinions, memories, commits and the code audit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from holdfast.store.protocol.concepts import Keyword
 
 router = APIRouter(tags=["knowledge"])
 _Concept = open_model(
-    "ConceptTold",
+    "ConceptRecord",
     uri=str,
     name=str,
     summary=str,
@@ -54,7 +54,7 @@ _Concept = open_model(
     trust=str,
     bank=str,
 )
-_Kept = open_model("Kept", "A memory that was kept.", uri=str, bank=str, record=Memory)
+_StoredMemory = open_model("Kept", "A memory that was kept.", uri=str, bank=str, record=Memory)
 _Entity = model_with_uri(Entity, "bank")
 
 
@@ -74,7 +74,7 @@ async def facts(
     """Those in force, the latest first; with `all` also those that ended."""
     wanted = kind.value if kind is not None else ""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         id = memory.context.bank_id(bank)
         page, more = facts_page(memory, bank, wanted, all, limit, cursor)
         return {
@@ -84,7 +84,7 @@ async def facts(
             "cursor": more,
         }
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
@@ -95,7 +95,7 @@ async def concepts(
 ) -> Response:
     """What a project is about; the one that was touched last first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         names = memory.context.bank_names()
         page, more = concepts_page(memory, bank, limit, cursor)
         return {
@@ -104,20 +104,20 @@ async def concepts(
             "cursor": more,
         }
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get("/concepts/{id:path}", response_model=_Concept, summary="One concept")
 async def concept(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
     """By its name, a part of it, or its id; with its history and its members."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         one = memory.browse.concept(id, bank)
         return json_shapes.whole_concept(
             one, memory.show(uri("concept", one.id)), memory.context.bank_names()
         )
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
@@ -128,11 +128,11 @@ async def concept(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Respons
 async def keywords(request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50) -> Response:
     """The most frequent first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         name = memory.context.bank_name(memory.context.bank_id(bank))
         return {"bank": name, "keywords": memory.browse.keywords(bank, limit)}
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get("/keywords/leads", response_model=model_of(KeywordHits), summary="What words lead to")
@@ -141,13 +141,13 @@ async def leads(
 ) -> Response:
     """Facts, concepts and exchanges that bear these words."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         name = memory.context.bank_name(memory.context.bank_id(bank))
         return json_shapes.leads(
             memory.browse.keyword(words, bank, limit), name, memory.context.bank_names()
         )
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get("/entities", response_model=page_model("entities", _Entity), summary="Entities")
@@ -161,11 +161,11 @@ async def entities(
     """Who and what is involved; those in most records first."""
     wanted = kind.value if kind is not None else ""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         page, more = entities_page(memory, bank, wanted, limit, cursor)
         return {"entities": [json_shapes.entity(one) for one in page], "cursor": more}
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
@@ -193,14 +193,14 @@ async def entity(
 async def communities(request: ApiRequestDep, bank: Bank = "all", limit: Limit = 20) -> Response:
     """The largest groups first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         groups = memory.browse.communities(bank)[:limit]
         return {"communities": [[json_shapes.entity(one) for one in group] for group in groups]}
 
-    return await request.run(found)
+    return await request.run(load)
 
 
-class OneEntity(RequestBody):
+class EntityMerge(RequestBody):
     """Two names of one entity."""
 
     name: str = Field(min_length=1, max_length=300, examples=["the auth provider"])
@@ -208,7 +208,7 @@ class OneEntity(RequestBody):
     bank: str = Field("all", max_length=200)
 
 
-class OwnEntity(RequestBody):
+class EntitySplit(RequestBody):
     """A name that stands by itself."""
 
     name: str = Field(min_length=1, max_length=300)
@@ -220,31 +220,31 @@ _Decided = open_model("EntityDecided", decision=Curation, entity=_Entity)
 
 
 @router.post("/entities/merge", response_model=_Decided, summary="Let two entities be one")
-async def merge_entities(request: ApiRequestDep, body: OneEntity) -> Response:
+async def merge_entities(request: ApiRequestDep, body: EntityMerge) -> Response:
     """Each named by any of its spellings; `POST /undo` takes it back."""
 
-    def done(memory: Holdfast) -> JsonObject:
-        told = memory.curation.merge_entities(body.name, body.into, body.bank, request.who)
+    def change(memory: Holdfast) -> JsonObject:
+        decision = memory.curation.merge_entities(body.name, body.into, body.bank, request.who)
         return {
-            "decision": told,
+            "decision": decision,
             "entity": json_shapes.entity(memory.browse.entity(body.name, body.bank)),
         }
 
-    return await request.run(done)
+    return await request.run(change)
 
 
 @router.post("/entities/split", response_model=_Decided, summary="Let a spelling stand by itself")
-async def split_entity(request: ApiRequestDep, body: OwnEntity) -> Response:
+async def split_entity(request: ApiRequestDep, body: EntitySplit) -> Response:
     """`POST /undo` takes it back."""
 
-    def done(memory: Holdfast) -> JsonObject:
-        told = memory.curation.split_entity(body.name, body.alias, body.bank, request.who)
+    def change(memory: Holdfast) -> JsonObject:
+        decision = memory.curation.split_entity(body.name, body.alias, body.bank, request.who)
         return {
-            "decision": told,
+            "decision": decision,
             "entity": json_shapes.entity(memory.browse.entity(body.name, body.bank)),
         }
 
-    return await request.run(done)
+    return await request.run(change)
 
 
 @router.get(
@@ -261,7 +261,7 @@ async def opinions(
 ) -> Response:
     """What is believed, the firmest first; with `all` also what has faded."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         known = memory.opinions.opinions(bank, all)
         page, more = paginate(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
         return {
@@ -270,7 +270,7 @@ async def opinions(
             "cursor": more,
         }
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
@@ -301,30 +301,32 @@ class Retained(Remembered):
     why: str = Field("", max_length=2000)
 
 
-def _kept(memory: Holdfast, kept: Memory) -> JsonObject:
-    return json_shapes.kept(kept, memory.context.bank_name(kept.bank))
+def _stored_memory_json(memory: Holdfast, stored: Memory) -> JsonObject:
+    return json_shapes.kept(stored, memory.context.bank_name(stored.bank))
 
 
-@router.post("/memories", status_code=201, response_model=_Kept, summary="Remember a text")
+@router.post("/memories", status_code=201, response_model=_StoredMemory, summary="Remember a text")
 async def remember(request: ApiRequestDep, body: Remembered) -> Response:
     """Kept with the secrets out; the same text is kept once."""
 
-    def done(memory: Holdfast) -> JsonObject:
-        return _kept(memory, memory.remember(body.text, body.bank, request.who))
+    def change(memory: Holdfast) -> JsonObject:
+        return _stored_memory_json(memory, memory.remember(body.text, body.bank, request.who))
 
-    return await request.run(done, 201)
+    return await request.run(change, 201)
 
 
-@router.post("/memories/retain", status_code=201, response_model=_Kept, summary="Retain a text")
+@router.post(
+    "/memories/retain", status_code=201, response_model=_StoredMemory, summary="Retain a text"
+)
 async def retain(request: ApiRequestDep, body: Retained) -> Response:
     """As a memory of a network; an opinion needs a confidence."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         s = body
-        kept = memory.retain(s.text, s.network, s.confidence, s.where, s.why, s.bank, request.who)
-        return _kept(memory, kept)
+        stored = memory.retain(s.text, s.network, s.confidence, s.where, s.why, s.bank, request.who)
+        return _stored_memory_json(memory, stored)
 
-    return await request.run(done, 201)
+    return await request.run(change, 201)
 
 
 @router.get(
@@ -371,10 +373,10 @@ async def stale(
 ) -> Response:
     """Facts, memories, decisions and rules held against the code, the most changed first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         id = memory.context.bank_id(bank)
-        told = audit(memory.reader, id, file)
-        shown = told._replace(stale=told.stale[:limit])
+        decision = audit(memory.reader, id, file)
+        shown = decision._replace(stale=decision.stale[:limit])
         return {"bank": memory.context.bank_name(id), **to_jsonable(shown)}
 
-    return await request.run(found)
+    return await request.run(load)

@@ -1,4 +1,4 @@
-"""Lists page by page, in the one order that each has: a cursor of the API is one of the graph."""
+"""Pages of lists, each in a fixed order. REST and GraphQL use the same lists and cursors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from holdfast.model.records import Exchange, Session
 from holdfast.store.protocol import Reader, Record
 
 T = TypeVar("T")
-# What is on a page, and the cursor behind it; None at the end.
+# The items of a page, and the next cursor; None at the end.
 Page = tuple[list[T], str | None]
 _ALL = 1 << 31
 _PLURALS = {"memory": "memories", "exchange": "exchanges", "commit": "commits"}
@@ -30,7 +30,7 @@ _PLURALS = {"memory": "memories", "exchange": "exchanges", "commit": "commits"}
 def sessions_page(
     memory: Holdfast, bank: str, limit: int, cursor: str, agent: str = "", branch: str = ""
 ) -> Page[Session]:
-    """The latest first; with an agent or a branch only those of it."""
+    """Sessions, the latest first; of one agent or branch if given."""
     known = [
         one
         for one in memory.reader.sessions(memory.context.bank_id(bank), _ALL)
@@ -42,7 +42,7 @@ def sessions_page(
 def exchanges_page(
     reader: Reader, bank: str, session: str, limit: int, cursor: str
 ) -> Page[Exchange]:
-    """Those of a session, in their order."""
+    """The exchanges of a session, in their order."""
     known = reader.exchanges(bank, session)
     return paginate(known, lambda one: (one.first_seq, one.id), limit, cursor, descending=False)
 
@@ -50,25 +50,25 @@ def exchanges_page(
 def facts_page(
     memory: Holdfast, bank: str, kind: str, all: bool, limit: int, cursor: str
 ) -> Page[Fact]:
-    """Those in force, the latest first; with `all` also those that ended."""
+    """Facts in force, the latest first; with `all` also those that ended."""
     known = memory.browse.facts(bank, kind, all)
     return paginate(known, lambda fact: (fact.validity.learned, fact.id), limit, cursor)
 
 
 def concepts_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[Concept]:
-    """The one that was touched last first."""
+    """Concepts, the latest update first."""
     known = memory.browse.concepts(bank, _ALL)
     return paginate(known, lambda one: (one.updated, one.id), limit, cursor)
 
 
 def entities_page(memory: Holdfast, bank: str, kind: str, limit: int, cursor: str) -> Page[Entity]:
-    """Those in most records first."""
+    """Entities, those in most records first."""
     known = memory.browse.entities(bank, kind, _ALL)
     return paginate(known, lambda one: (one.mentions, one.id, one.bank), limit, cursor)
 
 
 def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[Entry]:
-    """The log, the latest first."""
+    """The log of decisions, the latest first."""
     id = memory.context.bank_id(bank)
     banks = [one.id for one in memory.reader.banks()] if id is None else [id]
     log = all_entries(memory.reader, banks)
@@ -76,7 +76,7 @@ def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page
 
 
 def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> JsonObject:
-    """A page of the records of a kind, the latest first, and where to go on."""
+    """A page of the records of a kind as JSON, the latest first."""
     records, more = latest_records(memory.reader, memory.context.bank_id(bank), kind, limit, cursor)
     return {_PLURALS[kind]: [json_shapes.named(kind, one) for one in records], "cursor": more}
 
@@ -84,7 +84,7 @@ def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> J
 def latest_records(
     reader: Reader, bank: str | None, kind: str, limit: int, cursor: str
 ) -> Page[Record]:
-    """The records themselves."""
+    """A page of the records of a kind, the latest first."""
     passages, more = _passages(reader, bank, kind, limit, cursor)
     found = [one for p in passages for one in reader.find(p.bank, kind, p.id, 1)]
     return found, more
@@ -93,8 +93,8 @@ def latest_records(
 def _passages(
     reader: Reader, bank: str | None, kind: str, limit: int, cursor: str
 ) -> Page[Passage]:
-    """By time, then id and bank, all falling. Several may be of one moment, so as many are taken
-    as it takes to get past those of the moment where the last page ended."""
+    """Passages by time, id and bank, descending. Many can have the same time, so more are read
+    until a page is complete beyond those of the time at which the last page ended."""
     after = _place(cursor) if cursor else None
     wanted = limit + 1
     while True:
@@ -102,7 +102,7 @@ def _passages(
         ordered = sorted(found, key=_key, reverse=True)
         left = [p for p in ordered if after is None or _key(p) < after]
         exhausted = len(found) < wanted
-        # What is cut off in the middle of a moment may miss some that sort before the rest.
+        # The last time may be cut off in the middle, so its passages wait for the next read.
         whole = left if exhausted else [p for p in left if p.time > ordered[-1].time]
         if len(whole) > limit or exhausted:
             page = whole[:limit]

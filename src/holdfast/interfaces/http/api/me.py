@@ -1,4 +1,4 @@
-"""Who asks, as the server sees it: a program learns what its key is for."""
+"""The key of the request: its name, level and banks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ async def me(request: ApiRequestDep) -> Response:
     """Its name, its level, and the names of its banks; null for every one."""
     who = principal()
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         banks = None if who.banks is None else [one.name for one in memory.reader.banks()]
         return {"name": who.name, "key": who.key, "level": who.level.value, "banks": banks}
 
-    return await request.read(found)
+    return await request.read(load)

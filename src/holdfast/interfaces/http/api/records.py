@@ -1,6 +1,6 @@
-"""Any record: what it is, what it comes from, and what people decide about it.
+"""Any record: its content, its sources, and decisions about it.
 
-Whatever is decided goes into the log of decisions, under the name of whoever asked.
+Every decision goes into the log of decisions, with the key of the request as its author.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from holdfast.recall.query.times import read_iso_span
 
 router = APIRouter(tags=["records"])
 _Decision = open_model("Decision", "What was decided, as the log has it.", decision=Curation)
-_Logged = extend_model(
+_LoggedDecision = extend_model(
     model_of(Curation),
     "Logged",
     "A decision, the way it came by, and what was before and after it.",
@@ -41,7 +41,7 @@ _Logged = extend_model(
     before=str,
     after=str,
 )
-_Erased = open_model(
+_Erasure = open_model(
     "Erased",
     "What is erased, in counts and never in words; what still holds it.",
     erased=bool,
@@ -67,13 +67,13 @@ _Trace = open_model(
 )
 
 
-class Corrected(RequestBody):
+class Correction(RequestBody):
     """What a record should say."""
 
     text: str = Field(min_length=1, max_length=20_000)
 
 
-class Into(RequestBody):
+class MergeTarget(RequestBody):
     """The record that stands for another."""
 
     into: str = Field(min_length=1, max_length=300)
@@ -107,7 +107,7 @@ async def path(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
     return await request.read(lambda memory: memory.browse.path(id, bank))
 
 
-@router.get("/records/{id:path}/purge", response_model=_Erased, summary="What a purge would erase")
+@router.get("/records/{id:path}/purge", response_model=_Erasure, summary="What a purge would erase")
 async def plan_purge(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
     """Changes nothing."""
     return await request.run(
@@ -125,21 +125,21 @@ async def show(
 ) -> Response:
     """With the way down to its raw line, which is shown without secrets; with `rules` also what
     rules alone make of it."""
-    moment = read_iso_span(as_of).last if as_of else ""
+    as_of_time = read_iso_span(as_of).last if as_of else ""
 
-    def found(memory: Holdfast) -> JsonObject:
-        trace = memory.show(id, bank, moment)
+    def load(memory: Holdfast) -> JsonObject:
+        trace = memory.show(id, bank, as_of_time)
         if trace.raw is not None:
             clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text).text
             trace = trace._replace(raw=trace.raw._replace(text=clean))
         by_rules = memory.inventory.without_model(trace.record) if rules else None
         return json_shapes.traced(trace, anchor_of(memory.reader, trace.record), by_rules)
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.post("/records/{id:path}/correct", response_model=_Decision, summary="Say it anew")
-async def correct(request: ApiRequestDep, id: Id, body: Corrected, bank: Bank = "all") -> Response:
+async def correct(request: ApiRequestDep, id: Id, body: Correction, bank: Bank = "all") -> Response:
     """Its old words are kept as superseded."""
     return await request.run(
         lambda memory: {"decision": memory.correct(id, body.text, bank, request.who)}
@@ -167,37 +167,37 @@ async def confirm(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Respons
 
 
 @router.post("/records/{id:path}/merge", response_model=_Decision, summary="Merge it")
-async def merge(request: ApiRequestDep, id: Id, body: Into, bank: Bank = "all") -> Response:
+async def merge(request: ApiRequestDep, id: Id, body: MergeTarget, bank: Bank = "all") -> Response:
     """Let another record stand for this one."""
     return await request.run(
         lambda memory: {"decision": memory.curation.merge(id, body.into, bank, request.who)}
     )
 
 
-@router.post("/records/{id:path}/purge", response_model=_Erased, summary="Erase it for good")
+@router.post("/records/{id:path}/purge", response_model=_Erasure, summary="Erase it for good")
 async def purge(request: ApiRequestDep, id: Id, body: Purge, bank: Bank = "all") -> Response:
     """With all that is made of it. It cannot be undone."""
 
-    def done(memory: Holdfast) -> JsonObject:
-        told = memory.erasure.purge(id, bank, request.who)
-        remove_backups(told, body.backups)
-        return erasure_json(told, True)
+    def change(memory: Holdfast) -> JsonObject:
+        erasure = memory.erasure.purge(id, bank, request.who)
+        remove_backups(erasure, body.backups)
+        return erasure_json(erasure, True)
 
-    return await request.run_long(done)
+    return await request.run_long(change)
 
 
-@router.post("/scrub", response_model=_Erased, summary="Erase a text wherever it is")
+@router.post("/scrub", response_model=_Erasure, summary="Erase a text wherever it is")
 async def scrub(request: ApiRequestDep, body: Scrub) -> Response:
     """In every bank, for good; without `confirm` it is only counted."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         if not body.confirm:
             return erasure_json(memory.erasure.plan_scrub(body.pattern), False)
-        told = memory.erasure.scrub(body.pattern, request.who)
-        remove_backups(told, body.backups)
-        return erasure_json(told, True)
+        erasure = memory.erasure.scrub(body.pattern, request.who)
+        remove_backups(erasure, body.backups)
+        return erasure_json(erasure, True)
 
-    return await request.run_long(done)
+    return await request.run_long(change)
 
 
 @router.post(
@@ -214,7 +214,7 @@ async def undo(request: ApiRequestDep, body: Undo) -> Response:
 
 @router.get(
     "/decisions",
-    response_model=page_model("decisions", _Logged),
+    response_model=page_model("decisions", _LoggedDecision),
     summary="The log of decisions",
 )
 async def decisions(
@@ -222,10 +222,10 @@ async def decisions(
 ) -> Response:
     """Who changed what and by which way, what was before and after, the latest first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         if memory.context.bank_id(bank) == "":
             raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
         page, more = decisions_page(memory, bank, limit, cursor)
         return {"decisions": [one.told() for one in page], "cursor": more}
 
-    return await request.read(found)
+    return await request.read(load)

@@ -1,4 +1,4 @@
-"""Research sessions: started, listed, followed live, cancelled; and what is new in the memory."""
+"""Research sessions: start, list, follow and cancel; and the stream of changes of the memory."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ async def start(request: ApiRequestDep, body: Question) -> Response:
 async def listed(request: ApiRequestDep, limit: Limit = 20, cursor: Cursor = "") -> Response:
     """The latest first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         sessions = sessions_of(memory.settings)
         page, more = paginate(sessions.ids(), lambda id: (id,), limit, cursor)
         return {"sessions": [sessions.summary(id) for id in page], "cursor": more}
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get("/research/{id}", response_model=_Whole, summary="One research session")
 async def one(request: ApiRequestDep, id: ResearchId) -> Response:
     """With every step, without the words of what is not shown any more."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         session, lines = request.research_runs.read(memory, id)
         return {**to_jsonable(session), "lines": lines}
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
@@ -122,7 +122,7 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
     """Its questions and steps are gone for good."""
     name = request.research_runs.find(id)
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         sessions = sessions_of(memory.settings)
         if request.research_runs.state(name) == "running":
             raise InputError(f"{name} is being worked on.", "Cancel it first.")
@@ -131,7 +131,7 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
         sessions.remove(name)
         return {"session_id": name, "remove": True}
 
-    return await request.run(done)
+    return await request.run(change)
 
 
 @router.get("/live", response_class=Response, responses=_STREAM, summary="What is new, as it comes")

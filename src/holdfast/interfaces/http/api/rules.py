@@ -1,4 +1,4 @@
-"""Rules: what is taught, what waits to become one, and what people should decide."""
+"""Rules: writing one, candidates for one, and facts that people should review."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def learn(request: ApiRequestDep, body: Lesson) -> Response:
     """Added to a file of rules, if none says so yet. Without `confirm` nothing is written, and
     the diff tells what would be."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         s = body
         learned = memory.teaching.plan_learn(s.domain, s.text, s.scope, s.paths, s.bank)
         write = learned.change is not None and s.confirm == "write"
@@ -68,12 +68,12 @@ async def learn(request: ApiRequestDep, body: Lesson) -> Response:
             memory.teaching.write_rule(learned.change, s.bank, request.who)
         return learn_result_json(learned, write)
 
-    return await request.run(done)
+    return await request.run(change)
 
 
 @router.get(
     "/rules/learning",
-    response_model=open_model("LearningTold", bank=str, patterns=int, ripe=int),
+    response_model=open_model("LearningStatus", bank=str, patterns=int, ripe=int),
     summary="How far learning has come",
 )
 async def learning(request: ApiRequestDep, bank: str) -> Response:
@@ -93,10 +93,10 @@ async def candidates(request: ApiRequestDep, bank: str) -> Response:
 async def promote(request: ApiRequestDep, bank: str, id: str = "") -> Response:
     """What may be written without asking, by the settings, is written; the rest waits."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         return {"reviews": 0, **memory.teaching.auto_learn("promote", id or None, bank)}
 
-    return await request.run_long(done)
+    return await request.run_long(change)
 
 
 @router.post(
@@ -108,13 +108,13 @@ async def approve(request: ApiRequestDep, id: ProposalId, body: Approval, bank: 
     """In its own words or in others. A file that changed since is left alone, unless the new diff
     is sent along as `seen`."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         planned = memory.rules.plan_approval(id, body.text, bank)
         change = memory.rules.approve(id, body.text, bank, request.who, body.seen)
         path = change.path if change is not None else planned.proposal.path
         return {"approved": planned.proposal.id, "path": path, "diff": planned.diff}
 
-    return await request.run(done)
+    return await request.run(change)
 
 
 @router.post(
@@ -125,11 +125,11 @@ async def approve(request: ApiRequestDep, id: ProposalId, body: Approval, bank: 
 async def reject(request: ApiRequestDep, id: ProposalId, body: Rejection, bank: str) -> Response:
     """The same is not proposed again, in whatever words."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         gone = memory.rules.reject(id, body.why, bank, request.who)
         return {"rejected": gone.id, "text": gone.text}
 
-    return await request.run(done)
+    return await request.run(change)
 
 
 @router.get(
@@ -143,13 +143,13 @@ async def reviews(request: ApiRequestDep, bank: Bank = "all", all: bool = False)
     """Questions on facts, with `all` also those that were decided; and what waits to become a
     rule."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         waiting = memory.rules.proposals(bank)
         rules = [json_shapes.proposal(one, memory.context.bank_name(one.bank)) for one in waiting]
         known = [json_shapes.named("review", review) for review in memory.browse.reviews(bank, all)]
         return {"reviews": known, "proposals": len(waiting), "rules": rules}
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.post(
@@ -162,8 +162,8 @@ async def decide(
 ) -> Response:
     """`POST /undo` takes it back."""
 
-    def done(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> JsonObject:
         review = memory.curation.find_review(id, bank)
         return {"decided": memory.curation.decide(review, body.keep, request.who)}
 
-    return await request.run(done)
+    return await request.run(change)

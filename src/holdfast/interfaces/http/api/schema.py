@@ -1,7 +1,7 @@
-"""Our own records as what OpenAPI can describe.
+"""Pydantic models of our records, for the OpenAPI description.
 
-A record is told to programs with a field for each of its own; pydantic reads the types of these,
-but takes a named tuple for a list. So a model with the same fields is made of each type.
+A record is sent with a field for each of its own. Pydantic would describe a named tuple as a list,
+so a model with the same fields is made from each type.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ def model_of(kind: type, name: str = "") -> type[BaseModel]:
 
 @cache
 def model_with_uri(kind: type, *without: str) -> type[BaseModel]:
-    """The same under its URI, and without some of its fields."""
+    """The model of a record with its URI, and without some of its fields."""
     bare = model_of(kind)
     shape: dict[str, Any] = {
         name: (field.annotation, ...)
         for name, field in bare.model_fields.items()
         if name not in without
     }
-    return create_model(f"{kind.__name__}Told", __doc__=kind.__doc__, uri=(str, ...), **shape)
+    return create_model(f"{kind.__name__}Record", __doc__=kind.__doc__, uri=(str, ...), **shape)
 
 
 @cache
 def page_model(items: str, model: Any, /, **beside: Any) -> type[BaseModel]:
-    """A page of a list: its items under their name, and where to go on."""
+    """The model of one page of a list: its items and the next cursor."""
     shape: dict[str, Any] = {items: (list[model], ...), "cursor": (str | None, ...)}
     shape.update({name: (kind, ...) for name, kind in beside.items()})
-    what = getattr(model, "__name__", "").removesuffix("Told") or items.title()
+    what = getattr(model, "__name__", "").removesuffix("Record") or items.title()
     return create_model(f"{what}Page", __doc__="Some of a list.", **shape)
 
 
 @cache
 def open_model(name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
-    """A model of these fields; others may come besides."""
+    """A model with these fields, which allows further ones."""
     made: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
     config = ConfigDict(extra="allow")
     return create_model(name, __config__=config, __doc__=doc or None, **made)
@@ -56,7 +56,7 @@ def open_model(name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
 def extend_model(
     base: type[BaseModel], name: str, doc: str = "", /, **shape: Any
 ) -> type[BaseModel]:
-    """A model with more fields than another."""
+    """A model with the fields of another and more."""
     made: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
     return create_model(name, __base__=base, __doc__=doc or base.__doc__, **made)
 
@@ -66,7 +66,7 @@ def _is_model(kind: type) -> bool:
 
 
 def schema_type(hint: Any) -> Any:
-    """A type with our records in it as one with their models."""
+    """A type in which our records are replaced by their models."""
     if isinstance(hint, type):
         kind: Any = cast(Any, hint)
         if _is_model(kind):

@@ -1,4 +1,4 @@
-"""Questions: ask, recall, find, timeline, who knows, team, reflect, brief, hand-off."""
+"""Ask, recall, find, timeline, experts, team history, reflect, brief and hand-off."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from holdfast.research.history.expertise import Expert
 
 router = APIRouter(tags=["questions"])
 _TEXT = Field(min_length=1, max_length=4000)
-_AnyHit = open_model(
-    "HitTold",
+_RecallHit = open_model(
+    "RecallHit",
     "One found record; `bank`, `corrected`, `since` and others only where there is more to say.",
     uri=str,
     kind=str,
@@ -52,16 +52,16 @@ _AnyHit = open_model(
     trust=str,
     why=dict[str, float],
 )
-_Recalled = open_model(
+_Recall = open_model(
     "Recall",
     "The records that speak of a query, best first; or an abstention.",
     query=str,
     bank=str,
     abstained=bool,
-    hits=list[_AnyHit],
+    hits=list[_RecallHit],
     strategies=list[schema_type(Strategy)],
     fallbacks=list[str],
-    misses=list[_AnyHit],
+    misses=list[_RecallHit],
     suggestions=list[str],
 )
 
@@ -81,7 +81,7 @@ class Question(RequestBody):
     providers: bool = Field(False, description="Whether plugins are asked, too.")
 
     def wish(self) -> Wish:
-        """The same as the rest of the program has it."""
+        """The question in the form that the application takes."""
         return Wish(
             self.question,
             self.bank,
@@ -103,7 +103,7 @@ async def ask(request: ApiRequestDep, body: Question) -> Response:
     )
 
 
-@router.get("/recall", response_model=_Recalled, summary="Find the records that speak of a query")
+@router.get("/recall", response_model=_Recall, summary="Find the records that speak of a query")
 async def recall(
     request: ApiRequestDep,
     q: QueryText,
@@ -133,7 +133,7 @@ async def recall(
         agent=agent_named(agent),
     )
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         hint = memory.search.missing_networks_hint(bank, plan.networks)
         notes = {"notes": [hint]} if hint else {}
         names = memory.context.bank_names() if bank == ALL_BANKS else {}
@@ -142,7 +142,7 @@ async def recall(
             **notes,
         }
 
-    return await request.run(found)
+    return await request.run(load)
 
 
 @router.get("/find", response_model=model_of(Found), summary="Find work by what is known of it")
@@ -160,11 +160,11 @@ async def find(
     commits. At least one filter is needed."""
     kind = type.value if type is not None else ""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         sifted = memory.browse.find(file, concept, kind, since, until, bank, limit)
         return json_shapes.sifted(sifted, memory.context.bank_names())
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
@@ -182,11 +182,11 @@ async def timeline(
     """Around a record or a date (`anchor`), or the record that speaks best of `q`; the latest
     without either."""
 
-    def found(memory: Holdfast) -> JsonObject:
-        told = memory.timeline(anchor, q, bank, kind, before, after)
-        return json_shapes.timeline(told, memory.context.bank_names())
+    def load(memory: Holdfast) -> JsonObject:
+        result = memory.timeline(anchor, q, bank, kind, before, after)
+        return json_shapes.timeline(result, memory.context.bank_names())
 
-    return await (request.run(found) if q else request.read(found))
+    return await (request.run(load) if q else request.read(load))
 
 
 @router.get(
@@ -199,7 +199,7 @@ async def who(
 ) -> Response:
     """People by their commits, best first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         name = memory.context.bank_name(memory.context.bank_id(bank))
         return {
             "bank": name,
@@ -207,7 +207,7 @@ async def who(
             "experts": memory.browse.who_knows(about, bank, limit),
         }
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
@@ -222,14 +222,14 @@ async def team(
 ) -> Response:
     """An answer out of commits, pulls and issues, the best records, and the people to ask."""
 
-    def found(memory: Holdfast) -> JsonObject:
-        told = memory.answers.team_query(q, bank, limit)
-        return {**to_jsonable(told.answer), "evidence": told.evidence, "people": told.people}
+    def load(memory: Holdfast) -> JsonObject:
+        result = memory.answers.team_query(q, bank, limit)
+        return {**to_jsonable(result.answer), "evidence": result.evidence, "people": result.people}
 
-    return await request.run(found)
+    return await request.run(load)
 
 
-class Thought(RequestBody):
+class ReflectRequest(RequestBody):
     """What to think about."""
 
     query: str = _TEXT
@@ -238,7 +238,7 @@ class Thought(RequestBody):
 
 
 @router.post("/reflect", response_model=model_of(Reflection), summary="What a bank makes of it")
-async def reflect(request: ApiRequestDep, body: Thought) -> Response:
+async def reflect(request: ApiRequestDep, body: ReflectRequest) -> Response:
     """Through the disposition of the bank, with what speaks for and against it."""
     return await request.run_with_model(
         lambda memory: memory.reflect(body.query, body.bank, body.store)
@@ -257,16 +257,16 @@ async def brief(
 ) -> Response:
     """At its start, or for a prompt; the latter by words alone, as where no server runs."""
 
-    def made(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         with Holdfast(memory.settings, create=False) as briefing:
-            given = (
+            injected = (
                 briefing.goal_brief(prompt, bank, quickly=True)
                 if prompt
                 else briefing.briefs.session_brief(bank)
             )
-        return {"id": given.id, "text": given.text, "records": given.records}
+        return {"id": injected.id, "text": injected.text, "records": injected.records}
 
-    return await request.run(made)
+    return await request.run(load)
 
 
 @router.get(
@@ -277,8 +277,8 @@ async def brief(
 async def handoff(request: ApiRequestDep, what: QueryText, bank: Bank = "all") -> Response:
     """As a page of Markdown, and what it is made of. Nothing is written to a file."""
 
-    def packed(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         pack, page = hand_off(memory, what, bank)
         return {**to_jsonable(pack), "page": page, "file": ""}
 
-    return await request.run(packed)
+    return await request.run(load)

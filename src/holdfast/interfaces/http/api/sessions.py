@@ -59,18 +59,18 @@ async def sessions(
 ) -> Response:
     """The latest first."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
         return {"sessions": [json_shapes.named("session", one) for one in page], "cursor": more}
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get("/sessions/{id}", response_model=_Whole, summary="One session")
 async def session(request: ApiRequestDep, id: SessionId, bank: Bank = "all") -> Response:
     """With its digest, and how much is in it."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         one, reader = find_session(memory, id, bank), memory.reader
         digest = reader.digest_of(one.bank, one.id)
         return {
@@ -80,7 +80,7 @@ async def session(request: ApiRequestDep, id: SessionId, bank: Bank = "all") -> 
             "messages": sum(1 for _ in reader.turns_from(one.bank, one.id)),
         }
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 @router.get(
@@ -101,14 +101,14 @@ async def messages(
     if cursor:
         (start,) = _place(cursor)
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         one = find_session(memory, id, bank)
         turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
         page = turns[:limit]
         more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
         return {"messages": [json_shapes.named("turn", turn) for turn in page], "cursor": more}
 
-    return await request.read(found)
+    return await request.read(load)
 
 
 def _place(cursor: str) -> tuple[int]:
@@ -133,9 +133,9 @@ async def exchanges(
 ) -> Response:
     """In their order: each one request and its resolution."""
 
-    def found(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> JsonObject:
         one = find_session(memory, id, bank)
         page, more = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
         return {"exchanges": [json_shapes.named("exchange", e) for e in page], "cursor": more}
 
-    return await request.read(found)
+    return await request.read(load)

@@ -1,4 +1,4 @@
-"""What people share from their own memories: handed in, and asked for, by those memories."""
+"""Records that people share from their own memories: sending and searching them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ router = APIRouter(tags=["shares"])
 _Bank = Annotated[str, Field(min_length=1, max_length=200, examples=["checkout"])]
 
 
-class Shares(RequestBody):
+class ShareBatch(RequestBody):
     """Lines of the format of docs/sharing.md, without a name: each with its scope and its hash."""
 
     bank: _Bank
     shares: list[dict[str, Any]] = Field(max_length=100)
 
 
-class Question(RequestBody):
+class SharedQuestion(RequestBody):
     """A question of another memory's."""
 
     question: str = Field(min_length=1, max_length=4000, examples=["Why do we retry?"])
@@ -35,7 +35,7 @@ class Question(RequestBody):
     response_model=open_model("Receipts", shares=list[schema_type(Receipt)]),
     summary="Hand in what somebody shares",
 )
-async def hand_in(request: ApiRequestDep, body: Shares) -> Response:
+async def hand_in(request: ApiRequestDep, body: ShareBatch) -> Response:
     """In the name of the key; the same line is taken once, however often it comes. A line with
     `gone` takes back what was handed in before."""
     return await request.run(
@@ -51,7 +51,7 @@ async def hand_in(request: ApiRequestDep, body: Shares) -> Response:
     response_model=open_model("SharedHits", bank=str, hits=list[schema_type(Told)]),
     summary="What was shared and speaks of a question",
 )
-async def recall(request: ApiRequestDep, body: Question) -> Response:
+async def recall(request: ApiRequestDep, body: SharedQuestion) -> Response:
     """With the readers of a bank, or with everybody; best first."""
     return await request.run(
         lambda memory: {

@@ -105,7 +105,7 @@ class TeamKeys(FormKeys):
     def has_valid_key(self) -> bool:
         """Whether any key is valid now."""
         now = utc_now()
-        return any(key.holds(now) for key in self._keys.values())
+        return any(key.is_valid(now) for key in self._keys.values())
 
     def by_token(self, shown: str) -> Principal | None:
         """The principal of a key; None if the key is not valid."""
@@ -131,7 +131,7 @@ class TeamKeys(FormKeys):
         """Whether the key of a principal that was admitted is still valid."""
         await self.refresh()
         key = self._keys.get(who.key)
-        return key is not None and key.holds(utc_now())
+        return key is not None and key.is_valid(utc_now())
 
     def log_in(self, shown: str) -> str | None:
         """A new cookie for a key; None if the key is not valid."""
@@ -150,7 +150,7 @@ class TeamKeys(FormKeys):
 
     def _principal_of(self, key: ApiKey) -> Principal | None:
         now = utc_now()
-        if not key.holds(now):
+        if not key.is_valid(now):
             return None
         self._last_used[key.id] = now
         return key.principal

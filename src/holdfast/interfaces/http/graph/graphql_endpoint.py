@@ -1,4 +1,4 @@
-"""`POST /graphql`. One question a request, as JSON; the schema is loaded with the first."""
+"""`POST /graphql`: one query a request, as JSON. The schema is loaded with the first request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GraphQuestion(RequestBody):
 
 
 def _load_schema() -> Callable[..., Awaitable[dict[str, Any]]]:
-    """Import Strawberry and build the schema: about a second, paid by the first question."""
+    """Import Strawberry and build the schema, which takes about a second."""
     from holdfast.interfaces.http.graph.schema import answer
 
     return answer

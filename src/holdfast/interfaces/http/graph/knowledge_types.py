@@ -1,4 +1,4 @@
-"""What is known, found and decided, as nodes of the graph."""
+"""The GraphQL types of knowledge, search results and decisions."""
 
 from __future__ import annotations
 

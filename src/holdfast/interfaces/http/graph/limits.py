@@ -1,7 +1,7 @@
-"""How much one GraphQL question may ask for, told from its words before anything is looked up.
+"""What one GraphQL query may cost, estimated from its text before anything is read.
 
-A list counts as often as it has items at most, and all that is asked of an item counts as often
-again; so a short question that would fan out is as dear as a long one.
+The cost of a list is the cost of one item times the highest possible number of items, so a short
+query that would fan out costs as much as a long one.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ from graphql import (
 
 from holdfast.errors import InputError
 
-MOST_DEEP = 10
-MOST_COST = 20_000
-MOST_TOKENS = 4_000
-# A question about the schema is deep by nature, but leads into itself by these alone.
-_SCHEMA_DEEP = 20
+# Levels of fields; our longest chain (banks, sessions, exchanges, messages) has seven.
+MAX_DEPTH = 10
+# Estimated fields: a few full pages of lists with their details.
+MAX_COST = 20_000
+# Tokens of the query text; the parser stops there.
+MAX_TOKENS = 4_000
+# Introspection queries are deep by nature; only these fields make them recursive.
+_MAX_SCHEMA_DEPTH = 20
 _SCHEMA_LISTS = ("fields", "interfaces", "possibleTypes", "inputFields")
-_MOST_SCHEMA_LISTS = 3
-_LISTS = {
+_MAX_SCHEMA_LISTS = 3
+# The lists of the schema, with their default limits.
+_DEFAULT_LIMITS = {
     "banks": 50,
     "sessions": 50,
     "messages": 100,
@@ -42,14 +46,16 @@ _LISTS = {
     "decisions": 50,
     "search": 10,
 }
-_UNKNOWN = 200
-_DIGITS = 6
-# What recalls, thinks or changes something takes the one thread for it.
-_WORK = 200
-_CHEAP = frozenset(_LISTS) - {"search"} | {"bank", "session", "record"}
+# Assumed where the limit is a variable: the largest page.
+_UNKNOWN_LIMIT = 200
+# A limit with more digits counts as unknown; it is clamped to the largest page anyway.
+_MAX_LIMIT_DIGITS = 6
+# A field that searches with models or changes something takes the single engine thread.
+_ENGINE_COST = 200
+_READ_FIELDS = frozenset(_DEFAULT_LIMITS) - {"search"} | {"bank", "session", "record"}
 
 
-class _Place(NamedTuple):
+class _Position(NamedTuple):
     depth: int = 0
     schema_lists: int = 0
     in_schema: bool = False
@@ -57,7 +63,7 @@ class _Place(NamedTuple):
 
 
 def check(document: DocumentNode) -> None:
-    """Refuse what asks for too much."""
+    """Raise `InputError` if a query costs too much or is too deep."""
     fragments = {
         one.name.value: one
         for one in document.definitions
@@ -65,62 +71,64 @@ def check(document: DocumentNode) -> None:
     }
     for one in document.definitions:
         if isinstance(one, OperationDefinitionNode):
-            cost = _cost(one.selection_set, fragments, _Place())
-            if cost > MOST_COST:
+            cost = _cost(one.selection_set, fragments, _Position())
+            if cost > MAX_COST:
                 raise InputError(
-                    f"This asks for about {cost:,} things; {MOST_COST:,} are answered at once.",
+                    f"This asks for about {cost:,} things; {MAX_COST:,} are answered at once.",
                     "Lower a limit, or ask in several requests.",
                 )
 
 
 def _cost(
-    selected: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], place: _Place
+    selected: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], position: _Position
 ) -> int:
     total = 0
-    for field, where in _fields(selected, fragments, place):
+    for field, where in _fields(selected, fragments, position):
         name = field.name.value
         schema = where.in_schema or name in ("__schema", "__type")
         lists = where.schema_lists + (schema and name in _SCHEMA_LISTS)
-        within = _Place(where.depth + 1, lists, schema, where.fragments)
-        if within.depth > (_SCHEMA_DEEP if schema else MOST_DEEP) or lists > _MOST_SCHEMA_LISTS:
-            raise InputError("This asks too deep.", f"At most {MOST_DEEP} levels are answered.")
-        own = _WORK if where.depth == 0 and not schema and name not in _CHEAP else 1
-        below = _cost(field.selection_set, fragments, within) if field.selection_set else 0
-        total += own + _times(field) * below
-        if total > MOST_COST * _UNKNOWN:
+        within = _Position(where.depth + 1, lists, schema, where.fragments)
+        if within.depth > (_MAX_SCHEMA_DEPTH if schema else MAX_DEPTH) or lists > _MAX_SCHEMA_LISTS:
+            raise InputError("This asks too deep.", f"At most {MAX_DEPTH} levels are answered.")
+        own_cost = (
+            _ENGINE_COST if where.depth == 0 and not schema and name not in _READ_FIELDS else 1
+        )
+        cost_below = _cost(field.selection_set, fragments, within) if field.selection_set else 0
+        total += own_cost + _max_items(field) * cost_below
+        if total > MAX_COST * _UNKNOWN_LIMIT:
             return total  # far too much already
     return total
 
 
 def _fields(
-    selected: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], place: _Place
-) -> Iterator[tuple[FieldNode, _Place]]:
+    selected: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], position: _Position
+) -> Iterator[tuple[FieldNode, _Position]]:
     for one in selected.selections:
         match one:
             case FieldNode():
-                yield one, place
+                yield one, position
             case InlineFragmentNode():
-                yield from _fields(one.selection_set, fragments, place)
+                yield from _fields(one.selection_set, fragments, position)
             case FragmentSpreadNode():
                 name = one.name.value
-                if name in place.fragments or len(place.fragments) >= MOST_DEEP:
+                if name in position.fragments or len(position.fragments) >= MAX_DEPTH:
                     raise InputError("A fragment leads into itself.", "Take it out.")
                 if name in fragments:
-                    within = place._replace(fragments=(*place.fragments, name))
+                    within = position._replace(fragments=(*position.fragments, name))
                     yield from _fields(fragments[name].selection_set, fragments, within)
             case _:
                 pass
 
 
-def _times(field: FieldNode) -> int:
-    """How many items a list has at most; 1 for what is none."""
-    usual = _LISTS.get(field.name.value)
+def _max_items(field: FieldNode) -> int:
+    """How many items a field returns at most; 1 for a field that is no list."""
+    usual = _DEFAULT_LIMITS.get(field.name.value)
     if usual is None:
         return 1
     for argument in field.arguments or ():
         if argument.name.value == "limit":
             value = argument.value
-            if isinstance(value, IntValueNode) and len(value.value) < _DIGITS:
+            if isinstance(value, IntValueNode) and len(value.value) < _MAX_LIMIT_DIGITS:
                 return max(1, int(value.value))
-            return _UNKNOWN
+            return _UNKNOWN_LIMIT
     return usual

@@ -1,4 +1,4 @@
-"""The questions and the changes of the graph, and how one of them is answered."""
+"""The queries and mutations of GraphQL, and the execution of a request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.store.protocol import Record
 
 T = TypeVar("T")
-Chosen = TypeVar("Chosen", bound=StrEnum)
+EnumT = TypeVar("Chosen", bound=StrEnum)
 
 
 @strawberry.type
@@ -75,20 +75,20 @@ class Query:
     ) -> list[types.Message]:
         """The messages of a session, from a place on."""
 
-        def found(memory: Holdfast) -> list[types.Message]:
+        def load(memory: Holdfast) -> list[types.Message]:
             one = find_session(memory, session)
             rest = memory.reader.turns_from(one.bank, one.id, max(0, first))
             most = zip(rest, range(clamp_limit(limit)), strict=False)
             return [make_node(types.Message, "turn", turn) for turn, _ in most]
 
-        return await info.context.read(found)
+        return await info.context.read(load)
 
     @strawberry.field
     async def exchanges(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> types.Exchanges:
         """Of all sessions, the latest first."""
-        items, more = await _latest(info, types.Exchange, "exchange", bank, limit, cursor)
+        items, more = await _latest_page(info, types.Exchange, "exchange", bank, limit, cursor)
         return types.Exchanges(items=items, cursor=more)
 
     @strawberry.field
@@ -96,7 +96,9 @@ class Query:
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> knowledge_types.Memories:
         """What was remembered and retained, the latest first."""
-        items, more = await _latest(info, knowledge_types.Memory, "memory", bank, limit, cursor)
+        items, more = await _latest_page(
+            info, knowledge_types.Memory, "memory", bank, limit, cursor
+        )
         return knowledge_types.Memories(items=items, cursor=more)
 
     @strawberry.field
@@ -104,7 +106,9 @@ class Query:
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> knowledge_types.Commits:
         """Of the histories that were read, the latest first."""
-        items, more = await _latest(info, knowledge_types.Commit, "commit", bank, limit, cursor)
+        items, more = await _latest_page(
+            info, knowledge_types.Commit, "commit", bank, limit, cursor
+        )
         return knowledge_types.Commits(items=items, cursor=more)
 
     @strawberry.field
@@ -113,13 +117,13 @@ class Query:
     ) -> knowledge_types.Concepts:
         """The one that was touched last first."""
 
-        def found(memory: Holdfast) -> knowledge_types.Concepts:
+        def load(memory: Holdfast) -> knowledge_types.Concepts:
             names = memory.context.bank_names()
             page, more = concepts_page(memory, bank, clamp_limit(limit), cursor)
             items = [knowledge_types.concept_node(one, names) for one in page]
             return knowledge_types.Concepts(items=items, cursor=more)
 
-        return await info.context.read(found)
+        return await info.context.read(load)
 
     @strawberry.field
     async def facts(
@@ -133,13 +137,13 @@ class Query:
     ) -> knowledge_types.Facts:
         """Those in force, the latest first; with `all` also those that ended."""
 
-        def found(memory: Holdfast) -> knowledge_types.Facts:
+        def load(memory: Holdfast) -> knowledge_types.Facts:
             page, more = facts_page(memory, bank, kind, all, clamp_limit(limit), cursor)
             return knowledge_types.Facts(
                 items=[make_node(knowledge_types.Fact, "fact", one) for one in page], cursor=more
             )
 
-        return await info.context.read(found)
+        return await info.context.read(load)
 
     @strawberry.field
     async def entities(
@@ -147,12 +151,12 @@ class Query:
     ) -> knowledge_types.Entities:
         """Who and what is involved; those in most records first."""
 
-        def found(memory: Holdfast) -> knowledge_types.Entities:
+        def load(memory: Holdfast) -> knowledge_types.Entities:
             page, more = entities_page(memory, bank, kind, clamp_limit(limit), cursor)
             items = [make_node(knowledge_types.Entity, "entity", one) for one in page]
             return knowledge_types.Entities(items=items, cursor=more)
 
-        return await info.context.read(found)
+        return await info.context.read(load)
 
     @strawberry.field
     async def search(
@@ -166,9 +170,9 @@ class Query:
     ) -> knowledge_types.Found:
         """The records that speak of a query, best first; or an abstention."""
         plan = Plan(
-            tuple(_chosen(Layer, name) for name in layers or ()),
+            tuple(_read_enum(Layer, name) for name in layers or ()),
             clamp_limit(limit),
-            _chosen(Budget, budget),
+            _read_enum(Budget, budget),
         )
         found = await info.context.run(
             lambda memory: memory.search.recall_with_plan(query, bank, plan)
@@ -190,9 +194,9 @@ class Query:
     async def record(self, info: GraphInfo, uri: str) -> knowledge_types.Record:
         """Any record, by its URI or the start of its id."""
         found = await info.context.read(lambda memory: memory.show(uri, "all"))
-        told: Any = json_shapes.named(found.word, found.record)
+        fields: Any = json_shapes.named(found.word, found.record)
         return knowledge_types.Record(
-            uri=told["uri"], kind=found.word, record=told, above=list(found.above)
+            uri=fields["uri"], kind=found.word, record=fields, above=list(found.above)
         )
 
     @strawberry.field
@@ -201,12 +205,12 @@ class Query:
     ) -> knowledge_types.Decisions:
         """The log: who changed what, the latest first."""
 
-        def found(memory: Holdfast) -> knowledge_types.Decisions:
+        def load(memory: Holdfast) -> knowledge_types.Decisions:
             page, more = decisions_page(memory, bank, clamp_limit(limit), cursor)
             items = [knowledge_types.Decision(**one.told()) for one in page]
             return knowledge_types.Decisions(items=items, cursor=more)
 
-        return await info.context.read(found)
+        return await info.context.read(load)
 
 
 @strawberry.type
@@ -218,18 +222,18 @@ class Mutation:
         self, info: GraphInfo, question: str, bank: str = "all", session: str = ""
     ) -> knowledge_types.MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one."""
-        wish = Wish(_said(question), bank)
-        told = await info.context.run_with_model(
+        wish = Wish(_require_text(question), bank)
+        answer_ = await info.context.run_with_model(
             lambda m: m.answers.investigate(wish, session).answer()
         )
-        citations = [knowledge_types.citation_node(one) for one in told.citations]
-        return make_node(knowledge_types.MemoryAnswer, "", told, citations=citations)
+        citations = [knowledge_types.citation_node(one) for one in answer_.citations]
+        return make_node(knowledge_types.MemoryAnswer, "", answer_, citations=citations)
 
     @strawberry.mutation
     async def remember(self, info: GraphInfo, text: str, bank: str) -> knowledge_types.Memory:
         """Keep a text, with the secrets out."""
         who = info.context.who
-        kept = await info.context.run(lambda m: m.remember(_said(text), bank, who))
+        kept = await info.context.run(lambda m: m.remember(_require_text(text), bank, who))
         return make_node(knowledge_types.Memory, "memory", kept)
 
     @strawberry.mutation
@@ -246,7 +250,7 @@ class Mutation:
         """Keep a text as a memory of a network; an opinion needs a confidence."""
         who = info.context.who
         kept = await info.context.run(
-            lambda m: m.retain(_said(text), network, confidence, where, why, bank, who)
+            lambda m: m.retain(_require_text(text), network, confidence, where, why, bank, who)
         )
         return make_node(knowledge_types.Memory, "memory", kept)
 
@@ -254,25 +258,27 @@ class Mutation:
     async def correct(self, info: GraphInfo, id: str, text: str) -> knowledge_types.Decision:
         """Say a record anew."""
         who = info.context.who
-        return _decision(await info.context.run(lambda m: m.correct(id, _said(text), who=who)))
+        return _decision_node(
+            await info.context.run(lambda m: m.correct(id, _require_text(text), who=who))
+        )
 
     @strawberry.mutation
     async def forget(self, info: GraphInfo, id: str) -> knowledge_types.Decision:
         """Leave a record, and all that is made of it, out of everything."""
         who = info.context.who
-        return _decision(await info.context.run(lambda m: m.forget(id, who=who)))
+        return _decision_node(await info.context.run(lambda m: m.forget(id, who=who)))
 
     @strawberry.mutation
     async def restore(self, info: GraphInfo, id: str) -> knowledge_types.Decision:
         """Bring back what was forgotten or merged."""
         who = info.context.who
-        return _decision(await info.context.run(lambda m: m.restore(id, who=who)))
+        return _decision_node(await info.context.run(lambda m: m.restore(id, who=who)))
 
     @strawberry.mutation
     async def merge(self, info: GraphInfo, id: str, into: str) -> knowledge_types.Decision:
         """Let one record stand for another."""
         who = info.context.who
-        return _decision(await info.context.run(lambda m: m.curation.merge(id, into, who=who)))
+        return _decision_node(await info.context.run(lambda m: m.curation.merge(id, into, who=who)))
 
     @strawberry.mutation
     async def merge_entities(
@@ -280,7 +286,7 @@ class Mutation:
     ) -> knowledge_types.Decision:
         """Let two entities be one."""
         who = info.context.who
-        return _decision(
+        return _decision_node(
             await info.context.run(lambda m: m.curation.merge_entities(name, into, bank, who))
         )
 
@@ -290,7 +296,7 @@ class Mutation:
     ) -> knowledge_types.Decision:
         """Let one spelling of an entity stand by itself."""
         who = info.context.who
-        return _decision(
+        return _decision_node(
             await info.context.run(lambda m: m.curation.split_entity(name, alias, bank, who))
         )
 
@@ -301,31 +307,31 @@ class Mutation:
         """Take back the latest decisions."""
         who = info.context.who
         undone = await info.context.run(lambda m: m.undo(max(1, min(count, 100)), bank, who))
-        return [_decision(one) for one in undone]
+        return [_decision_node(one) for one in undone]
 
 
-async def _latest(
+async def _latest_page(
     info: GraphInfo, node: type[T], kind: str, bank: str, limit: int, cursor: str
 ) -> Page[T]:
-    def found(memory: Holdfast) -> Page[Record]:
+    def load(memory: Holdfast) -> Page[Record]:
         id = memory.context.bank_id(bank)
         return latest_records(memory.reader, id, kind, clamp_limit(limit), cursor)
 
-    page, more = await info.context.read(found)
+    page, more = await info.context.read(load)
     return [make_node(node, kind, one) for one in page], more
 
 
-def _decision(entry: Curation) -> knowledge_types.Decision:
+def _decision_node(entry: Curation) -> knowledge_types.Decision:
     return knowledge_types.Decision(**to_jsonable(entry), channel=channel_of(entry))
 
 
-def _said(text: str) -> str:
+def _require_text(text: str) -> str:
     if not text.strip():
         raise InputError("There are no words in it.", "Say something.")
     return text
 
 
-def _chosen(among: type[Chosen], name: str) -> Chosen:
+def _read_enum(among: type[EnumT], name: str) -> EnumT:
     try:
         return among(name)
     except ValueError as error:
@@ -336,7 +342,7 @@ class _Schema(strawberry.Schema):
     def process_errors(
         self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
     ) -> None:
-        """Nothing is logged: errors are told to whoever asked, and hold words of the memory."""
+        """Log nothing: errors are sent to the client, and can contain texts of the memory."""
 
 
 SCHEMA = _Schema(
@@ -347,22 +353,22 @@ SCHEMA = _Schema(
 async def answer(
     pool: MemoryPool, who: str, query: str, variables: dict[str, Any] | None, operation: str | None
 ) -> dict[str, Any]:
-    """One question of the graph, answered; or what is wrong with it."""
+    """The response to a GraphQL request."""
     try:
-        limits.check(parse(query, no_location=True, max_tokens=limits.MOST_TOKENS))
+        limits.check(parse(query, no_location=True, max_tokens=limits.MAX_TOKENS))
     except (GraphQLSyntaxError, HoldfastError, RecursionError) as error:
-        return {"data": None, "errors": [_told(error)]}
+        return {"data": None, "errors": [_error_json(error)]}
     result = await SCHEMA.execute(
         query, variables, context_value=Context(pool, who), operation_name=operation
     )
-    told: dict[str, Any] = {"data": result.data}
+    response: dict[str, Any] = {"data": result.data}
     if result.errors:
-        told["errors"] = [_told(error) for error in result.errors]
-    return told
+        response["errors"] = [_error_json(error) for error in result.errors]
+    return response
 
 
-def _told(error: Exception) -> dict[str, Any]:
-    """An error, without what only we should know."""
+def _error_json(error: Exception) -> dict[str, Any]:
+    """An error as GraphQL has it, without internals."""
     cause = error.original_error if isinstance(error, GraphQLError) else None
     ours = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
     place = {"path": error.path} if isinstance(error, GraphQLError) and error.path else {}

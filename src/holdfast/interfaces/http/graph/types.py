@@ -1,4 +1,4 @@
-"""What the graph is made of: our records, and the ways from one to the next."""
+"""The GraphQL types of banks, sessions, exchanges and messages, and the context of resolvers."""
 
 from __future__ import annotations
 
@@ -12,38 +12,39 @@ from strawberry.types import Info
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
-from holdfast.interfaces.http.api.requests import write_cursor
+from holdfast.interfaces.http.api.requests import MAX_PAGE_SIZE, write_cursor
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.bank import Bank as BankRecord
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri as uri_of
 
 T = TypeVar("T")
-_AT_ONCE = 8
+# Tasks of one request that wait in the pool at a time; more would crowd out other requests.
+_MAX_CONCURRENT_READS = 8
 
 
 class Context:
-    """What every resolver is given: the desk, and in whose name things are changed. One question
-    waits for a few looks at a time, however many it fans out into."""
+    """What every resolver gets: access to the memory pool, and the author of changes (`who`). One
+    request runs only a few tasks at a time, however many fields it has."""
 
     def __init__(self, pool: MemoryPool, who: str) -> None:
         self._pool = pool
-        self._room = asyncio.Semaphore(_AT_ONCE)
+        self._slots = asyncio.Semaphore(_MAX_CONCURRENT_READS)
         self.who = who
 
     async def read(self, task: Callable[[Holdfast], T]) -> T:
-        """A look into what is stored."""
-        async with self._room:
+        """Run a task that only reads."""
+        async with self._slots:
             return await self._pool.read(task)
 
     async def run_with_model(self, task: Callable[[Holdfast], T]) -> T:
-        """What a model service may be asked for."""
-        async with self._room:
+        """Run a task that may wait for a model service."""
+        async with self._slots:
             return await self._pool.run_with_model(task)
 
     async def run(self, task: Callable[[Holdfast], T]) -> T:
-        """What recalls, thinks or changes something."""
-        async with self._room:
+        """Run a task that searches with models or changes something."""
+        async with self._slots:
             return await self._pool.run(task)
 
 
@@ -51,10 +52,10 @@ GraphInfo = Info[Context, None]
 
 
 def make_node(kind: type[T], word: str, record: object, **more: Any) -> T:
-    """A node of a record."""
-    told = {"uri": uri_of(word, str(getattr(record, "id", ""))), **to_jsonable(record), **more}
+    """A GraphQL node of type `kind`, from the fields of a record that the type has."""
+    fields = {"uri": uri_of(word, str(getattr(record, "id", ""))), **to_jsonable(record), **more}
     names = {field.name for field in dataclasses.fields(kind)}  # pyright: ignore[reportArgumentType]
-    return kind(**{name: value for name, value in told.items() if name in names})
+    return kind(**{name: value for name, value in fields.items() if name in names})
 
 
 @strawberry.type
@@ -156,7 +157,7 @@ class Session:
         """From a place on, in their order."""
         start, most = max(0, first), clamp_limit(limit)
 
-        def found(memory: Holdfast) -> Messages:
+        def load(memory: Holdfast) -> Messages:
             rest = memory.reader.turns_from(self.bank, str(self.id), start)
             turns = [turn for turn, _ in zip(rest, range(most + 1), strict=False)]
             more = write_cursor(turns[most].seq) if len(turns) > most else None
@@ -164,19 +165,19 @@ class Session:
                 items=[make_node(Message, "turn", t) for t in turns[:most]], cursor=more
             )
 
-        return await info.context.read(found)
+        return await info.context.read(load)
 
     @strawberry.field
     async def exchanges(self, info: GraphInfo, limit: int = 50, cursor: str = "") -> Exchanges:
         """In their order."""
 
-        def found(memory: Holdfast) -> Exchanges:
+        def load(memory: Holdfast) -> Exchanges:
             page, more = exchanges_page(
                 memory.reader, self.bank, str(self.id), clamp_limit(limit), cursor
             )
             return Exchanges(items=[make_node(Exchange, "exchange", e) for e in page], cursor=more)
 
-        return await info.context.read(found)
+        return await info.context.read(load)
 
     @strawberry.field
     async def digest(self, info: GraphInfo) -> Digest | None:
@@ -196,7 +197,7 @@ class Sessions:
 
 
 def sessions_in(memory: Holdfast, bank: str, limit: int, cursor: str) -> Sessions:
-    """A page of them, the latest first."""
+    """A page of sessions, the latest first."""
     page, more = sessions_page(memory, bank, clamp_limit(limit), cursor)
     return Sessions(items=[make_node(Session, "session", one) for one in page], cursor=more)
 
@@ -235,5 +236,5 @@ def bank_node(bank: BankRecord) -> Bank:
 
 
 def clamp_limit(limit: int) -> int:
-    """As many as one page may have."""
-    return max(1, min(limit, 200))
+    """A limit between 1 and the largest page."""
+    return max(1, min(limit, MAX_PAGE_SIZE))

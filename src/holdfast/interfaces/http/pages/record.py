@@ -132,7 +132,7 @@ async def _hidden_record_page(request: PageRequest, name: str, note: str) -> HTM
         known = memory.reader.curation_state(found.bank, found.kind, found.id)
         log = decisions_about(memory.reader.curations(found.bank), found.uri)
         erased = any(entry.action is Action.PURGE for entry in log)
-        return found, log, known is not None and known.gone and not erased
+        return found, log, known is not None and known.is_hidden and not erased
 
     found, log, back = await request.pool.read(load)
     return request.render(

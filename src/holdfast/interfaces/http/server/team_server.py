@@ -23,7 +23,6 @@ from typing import NamedTuple
 import uvicorn
 from starlette.types import ASGIApp
 
-import holdfast
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.guard import GuardRules, Refusal
@@ -33,6 +32,7 @@ from holdfast.interfaces.http.server.logs import Log
 from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
 from holdfast.interfaces.http.server.sockets import open_socket, uvicorn_config
 from holdfast.settings import Settings
+from holdfast.version import __version__
 
 _NO_KEY = Refusal(
     401,
@@ -176,7 +176,7 @@ async def _run(
         scheme = "https" if options.certificate else "http"
         host = f"[{options.host}]" if ":" in options.host else options.host
         url = f"{scheme}://{host}:{listening.getsockname()[1]}"
-        log.write("started", url=url, version=holdfast.__version__)
+        log.write("started", url=url, version=__version__)
         ready(url)
     await serving
 

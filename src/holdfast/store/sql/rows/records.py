@@ -30,8 +30,10 @@ from holdfast.model.trust import Status, Trust
 
 Row = tuple[Any, ...]
 
+BANK = "id, name, created, background, skepticism, literalism, empathy, retention"
 SOURCE = (
-    "id, path, agent, bank, offset, lines, prefix, stamp, l1_bytes, rewrites, state, problem, "
+    'id, path, agent, bank, "offset", lines, '
+    " prefix, stamp, l1_bytes, rewrites, state, problem, "
     "read_at"
 )
 SESSION = (
@@ -39,7 +41,8 @@ SESSION = (
 )
 TURN = (
     "bank, id, session, seq, time, role, trust, text, speaker, branch, "
-    "tool, target, lines, action, result, ok, duration_ms, call, source, line, offset, ref"
+    "tool, target, lines, action, result, ok, duration_ms, call, source, line, "
+    '"offset", ref'
 )
 EXCHANGE = (
     "bank, id, session, first_seq, last_seq, started, ended, type, title, summary, details, "
@@ -51,7 +54,7 @@ DIGEST = (
 )
 COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
 PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
-FAILURE = "source, line, offset, reason, excerpt, reader"
+FAILURE = 'source, line, "offset", reason, excerpt, reader'
 CURATED = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
 REMEMBERED = "bank, id, time, who, text, trust"
 MEMORY = (
@@ -90,7 +93,7 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def _fields(columns: str, row: Row) -> dict[str, Any]:
-    return dict(zip(columns.split(", "), row, strict=True))
+    return dict(zip(columns.replace('"', "").split(", "), row, strict=True))
 
 
 def _judged(fields: dict[str, Any]) -> dict[str, Any]:

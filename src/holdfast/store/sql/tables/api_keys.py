@@ -26,7 +26,7 @@ class ApiKeys(StatementRunner):
 
     def revoke_key(self, id: str, time: str) -> bool:
         done = self._run("UPDATE api_key SET revoked = ? WHERE id = ? AND revoked = ''", time, id)
-        return done.rowcount > 0
+        return done > 0
 
     def record_key_uses(self, times: Mapping[str, str]) -> None:
         for id, time in sorted(times.items()):

@@ -73,7 +73,7 @@ class ConceptReader(StatementRunner):
     def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
         where, values = self._in_bank(bank)
         found = self._all(
-            "SELECT text, count(*) FROM label AS l CROSS JOIN labelled_record AS r ON r.label = "
+            f"SELECT text, count(*) FROM label AS l {self._dialect.ordered_join} labelled_record AS r ON r.label = "
             "l.id "
             f"WHERE {where} AND l.kind = 'concept' GROUP BY text ORDER BY 2 DESC, 1 LIMIT ?",
             *values,
@@ -84,7 +84,7 @@ class ConceptReader(StatementRunner):
     def _keyword(self, bank: str | None, text: str) -> Keyword:
         where, values = self._in_bank(bank)
         own = (
-            "FROM label AS l CROSS JOIN labelled_record AS r ON r.label = l.id "
+            f"FROM label AS l {self._dialect.ordered_join} labelled_record AS r ON r.label = l.id "
             f"WHERE {where} AND l.kind = 'concept' AND text = ?"
         )
         counts = self._all(
@@ -113,7 +113,7 @@ class ConceptReader(StatementRunner):
         found: set[KeywordMatch] | None = None
         for stem in labels.keyword_stems(words):
             listed = self._all(
-                "SELECT l.bank, r.kind, r.id, time FROM label AS l CROSS JOIN labelled_record AS r "
+                f"SELECT l.bank, r.kind, r.id, time FROM label AS l {self._dialect.ordered_join} labelled_record AS r "
                 f"ON r.label = l.id WHERE {where} AND l.kind = 'concept' AND text = ? "
                 "ORDER BY time DESC LIMIT ?",
                 *(*values, stem, _MOST_BEARERS),
@@ -128,11 +128,8 @@ class ConceptWriter(CurationWriter):
     """The ways in for concepts."""
 
     def bank_exchanges(self, bank: str) -> Iterator[Exchange]:
-        with translated(self._path):
-            for row in self._connection.execute(
-                f"SELECT {rows.EXCHANGE} FROM exchange WHERE bank = ?", (bank,)
-            ):
-                yield rows.exchange_of(row)
+        for row in self._stream(f"SELECT {rows.EXCHANGE} FROM exchange WHERE bank = ?", bank):
+            yield rows.exchange_of(row)
 
     def shown_remembered(self, bank: str) -> list[Memory]:
         found = self._all(
@@ -198,9 +195,11 @@ class ConceptWriter(CurationWriter):
         if known == row and members.get(concept.id) == own and same:
             return False
         self._remove_concept(concept.bank, concept.id)
-        self._run(f"INSERT INTO concept ({rows.CONCEPT}) VALUES ({rows.marks(rows.CONCEPT)})", *row)
+        self._run(insert("concept", rows.CONCEPT), *row)
         self._run_many(
-            "INSERT OR REPLACE INTO concept_member VALUES (?, ?, ?, ?, ?, ?)",
+            upsert(
+                "concept_member", "bank, kind, id, concept, alias, position", "bank, kind, id"
+            ),
             [
                 (concept.bank, kind, id, concept.id, alias, place)
                 for place, (kind, id, alias) in enumerate(own)
@@ -208,7 +207,7 @@ class ConceptWriter(CurationWriter):
         )
         if passage is not None:
             self.put_passages([passage])
-            labels.put(self._run, concept)
+            labels.put(self._connection, concept)
         return True
 
     def _remove_concept(self, bank: str, id: str) -> None:
@@ -250,7 +249,7 @@ class ConceptWriter(CurationWriter):
 
     def vector_model(self, bank: str) -> str:
         row = self._one(
-            "SELECT model FROM passage CROSS JOIN vector "
+            f"SELECT model FROM passage {self._dialect.ordered_join} vector "
             "ON vector.bank = passage.bank AND vector.hash = passage.hash "
             "WHERE passage.bank = ? AND passage.kind IN ('exchange', 'memory') "
             "GROUP BY model ORDER BY count(*) DESC, model LIMIT 1",

@@ -123,35 +123,26 @@ class CurationWriter(CurationReader, StageProgress):
     """The ways in for decisions."""
 
     def append_curation(self, entry: Curation) -> Curation:
-        cursor = self._run(
-            "INSERT INTO curation (bank, time, action, target, text, who) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            entry.bank,
-            entry.time,
-            entry.action.value,
-            entry.target,
-            entry.text,
-            entry.who,
+        e = entry
+        ((seq,),) = self._all(
+            f"{insert('curation', 'bank, time, action, target, text, who')} RETURNING seq",
+            *(e.bank, e.time, e.action.value, e.target, e.text, e.who),
         )
-        return Curation(
-            int(cursor.lastrowid or 0), entry.bank, entry.time, entry.action, entry.target,
-            entry.text, entry.who,
-        )  # fmt: skip
+        return replace(entry, seq=seq)
 
     def put_curation_state(self, curated: CurationState) -> None:
         c = curated
         name = (c.bank, c.kind, c.id)
         # One about which nothing stands any more still tells the session it is in.
         self._run(
-            f"INSERT OR REPLACE INTO curation_state ({rows.CURATED}) VALUES "
-            f"({rows.marks(rows.CURATED)})",
+            upsert("curation_state", rows.CURATED, "bank, kind, id"),
             *c,
         )
         if c.kind in _ALONE:
             self._run("DELETE FROM hidden_record WHERE bank = ? AND kind = ? AND id = ?", *name)
-            if c.gone:
+            if c.is_hidden:
                 self._run("INSERT INTO hidden_record VALUES (?, ?, ?, ?)", *name, c.session)
-        if c.kind == "concept" and c.gone:  # what stays of it is made again
+        if c.kind == "concept" and c.is_hidden:  # what stays of it is made again
             for table in ("passage", "record_labels"):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = ? AND id = ?", *name)
         if not c.session:
@@ -159,14 +150,13 @@ class CurationWriter(CurationReader, StageProgress):
 
     def put_memory(self, memory: Memory) -> None:
         self._run(
-            f"INSERT OR IGNORE INTO remembered_memory ({rows.REMEMBERED}) "
-            f"VALUES ({rows.marks(rows.REMEMBERED)})",
+            insert_missing("remembered_memory", rows.REMEMBERED),
             *rows.remembered_row(memory),
         )
         m = memory
         if m.network is not Network.WORLD or m.where or m.why:
             self._run(
-                "INSERT OR IGNORE INTO memory_dimension VALUES (?, ?, ?, ?, ?, ?)",
+                insert_missing("memory_dimension", "bank, id, network, confidence, place, why"),
                 *(m.bank, m.id, m.network.value, m.confidence, m.where, m.why),
             )
         self.mark_changed(memory.bank, "")
@@ -187,13 +177,12 @@ class CurationWriter(CurationReader, StageProgress):
         return rows.commit_of(row) if row else None
 
     def all_turns(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
-        with translated(self._path):
-            for row in self._connection.execute(
-                f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND session = ? AND seq >= ? "
-                "ORDER BY seq",
-                (bank, session, first),
-            ):
-                yield rows.turn_of(row)
+        for row in self._stream(
+            f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND session = ? AND seq >= ? "
+            "ORDER BY seq",
+            *(bank, session, first),
+        ):
+            yield rows.turn_of(row)
 
     def turn(self, bank: str, id: str) -> Turn | None:
         row = self._one(f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND id = ?", bank, id)
@@ -215,11 +204,11 @@ class CurationWriter(CurationReader, StageProgress):
         if passage is not None:
             self.put_passages([passage])
             if isinstance(record, Commit | Pull):
-                labels.put(self._run, record)
+                labels.put(self._connection, record)
             elif (
                 isinstance(record, Memory) and record.status is Status.VERIFIED
             ):  # what a person said, not what was made of it
-                labels.put(self._run, replace(record, what=passage.body))
+                labels.put(self._connection, replace(record, what=passage.body))
 
     def _rebank_decisions(self, session: str, old: str, bank: str) -> None:
         """What was decided about a session that moves to another bank is decided there."""
@@ -235,12 +224,13 @@ class CurationWriter(CurationReader, StageProgress):
                     self.append_curation(entry)
             self.put_curation_state(c._replace(bank=bank))
         self._run(
-            "INSERT OR IGNORE INTO hidden_record SELECT ?, kind, id, session FROM hidden_record "
-            "WHERE bank = ? AND session = ? AND kind = 'raw'",
+            "INSERT INTO hidden_record SELECT CAST(? AS text), kind, id, session FROM hidden_record "
+            "WHERE bank = ? AND session = ? AND kind = 'raw' ON CONFLICT DO NOTHING",
             *(bank, old, session),
         )
         self._run(
-            "INSERT OR IGNORE INTO erasure_mark SELECT ?, mark FROM erasure_mark WHERE bank = ?",
+            "INSERT INTO erasure_mark SELECT CAST(? AS text), mark FROM erasure_mark WHERE bank = ? "
+            "ON CONFLICT DO NOTHING",
             bank,
             old,
         )

@@ -58,11 +58,10 @@ class ExportReader(StatementRunner):
             f'SELECT {_listed(names)} FROM "{own}" AS t WHERE {" AND ".join(where)} '
             f"ORDER BY {order}"
         )
-        with translated(self._path):
-            for found in self._connection.execute(sql, values):
-                row = dict(zip(names, found, strict=True))
-                row.pop("bank", None)
-                yield row | {name: json.loads(row[name] or "null") for name in table.json}
+        for found in self._stream(sql, *values):
+            row = dict(zip(names, found, strict=True))
+            row.pop("bank", None)
+            yield row | {name: json.loads(row[name] or "null") for name in table.json}
 
     def _decisions(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
         """The log, numbered from 1, each with the session that it is about a record of; words about
@@ -92,8 +91,8 @@ class ExportWriter(ExportReader, CurationWriter):
         own = table.lies_in or table.name
         more = (", kind", ", 'raw'") if table.name == "withheld_turn" else ("", "")
         sql = (
-            f'INSERT OR IGNORE INTO "{own}" ({_bare(names)}{more[0]}) '
-            f"VALUES ({marks_for(names)}{more[1]})"
+            f'INSERT INTO "{own}" ({_bare(names)}{more[0]}) '
+            f"VALUES ({marks_for(names)}{more[1]}) ON CONFLICT DO NOTHING"
         )
         before = self._size(own)
         stream = iter(rows)
@@ -101,7 +100,8 @@ class ExportWriter(ExportReader, CurationWriter):
             self._run_many(sql, [_values(bank, table, names, row) for row in some])
             if table.name == "session":
                 self._run_many(
-                    "INSERT OR REPLACE INTO stale_session VALUES (?, ?, 0)",
+                    "INSERT INTO stale_session VALUES (?, ?, 0) "
+                    "ON CONFLICT (bank, session) DO UPDATE SET first_seq = 0",
                     [(bank, row["id"]) for row in some],
                 )
         self.mark_changed(bank, "")

@@ -200,7 +200,7 @@ class FactWriter(FactReader):
     def put_claim(self, claim: Claim) -> None:
         """Keep a claim."""
         self._run(
-            f"INSERT OR REPLACE INTO claim ({CLAIM}) VALUES ({rows.marks(CLAIM)})",
+            upsert("claim", CLAIM, "bank, id"),
             *claim_row(claim),
         )
 
@@ -209,18 +209,18 @@ class FactWriter(FactReader):
         for table in ("status_period", "fact_evidence", "review", "dropped_claim_count"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", bank)
         self._run_many(
-            "INSERT OR IGNORE INTO status_period VALUES (?, ?, ?, ?, ?, ?)",
+            insert_missing("status_period", "bank, kind, id, time, status, because"),
             [
                 (bank, life.kind, life.id, life.time, life.status.value, life.because)
                 for life in knowledge.lives
             ],
         )
         self._run_many(
-            "INSERT OR IGNORE INTO fact_evidence VALUES (?, ?, ?, ?, ?)",
+            insert_missing("fact_evidence", "bank, fact, time, uri, how"),
             [(bank, b.fact, b.time, b.uri, b.how.value) for b in knowledge.bearings],
         )
         self._run_many(
-            f"INSERT INTO review ({REVIEW}) VALUES ({rows.marks(REVIEW)})",
+            insert("review", REVIEW),
             [_review_row(review) for review in knowledge.reviews],
         )
         self._run_many(
@@ -244,12 +244,12 @@ class FactWriter(FactReader):
         for id, known in wanted.items():
             row = fact_row(known.fact)
             if held.get(id) != row:
-                self._run(f"INSERT OR REPLACE INTO fact ({FACT}) VALUES ({rows.marks(FACT)})", *row)
+                self._run(upsert("fact", FACT, "bank, id"), *row)
             if told.get(id) != known.passage:
                 self._hide_fact(bank, id)
                 if known.passage is not None:
                     self.put_passages([known.passage])
-                    labels.put(self._run, known.fact)
+                    labels.put(self._connection, known.fact)
 
     def _hide_fact(self, bank: str, id: str) -> None:
         """Neither words nor labels lead to it."""
@@ -259,18 +259,18 @@ class FactWriter(FactReader):
     def tool_calls_matching(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
         if not words:
             return
-        held = " OR ".join("instr(action, ?) > 0 OR instr(target, ?) > 0" for _ in words)
-        with translated(self._path):
-            for row in self._connection.execute(
-                f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND tool IS NOT NULL "
-                f"AND ({held}) ORDER BY time, session, seq",
-                (bank, *(word for word in words for _ in range(2))),
-            ):
-                yield rows.turn_of(row)
+        at = self._dialect.position
+        held = " OR ".join(f"{at}(action, ?) > 0 OR {at}(target, ?) > 0" for _ in words)
+        for row in self._stream(
+            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND tool IS NOT NULL "
+            f"AND ({held}) ORDER BY time, session, seq",
+            *(bank, *(word for word in words for _ in range(2))),
+        ):
+            yield rows.turn_of(row)
 
     def put_uses(self, bank: str, uses: Iterable[RecordUse]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO record_use VALUES (?, ?, ?, ?, ?)",
+            insert_missing("record_use", "bank, record, session, turn, time"),
             [(bank, *use) for use in uses],
         )
 
@@ -282,7 +282,7 @@ class FactWriter(FactReader):
 
     def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
         self._run(
-            "INSERT OR REPLACE INTO review_advice VALUES (?, ?, ?, ?, ?)",
+            upsert("review_advice", "bank, review, time, model, text", "bank, review"),
             bank,
             review,
             time,

@@ -101,8 +101,8 @@ class ForgeReader(CurationReader):
 
     def pulls_fixing(self, bank: str, issue: int) -> list[Pull]:
         return self._pulls(
-            "bank = ? AND fixes <> '[]' AND EXISTS (SELECT 1 FROM json_each(fixes) "
-            "WHERE CAST(value AS INTEGER) = ?) ORDER BY number, id",
+            "bank = ? AND fixes <> '[]' AND EXISTS "
+            f"(SELECT 1 FROM {self._dialect.json_items}(fixes) WHERE CAST(value AS bigint) = ?) ORDER BY number, id",
             *(bank, issue),
         )
 
@@ -114,7 +114,7 @@ class ForgeReader(CurationReader):
         named = [
             (one, id)
             for one in banks
-            for _, id in labels.bearers(self._all, one, filter, limit, ("pull",))
+            for _, id in labels.bearers(self._connection, one, filter, limit, ("pull",))
         ]
         found = [p for one, id in named for p in self._pulls("bank = ? AND id = ?", one, id)]
         found.sort(key=lambda pull: (pull.id, pull.bank))
@@ -176,7 +176,7 @@ class ForgeWriter(ForgeReader, CurationWriter):
             self._run("DELETE FROM pull_commit WHERE bank = ? AND pull = ?", thread.bank, thread.id)
             commits = dict.fromkeys(filter(None, (*thread.commits, thread.merge)))
             self._run_many(
-                "INSERT OR IGNORE INTO pull_commit VALUES (?, ?, ?)",
+                insert_missing("pull_commit", 'bank, "commit", pull'),
                 [(thread.bank, commit, thread.id) for commit in commits],
             )
         return True
@@ -190,7 +190,7 @@ class ForgeWriter(ForgeReader, CurationWriter):
     def _put_forged(self, record: Thread | Remark, passage: Passage | None) -> None:
         columns = FINDABLE[_word(record)][1]
         self._run(
-            f"INSERT OR REPLACE INTO {_word(record)} ({columns}) VALUES ({records.marks(columns)})",
+            upsert(_word(record), columns, "bank, id"),
             *forge_rows.row_of(record),
         )
         self.put_passage(record, passage)
@@ -198,14 +198,14 @@ class ForgeWriter(ForgeReader, CurationWriter):
 
     def put_logins(self, bank: str, logins: Iterable[ForgeAccount]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO forge_login VALUES (?, ?, ?, ?)",
+            insert_missing("forge_login", "bank, login, name, email"),
             [(bank, *one) for one in logins],
         )
 
     def put_forge_repository(self, followed: ForgeRepository) -> None:
         f = followed
         self._run(
-            "INSERT OR REPLACE INTO followed_repository VALUES (?, ?, ?, ?, ?)",
+            upsert("followed_repository", "bank, repo, cursors, tags, read_at", "bank, repo"),
             *(f.bank, f.repo, json.dumps(dict(f.cursors)), json.dumps(dict(f.tags)), f.read_at),
         )
 

@@ -81,12 +81,12 @@ class GitHistoryReader(StatementRunner):
 
     def reachable_commits(self, bank: str, tip: str) -> set[str]:
         found = self._all(
-            "WITH RECURSIVE line(id) AS (SELECT ? UNION SELECT value FROM line "
-            'JOIN "commit" AS c ON c.bank = ? AND c.id = line.id, json_each(c.parents)) '
-            "SELECT id FROM line",
-            *(tip, bank),
+            'WITH RECURSIVE line(id) AS (SELECT id FROM "commit" WHERE bank = ? AND id = ? '
+            'UNION SELECT value FROM line JOIN "commit" AS c ON c.bank = ? AND c.id = line.id, '
+            f"{self._dialect.json_items}(c.parents)) SELECT id FROM line",
+            *(bank, tip, bank),
         )
-        return {id for (id,) in found}
+        return {tip, *(id for (id,) in found)}
 
     def touches(self, bank: str, path: str, since: str, limit: int) -> list[FileTouch]:
         found = self._all(
@@ -155,7 +155,7 @@ class GitHistoryReader(StatementRunner):
 
     def commit_turns(self, bank: str) -> list[Turn]:
         found = self._all(
-            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND action LIKE '%git%commit%' "
+            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND lower(action) LIKE '%git%commit%' "
             "AND (ok IS NULL OR ok <> 0) ORDER BY time, session, seq",
             bank,
         )
@@ -192,7 +192,7 @@ class GitHistoryWriter(GitHistoryReader):
 
     def put_patches(self, patches: Iterable[Patch]) -> None:
         self._run_many(
-            "INSERT OR REPLACE INTO commit_patch VALUES (?, ?, ?, ?)",
+            upsert("commit_patch", "bank, id, changes, diff", "bank, id"),
             [
                 (p.bank, p.commit, json.dumps(p.changes, separators=(",", ":")), p.diff)
                 for p in patches
@@ -202,21 +202,24 @@ class GitHistoryWriter(GitHistoryReader):
     def index_touches(self, bank: str, commits: Sequence[str]) -> None:
         for some in portions(commits):
             self._run(
-                "INSERT OR REPLACE INTO file_change SELECT * FROM file_change_of_patch "
-                f"WHERE bank = ? AND id IN ({marks_for(some)})",
+                f"INSERT INTO file_change (bank, {_TOUCH}) SELECT bank, {_TOUCH} "
+                f"FROM file_change_of_patch WHERE bank = ? AND id IN ({marks_for(some)}) "
+                "ON CONFLICT (bank, path, time, id, change) DO UPDATE SET "
+                "other_path = excluded.other_path, added = excluded.added, "
+                "removed = excluded.removed, blob = excluded.blob",
                 *(bank, *some),
             )
 
     def put_branches(self, bank: str, branches: Iterable[tuple[str, str]]) -> None:
         self._run("DELETE FROM git_branch WHERE bank = ?", bank)
         self._run_many(
-            "INSERT OR REPLACE INTO git_branch VALUES (?, ?, ?)",
+            upsert("git_branch", "bank, name, id", "bank, name"),
             [(bank, name, commit) for name, commit in branches],
         )
 
     def put_reverts(self, bank: str, commit: str, reverted: Iterable[str]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO commit_revert (bank, id, reverted) VALUES (?, ?, ?)",
+            insert_missing("commit_revert", "bank, id, reverted"),
             [(bank, commit, other) for other in reverted],
         )
 
@@ -229,16 +232,15 @@ class GitHistoryWriter(GitHistoryReader):
     ) -> None:
         r = repository
         self._run(
-            "INSERT OR REPLACE INTO repository (bank, path, head, tips, read_at, folder, diffs) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            upsert("repository", "bank, path, head, tips, read_at, folder, diffs", "bank, path"),
             *(r.bank, r.path, r.head, json.dumps(r.tips), r.read_at, r.folder, int(r.diffs)),
         )
         for table in ("git_tag", "unmerged_commit"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", r.bank)
         self._run_many(
-            "INSERT OR REPLACE INTO git_tag VALUES (?, ?, ?, ?)",
+            upsert("git_tag", "bank, name, id, time", "bank, name"),
             [(r.bank, tag.name, tag.commit, tag.time) for tag in tags],
         )
         self._run_many(
-            "INSERT OR IGNORE INTO unmerged_commit VALUES (?, ?)", [(r.bank, c) for c in astray]
+            insert_missing("unmerged_commit", "bank, id"), [(r.bank, c) for c in astray]
         )

@@ -29,9 +29,9 @@ _WITHIN = (
     "AND own.seq BETWEEN x.first_seq AND x.last_seq"
 )
 _RESTING = (
-    f"CROSS JOIN memory_occurrence AS own {_WITHIN} "
-    "CROSS JOIN retained_memory AS m ON m.bank = own.bank AND m.key = own.key",
-    f"CROSS JOIN stance AS own {_WITHIN} CROSS JOIN opinion AS m "
+    f"{self._dialect.ordered_join} memory_occurrence AS own {_WITHIN} "
+    f"{self._dialect.ordered_join} retained_memory AS m ON m.bank = own.bank AND m.key = own.key",
+    f"{self._dialect.ordered_join} stance AS own {_WITHIN} {self._dialect.ordered_join} opinion AS m "
     "ON m.bank = own.bank AND m.target = own.target AND m.aspect = own.aspect",
 )
 
@@ -86,7 +86,7 @@ class GraphReader(StatementRunner):
         found: list[GraphEntity] = []
         for some in portions(entities):
             rows_of = self._all(
-                f"SELECT {_KNOWN} FROM entity WHERE number IN ({marks_for(some)}) AND +bank = ?",
+                f"SELECT {_KNOWN} FROM entity WHERE number IN ({marks_for(some)}) AND {self._dialect.no_index}bank = ?",
                 *some,
                 bank,
             )
@@ -95,7 +95,7 @@ class GraphReader(StatementRunner):
 
     def mentions_of(self, bank: str, entity: int, limit: int) -> list[GraphMention]:
         spellings = self._all(
-            "SELECT number FROM entity_spelling WHERE entity = ? AND +bank = ?", entity, bank
+            f"SELECT number FROM entity_spelling WHERE entity = ? AND {self._dialect.no_index}bank = ?", entity, bank
         )
         latest: dict[int, tuple[str, int]] = {}
         for (spelling,) in spellings:
@@ -115,7 +115,7 @@ class GraphReader(StatementRunner):
             raw = self._all(
                 "SELECT entity, node, parts FROM entity_mention JOIN entity_spelling "
                 "ON entity_spelling.number = entity_mention.spelling "
-                f"WHERE node IN ({marks_for(some)}) AND entity > 0 AND +bank = ? "
+                f"WHERE node IN ({marks_for(some)}) AND entity > 0 AND {self._dialect.no_index}bank = ? "
                 "ORDER BY node, entity",
                 *some,
                 bank,
@@ -136,7 +136,7 @@ class GraphReader(StatementRunner):
             "JOIN entity_spelling ON entity_spelling.number = other.spelling "
             "JOIN entity ON entity.number = entity_spelling.entity "
             "WHERE own.spelling IN (SELECT number FROM entity_spelling WHERE entity = ? AND "
-            "+bank = ?) "
+            f"{self._dialect.no_index}bank = ?) "
             f"AND entity_spelling.entity <> ? GROUP BY {_KNOWN} "
             "ORDER BY n DESC, entity.mentions, entity.id LIMIT ?",
             *(entity, bank, entity, limit),
@@ -147,7 +147,7 @@ class GraphReader(StatementRunner):
         found: list[GraphRecord] = []
         for some in portions(nodes):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({marks_for(some)}) AND +bank "
+                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({marks_for(some)}) AND {self._dialect.no_index}bank "
                 "= ?",
                 *some,
                 bank,
@@ -188,10 +188,10 @@ class GraphReader(StatementRunner):
         found: list[tuple[int, Passage]] = []
         for some in portions(nodes):
             rows_of = self._all(
-                f"SELECT graph_node.number, {_PASSAGE} FROM graph_node CROSS JOIN passage "
+                f"SELECT graph_node.number, {_PASSAGE} FROM graph_node {self._dialect.ordered_join} passage "
                 "ON passage.bank = graph_node.bank AND passage.kind = graph_node.kind "
                 f"AND passage.id = graph_node.id WHERE graph_node.number IN ({marks_for(some)}) "
-                "AND +graph_node.bank = ?",
+                f"AND {self._dialect.no_index}graph_node.bank = ?",
                 *some,
                 bank,
             )
@@ -203,13 +203,13 @@ class GraphReader(StatementRunner):
         for some in portions(nodes):
             for resting in _RESTING:
                 rows_of = self._all(
-                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node CROSS JOIN "
+                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node {self._dialect.ordered_join} "
                     "exchange AS x "
-                    f"ON x.bank = graph_node.bank AND x.id = graph_node.id {resting} CROSS JOIN "
+                    f"ON x.bank = graph_node.bank AND x.id = graph_node.id {resting} {self._dialect.ordered_join} "
                     "passage "
                     "ON passage.bank = graph_node.bank AND passage.kind = 'memory' "
                     f"AND passage.id = m.id WHERE graph_node.number IN ({marks_for(some)}) "
-                    "AND graph_node.kind = 'exchange' AND +graph_node.bank = ? ORDER BY 1, "
+                    f"AND graph_node.kind = 'exchange' AND {self._dialect.no_index}graph_node.bank = ? ORDER BY 1, "
                     "passage.id",
                     *some,
                     bank,
@@ -238,15 +238,13 @@ class GraphWriter(GraphReader, StageProgress):
     def put_nodes(self, bank: str, nodes: Iterable[Node]) -> None:
         for node in nodes:
             self.drop_nodes(bank, [(node.kind, node.id)])
-            number = self._run(
-                "INSERT INTO graph_node (bank, kind, id, session, time, hash) VALUES (?, ?, ?, "
-                "?, ?, ?)",
+            ((number,),) = self._all(
+                f"{insert('graph_node', 'bank, kind, id, session, time, hash')} RETURNING number",
                 *(bank, node.kind, node.id, node.session, node.time, node.hash),
-            ).lastrowid
+            )
             mentions = [m._replace(text=rows.text(m.text)) for m in node.mentions]
             self._run_many(
-                "INSERT OR IGNORE INTO entity_spelling (bank, sort, text, key, id) VALUES (?, ?, "
-                "?, ?, ?)",
+                insert_missing("entity_spelling", "bank, sort, text, key, id"),
                 [(bank, m.sort.value, m.text, rows.text(m.key), m.id) for m in mentions],
             )
             self._run_many(
@@ -257,7 +255,7 @@ class GraphWriter(GraphReader, StageProgress):
                 [(node.time, number, int(m.parts), bank, m.sort.value, m.text) for m in mentions],
             )
             self._run_many(
-                "INSERT OR IGNORE INTO spelling_equivalence VALUES (?, ?, ?, ?)",
+                insert_missing("spelling_equivalence", "node, sort, one, other"),
                 [(number, s.sort.value, rows.text(s.one), rows.text(s.other)) for s in node.same],
             )
 
@@ -295,7 +293,7 @@ class GraphWriter(GraphReader, StageProgress):
 
     def proven_aliases(self, bank: str) -> list[DatedAlias]:
         found = self._all(
-            "SELECT time, sort, one, other FROM graph_node CROSS JOIN spelling_equivalence ON "
+            f"SELECT time, sort, one, other FROM graph_node {self._dialect.ordered_join} spelling_equivalence ON "
             "spelling_equivalence.node = graph_node.number "
             "WHERE bank = ? ORDER BY time, kind, id, sort, one, other",
             bank,

@@ -8,6 +8,8 @@ from holdfast.model.failed_tasks import FailedTask
 from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.store.sql.runner import StatementRunner
 
+_INJECTION = "bank, id, session, time, kind, characters, records, arrived, use, because"
+_FAILED_TASK = "name, attempts, problem, failed_at, not_before"
 _ARRIVED = {None: -1, False: 0, True: 1}
 _TOLD = {value: key for key, value in _ARRIVED.items()}
 
@@ -18,7 +20,7 @@ class InjectionLedger(StatementRunner):
     def add_injection(self, injection: Injection) -> None:
         i = injection
         self._run(
-            "INSERT OR IGNORE INTO injection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            insert_missing("injection", _INJECTION),
             i.bank,
             i.id,
             i.session,
@@ -51,8 +53,8 @@ class InjectionLedger(StatementRunner):
             values.append(session)
         if unsettled:
             wanted.append("use = 'unknown'")
-        rows = self._run(
-            f"SELECT * FROM injection WHERE {' AND '.join(wanted)} "
+        rows = self._all(
+            f"SELECT {_INJECTION} FROM injection WHERE {' AND '.join(wanted)} "
             "ORDER BY time DESC, id, bank LIMIT ?",
             *values,
             limit,
@@ -60,11 +62,11 @@ class InjectionLedger(StatementRunner):
         return [_injection(row) for row in rows]
 
     def failed_tasks(self) -> list[FailedTask]:
-        return [FailedTask(*row) for row in self._run("SELECT * FROM failed_task ORDER BY name")]
+        return [FailedTask(*row) for row in self._all(f"SELECT {_FAILED_TASK} FROM failed_task ORDER BY name")]
 
     def put_failed_task(self, chore: FailedTask) -> None:
         self._run(
-            "INSERT OR REPLACE INTO failed_task VALUES (?, ?, ?, ?, ?)",
+            upsert("failed_task", _FAILED_TASK, "name"),
             chore.name,
             chore.attempts,
             chore.problem,

@@ -115,8 +115,7 @@ class MemoryWriter(CurationWriter):
         )
         self._hide_keys(bank, session, 0)
         self._run_many(
-            f"INSERT OR REPLACE INTO stance (bank, {records.STANCE}) "
-            f"VALUES (?, {records.marks(records.STANCE)})",
+            upsert("stance", f"bank, {records.STANCE}", "bank, session, uri, target, aspect"),
             [(bank, *records.stance_row(stance)) for stance in stances],
         )
 
@@ -139,8 +138,11 @@ class MemoryWriter(CurationWriter):
         if memory is None:
             return
         self._run(
-            f"INSERT OR REPLACE INTO retained_memory ({records.RETAINED}) "
-            f"VALUES ({records.marks(records.RETAINED)})",
+            "DELETE FROM retained_memory WHERE bank = ? AND (id = ? OR key = ?)",
+            *(memory.bank, memory.id, key),
+        )
+        self._run(
+            insert("retained_memory", records.RETAINED),
             *records.retained_row(key, memory),
         )
         self.put_passage(memory, passage)
@@ -149,7 +151,7 @@ class MemoryWriter(CurationWriter):
         row = self._one("SELECT key, what FROM retained_memory WHERE bank = ? AND id = ?", bank, id)
         if row is None:
             return None
-        self._run("INSERT OR IGNORE INTO stale_memory VALUES (?, ?)", bank, row[0])
+        self._run(insert_missing("stale_memory", "bank, key"), bank, row[0])
         return row[1]
 
     def _clear_retained(self, bank: str, session: str, first: int) -> None:
@@ -193,7 +195,7 @@ class MemoryWriter(CurationWriter):
     ) -> None:
         o = opinion
         self._run(
-            f"INSERT OR REPLACE INTO opinion ({records.OPINION}) VALUES ({records.marks(records.OPINION)})",
+            upsert("opinion", records.OPINION, "bank, id"),
             *records.opinion_row(o),
         )
         if belief is not None:
@@ -223,10 +225,11 @@ class MemoryWriter(CurationWriter):
             *(bank.background, d.skepticism, d.literalism, d.empathy, bank.retention, bank.id),
         )
         self._run(
-            f"DELETE FROM bank_alias WHERE bank = ? AND alias NOT IN ({marks_for(bank.aliases)})",
+            "DELETE FROM bank_alias WHERE bank = ? AND NOT coalesce(alias IN "
+            f"({marks_for(bank.aliases)}), false)",
             *(bank.id, *bank.aliases),
         )
         self._run_many(
-            "INSERT OR IGNORE INTO bank_alias (alias, bank) VALUES (?, ?)",
+            insert_missing("bank_alias", "alias, bank"),
             [(alias, bank.id) for alias in bank.aliases],
         )

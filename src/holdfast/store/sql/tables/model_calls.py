@@ -14,6 +14,7 @@ _CALL = (
     "bank, id, time, session, operation, service, model, tokens_in, tokens_out, tokens_cached, "
     "usd, ms, attempt, outcome, problem"
 )
+_PAUSE = "service, until, attempts, problem, since"
 _SUMMARY = "bank, hash, version, kind, record, last_seq, model, time, content, problem"
 _SUMS = (
     "count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
@@ -74,12 +75,12 @@ class ModelCalls(StatementRunner):
 
     def paused_services(self) -> list[ServicePause]:
         return [
-            ServicePause(*row) for row in self._all("SELECT * FROM service_pause ORDER BY service")
+            ServicePause(*row) for row in self._all(f"SELECT {_PAUSE} FROM service_pause ORDER BY service")
         ]
 
     def pause_service(self, pause: ServicePause) -> None:
         self._run(
-            "INSERT OR REPLACE INTO service_pause VALUES (?, ?, ?, ?, ?)",
+            upsert("service_pause", _PAUSE, "service"),
             pause.service,
             pause.until,
             pause.attempts,
@@ -93,7 +94,7 @@ class ModelCalls(StatementRunner):
     def put_summary(self, summary: ModelSummary, session: str, first: int) -> None:
         s = summary
         self._run(
-            f"INSERT OR IGNORE INTO model_summary ({_SUMMARY}) VALUES ({records.marks(_SUMMARY)})",
+            insert_missing("model_summary", _SUMMARY),
             s.bank,
             s.hash,
             s.version,
@@ -109,7 +110,8 @@ class ModelCalls(StatementRunner):
             self._run(
                 "INSERT INTO stale_session VALUES (?, ?, ?) "
                 "ON CONFLICT (bank, session) "
-                "DO UPDATE SET first_seq = min(stale_session.first_seq, excluded.first_seq)",
+                "DO UPDATE SET first_seq = CASE WHEN excluded.first_seq < stale_session.first_seq "
+                "THEN excluded.first_seq ELSE stale_session.first_seq END",
                 s.bank,
                 session,
                 first,

@@ -24,7 +24,7 @@ class OutboxReader(StatementRunner):
     """What can be asked."""
 
     def outbox(self, remote: str = "") -> list[OutboxItem]:
-        where, values = ("remote = ?", (remote,)) if remote else ("1", ())
+        where, values = ("remote = ?", (remote,)) if remote else ("true", ())
         found = self._all(
             f"SELECT {PARCEL} FROM outbox_item WHERE {where} ORDER BY queued, remote, id", *values
         )

@@ -71,12 +71,12 @@ class OverviewReader(StatementRunner):
     ) -> list[tuple[str, str]]:
         """The commits that touch a path are found by their labels, and then looked at."""
         most = _MOST if wanted.author else limit + skip
-        condition = _BY_AUTHOR if wanted.author else "1"
+        condition = _BY_AUTHOR if wanted.author else "true"
         values = (_like(wanted.author),) * 2 if wanted.author else ()
         found: list[tuple[str, str, str]] = []
         for one in self._bank_ids(bank):
             for _, id in labels.bearers(
-                self._all, one, RecordFilter(file=wanted.path), most, ("commit",)
+                self._connection, one, RecordFilter(file=wanted.path), most, ("commit",)
             ):
                 row = self._one(
                     f"SELECT time FROM visible_commit WHERE bank = ? AND id = ? AND {condition}",

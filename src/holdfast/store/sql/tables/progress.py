@@ -35,7 +35,7 @@ class StageProgress(StatementRunner):
 
     def mark_seen(self, bank: str, stage: str, version: int, number: int) -> None:
         self._run(
-            "INSERT OR REPLACE INTO stage_progress VALUES (?, ?, ?, ?)",
+            upsert("stage_progress", "bank, stage, version, number", "bank, stage"),
             bank,
             stage,
             version,
@@ -48,6 +48,6 @@ class StageProgress(StatementRunner):
         )
 
     def mark_changed(self, bank: str, session: str) -> None:
-        self._run(
-            "INSERT OR REPLACE INTO session_change (bank, session) VALUES (?, ?)", bank, session
-        )
+        # As a new row, which has a higher number than every other.
+        self._run("DELETE FROM session_change WHERE bank = ? AND session = ?", bank, session)
+        self._run(insert("session_change", "bank, session"), bank, session)

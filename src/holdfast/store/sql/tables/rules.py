@@ -68,7 +68,7 @@ class RuleWriter(RuleReader, CurationWriter):
         )
         for rule, passage in rules:
             self._run(
-                f"INSERT OR REPLACE INTO rule ({rows.RULE}) VALUES ({marks(rows.RULE)})",
+                upsert("rule", rows.RULE, "bank, id"),
                 *rows.row_of(rule),
             )
             self.put_passages([passage])
@@ -83,7 +83,7 @@ class RuleWriter(RuleReader, CurationWriter):
 
     def put_proposal(self, proposal: Proposal) -> None:
         self._run(
-            f"INSERT OR REPLACE INTO proposal ({rows.PROPOSAL}) VALUES ({marks(rows.PROPOSAL)})",
+            upsert("proposal", rows.PROPOSAL, "bank, id"),
             *rows.row_of(proposal),
         )
 
@@ -93,8 +93,7 @@ class RuleWriter(RuleReader, CurationWriter):
     def put_refusal(self, bank: str, refusal: Refusal) -> None:
         *row, evidence = refusal
         self._run(
-            f"INSERT OR REPLACE INTO refused_proposal (bank, {_REFUSAL}) VALUES "
-            f"({marks(_REFUSAL)}, ?)",
+            upsert("refused_proposal", f"bank, {_REFUSAL}", "bank, seq"),
             *(bank, *row, rows.as_list(evidence)),
         )
 
@@ -102,7 +101,7 @@ class RuleWriter(RuleReader, CurationWriter):
         self._run("DELETE FROM statement WHERE bank = ? AND session = ?", bank, session)
         columns = ", ".join(Statement._fields)
         self._run_many(
-            f"INSERT OR REPLACE INTO statement ({columns}) VALUES ({marks(columns)})",
+            upsert("statement", columns, "bank, uri, place"),
             [(*s[:-1], rows.as_list(s.files)) for s in statements],
         )
 

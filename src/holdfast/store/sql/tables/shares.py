@@ -67,7 +67,7 @@ class ShareWriter(ShareReader, OutboxWriter, CurationWriter):
         return {id for (id,) in self._all("SELECT id FROM sent_share WHERE bank = ?", bank)}
 
     def put_sent(self, bank: str, ids: Iterable[str]) -> None:
-        self._run_many("INSERT OR IGNORE INTO sent_share VALUES (?, ?)", [(bank, id) for id in ids])
+        self._run_many(insert_missing("sent_share", "bank, id"), [(bank, id) for id in ids])
 
     def current_shared(self, bank: str) -> list[SharedRecord]:
         found = self._all(

@@ -53,7 +53,7 @@ class VectorReader(StatementRunner):
 
     def vector_numbers(self, bank: str, model: str, kinds: Sequence[str]) -> list[int]:
         found = self._all(
-            "SELECT DISTINCT vector.number FROM passage CROSS JOIN vector "
+            f"SELECT DISTINCT vector.number FROM passage {self._dialect.ordered_join} vector "
             "ON vector.bank = passage.bank AND vector.hash = passage.hash "
             f"WHERE passage.bank = ? AND passage.kind IN ({marks_for(kinds)}) "
             "AND vector.model = ? ORDER BY vector.number",
@@ -81,9 +81,9 @@ class VectorReader(StatementRunner):
             found += [
                 (row[0], records.passage_of(row[1:]))
                 for row in self._all(
-                    f"SELECT vector.number, {columns} FROM vector CROSS JOIN passage "
+                    f"SELECT vector.number, {columns} FROM vector {self._dialect.ordered_join} passage "
                     "ON passage.bank = vector.bank AND passage.hash = vector.hash "
-                    "WHERE +vector.bank = ? AND +vector.model = ? "
+                    f"WHERE {self._dialect.no_index}vector.bank = ? AND {self._dialect.no_index}vector.model = ? "
                     f"AND vector.number IN ({marks_for(some)})",
                     bank,
                     model,
@@ -141,7 +141,7 @@ class VectorWriter(StatementRunner):
 
     def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
         self._run_many(
-            "INSERT OR IGNORE INTO vector (bank, model, hash, part, data) VALUES (?, ?, ?, ?, ?)",
+            insert_missing("vector", "bank, model, hash, part, data"),
             [(bank, model, hash, part, data) for hash, part, data in vectors],
         )
 
@@ -149,11 +149,11 @@ class VectorWriter(StatementRunner):
         return False
 
     def prune_vectors(self, keep: str) -> int:
-        other = self._run("DELETE FROM vector WHERE model <> ?", keep).rowcount
+        other = self._run("DELETE FROM vector WHERE model <> ?", keep)
         orphans = self._run(
             "DELETE FROM vector WHERE NOT EXISTS (SELECT 1 FROM passage "
             "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
-        ).rowcount
+        )
         return other + orphans
 
     def drop_vectors(self, bank: str, model: str, hashes: Sequence[str]) -> None:

@@ -32,7 +32,7 @@ class DerivationVersions(StatementRunner):
 
     def set_derived_version(self, bank: str, session: str, version: int) -> None:
         self._run(
-            "INSERT OR REPLACE INTO session_derivation VALUES (?, ?, ?)", bank, session, version
+            upsert("session_derivation", "bank, session, rules_version", "bank, session"), bank, session, version
         )
 
     def outdated_sessions(self, rules: int, limit: int = 100) -> list[OutdatedSession]:

@@ -78,7 +78,7 @@ def _print(screen: Screen, one: Audited) -> None:
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(one.uri, 'cyan')}")
     screen.wrap(cut(one.title, 200), "    ")
     for file in one.files:
-        screen.wrap(f"- {file.told}", "    ", "      ")
+        screen.wrap(f"- {file.description}", "    ", "      ")
     screen.line()
 
 

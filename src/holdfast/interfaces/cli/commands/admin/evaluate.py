@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import holdfast
 from holdfast.app.core.context import ALL_BANKS, utc_now
 from holdfast.app.evaluation.engine import BUDGETS, Parts, prepare
 from holdfast.app.evaluation.evaluate import Group, Latency, Report, evaluate
@@ -24,6 +23,7 @@ from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.settings import load_settings
 from holdfast.store.protocol import Counts
+from holdfast.version import __version__
 
 HELP = """\
 Measure how well recall finds what a set of questions asks for.
@@ -203,7 +203,7 @@ def _own_contract(report: OwnReport, history: History, bank: str) -> dict[str, o
 
 
 def _settings(parts: Parts, budget: str) -> dict[str, object]:
-    return {"version": holdfast.__version__, **parts._asdict(), "budget": budget}
+    return {"version": __version__, **parts._asdict(), "budget": budget}
 
 
 def _rounded(values: Mapping[str, float | None]) -> dict[str, float | None]:

@@ -14,7 +14,7 @@ from holdfast.interfaces.cli import confirm as asking
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.refine.by_model.pricing import CostEstimate
+from holdfast.refine.by_model.cost_estimate import CostEstimate
 from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS

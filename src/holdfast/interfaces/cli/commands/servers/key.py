@@ -113,7 +113,7 @@ def _list(screen: Screen, as_json: bool) -> None:
 
 def _told(memory: Holdfast, key: ApiKey) -> dict[str, Any]:
     names = memory.context.bank_names()
-    held = "in force" if key.holds(memory.now()) else "expired"
+    held = "in force" if key.is_valid(memory.now()) else "expired"
     return {
         "id": key.id,
         "name": key.name,

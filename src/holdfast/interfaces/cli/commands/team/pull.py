@@ -76,8 +76,8 @@ def _print(screen: Screen, planned: ShareImportPlan, taking: str, looking: bool)
             head = f"{sign} {record.kind or 'taken back'} by {record.author}"
             screen.line(screen.paint(f"{head} on {day(record.shared)}", "bold"))
             screen.wrap(said, "    ")
-    if planned.nothing:
-        screen.line(f"Nothing new in {planned.place.name}.")
+    if planned.is_empty:
+        screen.line(f"Nothing new in {planned.source.name}.")
     told = [
         (planned.known, "known already"),
         (planned.own, "of your own"),
@@ -93,13 +93,13 @@ def _print(screen: Screen, planned: ShareImportPlan, taking: str, looking: bool)
         screen.wrap(
             f"Took in {many}. `holdfast pull --undo {taking.rpartition('/')[2]}` takes them back."
         )
-    elif looking and not planned.nothing:
+    elif looking and not planned.is_empty:
         screen.line("Nothing was changed.")
 
 
 def _contract(planned: ShareImportPlan, taking: str) -> dict[str, object]:
     return {
-        "place": planned.place.name,
+        "place": planned.source.name,
         "taking": taking,
         "added": [_record(record) for record in planned.added],
         "changed": [_record(record) for record in planned.changed],

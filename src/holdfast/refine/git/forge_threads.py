@@ -105,7 +105,7 @@ def remark_passage(remark: Remark, title: str = "") -> Passage | None:
 def curated_thread_passage(reader: Reader, thread: Thread) -> Passage | None:
     """The passage of a thread with people's corrections; None if it is forgotten."""
     known = reader.curation_state(thread.bank, thread_kind(thread), thread.id)
-    if known is not None and known.gone:
+    if known is not None and known.is_hidden:
         return None
     return thread_passage(corrected_thread(thread, known.text) if known and known.text else thread)
 
@@ -115,10 +115,10 @@ def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> P
     named = parse_uri(remark.thread)
     above = reader.curation_state(remark.bank, *named) if named else None
     known = reader.curation_state(remark.bank, "remark", remark.id)
-    if any(one is not None and one.gone for one in (above, known)):
+    if any(one is not None and one.is_hidden for one in (above, known)):
         return None
-    said = corrected_remark(remark, known.text) if known and known.text else remark
-    return remark_passage(said, title)
+    corrected = corrected_remark(remark, known.text) if known and known.text else remark
+    return remark_passage(corrected, title)
 
 
 def refresh_passages(writer: Writer, bank: str, kind: str, id: str) -> str:

@@ -105,16 +105,16 @@ class Extractor:
         self._since = since
         self._done = ExtractionReport()
 
-    def run(self, tick: Callable[[], None] = lambda: None) -> ExtractionReport:
+    def run(self, on_progress: Callable[[], None] = lambda: None) -> ExtractionReport:
         """Process the latest sessions that are over, until a spending cap is reached or the service
-        fails. Calls `tick` before each call."""
+        fails. Calls `on_progress` before each call."""
         for session in self._store.sessions(None, _MAX_SESSIONS):
             if session.parent or session.ended < self._since or not self._is_over(session):
                 continue
             pending = list(self._pending(session))
             try:
                 for start in range(0, len(pending), _BATCH):
-                    tick()
+                    on_progress()
                     self._extract(session, pending[start : start + _BATCH])
             except ModelError as error:
                 self._done = self._done._replace(stopped=error.message)
@@ -181,9 +181,12 @@ def parse_memories(text: str) -> dict[int, list[MemoryDraft]]:
 
 
 def _parse_draft(fields: dict[str, Any]) -> MemoryDraft:
+    def text(name: str) -> str:
+        return text_field(fields, name, _MAX_FIELD_CHARACTERS)
+
     given: object = fields.get("confidence")
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     confidence = float(cast(float, given)) if is_number else None
-    names = ("network", "what", "where", "who", "why")
-    texts = (text_field(fields, name, _MAX_FIELD_CHARACTERS) for name in names)
-    return MemoryDraft(*texts, confidence)
+    return MemoryDraft(
+        text("network"), text("what"), text("where"), text("who"), text("why"), confidence
+    )

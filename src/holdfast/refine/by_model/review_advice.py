@@ -37,7 +37,7 @@ decide; you only advise."""
 
 
 def advise(
-    writer: Writer, governor: Governor, now: Callable[[], str], tick: Callable[[], None]
+    writer: Writer, governor: Governor, now: Callable[[], str], on_progress: Callable[[], None]
 ) -> int:
     """Get advice on every open review that has none; returns how many. If a spending cap is reached
     or the service fails, the rest waits."""
@@ -53,7 +53,7 @@ def advise(
         with writer.transaction():
             writer.put_advice(review.bank, review.id, now(), governor.model, advice)
         done += 1
-        tick()
+        on_progress()
     return done
 
 

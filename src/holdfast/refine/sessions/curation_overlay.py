@@ -21,7 +21,7 @@ from holdfast.refine.core.passages import digest_passage, exchange_passage
 from holdfast.refine.facts.claims import Requester, make_claims
 from holdfast.refine.sessions.digests import digest_id
 from holdfast.refine.sessions.exchanges import LIMITS, build_exchange, exchange_id
-from holdfast.refine.sessions.summaries import ModelSummaries, SummaryReader
+from holdfast.refine.sessions.model_summaries import ModelSummaries, SummaryReader
 from holdfast.store.protocol import Derived
 from holdfast.store.protocol.curation import SupersededText
 
@@ -72,7 +72,7 @@ class CurationOverlay:
 
     def _is_gone(self, kind: str, id: str) -> bool:
         known = self._curated.get((kind, id))
-        return known is not None and known.gone
+        return known is not None and known.is_hidden
 
     def _is_forgotten(self, exchange: str) -> bool:
         """Whether an exchange is forgotten. The turns of one that was merged into another stay."""

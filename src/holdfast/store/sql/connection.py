@@ -1,0 +1,37 @@
+"""The port between the statements of this package and an engine's connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from holdfast.store.sql.dialect import Dialect
+
+Row = tuple[Any, ...]
+
+
+class Connection(Protocol):
+    """Runs statements with `?` as the placeholder, and raises the engine's errors as ours."""
+
+    @property
+    def dialect(self) -> Dialect: ...
+
+    def all(self, sql: str, values: Sequence[Any] = ...) -> list[Row]:
+        """All rows of a query, or those that a statement returns."""
+        ...
+
+    def one(self, sql: str, values: Sequence[Any] = ...) -> Row | None:
+        """The first of them."""
+        ...
+
+    def stream(self, sql: str, values: Sequence[Any] = ...) -> Iterator[Row]:
+        """The same one by one, for results that may be large."""
+        ...
+
+    def run(self, sql: str, values: Sequence[Any] = ...) -> int:
+        """Run a statement; returns how many rows it changed."""
+        ...
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once for each row of values."""
+        ...
