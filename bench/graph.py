@@ -21,7 +21,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.ranking.causes import CauseDirection, follow_causes
-from holdfast.recall.retrievers.graph import Walk, graph_retriever
+from holdfast.recall.retrievers.graph import graph_retriever
 from holdfast.store.protocol import Match
 from holdfast.store.protocol.graph import ResolvedEntity
 from holdfast.store.sqlite.store import SqliteStore
@@ -96,12 +96,12 @@ def run() -> list[str]:
 
         def chain(question: str) -> object:
             ranked = [Candidate(match.passage) for match in control(question)[:10]]
-            return follow_causes(store, ranked, question, CauseDirection.BACK, 3)
+            return follow_causes(store, ranked, question, CauseDirection.TO_CAUSES, 3)
 
         cases: dict[str, Callable[[str], object]] = {
             "control": control,
-            "1 hop": lambda q: graph_retriever(BANK, q, Walk((), 1, 300)).run(store),
-            "2 hops": lambda q: graph_retriever(BANK, q, Walk((), 2, 300)).run(store),
+            "1 hop": lambda q: graph_retriever(BANK, q, (), 1, 300).run(store),
+            "2 hops": lambda q: graph_retriever(BANK, q, (), 2, 300).run(store),
             "causes, 3 links": chain,
         }
         taken: dict[str, list[float]] = {label: [] for label in cases}

@@ -22,7 +22,7 @@ from tests.support.transcripts import Script
 
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
-from holdfast.app.answers.ask import Wish, answered
+from holdfast.app.answers.ask import AskOptions, answered
 from holdfast.app.evaluation.engine import prepare
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.sets import read_set, spread
@@ -117,9 +117,9 @@ def constructed() -> list[Outcome]:
 
 def _asked(memory: Holdfast, question: str, answer: str, bank: str = "all") -> Outcome:
     began = time.perf_counter()
-    first = answered(memory, Wish(question, bank, rounds=1))
+    first = answered(memory, AskOptions(question, bank, rounds=1))
     between = time.perf_counter()
-    whole = answered(memory, Wish(question, bank))
+    whole = answered(memory, AskOptions(question, bank))
     return Outcome(answer, first, whole, (between - began, time.perf_counter() - between))
 
 

@@ -111,7 +111,11 @@ def check_lazy_imports(modules: list[Module], allowed: dict[str, str]) -> list[s
         if name not in allowed
     ]
     found += [f"{name}: listed under lazy-imports, but has none" for name in allowed.keys() - lazy]
-    found += [f"{name}: listed under lazy-imports without a reason" for name in allowed if not allowed[name].strip()]
+    found += [
+        f"{name}: listed under lazy-imports without a reason"
+        for name in allowed
+        if not allowed[name].strip()
+    ]
     return sorted(found)
 
 

@@ -22,6 +22,7 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import RecordFilter
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.store.protocol import Reader
+from holdfast.store.protocol.overview import CommitFilter
 
 # What is spoken of in each bank, and in no other.
 WORDS = {
@@ -117,22 +118,25 @@ def questions(face: type, left_out: set[str]) -> list[str]:
 def given(filled: Filled) -> dict[str, list[Any]]:
     """What a store may be asked with: all of it belongs to the first bank."""
     reader, own = filled.memory.reader, filled.own
-    entities = [known.number for _, known in reader.entities_by_spelling(own, ["quillon", "quilloncache"])]
+    entities = [
+        known.number for _, known in reader.entities_by_spelling(own, ["quillon", "quilloncache"])
+    ]
     nodes = [bond.node for entity in entities for bond in reader.mentions_of(own, entity, 50)]
     places = reader.graph_records(own, nodes)
     commits = [place.id for place in places if place.kind == "commit"]
     assert entities and nodes and commits
     ids = sorted(filled.ids)
     return {
-        "after": [5], "before": [5], "commit": commits, "commits": [commits], "each": [5],
+        "after": [5], "before": [5], "commit": commits, "commit_filter": [CommitFilter()],
+        "commits": [commits], "each": [5],
         "entities": [entities], "entity": entities, "fact": ids, "filter": [RecordFilter()],
         "hashes": [ids], "id": ids, "issue": [1], "keys": [["quillon", "quillonpy"]],
         "kind": ["", "memory", "exchange", "fact", "entity", "commit", "concept", "turn"],
         "kinds": [["turn", "exchange", "memory", "commit", "digest"]], "limit": [50],
-        "marks": [ids], "model": ["any"], "moment": [], "most": [1000],
+        "marks": [ids], "model": ["any"], "position": [], "most": [1000],
         "names": [[("fact", id) for id in ids]], "nodes": [nodes], "number": [1, 2],
-        "numbers": [list(range(200))], "opinion": ids, "path": ["quillon.py"], "place": places[:3],
-        "places": [[1, 2, 3]], "session": [filled.session], "since": [""], "terms": [["quillon"]],
+        "numbers": [list(range(200))], "opinion": ids, "path": ["quillon.py"], "record": places[:3],
+        "seqs": [[1, 2, 3]], "session": [filled.session], "since": [""], "terms": [["quillon"]],
         "text": ["Quillon", "quillon.py"], "thread": ids[:5], "tip": commits, "turn": ids,
         "until": ["~"],
         "uri": [f"holdfast://{kind}/{id}" for kind in ("turn", "fact") for id in ids],

@@ -22,7 +22,7 @@ from holdfast.inference.embedder import Vectors
 from holdfast.model.query import RecallResult, Strategy
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import recall
-from holdfast.recall.retrievers.semantics import ModelSemanticSearch, SemanticModels
+from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix
 from holdfast.settings import NO_MODEL, Settings
 from holdfast.store.sqlite.store import SqliteStore

@@ -16,7 +16,7 @@ from tests.claude_code.lab import find_claude
 from tests.inference.services import running
 from tests.support.transcripts import bug_hunt
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.memory_agent import MemoryAgent, Talk, is_wanted
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
@@ -306,14 +306,14 @@ def test_a_session_asks_no_model_twice_and_tells_it_what_was_asked_before(
         session, stages = "", list[ResearchStage]()
         for _ in range(2):  # each time as a process of its own would
             with Holdfast(settings) as asked:
-                investigation = asked.answers.investigate(Wish(QUESTION, "all"), session)
+                investigation = asked.answers.investigate(AskOptions(QUESTION, "all"), session)
                 stages = [event.stage for event in investigation]
                 session = investigation.id
                 assert asked.store.total_spent("").calls == len(service.asked) == 1
         assert stages == [ResearchStage.DONE]
         with Holdfast(settings) as asked:
             answer = asked.answers.investigate(
-                Wish("And how was that fixed?", "all"), session
+                AskOptions("And how was that fixed?", "all"), session
             ).answer()
         assert answer.cost.tokens == 55 and len(service.asked) == 2
         assert QUESTION in service.asked[-1][2]["messages"][-1]["content"].split("question now")[0]

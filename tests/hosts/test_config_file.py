@@ -47,7 +47,10 @@ def test_a_record_that_is_damaged_is_as_good_as_none(tmp_path: Path) -> None:
     record = InstallRecord(tmp_path)
     path = tmp_path / "settings.json"
     record.add(path, b"old", b"new")
-    assert InstallRecord(tmp_path).is_untouched(path, b"new") and InstallRecord(tmp_path).before(path) == b"old"
+    assert (
+        InstallRecord(tmp_path).is_untouched(path, b"new")
+        and InstallRecord(tmp_path).before(path) == b"old"
+    )
     for damaged in ("", "{", "[]", '{"v": 9}', '{"v": 1, "files": {"x": 3}}'):
         (tmp_path / "backups" / "claude-code.json").write_text(damaged)
         assert InstallRecord(tmp_path).files == {}

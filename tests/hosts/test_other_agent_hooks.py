@@ -41,8 +41,8 @@ class Home(NamedTuple):
     def payload(self, **more: str) -> dict[str, str]:
         """What an agent tells its hooks."""
         path = "/home/dev/.codex/sessions/rollout-1.jsonl"
-        told = {"session_id": SESSION, "transcript_path": path, "cwd": str(self.project)}
-        return {**told, **more}
+        result = {"session_id": SESSION, "transcript_path": path, "cwd": str(self.project)}
+        return {**result, **more}
 
     def events(self, name: str) -> list[Path]:
         return sorted(path for path in self.inbox.iterdir() if f".{name}." in path.name)
@@ -63,12 +63,12 @@ def home(tmp_path: Path) -> Home:
     project.mkdir()
     briefs = places.home / "briefs"
     briefs.mkdir()
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "folders": {"v": 1, "folders": {str(project): "bank1"}, "aliases": {}},
         "bank1": {"v": 1, "id": "start-1", "text": BRIEF, "records": []},
         "settings": {"v": 1},
     }
-    for name, content in told.items():
+    for name, content in result.items():
         (briefs / f"{name}.json").write_text(json.dumps(content))
     return Home(places, project, inbox)
 
@@ -93,8 +93,8 @@ def test_a_brief_of_many_bytes_loses_whole_lines_until_the_agent_takes_it(home: 
     ]
     text = "\n".join(lines)
     assert len(text) < 9_000 and len(text.encode()) > 10_000
-    told: dict[str, Any] = {"v": 1, "id": "start-1", "text": text, "records": []}
-    (home.places.home / "briefs" / "bank1.json").write_text(json.dumps(told))
+    result: dict[str, Any] = {"v": 1, "id": "start-1", "text": text, "records": []}
+    (home.places.home / "briefs" / "bank1.json").write_text(json.dumps(result))
 
     done = home.run("SessionStart", json.dumps(home.payload(source="startup")).encode())
 

@@ -60,7 +60,9 @@ def test_moving_in_and_out_leaves_every_byte_as_it_was(name: str, tmp_path: Path
     assert files(tmp_path) != before
     assert agent_install.is_installed(host, where, ours)
     assert agent_install.plan_install(host, where, ours).changes == []
-    agent_install.apply_uninstall(ours.home, agent_install.plan_uninstall([host], where, ours).changes)
+    agent_install.apply_uninstall(
+        ours.home, agent_install.plan_uninstall([host], where, ours).changes
+    )
 
     assert files(tmp_path) == before
     assert not agent_install.is_installed(host, where, ours)
@@ -73,7 +75,9 @@ def test_files_that_setup_made_go_again(name: str, tmp_path: Path) -> None:
 
     agent_install.apply_install(ours.home, agent_install.plan_install(host, where, ours).changes)
     made = files(tmp_path)
-    agent_install.apply_uninstall(ours.home, agent_install.plan_uninstall([host], where, ours).changes)
+    agent_install.apply_uninstall(
+        ours.home, agent_install.plan_uninstall([host], where, ours).changes
+    )
 
     assert made and files(tmp_path) == {}
 
@@ -88,16 +92,18 @@ def test_what_a_person_changes_meanwhile_stays(name: str, tmp_path: Path) -> Non
         if path.suffix == ".toml":
             path.write_text(f"{path.read_text()}\n[new]\nmine = true\n")
         else:
-            told = json.loads(path.read_text("utf-8-sig"))
-            path.write_text(json.dumps({**told, "new": {"mine": True}}))
+            result = json.loads(path.read_text("utf-8-sig"))
+            path.write_text(json.dumps({**result, "new": {"mine": True}}))
 
-    agent_install.apply_uninstall(ours.home, agent_install.plan_uninstall([host], where, ours).changes)
+    agent_install.apply_uninstall(
+        ours.home, agent_install.plan_uninstall([host], where, ours).changes
+    )
 
     for piece in host.changes(where, ours):
         text = piece.path.read_text("utf-8-sig")
         assert "holdfast" not in text
-        told = tomllib.loads(text) if piece.path.suffix == ".toml" else json.loads(text)
-        assert told["new"] == {"mine": True}
+        result = tomllib.loads(text) if piece.path.suffix == ".toml" else json.loads(text)
+        assert result["new"] == {"mine": True}
 
 
 def test_a_server_of_another_home_stays_when_one_moves_out(tmp_path: Path) -> None:
@@ -152,11 +158,15 @@ def test_an_older_entry_is_brought_up_to_date(tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     newer = ours._replace(python="/new/python")
     for name, host in hosts().items():
-        agent_install.apply_install(ours.home, agent_install.plan_install(host, where, ours).changes)
-        agent_install.apply_install(ours.home, agent_install.plan_install(host, where, newer).changes)
+        agent_install.apply_install(
+            ours.home, agent_install.plan_install(host, where, ours).changes
+        )
+        agent_install.apply_install(
+            ours.home, agent_install.plan_install(host, where, newer).changes
+        )
         assert agent_install.plan_install(host, where, newer).changes == [], name
-    told = tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())
-    assert told["mcp_servers"]["holdfast"]["command"] == "/new/python"
+    result = tomllib.loads((tmp_path / ".codex" / "config.toml").read_text())
+    assert result["mcp_servers"]["holdfast"]["command"] == "/new/python"
     hooks = json.loads((tmp_path / ".codex" / "hooks.json").read_text())["hooks"]
     assert [len(hooks[event]) for event in ("SessionStart", "Stop")] == [1, 2]
 

@@ -166,7 +166,7 @@ def test_strangers_do_not_use_up_the_room_of_those_who_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = Guard(_yes, OwnerKeys(TOKEN), GuardRules(frozenset({"127.0.0.1:1"})))
-    got = _asked(made, *[_scope()] * (int(guard.STRANGERS_BURST) + 50))
+    got = _asked(made, *[_scope()] * (int(guard.ANONYMOUS_BURST) + 50))
     assert got[0] == 401 and got[-1] == 429
     bearer = f"Bearer {TOKEN}"
     tried = (

@@ -74,10 +74,10 @@ def providers_for(
 def is_alive(pid: int) -> bool:
     """Whether a process is there and no corpse."""
     try:
-        told = Path(f"/proc/{pid}/stat").read_text()
+        result = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return False
-    return told.rpartition(")")[2].split()[0] != "Z"
+    return result.rpartition(")")[2].split()[0] != "Z"
 
 
 def processes_of(notes: Path) -> list[int]:

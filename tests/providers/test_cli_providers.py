@@ -22,8 +22,8 @@ def home_with(tmp_path: Path, *modes: str, use: str = "asked") -> Path:
     folders = [
         str(make_plugin(tmp_path / mode, stranger(mode, tmp_path / "notes"))) for mode in modes
     ]
-    told = f'[providers]\nuse = "{use}"\nplugin_dirs = {json.dumps(folders)}\n'
-    write(home / "config.toml", told)
+    result = f'[providers]\nuse = "{use}"\nplugin_dirs = {json.dumps(folders)}\n'
+    write(home / "config.toml", result)
     return home
 
 
@@ -42,8 +42,10 @@ def test_providers_are_listed_tested_asked_and_looked_after(tmp_path: Path) -> N
     assert by_name["good"]["allowed_tools"] == ["mcp__main__search"]
     assert by_name["half"]["problem"] == "it has no MCP server"
 
-    told = read_json(home, "providers", "test", "good", "retries")
-    assert told["texts"][0]["trust"] == "external" and "five attempts" in told["texts"][0]["text"]
+    result = read_json(home, "providers", "test", "good", "retries")
+    assert (
+        result["texts"][0]["trust"] == "external" and "five attempts" in result["texts"][0]["text"]
+    )
     failed = holdfast(home, "providers", "test", "fails", "retries")
     assert failed.returncode == 1 and "Traceback" not in failed.stderr
     assert "fails was asked, but its tool reports a failure." in failed.stderr
@@ -80,7 +82,7 @@ def test_off_is_the_default_and_says_how_to_change_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("test",), "The name is empty."),
         (("test", "good"), "The query is empty."),
@@ -89,10 +91,10 @@ def test_off_is_the_default_and_says_how_to_change_it(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused(
-    tmp_path: Path, arguments: tuple[str, ...], said: str
+    tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     done = holdfast(home_with(tmp_path, "good"), "providers", *arguments)
-    assert done.returncode == 2 and said in done.stderr
+    assert done.returncode == 2 and message in done.stderr
 
 
 def test_a_wrong_setting_is_a_sentence(tmp_path: Path) -> None:

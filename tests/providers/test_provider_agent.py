@@ -41,8 +41,8 @@ def answer_of(tmp_path: Path, providers: bool) -> tuple[Answer, list[Json]]:
             text = json.dumps(body["messages"])
             at = text.find("holdfast://provided/")
             cited = text[at:].split('\\"')[0] if at >= 0 else "holdfast://provided/x"
-            told = "Retries of the importer stop after five attempts."
-            return calls(("answer", {"sentences": [{"text": told, "cites": [cited]}]}))
+            result = "Retries of the importer stop after five attempts."
+            return calls(("answer", {"sentences": [{"text": result, "cites": [cited]}]}))
 
         service.answer = reply
         models = Models(use="openai", agent="small", endpoint=f"{service.url}/v1")

@@ -36,9 +36,9 @@ def test_a_server_of_the_official_library_is_asked_over_its_streams(tmp_path: Pa
     tools = ["mcp__main__search_pages", "mcp__main__page_by_title"]
     plugin = make_plugin(tmp_path / "wiki", official(), tools)
     found = providers_for(tmp_path, plugin)
-    told = found.ask(found.named("wiki"), "retry policy and caches")
-    assert [one.tool for one in told] == ["search_pages", "search_pages"]
-    assert told[0].text.startswith("Retries of the payment importer")
+    result = found.ask(found.named("wiki"), "retry policy and caches")
+    assert [one.tool for one in result] == ["search_pages", "search_pages"]
+    assert result[0].text.startswith("Retries of the payment importer")
     offers = {offer.name: offer for offer in found.tools()}
     assert sorted(offers) == sorted(tools)
     assert offers["mcp__main__search_pages"].schema["required"] == ["query"]
@@ -84,8 +84,8 @@ def test_everything_that_a_provider_started_goes_with_it(tmp_path: Path, mode: s
 
 
 def test_a_provider_that_lies_about_ids_is_heard_only_where_it_answers(tmp_path: Path) -> None:
-    [told] = ask(meet(tmp_path, "lies"))
-    assert told.text == "Retries of the importer stop after five attempts."
+    [result] = ask(meet(tmp_path, "lies"))
+    assert result.text == "Retries of the importer stop after five attempts."
 
 
 def test_a_provider_gets_nothing_from_us_but_signs_of_life(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_floods_of_texts_and_long_texts_are_cut(tmp_path: Path) -> None:
 
 
 def test_a_list_in_an_answer_is_as_many_texts(tmp_path: Path) -> None:
-    texts = [told.text for told in ask(meet(tmp_path, "list"))]
+    texts = [result.text for result in ask(meet(tmp_path, "list"))]
     assert texts[0] == "title: Retries 0\nbody: stop\nurl: x" and len(texts) == 3
 
 
@@ -148,8 +148,8 @@ def test_a_provider_is_given_a_plain_environment(
 ) -> None:
     for name in ("ANTHROPIC_API_KEY", "GITHUB_TOKEN", "CLAUDE_CODE_SESSION_ID"):
         monkeypatch.setenv(name, "mine")
-    [told] = ask(meet(tmp_path, "environment"))
-    given = json.loads(told.text.removeprefix("retries: "))
+    [result] = ask(meet(tmp_path, "environment"))
+    given = json.loads(result.text.removeprefix("retries: "))
     assert not {"ANTHROPIC_API_KEY", "GITHUB_TOKEN", "CLAUDE_CODE_SESSION_ID"} & given.keys()
     assert given["PATH"] == os.environ["PATH"] and given["HOLDFAST_PROVIDERS"] == "off"
 

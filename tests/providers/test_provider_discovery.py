@@ -256,8 +256,8 @@ def test_a_plugin_that_does_not_offer_it_is_no_provider(tmp_path: Path) -> None:
     ],
 )
 def test_a_server_that_cannot_be_reached_is_told_of(tmp_path: Path, server: Json, why: str) -> None:
-    told = problem(make_plugin(tmp_path / "wiki", server))
-    assert why in told or "wants HOME, SECRET" in told
+    result = problem(make_plugin(tmp_path / "wiki", server))
+    assert why in result or "wants HOME, SECRET" in result
 
 
 def test_variables_are_those_of_the_plugin_and_those_handed_over(tmp_path: Path) -> None:

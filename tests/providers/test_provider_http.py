@@ -91,20 +91,20 @@ def answer(message: dict[str, Any]) -> bytes:
 def reach(
     tmp_path: Path, url: str, patience_s: float = 60.0, headers: dict[str, str] | None = None
 ) -> Providers:
-    told = {"type": "http", "url": url, "headers": headers or {}}
+    result = {"type": "http", "url": url, "headers": headers or {}}
     tools = ["mcp__main__search_pages", "mcp__main__search"]
-    plugin = make_plugin(tmp_path / "wiki", told, tools)
+    plugin = make_plugin(tmp_path / "wiki", result, tools)
     return providers_for(tmp_path, plugin, patience_s=patience_s, more='env = ["WIKI_TOKEN"]')
 
 
 def ask(found: Providers) -> list[str]:
-    return [told.text for told in found.ask(found.named("wiki"), "retry policy")]
+    return [result.text for result in found.ask(found.named("wiki"), "retry policy")]
 
 
 def test_a_server_of_the_official_library_is_asked_over_http(tmp_path: Path) -> None:
     with official_server() as url:
-        [told] = ask(reach(tmp_path, url))
-    assert told.startswith("Retries of the payment importer")
+        [result] = ask(reach(tmp_path, url))
+    assert result.startswith("Retries of the payment importer")
 
 
 def test_json_and_streams_are_understood_and_headers_sent(tmp_path: Path) -> None:

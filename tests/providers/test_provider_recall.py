@@ -42,15 +42,15 @@ def test_what_plugins_say_comes_after_what_is_ours(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good") as memory:
         found = recall(memory)
     ours = [hit for hit in found.hits if hit.layer is not Layer.PROVIDERS]
-    told = found.hits[-1]
+    result = found.hits[-1]
     assert ours and found.hits[: len(ours)] == tuple(ours)
-    assert (told.layer, told.trust, told.provider) == (
+    assert (result.layer, result.trust, result.provider) == (
         Layer.PROVIDERS,
         Trust.EXTERNAL,
         "good/search",
     )
-    assert told.score <= ours[-1].score
-    assert told.uri.startswith("holdfast://provided/good/search/")
+    assert result.score <= ours[-1].score
+    assert result.uri.startswith("holdfast://provided/good/search/")
     assert "provider good" in [arm.name for arm in found.strategies]
 
 

@@ -14,8 +14,8 @@ from holdfast.recall.core.parallel import Retriever, RetrieverResult, run_retrie
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import recall
-from holdfast.recall.query.question import read_query
-from holdfast.recall.retrievers.semantics import Floats, ModelSemanticSearch, SemanticModels
+from holdfast.recall.query.query import read_query
+from holdfast.recall.retrievers.semantic_search import Floats, ModelSemanticSearch, SemanticModels
 from holdfast.recall.retrievers.text import direct, summaries
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore

@@ -9,7 +9,7 @@ from tests.support.transcripts import Script
 from holdfast.app.memory import Holdfast
 from holdfast.model.graph import LinkKind
 from holdfast.recall.core.plan import Budget, Plan
-from holdfast.recall.links.links import Links
+from holdfast.recall.links.record_links import Links
 from holdfast.recall.ranking.causes import CauseDirection, cause_direction
 
 # Each session speaks of one link of the chain; the last word of it is in no other.
@@ -47,11 +47,11 @@ def chained(folder: Path, *more: tuple[str, str, str]) -> Holdfast:
 @pytest.mark.parametrize(
     ("question", "way"),
     [
-        ("Why was AuthProvider moved?", CauseDirection.BACK),
-        ("what caused the outage", CauseDirection.BACK),
-        ("What is the root cause of the loop?", CauseDirection.BACK),
-        ("what did CronRunner lead to?", CauseDirection.FORTH),
-        ("what broke because of TokenCache?", CauseDirection.FORTH),
+        ("Why was AuthProvider moved?", CauseDirection.TO_CAUSES),
+        ("what caused the outage", CauseDirection.TO_CAUSES),
+        ("What is the root cause of the loop?", CauseDirection.TO_CAUSES),
+        ("what did CronRunner lead to?", CauseDirection.TO_EFFECTS),
+        ("what broke because of TokenCache?", CauseDirection.TO_EFFECTS),
         ("where is AuthProvider?", None),
         ("show the invoices", None),
     ],

@@ -9,21 +9,20 @@ from hypothesis import strategies as st
 
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, ScoredPassage
+from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
 from holdfast.recall.ranking.fusion import (
-    HIGHEST,
-    LOOSE,
-    WORDS_ONLY,
     add_neighbour_scores,
     add_results,
     add_session_support,
     fuse_by_ranks,
     fuse_by_scores,
-    weights_for,
+    weights_for_coverage,
+    words_only,
 )
 
-ARMS = ("direct_fts", "expanded_fts", "summaries", "semantic")
+RETRIEVERS = ("direct_fts", "expanded_fts", "summaries", "semantic")
 KINDS = ("turn", "exchange", "digest")
-Finds = dict[str, list[ScoredPassage]]
+Results = dict[str, list[ScoredPassage]]
 
 
 def passage(number: int) -> Passage:
@@ -32,46 +31,50 @@ def passage(number: int) -> Passage:
 
 
 @st.composite
-def finds_of_arms(draw: st.DrawFn) -> Finds:
+def results_by_retriever(draw: st.DrawFn) -> Results:
     one = st.dictionaries(st.integers(0, 11), st.floats(0.01, 50), max_size=8)
     return {
         arm: [ScoredPassage(passage(number), score) for number, score in draw(one).items()]
-        for arm in ARMS
+        for arm in RETRIEVERS
     }
 
 
-def admitted(finds: Finds) -> Pool:
+def admitted(finds: Results) -> Pool:
     pool = Pool()
     for arm, found in finds.items():
         add_results(pool, arm, found)
     return pool
 
 
-def scored(finds: Finds) -> Pool:
+def scored(finds: Results) -> Pool:
     pool = admitted(finds)
-    fuse_by_scores(pool, LOOSE)
+    fuse_by_scores(pool, DEFAULT_WEIGHTS)
     return pool
 
 
-def placed(finds: Finds) -> Pool:
+def placed(finds: Results) -> Pool:
     pool = admitted(finds)
     fuse_by_ranks(list(pool))
     return pool
+
+
+def evidence_shares(weights: RankingWeights) -> float:
+    return weights.words + weights.soft + weights.meaning
 
 
 def order_of(pool: Pool) -> list[tuple[PassageKey, float]]:
     return [(candidate.key, candidate.score) for candidate in pool.ranked()]
 
 
-@pytest.mark.parametrize("weights", [LOOSE, WORDS_ONLY])
-def test_all_the_evidence_together_is_one(weights: dict[str, float]) -> None:
-    assert sum(weights.values()) == pytest.approx(1.0)
+@pytest.mark.parametrize("weights", [DEFAULT_WEIGHTS, words_only()])
+def test_all_the_evidence_together_is_one(weights: RankingWeights) -> None:
+    assert evidence_shares(weights) == pytest.approx(1.0)
 
 
 @settings(deadline=None)
-@given(finds_of_arms(), st.data())
-def test_a_better_score_never_lowers_a_candidate(finds: Finds, data: st.DataObject) -> None:
-    arm = data.draw(st.sampled_from([arm for arm in ARMS if finds[arm]] or [""]))
+@given(results_by_retriever(), st.data())
+def test_a_better_score_never_lowers_a_candidate(finds: Results, data: st.DataObject) -> None:
+    arm = data.draw(st.sampled_from([arm for arm in RETRIEVERS if finds[arm]] or [""]))
     if not arm:
         return
     at = data.draw(st.integers(0, len(finds[arm]) - 1))
@@ -92,12 +95,12 @@ def above(ranked: list[tuple[PassageKey, float]], key: PassageKey) -> int:
 
 
 @settings(deadline=None)
-@given(finds_of_arms(), st.data())
+@given(results_by_retriever(), st.data())
 @pytest.mark.parametrize("fuse", [scored, placed])
 def test_the_order_of_arms_and_finds_does_not_matter(
-    fuse: Callable[[Finds], Pool], finds: Finds, data: st.DataObject
+    fuse: Callable[[Results], Pool], finds: Results, data: st.DataObject
 ) -> None:
-    arms = data.draw(st.permutations(ARMS))
+    arms = data.draw(st.permutations(RETRIEVERS))
     shuffled = {arm: data.draw(st.permutations(finds[arm])) for arm in arms}
     one, other = order_of(fuse(finds)), order_of(fuse(shuffled))
     assert [key for key, _ in one] == [key for key, _ in other]
@@ -108,27 +111,27 @@ def test_the_same_places_are_worth_the_same_whichever_arm_gave_them() -> None:
     for places in product(range(1, 6), repeat=3):
         equal = [Candidate(passage(0)) for _ in permutations(places)]
         for candidate, order in zip(equal, permutations(places), strict=True):
-            candidate.ranks.update(zip(ARMS, order, strict=False))
+            candidate.ranks.update(zip(RETRIEVERS, order, strict=False))
         fuse_by_ranks(equal)
         assert len({candidate.score for candidate in equal}) == 1, places
 
 
 @settings(deadline=None)
-@given(finds_of_arms(), st.floats(-2, 60), st.floats(0, 60))
-def test_scores_lie_between_nothing_and_all(finds: Finds, lowest: float, highest: float) -> None:
+@given(results_by_retriever(), st.floats(-2, 60), st.floats(0, 60))
+def test_scores_lie_between_nothing_and_all(finds: Results, lowest: float, highest: float) -> None:
     pool = Pool()
     for arm, found in finds.items():
         add_results(pool, arm, found, lowest, highest)
     assert all(0 <= value <= 1 for c in pool for value in c.scores.values())
-    fuse_by_scores(pool, LOOSE)
+    fuse_by_scores(pool, DEFAULT_WEIGHTS)
     assert all(0 <= c.score <= 1 + 1e-9 for c in pool)
     fuse_by_ranks(list(pool))
     assert all(0 < c.score <= 1 + 1e-9 for c in pool)
 
 
 @settings(deadline=None)
-@given(finds_of_arms())
-def test_neighbours_and_sessions_only_add_and_only_so_much(finds: Finds) -> None:
+@given(results_by_retriever())
+def test_neighbours_and_sessions_only_add_and_only_so_much(finds: Results) -> None:
     for fuse in (scored, placed):
         pool = fuse(finds)
         bare = {c.key: c.score for c in pool}
@@ -136,7 +139,7 @@ def test_neighbours_and_sessions_only_add_and_only_so_much(finds: Finds) -> None
         smoothed = {c.key: c.score for c in pool}
         add_session_support(pool)
         for c in pool:
-            assert bare[c.key] <= smoothed[c.key] <= c.score <= HIGHEST + 0.07
+            assert bare[c.key] <= smoothed[c.key] <= c.score <= DEFAULT_WEIGHTS.highest + 0.07
 
 
 def test_the_best_of_an_arm_is_one_and_the_rest_are_shares_of_it() -> None:
@@ -161,7 +164,7 @@ def test_what_an_arm_gives_to_anything_counts_for_nothing() -> None:
 def test_words_found_twice_count_once_and_other_words_for_them_a_little_less() -> None:
     both = Candidate(passage(0), scores={"direct_fts": 1.0, "expanded_fts": 1.0, "summaries": 1.0})
     other = Candidate(passage(1), scores={"expanded_fts": 1.0})
-    fuse_by_scores([both, other], WORDS_ONLY)
+    fuse_by_scores([both, other], words_only())
     assert both.score == 1.0
     assert 0.5 < other.score < 1.0
 
@@ -176,14 +179,14 @@ def test_a_turn_takes_from_those_beside_it_in_its_session_only() -> None:
     add_neighbour_scores(pool)
     score = {c.passage.id: c.score for c in pool}
     assert score["s5"] > score["t5"]
-    assert score["s4"] == pytest.approx(LOOSE["words"] * (1 + 0.15 * 0.5))
+    assert score["s4"] == pytest.approx(DEFAULT_WEIGHTS.words * (1 + 0.15 * 0.5))
     add_session_support(pool)
     gained = {c.passage.id: c.notes["session"] for c in pool}
     assert gained["s4"] == gained["s5"] > gained["t5"] == 0
 
 
 def test_words_are_trusted_more_the_more_of_the_question_they_cover() -> None:
-    shares = [weights_for(covered)["words"] for covered in (0.0, 0.8, 0.9, 1.0)]
+    shares = [weights_for_coverage(covered).words for covered in (0.0, 0.8, 0.9, 1.0)]
     assert shares == sorted(shares) and shares[0] == shares[1] < shares[2] < shares[3]
     for covered in (0.0, 0.85, 1.0):
-        assert sum(weights_for(covered).values()) == pytest.approx(1.0)
+        assert evidence_shares(weights_for_coverage(covered)) == pytest.approx(1.0)

@@ -60,7 +60,7 @@ def test_what_only_repeats_another_is_left_out_unless_wanted(again: str) -> None
     ranked = candidates("The import loads every row twice after a timeout", again, "All else.")
     assert pack(ranked, 1000, 10) == [ranked[0], ranked[2]]
     assert ranked[1].notes["repeats"] == 1.0
-    assert pack(ranked, 1000, 10, repeats=True) == ranked
+    assert pack(ranked, 1000, 10, include_repeats=True) == ranked
 
 
 def test_what_says_more_than_another_is_no_repeat() -> None:

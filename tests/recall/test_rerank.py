@@ -16,7 +16,7 @@ from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.language import stem
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate, Pool
-from holdfast.recall.query.question import Query
+from holdfast.recall.query.query import Query
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.rerank import (
     CrossEncoder,
@@ -26,7 +26,7 @@ from holdfast.recall.ranking.rerank import (
     blend_into_scores,
     rerank,
 )
-from holdfast.recall.retrievers.semantics import ModelSemanticSearch, SemanticModels
+from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 
 FILLER = "We talked about the weather and about nothing in particular for a long while. " * 12
 

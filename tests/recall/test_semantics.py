@@ -19,7 +19,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.query import Layer, Passage
 from holdfast.recall.core.candidates import passage_key
 from holdfast.recall.core.parallel import RetrieverResult
-from holdfast.recall.retrievers.semantics import ModelSemanticSearch, SemanticModels
+from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.recall.retrievers.vector_matrix import MAX_UNWRITTEN
 from holdfast.refine.sessions.embedding import embed_pending, split_text
 from holdfast.store.sqlite.store import SqliteStore

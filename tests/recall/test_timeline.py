@@ -24,7 +24,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import TimelinePosition
 from holdfast.model.records import Exchange, Session
 from holdfast.recall.lookup.timeline import Timeline, timeline
-from holdfast.recall.query.times import IsoSpan, read_iso_span
+from holdfast.recall.query.iso_dates import IsoSpan, read_iso_span
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 from holdfast.store.sqlite.store import SqliteStore

@@ -195,7 +195,9 @@ def test_meaning_joins_what_words_alone_would_not() -> None:
     same = np.ones(4, dtype=np.float32)
     places = [n for n, item in enumerate(items) if item.uri[-4:] in ("x000", "x001")]
     assert members(ConceptBuilder(items)) == []
-    assert members(ConceptBuilder(items, ConceptVectors(dict.fromkeys(places, same)))) == [["x000", "x001"]]
+    assert members(ConceptBuilder(items, ConceptVectors(dict.fromkeys(places, same)))) == [
+        ["x000", "x001"]
+    ]
 
 
 def test_no_concept_swallows_a_bank_of_many_topics() -> None:

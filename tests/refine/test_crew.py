@@ -181,7 +181,7 @@ def test_what_is_too_long_or_goes_on_is_done_here(
                 out.append(item)
                 yield item, do(item)
 
-    monkeypatch.setattr(parallel_derive, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(parallel_derive, "MAX_SNAPSHOT_CHARACTERS", 10)
     assert ingest(tmp_path, corpus, Watching()) == alone
     assert out == []
     monkeypatch.undo()

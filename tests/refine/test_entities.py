@@ -14,7 +14,7 @@ from tests.support.transcripts import Script
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.graph import EntityKind, LinkKind
-from holdfast.recall.links.links import MAX_LINKS, Links
+from holdfast.recall.links.record_links import MAX_LINKS, Links
 from holdfast.settings import Settings
 
 THINGS = ("AuthProvider", "TokenCache", "SessionGuard", "parse_http", "src/ui/rest.js", "#12")

@@ -81,7 +81,8 @@ def rowids(folder: Path) -> dict[str, int]:
 def test_an_exchange_too_large_to_hold_is_still_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchanges, "_HELD", 3000)
+    limits = exchanges.LIMITS._replace(group_characters=3000)
+    monkeypatch.setattr(exchanges, "LIMITS", limits)
     script = Script()
     script.user("Tell me everything about the tides")
     for number in range(20):

@@ -113,11 +113,11 @@ class Service:
             command, env=self.env, cwd=self._folder, stdout=subprocess.PIPE
         )
         assert self._process.stdout is not None
-        told = ""
-        while "}" not in told:
+        result = ""
+        while "}" not in result:
             line = self._process.stdout.readline().decode()
             assert line, "the server did not start"
-            told += line
+            result += line
 
     def kill(self) -> None:
         """End it at once, whatever it does."""
@@ -178,14 +178,14 @@ class Gate(_Listening):
                 headers = {k: v for k, v in self.headers.items() if k.lower() != "host"}
                 made = urllib.request.Request(url + self.path, body or None, headers)
                 with urllib.request.urlopen(made, timeout=30) as answer:
-                    told = answer.read()
+                    result = answer.read()
                 if not on(number, "answer"):
                     self.close_connection = True
                     return
                 self.send_response(200)
-                self.send_header("Content-Length", str(len(told)))
+                self.send_header("Content-Length", str(len(result)))
                 self.end_headers()
-                self.wfile.write(told)
+                self.wfile.write(result)
 
             do_GET = do_POST = _hand_on
 
@@ -212,11 +212,11 @@ class Recorder(_Listening):
                 recorder.go_on.wait(20)
                 answer = recorder.answers.get(self.path, {})
                 answer = answer(json.loads(body)) if callable(answer) else answer
-                told = json.dumps(answer).encode()
+                result = json.dumps(answer).encode()
                 self.send_response(200)
-                self.send_header("Content-Length", str(len(told)))
+                self.send_header("Content-Length", str(len(result)))
                 self.end_headers()
-                self.wfile.write(told)
+                self.wfile.write(result)
 
             do_GET = do_POST = _answer
 

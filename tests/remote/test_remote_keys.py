@@ -38,7 +38,7 @@ def laptop(folder: Path, team: Team, name: str, bank: str, level: str = "write")
     return made
 
 
-def heard(one: Laptop, question: str) -> list[tuple[str, str]]:
+def recalled(one: Laptop, question: str) -> list[tuple[str, str]]:
     hits = one.json("recall", question)["hits"]
     return [(hit["text"], hit["shared"][:6]) for hit in hits if hit["kind"] == "remote"]
 
@@ -47,16 +47,16 @@ def test_the_key_says_whose_it_is_and_who_may_read_it(tmp_path: Path, team: Team
     ana = laptop(tmp_path, team, "Ana", BANK)
     bob = laptop(tmp_path, team, "Bob", OFFICE)
     carl = laptop(tmp_path, team, "Carl", BANK, "read")
-    told = ana.json("share", ana.remember(BLUE), "--to", "acme", "--yes")
-    assert told["sent"] == 1, told
+    result = ana.json("share", ana.remember(BLUE), "--to", "acme", "--yes")
+    assert result["sent"] == 1, result
     asked = "how is the yawl painted?"
-    assert heard(carl, asked) == [(BLUE, "by Ana")], "and not what was only remembered there"
-    assert heard(bob, asked) == []
+    assert recalled(carl, asked) == [(BLUE, "by Ana")], "and not what was only remembered there"
+    assert recalled(bob, asked) == []
     ana.json("share", ana.remember(HOLIDAY), "--to", "acme", "--yes", "--scope", "organisation")
     asked = "is everybody off when the yawl is launched?"
-    assert heard(carl, asked) == heard(bob, asked) == [(HOLIDAY, "by Ana")]
-    told = carl.json("share", carl.remember("The ketch leaks."), "--to", "acme", "--yes")
-    assert told["sent"] == 0 and told["waiting"] == 1 and "may not do this" in told["problem"]
+    assert recalled(carl, asked) == recalled(bob, asked) == [(HOLIDAY, "by Ana")]
+    result = carl.json("share", carl.remember("The ketch leaks."), "--to", "acme", "--yes")
+    assert result["sent"] == 0 and result["waiting"] == 1 and "may not do this" in result["problem"]
 
 
 def test_no_key_reads_or_takes_back_what_is_not_its_own(tmp_path: Path, team: Team) -> None:
@@ -83,7 +83,7 @@ def test_no_key_reads_or_takes_back_what_is_not_its_own(tmp_path: Path, team: Te
     assert got.status == 200, got.text
     assert json.loads(got.text)["shares"][0]["state"] == "known", "of Fay's there is none"
     gus = laptop(tmp_path, team, "Gus", BANK, "read")
-    assert [by for _, by in heard(gus, "where is the schooner insured?")] == ["by Dor"]
+    assert [by for _, by in recalled(gus, "where is the schooner insured?")] == ["by Dor"]
 
 
 def test_a_key_that_is_revoked_or_for_another_bank_is_told_in_clear_words(
@@ -98,8 +98,8 @@ def test_a_key_that_is_revoked_or_for_another_bank_is_told_in_clear_words(
         give_up -= 1
         status, _, err = hal.run("remote", "test")
     assert status == 1 and "it does not know the key, or the key has ended" in err
-    told = hal.json("recall", "the sloop is small")
-    assert told["hits"] and any("left alone" in arm["problem"] for arm in told["strategies"])
+    result = hal.json("recall", "the sloop is small")
+    assert result["hits"] and any("left alone" in arm["problem"] for arm in result["strategies"])
     ida = Laptop(tmp_path, "ida")
     ida.remember("The sloop is small.")
     other = new_key(team.env, "--name", "Ida", "--bank", OFFICE)

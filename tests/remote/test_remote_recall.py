@@ -67,8 +67,8 @@ def test_a_record_that_somebody_shared_is_found_as_theirs(team: tuple[Path, Serv
     assert "painted blue" in answer["answer"] and "shared by Ann" in answer["answer"]
     assert bob.json("recall", ASKED, "--local")["hits"] != found["hits"]
     assert not bob.memory.reader.shared(bob.memory.context.bank_id(BANK) or ""), "nothing is stored"
-    told = bob.memory.recall(ASKED, BANK)
-    assert Layer.TEAM in {hit.layer for hit in told.hits}
+    result = bob.memory.recall(ASKED, BANK)
+    assert Layer.TEAM in {hit.layer for hit in result.hits}
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def recorded(answers: dict[str, object], held: bool = False) -> Generator[Record
         recorder.close()
 
 
-def said(*texts: object, **more: object) -> dict[str, object]:
+def hits_of(*texts: object, **more: object) -> dict[str, object]:
     hits = [
         {"uri": f"holdfast://shared/{n:016x}", "text": text, "time": "2026-11-01T00:00:00.000Z",
          "score": 0.9, "trust": "team", "shared": "by Ann on 2026-11-01", **more}
@@ -103,7 +103,7 @@ def said(*texts: object, **more: object) -> dict[str, object]:
 
 
 def test_nothing_but_the_question_leaves_and_only_for_banks_that_are_listed(ann: Laptop) -> None:
-    with recorded(said(BLUE)) as server:
+    with recorded(hits_of(BLUE)) as server:
         named(ann, server.url)
         ann.memory.remember("CANARY-2: the ketch is of another bank.", "other")
         asked = f"{ASKED} password=hunter2secret9 in {Path.home()}/harbour/yawl.py"
@@ -136,7 +136,7 @@ def test_nothing_but_the_question_leaves_and_only_for_banks_that_are_listed(ann:
 def test_a_slow_server_delays_nothing_beyond_the_deadline_and_is_then_left_alone(
     ann: Laptop,
 ) -> None:
-    with recorded(said(BLUE), held=True) as server:
+    with recorded(hits_of(BLUE), held=True) as server:
         named(ann, server.url)
         settings = replace(ann.settings, remote=RemoteUse(wait_ms=300))
         with Holdfast(settings) as memory:
@@ -165,13 +165,13 @@ def test_without_a_server_recall_goes_on_and_says_so(ann: Laptop) -> None:
     assert "remote acme failed: it cannot be reached" in out
     status, out, _ = ann.run("recall", "the yawl was stolen", HOLDFAST_REMOTE="off")
     assert status == 0 and "acme" not in out
-    told = ann.json("remote", "list")["remotes"][0]
-    assert told["reachable"] is False and told["problem"] and KEY not in json.dumps(told)
+    result = ann.json("remote", "list")["remotes"][0]
+    assert result["reachable"] is False and result["problem"] and KEY not in json.dumps(result)
 
 
 def test_what_a_server_says_is_data_within_bounds(ann: Laptop) -> None:
     secret = "AKIAIOSFODNN7EXAMPLE"
-    answers = said(
+    answers = hits_of(
         f"The yawl is painted blue. {secret}", "nothing to do with it", "", 7,
         "what colour is the yawl painted? " + "blue " * 5000, trust="user",
     )  # fmt: skip
@@ -191,7 +191,7 @@ def test_what_a_server_says_is_data_within_bounds(ann: Laptop) -> None:
 
 def test_what_is_here_already_is_not_said_twice(ann: Laptop) -> None:
     ann.remember(BLUE)
-    with recorded(said(BLUE)) as server:
+    with recorded(hits_of(BLUE)) as server:
         named(ann, server.url)
         found = ann.memory.recall(ASKED, BANK)
     assert [hit.kind for hit in found.hits if hit.text == BLUE] == ["memory"]
@@ -204,8 +204,8 @@ def test_a_key_is_kept_where_nobody_else_sees_it(team: tuple[Path, Server], ann:
     file = ann.settings.remotes
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and server.token in file.read_text()
     assert server.token not in out + (ann.settings.home / "config.toml").read_text()
-    told = ann.json("remote", "test")
-    assert told["banks"] == [BANK] and told["missing"] == []
+    result = ann.json("remote", "test")
+    assert result["banks"] == [BANK] and result["missing"] == []
     assert ann.json("remote", "list")["remotes"][0]["reachable"] is True
     file.chmod(0o644)
     assert "can be read by others" in ann.run("remote", "list")[2]
@@ -236,10 +236,10 @@ def test_an_agent_that_asks_by_mcp_hears_the_server_too(
 ) -> None:
     for name, value in ann.env.items():
         monkeypatch.setenv(name, value)
-    with recorded(said(BLUE)) as server, closing(MainEngine()) as answers:
+    with recorded(hits_of(BLUE)) as server, closing(MainEngine()) as answers:
         named(ann, server.url)
-        told = answers.call("memory_recall", {"query": ASKED}, CallContext())["structuredContent"]
-        (hit,) = [hit for hit in told["hits"] if hit["kind"] == "remote"]
+        result = answers.call("memory_recall", {"query": ASKED}, CallContext())["structuredContent"]
+        (hit,) = [hit for hit in result["hits"] if hit["kind"] == "remote"]
         assert hit["server"] == "acme" and hit["shared"] == "by Ann on 2026-11-01"
         answer = answers.call("memory", {"question": ASKED}, CallContext())["structuredContent"]
         assert "painted blue" in answer["answer"] and len(server.requests) <= 2

@@ -30,8 +30,8 @@ def line(text: str = BLUE, scope: str = "team", day: int = 1, **more: Any) -> di
         "", "", "", "memory", text, "", "", DAY.format(day), "holdfast://memory/01", DAY.format(1),
         lineage=Trust.USER, scope=Scope.TEAM, gone=bool(more.pop("gone", False)),
     )  # fmt: skip
-    told = {**encode_for_server(shared), "scope": scope, **more}
-    return {**told, "id": line_hash(told)}
+    result = {**encode_for_server(shared), "scope": scope, **more}
+    return {**result, "id": line_hash(result)}
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def take(memory: Holdfast, *lines: dict[str, Any], who: str = "Ann", bank: str =
     return [one.why or one.state for one in receive(memory, bank, lines, who, who)]
 
 
-def told(memory: Holdfast, bank: str = BANK) -> list[str]:
+def shared_texts(memory: Holdfast, bank: str = BANK) -> list[str]:
     return [one.text for one in recall_shared(memory, ASKED, bank, 10)]
 
 
@@ -68,30 +68,32 @@ def test_the_same_line_is_taken_once_and_in_the_name_of_the_key(memory: Holdfast
 
 def test_the_latest_holds_in_whatever_order_lines_come(memory: Holdfast) -> None:
     assert take(memory, line("The yawl is painted red.", day=2)) == ["taken"]
-    assert take(memory, line(day=1)) == ["known"] and told(memory) == ["The yawl is painted red."]
-    assert take(memory, line(gone=True, day=3)) == ["taken"] and told(memory) == []
+    assert take(memory, line(day=1)) == ["known"] and shared_texts(memory) == [
+        "The yawl is painted red."
+    ]
+    assert take(memory, line(gone=True, day=3)) == ["taken"] and shared_texts(memory) == []
     assert take(memory, line("The yawl is painted red.", day=2)) == ["known"]
-    assert take(memory, line(day=4)) == ["taken"] and told(memory) == [BLUE]
+    assert take(memory, line(day=4)) == ["taken"] and shared_texts(memory) == [BLUE]
 
 
 def test_what_is_for_all_is_told_to_all_and_the_rest_to_readers_of_its_bank(
     memory: Holdfast,
 ) -> None:
     take(memory, line())
-    assert (told(memory), told(memory, "office")) == ([BLUE], [])
+    assert (shared_texts(memory), shared_texts(memory, "office")) == ([BLUE], [])
     take(memory, line(scope="organisation", day=2))
-    assert (told(memory), told(memory, "office")) == ([BLUE], [BLUE])
+    assert (shared_texts(memory), shared_texts(memory, "office")) == ([BLUE], [BLUE])
     assert memory.reader.shared(memory.context.bank_id(BANK) or "") == [], "it lies in one place"
     take(memory, line(scope="project", day=3))
-    assert (told(memory), told(memory, "office")) == ([BLUE], [])
+    assert (shared_texts(memory), shared_texts(memory, "office")) == ([BLUE], [])
     take(memory, line(scope="organisation", day=4))
     take(memory, line(gone=True, day=5))
-    assert (told(memory), told(memory, "office")) == ([], [])
+    assert (shared_texts(memory), shared_texts(memory, "office")) == ([], [])
     assert memory.reader.bank(ORGANISATION) is not None
 
 
 def test_nothing_is_told_that_has_no_scope(memory: Holdfast) -> None:
-    assert told(memory) == [], "what is only remembered there is nobody else's"
+    assert shared_texts(memory) == [], "what is only remembered there is nobody else's"
     take(memory, line())
     store, bank = memory.store, memory.context.bank_id(BANK) or ""
     (record,) = store.current_shared(bank)
@@ -101,7 +103,7 @@ def test_nothing_is_told_that_has_no_scope(memory: Holdfast) -> None:
             other = replace(record, id=f"{scope:x<16}"[:16], text=f"{BLUE} {scope}")
             changed = replace(other, scope=scope)  # type: ignore[arg-type]
             store.put_share_import(taking._replace(id=f"t{scope}"), [changed])
-    assert told(memory) == [BLUE]
+    assert shared_texts(memory) == [BLUE]
 
 
 def test_lines_that_are_none_are_refused_and_take_nothing_else_with_them(memory: Holdfast) -> None:
@@ -119,7 +121,7 @@ def test_lines_that_are_none_are_refused_and_take_nothing_else_with_them(memory:
     assert len(memory.reader.shared(memory.context.bank_id(BANK) or "")) == 1
     secret = "AKIAIOSFODNN7EXAMPLE"
     take(memory, line(f"The yawl is painted blue with {secret}.", day=2))
-    assert secret not in told(memory)[0]
+    assert secret not in shared_texts(memory)[0]
     memory.erasure.purge("shared/" + memory.reader.shared(memory.context.bank_id(BANK) or "")[0].id)
     assert take(memory, line(day=3)) == ["erased"]
     for bank in ("all", "nowhere", ""):

@@ -62,8 +62,8 @@ def test_two_laptops_share_through_a_server_and_take_back(
     for laptop in (ann, bob):
         laptop.join(service.url, service.token)
     name = ann.remember(BLUE)
-    told = ann.json("share", name, "--to", "acme", "--yes", "--note", "mind this")
-    assert (told["sent"], told["waiting"], told["scope"]) == (1, 0, "team")
+    result = ann.json("share", name, "--to", "acme", "--yes", "--note", "mind this")
+    assert (result["sent"], result["waiting"], result["scope"]) == (1, 0, "team")
     assert ann.json("share", name, "--to", "acme", "--yes", "--note", "mind this")["same"] == [name]
     (hit,) = bob.json("recall", ASKED)["hits"]
     assert hit["text"].startswith(BLUE) and hit["provider"] == "acme"
@@ -88,8 +88,10 @@ def test_what_is_shared_without_a_network_waits_and_arrives_once(
     ann.join(service.url, service.token)
     service.kill()
     name, other = ann.remember(BLUE), ann.remember("The ketch is tarred in May.")
-    told = ann.json("share", name, other, "--to", "acme", "--yes")
-    assert told["sent"] == 0 and told["waiting"] == 2 and "cannot be reached" in told["problem"]
+    result = ann.json("share", name, other, "--to", "acme", "--yes")
+    assert (
+        result["sent"] == 0 and result["waiting"] == 2 and "cannot be reached" in result["problem"]
+    )
     assert "CANNOT" not in ann.run("recall", ASKED)[1] and states(ann) == ["waiting"] * 2
     assert push_due(ann.memory) == "", "it is not tried again at once"
     assert ann.json("unshare", other, "--to", "acme", "--yes")["waiting"] == 2
@@ -152,9 +154,9 @@ def test_a_bank_that_is_not_taken_any_more_holds_up_no_other(ann: Laptop) -> Non
             made = ann.memory.remember(f"The {bank} are blue.", bank).id
             post.queue(post.plan_send([f"holdfast://memory/{made}"], both, bank=bank))
         named(ann, server.url)
-        told = post.push()["acme"]
-        assert (told.sent, told.waiting) == (1, 1)
-        assert told.problem == "the bank is not listed with it any more"
+        result = post.push()["acme"]
+        assert (result.sent, result.waiting) == (1, 1)
+        assert result.problem == "the bank is not listed with it any more"
         assert [one["text"] for one in sent_to(server)] == [f"The {BANK} are blue."]
 
 

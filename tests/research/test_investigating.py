@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.recall.bank import read_in, talk
 
-from holdfast.app.answers.ask import Wish, steps
+from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Confidence, RecallResult
 from holdfast.model.research import ResearchEvent, ResearchStage
@@ -46,7 +46,7 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
 
 
 def events(memory: Holdfast, question: str, budget: Budget = Budget.MID) -> list[ResearchEvent]:
-    return list(steps(memory, Wish(question, "all", budget=budget)))
+    return list(steps(memory, AskOptions(question, "all", budget=budget)))
 
 
 def test_what_two_records_say_together_is_found_by_asking_on(memory: Holdfast) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.recall.bank import read_in, talk
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import sessions_of, start
 from holdfast.app.memory import Holdfast
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
@@ -43,7 +43,7 @@ def lines(memory: Holdfast, id: str) -> list[str]:
 
 
 def test_a_question_has_a_session_whose_steps_can_be_read_afterwards(memory: Holdfast) -> None:
-    asked = memory.answers.investigate(Wish(ASKED, "all"))
+    asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     assert asked.id.startswith("mem-"), "it has its name before anything is done"
     answer = asked.answer()
     assert answer.session_id == asked.id
@@ -59,16 +59,16 @@ def test_a_question_has_a_session_whose_steps_can_be_read_afterwards(memory: Hol
 
 def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfast) -> None:
     first = memory.ask(ASKED, "all")
-    again = memory.answers.investigate(Wish(f"  {ASKED.upper()} ", "all"), first.session_id)
+    again = memory.answers.investigate(AskOptions(f"  {ASKED.upper()} ", "all"), first.session_id)
     told = list(again)
     assert [event.stage for event in told] == [ResearchStage.DONE] and told[0].answer is not None
     assert told[0].answer.answer == first.answer and told[0].answer.citations == first.citations
     memory.remember("The session tokens moved to Redis.", "shop")
-    anew = list(memory.answers.investigate(Wish(ASKED, "all"), first.session_id))
+    anew = list(memory.answers.investigate(AskOptions(ASKED, "all"), first.session_id))
     assert len(anew) > 1, "the memory has changed"
     other = list(
         memory.answers.investigate(
-            Wish(ASKED, "all", as_of="2026-03-20T00:00:00.000Z"), first.session_id
+            AskOptions(ASKED, "all", as_of="2026-03-20T00:00:00.000Z"), first.session_id
         )
     )
     assert len(other) > 1, "it is asked in another way"
@@ -76,7 +76,7 @@ def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfas
 
 def test_a_follow_up_takes_the_subject_along(memory: Holdfast) -> None:
     first = memory.ask("When is the tide gauge cleaned?", "all")
-    told = list(memory.answers.investigate(Wish("and who cleans it?", "all"), first.session_id))
+    told = list(memory.answers.investigate(AskOptions("and who cleans it?", "all"), first.session_id))
     assert told[0].text.startswith("Read as: who cleans the tide gauge")
     assert told[-1].answer is not None and "Olga" in told[-1].answer.answer
     session = sessions_of(memory.settings).summary(first.session_id)
@@ -101,7 +101,7 @@ def test_only_what_cannot_stand_alone_is_completed(
 
 
 def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
-    asked = memory.answers.investigate(Wish(ASKED, "all"))
+    asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     steps = iter(asked)
     next(steps)
     sessions = sessions_of(memory.settings)
@@ -114,7 +114,7 @@ def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
 def test_who_waits_for_a_cancelled_one_hears_of_it(
     memory: Holdfast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = memory.answers.investigate(Wish(ASKED, "all"))
+    asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     search = memory.search.recall_with_plan
 
     def cancel_while_searching(query: str, bank: str | None, plan: Plan) -> RecallResult:
@@ -127,7 +127,7 @@ def test_who_waits_for_a_cancelled_one_hears_of_it(
 
 
 def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
-    asked = memory.answers.investigate(Wish(ASKED, "all"))
+    asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     steps = iter(asked)
     next(steps)
     with pytest.raises(InputError, match="being worked on"):
@@ -136,7 +136,7 @@ def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
 
 
 def test_whoever_stops_listening_leaves_a_word(memory: Holdfast) -> None:
-    asked = memory.answers.investigate(Wish(ASKED, "all"))
+    asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     for _ in asked:
         break
     assert sessions_of(memory.settings).state(asked.id) is SessionState.CANCELLED
@@ -147,9 +147,9 @@ def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) 
         raise StoreError("The disk is gone.", "Look for it.")
 
     with pytest.raises(NotFoundError):
-        memory.answers.investigate(Wish(ASKED, "nowhere"))
+        memory.answers.investigate(AskOptions(ASKED, "nowhere"))
     monkeypatch.setattr(memory, "recall_by", fail)
-    asked = memory.answers.investigate(Wish(ASKED, "all"))
+    asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     with pytest.raises(StoreError):
         asked.answer()
     session, told = memory.answers.research_session(asked.id)
@@ -203,11 +203,11 @@ def test_a_process_that_died_leaves_a_session_that_says_so(tmp_path: Path) -> No
 
 
 def test_it_works_behind_the_scenes_too(memory: Holdfast) -> None:
-    id = start(memory.settings, Wish(ASKED, "all"))
+    id = start(memory.settings, AskOptions(ASKED, "all"))
     told = list(sessions_of(memory.settings).tail(id))
     assert told[0]["stage"] == "asked" and told[-1]["answer"]["session_id"] == id
     with pytest.raises(NotFoundError):
-        start(memory.settings, Wish(ASKED, "nowhere"))
+        start(memory.settings, AskOptions(ASKED, "nowhere"))
 
 
 @pytest.mark.parametrize("id", ["mem-0000000000000000000", "../../etc/passwd", "", "mem-", "🙂"])

@@ -37,7 +37,7 @@ class Reading(NamedTuple):
     """What became of an agent's samples: what was said and done, the calls, and whose words the
     results of each tool are."""
 
-    told: list[tuple[str, str]]
+    conversation: list[tuple[str, str]]
     tools: list[ToolCall]
     trusts: dict[str, Trust]
 
@@ -49,10 +49,10 @@ def read(name: str, to: Path) -> Reading:
         memory.ingest(memory.ingestion.find([folder]))
         called = [(turn.tool, turn.trust) for turn in turns(memory) if turn.tool]
         trusts = {tool.name: trust for tool, trust in called}
-        return Reading(told(memory), [tool for tool, _ in called], trusts)
+        return Reading(conversation(memory), [tool for tool, _ in called], trusts)
 
 
-def told(memory: Holdfast) -> list[tuple[str, str]]:
+def conversation(memory: Holdfast) -> list[tuple[str, str]]:
     """What was said and done, in its order: who, and the words or the deed."""
     return [
         (turn.tool.name, f"{turn.tool.target}|{turn.tool.action}".strip("|"))

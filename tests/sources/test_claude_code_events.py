@@ -21,7 +21,7 @@ FILE = FileInfo("/h/events/s1.jsonl", AGENT, "s1", "/home/dev/proj")
 TIME = "2026-11-01T00:00:00.000Z"
 
 
-def told(event: str, **payload: Any) -> EventContent:
+def content_of(event: str, **payload: Any) -> EventContent:
     return refine_payload(event, payload, "/home/dev/proj", TIME, TIME)
 
 
@@ -37,36 +37,36 @@ def told(event: str, **payload: Any) -> EventContent:
     ],
 )
 def test_a_prompt_that_nobody_wrote_is_none(prompt: object, skip: SkipReason) -> None:
-    assert told("UserPromptSubmit", prompt=prompt).skip is skip
+    assert content_of("UserPromptSubmit", prompt=prompt).skip is skip
 
 
 @pytest.mark.parametrize("prompt", ["/hey there", "/etc/hosts is wrong", "fix it"])
 def test_what_a_person_typed_is_a_prompt(prompt: str) -> None:
-    turn = told("UserPromptSubmit", prompt=prompt).turn
+    turn = content_of("UserPromptSubmit", prompt=prompt).turn
     assert turn is not None and (turn.text, turn.trust) == (prompt, Trust.USER)
 
 
 def test_words_from_inside_a_subagent_are_not_the_users() -> None:
-    turn = told("UserPromptSubmit", prompt="look", agent_id="a1").turn
+    turn = content_of("UserPromptSubmit", prompt="look", agent_id="a1").turn
     assert turn is not None and turn.trust is Trust.ASSISTANT
 
 
 def test_what_a_person_answered_is_kept() -> None:
     response: dict[str, Any] = {"questions": [], "answers": {"Which one?": "the blue one"}}
     given = {"questions": [{"question": "Which one?"}]}
-    result = told(
+    result = content_of(
         "PostToolUse", tool_name="AskUserQuestion", tool_input=given, tool_response=response
     ).result
     assert result is not None and result.result == '"Which one?"="the blue one"'
 
 
 def test_a_failure_of_the_service_and_a_summary_are_not_words() -> None:
-    failed = told("StopFailure", error="rate_limit", last_assistant_message="API Error: 429")
-    compacted = told("PostCompact", trigger="auto", compact_summary="All of it again.")
+    failed = content_of("StopFailure", error="rate_limit", last_assistant_message="API Error: 429")
+    compacted = content_of("PostCompact", trigger="auto", compact_summary="All of it again.")
     assert (failed.turn, failed.notes) == (None, (("error", "rate_limit"),))
     assert (compacted.turn, compacted.notes) == (None, (("trigger", "auto"),))
-    assert told("Stop").skip is SkipReason.EMPTY
-    assert told("SomethingNew", prompt="x") == EventContent()
+    assert content_of("Stop").skip is SkipReason.EMPTY
+    assert content_of("SomethingNew", prompt="x") == EventContent()
 
 
 def line(**fields: Any) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def line(**fields: Any) -> dict[str, Any]:
 def test_a_turn_is_read_back_as_it_was_spelled() -> None:
     payload = {"tool_name": "Edit", "tool_use_id": "toolu_1"}
     payload |= {"tool_input": {"file_path": "/home/dev/proj/a.py", "old_string": "x"}}
-    kept = told("PostToolUse", **payload)
+    kept = content_of("PostToolUse", **payload)
     assert kept.turn is not None
     reading = read_record(line(**turn_fields(kept.turn, kept.result)), FILE)
     (turn,), (result,) = reading.turns, reading.results
@@ -90,7 +90,11 @@ def test_a_turn_is_read_back_as_it_was_spelled() -> None:
     [
         ({}, LineOutcome.SKIPPED, "empty"),
         ({"event": "SessionStart"}, LineOutcome.SKIPPED, "housekeeping"),
-        ({"v": 2, "role": "user", "trust": "user", "text": "x"}, LineOutcome.SKIPPED, "unknown-type"),
+        (
+            {"v": 2, "role": "user", "trust": "user", "text": "x"},
+            LineOutcome.SKIPPED,
+            "unknown-type",
+        ),
         ({"skip": "private"}, LineOutcome.SKIPPED, "private"),
         ({"skip": "of the future"}, LineOutcome.SKIPPED, "unknown-type"),
         ({"problem": "not-json"}, LineOutcome.FAILED, "not-json"),

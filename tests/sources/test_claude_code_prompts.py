@@ -77,7 +77,9 @@ def test_a_compaction_summary_is_no_prompt_even_unmarked() -> None:
     start = "This session is being continued from a previous conversation that ran out of context."
 
     assert read_prompt(start).skip is SkipReason.COMPACTION
-    assert read_prompt(f"{start}\n<system-reminder>x</system-reminder>").skip is SkipReason.COMPACTION
+    assert (
+        read_prompt(f"{start}\n<system-reminder>x</system-reminder>").skip is SkipReason.COMPACTION
+    )
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "<bash-input> </bash-input>"])

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.sources.agent_samples import copy, remember, sessions, told, turns
+from tests.sources.agent_samples import conversation, copy, remember, sessions, turns
 
 from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
@@ -19,7 +19,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
     folder = copy("codex", tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
-        found = told(memory)
+        found = conversation(memory)
 
     assert [line for line in found if line[0] in ("user", "assistant")] == [
         ("user", "Why does the parser drop tabs? Fix it."),
@@ -85,13 +85,13 @@ def test_what_is_appended_is_read_and_nothing_twice(tmp_path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     with remember(tmp_path) as whole:
         whole.ingest(whole.ingestion.find([folder]))
-        wanted = told(whole)
+        wanted = conversation(whole)
     with remember(tmp_path / "piecewise") as memory:
         for count in (1, 6, 7, 12, len(lines)):
             path.write_bytes(b"".join(lines[:count])[: None if count > 7 else -3])
             memory.ingest(memory.ingestion.find([folder]))
 
-        assert told(memory) == wanted
+        assert conversation(memory) == wanted
         assert sessions(memory)[0].branch == "fix/tabs"
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from time import time
 
-from tests.sources.agent_samples import copy, read, remember, sessions, told, turns
+from tests.sources.agent_samples import conversation, copy, read, remember, sessions, turns
 
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
@@ -81,7 +81,7 @@ def test_what_is_being_written_waits_and_what_comes_is_read_alone(tmp_path: Path
         account = memory.ingest(memory.ingestion.find([database]))
 
         assert (account.lines, account.captured) == (1, 1)
-        assert told(memory)[-1] == ("assistant", "And done.")
+        assert conversation(memory)[-1] == ("assistant", "And done.")
 
 
 def test_a_transcript_of_a_conversation_that_the_database_has_is_passed_over(

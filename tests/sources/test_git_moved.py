@@ -15,10 +15,10 @@ from holdfast.sources.git.tip_check import tips_from_files
 
 def agrees(top: Path, common: Path | None = None) -> bool:
     """Whether the files tell what git tells; also that they tell anything."""
-    told = tips_from_files(common or top / ".git", top)
+    result = tips_from_files(common or top / ".git", top)
     asked = read_tips(Git(top))
-    assert told is not None
-    return (told.head, set(told.all), set(told.names)) == (
+    assert result is not None
+    return (result.head, set(result.all), set(result.names)) == (
         asked.head,
         set(asked.all),
         set(asked.names),

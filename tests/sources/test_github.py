@@ -27,14 +27,14 @@ class Clock:
     def __init__(self) -> None:
         self.now = 1000.0
         self.slept: list[float] = []
-        self.told: list[str] = []
+        self.reports: list[str] = []
 
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
 
     def pace(self, wait_s: float = 120.0, requests: int = 0) -> Pace:
-        return Pace(wait_s, requests, self.told.append, self.sleep, lambda: self.now)
+        return Pace(wait_s, requests, self.reports.append, self.sleep, lambda: self.now)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_primary_limit_is_waited_for_if_it_is_near(server: GitHubServer, clock
     limits = (("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "1030"))
     server.faults[REPO] = [Fault(403, limits, b'{"message": "API rate limit exceeded for user"}')]
     assert numbers(github(server, clock)) == [1]
-    assert clock.slept == [31.0] and "waiting 31 s" in clock.told[0]
+    assert clock.slept == [31.0] and "waiting 31 s" in clock.reports[0]
 
 
 def test_a_primary_limit_that_is_far_stops_with_a_word(server: GitHubServer, clock: Clock) -> None:
@@ -171,14 +171,14 @@ def test_faults_of_the_server_and_dropped_connections_are_tried_again(
     server.issue(1, "One")
     server.faults[REPO] = [Fault(502), Fault(), Fault(503, (("Retry-After", "9"),))]
     assert numbers(github(server, clock)) == [1]
-    assert clock.slept == [1.0, 2.0, 4.0] and "said 502" in clock.told[0]
+    assert clock.slept == [1.0, 2.0, 4.0] and "said 502" in clock.reports[0]
     server.faults[REPO] = [Fault(500)] * 4
     with pytest.raises(ForgeError, match="said 500, 4 times"):
         numbers(github(server, clock))
 
 
 @pytest.mark.parametrize(
-    ("fault", "told", "remedy"),
+    ("fault", "message", "remedy"),
     [
         (Fault(401, (), b'{"message": "Bad credentials"}'), "401: Bad cred", "gh auth login"),
         (Fault(403, (), b'{"message": "Not accessible"}'), "Not accessible", "needs to read"),
@@ -188,10 +188,10 @@ def test_faults_of_the_server_and_dropped_connections_are_tried_again(
     ],
 )  # fmt: skip
 def test_refusals_say_what_to_do(
-    server: GitHubServer, clock: Clock, fault: Fault, told: str, remedy: str
+    server: GitHubServer, clock: Clock, fault: Fault, message: str, remedy: str
 ) -> None:
     server.faults[REPO] = [fault]
-    with pytest.raises(ForgeRefusedError, match=told) as failed:
+    with pytest.raises(ForgeRefusedError, match=message) as failed:
         numbers(github(server, clock))
     assert remedy in failed.value.remedy and TOKEN not in str(failed.value)
     assert clock.slept == []

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from time import time
 
-from tests.sources.agent_samples import copy, read, remember, sessions, told, turns
+from tests.sources.agent_samples import conversation, copy, read, remember, sessions, turns
 
 from holdfast.errors import InputError
 from holdfast.model.ledger import SourceState
@@ -100,7 +100,7 @@ def test_what_comes_later_is_read_alone_and_what_is_being_written_waits(tmp_path
         account = memory.ingest(memory.ingestion.find([database]))
 
         assert (account.lines, account.captured) == (2, 1)
-        assert [line[1] for line in told(memory)][-2:] == [
+        assert [line[1] for line in conversation(memory)][-2:] == [
             "All twelve pass.",
             "Still writing this, and done.",
         ]
@@ -113,7 +113,7 @@ def test_a_message_that_never_ended_is_read_after_a_while(tmp_path: Path) -> Non
         add_message(database, "msg_z1", "Cut off here", done=False, updated=time() - 3600)
         memory.ingest(memory.ingestion.find([database]))
 
-        assert told(memory)[-1] == ("assistant", "Cut off here")
+        assert conversation(memory)[-1] == ("assistant", "Cut off here")
 
 
 def test_what_was_changed_behind_is_read_anew_and_nothing_is_twice(tmp_path: Path) -> None:

@@ -120,9 +120,15 @@ def test_a_session_with_tools_is_told_as_it_went() -> None:
         ("mcp__toy__recall", "", '{"query":"what did we do"}'),
         ("mcp__toy__fail", "", calls(refined)[-1][2]),
     ]
-    told = results(refined)
-    assert told[:5] == [(True, ""), (True, ""), (True, ""), (True, "hello"), (False, "Exit code 1")]
-    assert told[6][0] is False and told[6][1].startswith("toy failure")
+    result = results(refined)
+    assert result[:5] == [
+        (True, ""),
+        (True, ""),
+        (True, ""),
+        (True, "hello"),
+        (False, "Exit code 1"),
+    ]
+    assert result[6][0] is False and result[6][1].startswith("toy failure")
 
 
 def test_a_call_without_arguments_shows_none() -> None:

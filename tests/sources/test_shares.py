@@ -26,7 +26,9 @@ PATH = person_path(ANN)
 T = "2026-11-0{}T00:00:00.000Z"
 
 
-def shared(number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = False) -> SharedRecord:
+def shared(
+    number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = False
+) -> SharedRecord:
     origin = f"holdfast://fact/{number:016x}"
     return SharedRecord(
         "", share_key(ANN, origin), "", "fact", text, "Ann", ANN, T.format(day), origin,
@@ -36,9 +38,9 @@ def shared(number: int = 1, text: str = "Use tabs.", day: int = 1, gone: bool = 
 
 
 def line(**changes: Any) -> bytes:
-    told = {**json.loads(encode(shared())), **changes}
-    told = {name: value for name, value in told.items() if value is not None}
-    return json.dumps({**told, "id": line_hash(told)}).encode()
+    result = {**json.loads(encode(shared())), **changes}
+    result = {name: value for name, value in result.items() if value is not None}
+    return json.dumps({**result, "id": line_hash(result)}).encode()
 
 
 def store(*records: SharedRecord) -> dict[str, bytes]:
@@ -55,8 +57,12 @@ def test_a_record_comes_back_as_it_was() -> None:
 
 
 def test_words_from_outside_stay_so_and_unknown_origins_count_as_outside() -> None:
-    for said, trust in (("external", Trust.EXTERNAL), ("king", Trust.EXTERNAL), ("tool", "team")):
-        back = decode(line(trust=said), PATH)
+    for message, trust in (
+        ("external", Trust.EXTERNAL),
+        ("king", Trust.EXTERNAL),
+        ("tool", "team"),
+    ):
+        back = decode(line(trust=message), PATH)
         assert isinstance(back, SharedRecord) and back.trust == trust
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.store.postgres_server import Server
 from tests.support.transcripts import bug_hunt
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import Manner, work
 from holdfast.app.briefs.goal import goal_now
@@ -63,9 +63,9 @@ def test_a_question_of_a_server_has_a_session_though_there_is_no_home_yet(
     settings = settings_of(tmp_path, postgres.database())
     with Holdfast(settings, now=lambda: "2026-09-02T12:00:00Z") as memory:
         memory.remember("We deploy on Tuesdays.", bank="proj")
-        asked = memory.answers.investigate(Wish("When do we deploy?", "proj"))
+        asked = memory.answers.investigate(AskOptions("When do we deploy?", "proj"))
         answer = asked.answer()
-        again = list(memory.answers.investigate(Wish("When do we deploy?", "proj"), asked.id))
+        again = list(memory.answers.investigate(AskOptions("When do we deploy?", "proj"), asked.id))
         assert len(again) == 1 and again[0].answer == answer
 
 
@@ -110,7 +110,7 @@ def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
         assert other.counts().memories == reader.counts().memories == 1
         reader.return_reader(other)
         with pytest.raises(StoreError, match=r"can only be read: .*read-only") as raised:
-            reader.__dict__["_connection"].execute("DELETE FROM remembered_memory")
+            reader.__dict__["_connection"].run("DELETE FROM remembered_memory")
         assert "standby" in raised.value.remedy and "Try again" not in raised.value.remedy
     finally:
         reader.close()

@@ -164,7 +164,7 @@ def test_an_extension_that_comes_later_takes_up_what_is_there(
         assert store.index_vectors(MODEL)
         assert store.unindexed_vectors("ours", MODEL) == 0
         assert by_server(store, vectors[250]) == expected
-        ((walled,),) = store.connection.execute(
+        ((walled,),) = store.connection.all(
             "SELECT relrowsecurity FROM pg_class WHERE oid = to_regclass('half_vector')"
         )
         assert walled

@@ -32,7 +32,7 @@ NOON = "2026-03-01T12:00:00Z"
 
 
 def connection_of(store: SqliteStore) -> sqlite3.Connection:
-    return cast(sqlite3.Connection, store.__dict__["_connection"])
+    return cast(sqlite3.Connection, store.__dict__["_raw"])
 
 
 def filled_store(path: Path, turns: int) -> SqliteStore:

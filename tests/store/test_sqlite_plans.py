@@ -25,7 +25,7 @@ def plans(path: Path, ask: Callable[[SqliteStore], object]) -> list[str]:
     """The plan of every statement that a question runs."""
     asked: list[str] = []
     with closing(SqliteStore(path)) as store:
-        connection = cast(sqlite3.Connection, store.__dict__["_connection"])
+        connection = cast(sqlite3.Connection, store.__dict__["_raw"])
         connection.set_trace_callback(asked.append)
         ask(store)
         connection.set_trace_callback(None)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.walls.asked import Call, Operation, Place, meaning
+from tests.walls.operations import Call, Operation, Parameter, meaning
 
 Json = dict[str, Any]
 
@@ -46,7 +46,7 @@ class Graph:
         chosen = self._chosen(field["type"], _DEEPEST)
         return {"query": f"{operation.method} {{ {operation.path}{arguments} {chosen} }}"}
 
-    def _places(self, operation: str, field: Json) -> Iterator[Place]:
+    def _places(self, operation: str, field: Json) -> Iterator[Parameter]:
         for told in field["args"]:
             kind = _named(told["type"])
             schema: Json = {"type": _SCALARS.get(kind["name"], "string")}
@@ -56,7 +56,7 @@ class Graph:
                 schema = {"type": "array", "items": schema}
             required = told["type"]["kind"] == "NON_NULL" and told["defaultValue"] is None
             name = told["name"]
-            yield Place("argument", name, meaning(operation, name, schema), schema, required)
+            yield Parameter("argument", name, meaning(operation, name, schema), schema, required)
 
     def _chosen(self, type: Json, depth: int) -> str:
         """All fields of a type that need no arguments, as deep as it goes."""

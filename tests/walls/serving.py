@@ -19,11 +19,11 @@ class Served(NamedTuple):
     """A server over both banks."""
 
     world: World
-    keys: OwnerKeys
+    keys: ServerKeys
     url: str
 
 
-class OwnerKeys(NamedTuple):
+class ServerKeys(NamedTuple):
     """What can be shown: keys for the own bank of each level, one for everything, and some that
     open nothing."""
 
@@ -35,7 +35,7 @@ class OwnerKeys(NamedTuple):
     bad: Sequence[str]
 
 
-def make_keys(world: World) -> OwnerKeys:
+def make_keys(world: World) -> ServerKeys:
     """Made as `holdfast key new` makes them."""
     with Holdfast(world.settings) as memory:
 
@@ -55,7 +55,7 @@ def make_keys(world: World) -> OwnerKeys:
         id, secret = chief.split("_", 2)[1:]
         foreign = f"hf_{id}_{secret[::-1]}"  # as another server would have made it
         garbled = (chief[:-1], chief + "x", f"hf_{secret}", "hf_00000000_" + "A" * 43, "'; --")
-        return OwnerKeys(
+        return ServerKeys(
             made("looks", Level.READ, own),
             made("writes", Level.WRITE, own),
             made("rules", Level.ADMIN, own),

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.walls.asked import PLAIN, Call, Operation, own_calls, rest
-from tests.walls.asking import Asker, Described
+from tests.walls.key_client import KeyClient, ServerOperations
+from tests.walls.operations import PLAIN, Call, Operation, own_calls, rest
 from tests.walls.serving import Served, make_keys, served
 from tests.walls.two_banks import OWN, World, make_world
 
@@ -48,8 +48,8 @@ def test_no_text_is_taken_for_anything_else(whole: Served, sort: str) -> None:
     world = whole.world
     before = {name: world.rows(world.other.id)[name] for name in ("turn", "session", "passage")}
     wrong: list[object] = []
-    with Asker(whole.url, whole.keys.chief) as asker:
-        for operation, ask in Described(asker).ways(sort, asker):
+    with KeyClient(whole.url, whole.keys.chief) as client:
+        for operation, ask in ServerOperations(client).ways(sort, client):
             if any(word in operation.path for word in ERASES):
                 continue
             for call in bad_calls(operation, world):
@@ -63,7 +63,7 @@ def test_no_text_is_taken_for_anything_else(whole: Served, sort: str) -> None:
 def bad_calls(operation: Operation, world: World) -> Iterator[Call]:
     """One place at a time with each of them, in a request that is otherwise right."""
     usual = list(own_calls(operation, world.own, OWN))[-1]
-    for place in operation.places:
+    for place in operation.parameters:
         kinds = json.dumps(place.schema)
         if "string" not in kinds or place.where == "header":
             continue
@@ -78,27 +78,27 @@ def bad_calls(operation: Operation, world: World) -> Iterator[Call]:
 
 
 def test_bodies_that_are_none(whole: Served) -> None:
-    with Asker(whole.url, whole.keys.chief) as asker:
-        told = asker.web.get("/api/v1/openapi.json").json()
+    with KeyClient(whole.url, whole.keys.chief) as client:
+        told = client.web.get("/api/v1/openapi.json").json()
         paths = [
             one.path
             for one in rest(told)
-            if any(place.where == "body" for place in one.places) and "{" not in one.path
+            if any(place.where == "body" for place in one.parameters) and "{" not in one.path
         ]
         assert len(paths) > 10
         for path in (*paths, "/graphql", "/mcp"):
-            _send_nonsense(asker, path)
-        assert asker.web.get("/api/v1/banks").status_code == 200
+            _send_nonsense(client, path)
+        assert client.web.get("/api/v1/banks").status_code == 200
 
 
-def _send_nonsense(asker: Asker, path: str) -> None:
+def _send_nonsense(client: KeyClient, path: str) -> None:
     usual = {"Content-Type": "application/json"}
     for body in NONSENSE:
-        got = asker.web.post(path, content=body, headers=usual)
-        fine = got.status_code in (400, 404, 413, 415, 422)
-        fine = fine or (path == "/mcp" and "error" in got.json())
-        assert fine, (path, body[:40], got.status_code, got.text[:200])
-    large = asker.web.post(path, content=b" " * 1_000_001, headers=usual)
+        got = client.web.post(path, content=body, headers=usual)
+        succeeded = got.status_code in (400, 404, 413, 415, 422)
+        succeeded = succeeded or (path == "/mcp" and "error" in got.json())
+        assert succeeded, (path, body[:40], got.status_code, got.text[:200])
+    large = client.web.post(path, content=b" " * 1_000_001, headers=usual)
     assert large.status_code == 413, path
-    plain = asker.web.post(path, content=b"{}", headers={"Content-Type": "text/plain"})
+    plain = client.web.post(path, content=b"{}", headers={"Content-Type": "text/plain"})
     assert plain.status_code == 415, (path, plain.status_code)

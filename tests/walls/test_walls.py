@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.walls.asked import Call, Operation, foreign_calls, own_calls
-from tests.walls.asking import SORTS, Asker, Described, Told
+from tests.walls.key_client import INTERFACES, KeyClient, Reply, ServerOperations
+from tests.walls.operations import Call, Operation, foreign_calls, own_calls
 from tests.walls.serving import Served, make_keys, served
 from tests.walls.two_banks import OTHER, OWN, World, make_world
 
 from holdfast.app.memory import Holdfast
 
 # When each key was last used is noted, and how large tables are.
-_ASIDE = ("api_key", "sqlite_stat1")
-_AT_ONCE = 80
+_IGNORED_TABLES = ("api_key", "sqlite_stat1")
+_MAX_CALLS = 80
 # One kind of record is as good as another for somebody who may not change any.
 _EVERY = 5
 # Neither bank holds anything that was imported or pulled, so nobody can take that back.
@@ -32,21 +32,21 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def described(whole: Served) -> Described:
-    with Asker(whole.url, whole.keys.chief) as chief:
-        return Described(chief)
+def described(whole: Served) -> ServerOperations:
+    with KeyClient(whole.url, whole.keys.chief) as chief:
+        return ServerOperations(chief)
 
 
-@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("sort", INTERFACES)
 def test_nothing_of_another_bank_is_told_or_changed(
-    whole: Served, described: Described, sort: str
+    whole: Served, described: ServerOperations, sort: str
 ) -> None:
     world, secrets = whole.world, whole.world.secrets()
     before = others_rows(world)
     wrong: list[object] = []
     asked = 0
-    with Asker(whole.url, whole.keys.admin) as asker:
-        for operation, ask in described.ways(sort, asker):
+    with KeyClient(whole.url, whole.keys.admin) as client:
+        for operation, ask in described.ways(sort, client):
             for call, nowhere in foreign_calls(operation, world, OWN, OTHER):
                 told, said = ask(call), call.said()
                 asked += 1
@@ -69,68 +69,70 @@ def others_rows(world: World) -> object:
     return world.rows(world.other.id), own, [row[:2] for row in banks]
 
 
-def tells_apart(call: Call, told: Told, twin: Call, other: Told) -> bool:
+def tells_apart(call: Call, told: Reply, twin: Call, other: Reply) -> bool:
     """Whether what is another's is answered otherwise than what there is nowhere."""
-    if told.status != other.status or told.fine != other.fine:
+    if told.status != other.status or told.succeeded != other.succeeded:
         return True
-    return not told.fine and told.without(call.words()) != other.without(twin.words())
+    return not told.succeeded and told.without(call.words()) != other.without(twin.words())
 
 
-@pytest.mark.parametrize("sort", SORTS)
-def test_a_key_that_reads_changes_nothing(whole: Served, described: Described, sort: str) -> None:
+@pytest.mark.parametrize("sort", INTERFACES)
+def test_a_key_that_reads_changes_nothing(
+    whole: Served, described: ServerOperations, sort: str
+) -> None:
     world = whole.world
     before = _lasting(world)
-    with Asker(whole.url, whole.keys.read) as asker:
-        for operation, ask in described.ways(sort, asker):
+    with KeyClient(whole.url, whole.keys.read) as client:
+        for operation, ask in described.ways(sort, client):
             for call in [*own_calls(operation, world.own, OWN)][::_EVERY]:
                 ask(call)
     assert _lasting(world) == before
 
 
 def _lasting(world: World) -> dict[str, object]:
-    return {name: rows for name, rows in world.rows().items() if name not in _ASIDE}
+    return {name: rows for name, rows in world.rows().items() if name not in _IGNORED_TABLES}
 
 
 def test_tools_are_listed_as_far_as_a_key_may_call_them(
-    whole: Served, described: Described
+    whole: Served, described: ServerOperations
 ) -> None:
     for key, writes in ((whole.keys.read, False), (whole.keys.write, True)):
-        with Asker(whole.url, key) as asker:
-            listed = Described.tools_of(asker)
+        with KeyClient(whole.url, key) as client:
+            listed = ServerOperations.tools_of(client)
             assert all(writes or tool["annotations"]["readOnlyHint"] for tool in listed)
             assert (len(listed) == len(described.tools)) is writes
 
 
 @pytest.mark.parametrize("number", range(9))
-def test_a_bad_key_opens_nothing(whole: Served, described: Described, number: int) -> None:
+def test_a_bad_key_opens_nothing(whole: Served, described: ServerOperations, number: int) -> None:
     key = ("", *whole.keys.bad)[number]
     told: set[tuple[int, str]] = set()
-    for place, sort in enumerate(SORTS, 1):
-        with Asker(whole.url, key, f"127.0.{number + 1}.{place}") as asker:
-            for operation, ask in described.ways(sort, asker)[:_AT_ONCE]:
+    for place, sort in enumerate(INTERFACES, 1):
+        with KeyClient(whole.url, key, f"127.0.{number + 1}.{place}") as client:
+            for operation, ask in described.ways(sort, client)[:_MAX_CALLS]:
                 found = ask(next(own_calls(operation, whole.world.own, OWN)))
                 told.add((found.status, found.text))
     assert len(told) == 1 and {status for status, _ in told} == {401}, told
 
 
-@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("sort", INTERFACES)
 def test_everything_can_be_asked_by_whoever_may(
-    whole: Served, described: Described, sort: str
+    whole: Served, described: ServerOperations, sort: str
 ) -> None:
     """So that the silence above is not for want of a right question. (A form wants to know what
     was seen before, so of pages only those that show something.)"""
     never: list[object] = []
-    with Asker(whole.url, whole.keys.chief) as asker:
-        for operation, ask in sorted(described.ways(sort, asker), key=lambda one: _order(one[0])):
+    with KeyClient(whole.url, whole.keys.chief) as client:
+        for operation, ask in sorted(described.ways(sort, client), key=lambda one: _order(one[0])):
             if operation.name in _NOT_THERE or (sort == "pages" and operation.method == "POST"):
                 continue
-            told = Told(0, "", False)
+            told = Reply(0, "", False)
             for call in (
                 *own_calls(operation, whole.world.other, OTHER),
                 *own_calls(operation, whole.world.own, OWN),
             ):
                 told = ask(call)
-                if told.fine:
+                if told.succeeded:
                     break
             else:
                 never.append((operation.name, told))

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 from tests.store.postgres_server import Server
-from tests.walls.asked import foreign_calls, own_calls
-from tests.walls.asking import Asker, Described
+from tests.walls.key_client import KeyClient, ServerOperations
+from tests.walls.operations import foreign_calls, own_calls
 from tests.walls.serving import Served, make_keys, served
 from tests.walls.test_walls import others_rows, tells_apart
 from tests.walls.two_banks import OTHER, OWN, make_world
@@ -36,8 +36,11 @@ def test_nothing_of_another_bank_is_told_or_changed_there_either(whole: Served, 
     world, secrets = whole.world, whole.world.secrets()
     before = others_rows(world)
     assert any(world.rows(world.other.id).values())
-    with Asker(whole.url, whole.keys.chief) as chief, Asker(whole.url, whole.keys.admin) as asker:
-        for operation, ask in Described(chief).ways(sort, asker):
+    with (
+        KeyClient(whole.url, whole.keys.chief) as chief,
+        KeyClient(whole.url, whole.keys.admin) as client,
+    ):
+        for operation, ask in ServerOperations(chief).ways(sort, client):
             for call, nowhere in foreign_calls(operation, world, OWN, OTHER):
                 told, said = ask(call), call.said()
                 leaks = [one for one in secrets if one in told.text.lower() and one not in said]
@@ -48,7 +51,10 @@ def test_nothing_of_another_bank_is_told_or_changed_there_either(whole: Served, 
 
 
 def test_whoever_may_is_kept_from_nothing_there(whole: Served) -> None:
-    with Asker(whole.url, whole.keys.chief) as chief, Asker(whole.url, whole.keys.admin) as asker:
-        for operation, ask in Described(chief).ways("tools", asker):
+    with (
+        KeyClient(whole.url, whole.keys.chief) as chief,
+        KeyClient(whole.url, whole.keys.admin) as client,
+    ):
+        for operation, ask in ServerOperations(chief).ways("tools", client):
             told = [ask(call) for call in own_calls(operation, whole.world.own, OWN)]
-            assert any(one.fine for one in told), (operation.name, told)
+            assert any(one.succeeded for one in told), (operation.name, told)

@@ -167,7 +167,7 @@ def _fill(memory: Holdfast, root: Path, side: Side) -> str:
     put(root, f".claude/rules/{thing.lower()}.md", f"# {thing}\n\n- Polish {thing} and {also}.\n")
     git(root, "add", ".")
     git(root, "commit", "-qm", f"Add {thing} for {also}", "-m", f"Because {also} was stale.")
-    memory.ingest(memory.ingestion.find(list(_told(root, side))))
+    memory.ingest(memory.ingestion.find(list(_reply(root, side))))
     memory.ingestion.ingest_git(root)
     memory.remember(f"{thing} needs the {also} cache in {file}.")
     gone = memory.remember(f"{thing} was painted, says {also}.")
@@ -186,7 +186,7 @@ def _fill(memory: Holdfast, root: Path, side: Side) -> str:
     return asked.session_id
 
 
-def _told(root: Path, side: Side) -> Iterator[Path]:
+def _reply(root: Path, side: Side) -> Iterator[Path]:
     thing, also = side.asked, side.hidden
     file = f"{thing.lower()}.py"
     said = [

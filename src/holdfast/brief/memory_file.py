@@ -6,7 +6,7 @@ from __future__ import annotations
 from holdfast.brief.frame import quote
 from holdfast.language import cut, denies, sentences, shared, telling
 from holdfast.model.uris import uri
-from holdfast.sources.rule_places import MEMORY_FILE
+from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
 
 _MOST = 1600

@@ -36,7 +36,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.ranking.hits import correction_note
 from holdfast.refine.core.signals import is_go_ahead
 from holdfast.sources.claude_code.files import AGENT
-from holdfast.sources.rule_places import MEMORY_FILE
+from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
 
 _SESSIONS = 12

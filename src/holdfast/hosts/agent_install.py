@@ -60,9 +60,7 @@ def plan_install(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -
     return plan
 
 
-def plan_uninstall(
-    hosts: Iterable[Host], user: UserEnvironment, holdfast: HoldfastCommand
-) -> Plan:
+def plan_uninstall(hosts: Iterable[Host], user: UserEnvironment, holdfast: HoldfastCommand) -> Plan:
     """The changes that remove Holdfast from agents."""
     plan = Plan()
     record = InstallRecord(holdfast.home, OTHER_AGENTS)
@@ -79,9 +77,7 @@ def plan_uninstall(
     return plan
 
 
-def _taken_out(
-    record: InstallRecord, path: Path, pieces: Sequence[SettingsChange]
-) -> Change | None:
+def _removal(record: InstallRecord, path: Path, changes: Sequence[SettingsChange]) -> Change | None:
     raw = read_bytes(path)
     if raw is None:
         return None

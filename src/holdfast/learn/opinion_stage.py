@@ -1,7 +1,7 @@
-"""The stage *reflect*.
+"""The background stage `reflect`, which updates the opinions of banks.
 
-Reflection looks at all that people of a bank said, so it waits until everything is retained:
-evidence that is only not retained yet must not look like evidence that was withdrawn.
+Opinions depend on everything that people of a bank said, so the stage waits until all of it is
+retained: evidence that is not retained yet must not look like evidence that was withdrawn.
 """
 
 from __future__ import annotations
@@ -14,26 +14,25 @@ from holdfast.store.protocol import Writer
 
 NAME = "reflect"
 VERSION = 1
-_ALL = 1_000_000
+_NO_LIMIT = 1_000_000
 
 
 def update_all_banks(writer: Writer, tick: Callable[[], None], now: str) -> int:
-    """Reflect on every bank that changed; returns how many opinions are not what they were."""
-    done = 0
+    """Update the opinions of every bank that changed; returns how many opinions changed."""
+    changed = 0
     for bank in writer.banks_behind(NAME, VERSION):
         tick()
-        updated = update_bank(writer, bank, now)
-        done += updated.formed + updated.changed + updated.faded + updated.removed
-    return done
+        changed += sum(update_bank(writer, bank, now))
+    return changed
 
 
 def update_bank(writer: Writer, bank: str, now: str) -> OpinionCounts:
-    """Bring the opinions of a bank up to date with what was retained, once all of it is."""
+    """Update the opinions of a bank, unless some of its records are not retained yet."""
     with writer.transaction():
         if writer.unseen_changes(bank, memory_stage.NAME, memory_stage.VERSION, 1):
             return OpinionCounts()
-        changes = writer.unseen_changes(bank, NAME, VERSION, _ALL)
-        done = update_opinions(writer, bank, now)
+        changes = writer.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
+        counts = update_opinions(writer, bank, now)
         if changes:
             writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
-        return done
+        return counts

@@ -1,14 +1,16 @@
-"""What stances come to: opinions with a confidence, which strengthen, weaken, turn and fade.
+"""Opinions formed from stances, with a confidence that grows, shrinks, turns and fades.
 
 Confidence says how much the evidence for outweighs that against, and how much there is of it; the
 prior that evidence must overcome grows with the bank's skepticism, and a single source counts for
-less. Evidence loses half its weight in half a year. A contradiction first only makes *tension*;
-the next reflection weighs it: what was said before counts for less than what was said since. What
-falls below the floor has faded: it is kept with its history and told to nobody.
+less. Evidence loses half its weight in half a year. A contradiction first only puts an opinion in
+*tension*; the next update resolves it: what was said before the contradiction then counts for less
+than what was said since. An opinion below the threshold has faded: it is kept with its history and
+shown to nobody. Opinions that a reflection formed are in `reflection_opinions`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -27,19 +29,43 @@ from holdfast.refine.core.passages import date_words, memory_passage, split_iden
 from holdfast.refine.memories.stances import PREFERENCE, group_by_target
 from holdfast.store.protocol import Writer
 
-MAX_OPINIONS = 500
-FADED_BELOW = 0.4
-STALE_DAYS = 120
-_HALF_LIFE_DAYS = 180.0
-# What was said before a change of mind counts for this much after it has been weighed.
-_REVISED = 0.4
-_MOVED = 0.02
-_EVIDENCE = 20
-_QUOTE = 180
+
+class OpinionWeights(NamedTuple):
+    """How stances become the confidence of an opinion."""
+
+    # An opinion below this confidence has faded.
+    faded_below: float = 0.4
+    # Age at which evidence counts half. Shorter forgets sooner.
+    half_life_days: float = 180.0
+    # An opinion without new evidence for so long is stale, and begins to fade if a model formed it.
+    stale_days: int = 120
+    # What stances before a resolved contradiction count for.
+    before_revision: float = 0.4
+    # A smaller change of confidence is no news.
+    min_change: float = 0.02
+    # The prior against any opinion: its value at skepticism 1, and more for each further step.
+    prior: float = 0.4
+    prior_per_skepticism: float = 0.5
+    # What a single source loses for each step of skepticism above 1.
+    single_source_loss: float = 0.05
+
+
+class OpinionLimits(NamedTuple):
+    """How much is kept."""
+
+    # Opinions of a bank: those with the latest stances.
+    opinions: int = 500
+    # URIs of evidence for an opinion, and against it.
+    evidence: int = 20
+    quote_chars: int = 180
+
+
+WEIGHTS = OpinionWeights()
+_LIMITS = OpinionLimits()
 
 
 class WeighedStances(NamedTuple):
-    """What a group of stances comes to."""
+    """What stances on one subject amount to; `turned` is the time of the last contradiction."""
 
     positive: bool
     confidence: float
@@ -49,50 +75,47 @@ class WeighedStances(NamedTuple):
 
 
 class OpinionCounts(NamedTuple):
-    """What a reflection on a bank's opinions did."""
+    """How many opinions of a bank an update formed, changed, let fade and removed."""
 
     formed: int = 0
     changed: int = 0
     faded: int = 0
     removed: int = 0
 
-    @property
-    def any(self) -> bool:
-        """Whether anything did."""
-        return any(self)
-
 
 def sources_needed(skepticism: int) -> int:
-    """How many sessions must say a thing before a bank believes it."""
+    """How many sessions must say something before a bank believes it: 1, 2 or 3."""
     return 1 + (skepticism > 2) + (skepticism > 4)
 
 
 def confidence_of(support: float, opposition: float, sources: int, skepticism: int) -> float:
-    """How firmly weights for and against let one believe, from 0 to 1."""
-    prior = 0.4 + 0.5 * (skepticism - 1)
-    leading = (max(support, opposition) + prior / 2) / (support + opposition + prior)
+    """The confidence in the stronger side, from 0 to 1, by the weights for and against."""
+    prior = WEIGHTS.prior + WEIGHTS.prior_per_skepticism * (skepticism - 1)
+    confidence = (max(support, opposition) + prior / 2) / (support + opposition + prior)
     if sources < 2:
-        leading *= 1 - 0.05 * (skepticism - 1)
-    # What little is left of old words carries less and less.
-    leading *= min(1.0, 0.5 + support + opposition)
-    return round(leading, 3)
+        confidence *= 1 - WEIGHTS.single_source_loss * (skepticism - 1)
+    # Old evidence, whose weights have shrunk on both sides, gives less confidence.
+    confidence *= min(1.0, 0.5 + support + opposition)
+    return round(confidence, 3)
 
 
 def weigh_stances(
     stances: Sequence[Stance], disposition: Disposition, now: str, settled: str
 ) -> WeighedStances:
-    """Weigh the stances on one matter, oldest first; what lies before `settled` was overruled."""
+    """Weigh the stances on one subject, oldest first; `settled` is the time of the last resolved
+    contradiction."""
     weights = {True: 0.0, False: 0.0}
     sources: dict[bool, set[str]] = {True: set(), False: set()}
     turned_at, was_positive = "", stances[0].positive
     for stance in stances:
         age = max(0.0, _days(stance.time, now))
-        weight = stance.weight * 0.5 ** (age / _HALF_LIFE_DAYS)
-        weights[stance.positive] += weight * (_REVISED if stance.time < settled else 1.0)
+        weight = stance.weight * 0.5 ** (age / WEIGHTS.half_life_days)
+        weight *= WEIGHTS.before_revision if stance.time < settled else 1.0
+        weights[stance.positive] += weight
         sources[stance.positive].add(stance.session or stance.uri)
         if stance.positive is not was_positive:
             turned_at, was_positive = stance.time, stance.positive
-    # Of equal sides the later holds.
+    # Of equal sides the later wins.
     last = stances[-1].positive
     positive = last if weights[last] >= weights[not last] else not last
     source_count = len(sources[positive])
@@ -109,27 +132,20 @@ def _days(earlier: str, later: str) -> float:
 
 
 def update_opinions(writer: Writer, bank: str, now: str) -> OpinionCounts:
-    """Reflect on what everybody said: form opinions, change them, and let go of what nothing
-    speaks for any more. In one transaction of the caller's."""
+    """Form and change the opinions of a bank by its stances, and remove those that no stance
+    supports. The caller opens the transaction."""
     stored_bank = writer.bank(bank)
     disposition = stored_bank.disposition if stored_bank else Disposition()
     groups = group_by_target(writer.stances(bank))
-    latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)[:MAX_OPINIONS]
+    latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)
     known = {o.id: o for o in writer.all_opinions(bank)}
-    counts = OpinionCounts()
-    for key in sorted(latest):
-        id = opinion_id(*key)
-        counts = _count(
-            counts, _update(writer, bank, known.pop(id, None), groups[key], disposition, now)
-        )
+    outcomes: Counter[str] = Counter()
+    for key in sorted(latest[: _LIMITS.opinions]):
+        opinion = known.pop(opinion_id(*key), None)
+        outcomes[_update(writer, bank, opinion, groups[key], disposition, now)] += 1
     for opinion in known.values():
-        left = _without_stances(writer, opinion, now)
-        counts = counts._replace(removed=counts.removed + left)
-    return counts
-
-
-def _count(counts: OpinionCounts, outcome: str) -> OpinionCounts:
-    return counts._replace(**{outcome: getattr(counts, outcome) + 1}) if outcome else counts
+        outcomes["removed"] += _update_without_stances(writer, opinion, now)
+    return OpinionCounts(*(outcomes[name] for name in OpinionCounts._fields))
 
 
 def opinion_id(target: str, aspect: str) -> str:
@@ -145,7 +161,7 @@ def _update(
     disposition: Disposition,
     now: str,
 ) -> str:
-    """Bring one opinion up to date; returns what became of it, "" if nothing did."""
+    """Update one opinion; returns "formed", "changed" or "faded", "" if nothing happened."""
     settled = known.settled if known else ""
     weighed = weigh_stances(stances, disposition, now, settled)
     tension = ""
@@ -157,7 +173,7 @@ def _update(
         else:
             tension = weighed.turned
     if tension and known is not None and known.positive is not weighed.positive:
-        # Nobody changes their mind before having thought about it.
+        # The opinion turns only when the contradiction is resolved, in the next update.
         weighed = weighed._replace(
             positive=known.positive, confidence=round(1 - weighed.confidence, 3), believed=False
         )
@@ -187,7 +203,7 @@ def _opinion(
     opposing = [s for s in stances if s.positive is not weighed.positive]
     last = supporting[-1]
     status = Status.OBSERVED if weighed.believed else Status.HYPOTHESIS
-    if weighed.confidence < FADED_BELOW:
+    if weighed.confidence < WEIGHTS.faded_below:
         status = Status.RETRACTED
     day = f", {last.time[:10]}" if last.time else ""
     return Opinion(
@@ -197,7 +213,7 @@ def _opinion(
         last.aspect,
         weighed.positive,
         statement(last),
-        f"“{cut(last.text, _QUOTE)}” ({last.who}{day})",
+        f"“{cut(last.text, _LIMITS.quote_chars)}” ({last.who}{day})",
         weighed.confidence,
         Trend.NEW,
         status,
@@ -206,13 +222,13 @@ def _opinion(
         now,
         stances[-1].time,
         len({s.session or s.uri for s in stances}),
-        tuple(dict.fromkeys(s.uri for s in reversed(supporting)))[:_EVIDENCE],
-        tuple(dict.fromkeys(s.uri for s in reversed(opposing)))[:_EVIDENCE],
+        tuple(dict.fromkeys(s.uri for s in reversed(supporting)))[: _LIMITS.evidence],
+        tuple(dict.fromkeys(s.uri for s in reversed(opposing)))[: _LIMITS.evidence],
     )
 
 
 def statement(stance: Stance) -> str:
-    """What a stance says, in a few words."""
+    """A stance in a few words, such as "Redis is not wanted"."""
     name = stance.name
     verb = "are" if name.endswith("s") and not name.endswith("ss") else "is"
     if stance.aspect == PREFERENCE:
@@ -223,10 +239,10 @@ def statement(stance: Stance) -> str:
 
 
 def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:
-    """What happened to an opinion, "" if nothing to speak of."""
+    """What happened to an opinion, for its history; "" if nothing worth a note."""
     if known is None:
         return "formed"
-    moved = opinion.confidence - known.confidence
+    change = opinion.confidence - known.confidence
     if opinion.status is Status.RETRACTED and known.status is not Status.RETRACTED:
         return "faded"
     if opinion.positive is not known.positive:
@@ -235,9 +251,14 @@ def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:
         return "resolved"
     if opinion.tension and opinion.tension != known.tension:
         return "in tension"
-    if abs(moved) < _MOVED:
+    return confidence_note(change)
+
+
+def confidence_note(change: float) -> str:
+    """The note for a change of confidence; "" if it is too small for one."""
+    if abs(change) < WEIGHTS.min_change:
         return ""
-    return "strengthened" if moved > 0 else "weakened"
+    return "strengthened" if change > 0 else "weakened"
 
 
 def _trend(writer: Writer, opinion: Opinion, belief: OpinionRevision | None, now: str) -> Trend:
@@ -247,26 +268,23 @@ def _trend(writer: Writer, opinion: Opinion, belief: OpinionRevision | None, now
 
 
 def trend_of(beliefs: Sequence[OpinionRevision], latest: str, now: str) -> Trend:
-    """Where an opinion is going, by its last two steps and the age of its latest evidence."""
-    if latest and _days(latest, now) > STALE_DAYS:
+    """The trend of an opinion, by its last two revisions and the age of its latest evidence."""
+    if latest and _days(latest, now) > WEIGHTS.stale_days:
         return Trend.STALE
-    if len(beliefs) < 2:
+    if len(beliefs) < 2 or beliefs[-1].note == "revised":
         return Trend.NEW
-    if beliefs[-1].note == "revised":
-        return Trend.NEW
-    moved = beliefs[-1].confidence - beliefs[-2].confidence
-    if abs(moved) < _MOVED:
+    change = beliefs[-1].confidence - beliefs[-2].confidence
+    if abs(change) < WEIGHTS.min_change:
         return Trend.STABLE
-    return Trend.STRENGTHENING if moved > 0 else Trend.WEAKENING
+    return Trend.STRENGTHENING if change > 0 else Trend.WEAKENING
 
 
-def _without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
-    """An opinion that no stance speaks for: one that a model formed holds while all it rests on
-    is there; any other goes. Returns whether it went."""
+def _update_without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
+    """Update an opinion that no stance supports. One that a reflection formed fades slowly while
+    all of its evidence exists; any other is removed. Returns whether it was removed."""
     if opinion.author:
         parsed = [parse_uri(name) for name in opinion.evidence_for + opinion.evidence_against]
-        existing = [name for name in parsed if name and writer.find(opinion.bank, name.kind, name.id, 1)]
-        if parsed and len(existing) == len(parsed):
+        if parsed and all(n and writer.find(opinion.bank, n.kind, n.id, 1) for n in parsed):
             faded = fade(opinion, now)
             if faded != opinion:
                 writer.put_opinion(faded, None, opinion_passage(writer, faded))
@@ -276,19 +294,19 @@ def _without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
 
 
 def fade(opinion: Opinion, now: str) -> Opinion:
-    """An opinion as it is when nothing new speaks for it: past its prime it loses what it has. One
-    that was formed from old words counts from when it was formed."""
+    """The opinion with less confidence if it has had no new evidence for too long. One that was
+    formed from old evidence counts from when it was formed."""
     since = max(opinion.latest, opinion.formed) if opinion.latest else ""
-    overdue = max(0.0, _days(since, now) - STALE_DAYS)
+    overdue = max(0.0, _days(since, now) - WEIGHTS.stale_days)
     if not overdue:
         return opinion
-    confidence = round(opinion.confidence * 0.5 ** (overdue / _HALF_LIFE_DAYS), 3)
-    status = Status.RETRACTED if confidence < FADED_BELOW else opinion.status
+    confidence = round(opinion.confidence * 0.5 ** (overdue / WEIGHTS.half_life_days), 3)
+    status = Status.RETRACTED if confidence < WEIGHTS.faded_below else opinion.status
     return replace(opinion, confidence=confidence, trend=Trend.STALE, status=status, latest=now)
 
 
 def opinion_passage(writer: Writer, opinion: Opinion) -> Passage | None:
-    """How an opinion is found; one that has faded, or that somebody put away, is not."""
+    """The passage by which an opinion is found; None if it has faded or was forgotten."""
     known = writer.curation_state(opinion.bank, "memory", opinion.id)
     if opinion.status is Status.RETRACTED or (known is not None and known.is_hidden):
         return None

@@ -1,10 +1,9 @@
-"""From patterns to proposals: what has earned the rank of a rule, and which rules have lost it.
+"""Proposals: which patterns should become rules, and which rules should go.
 
-A pattern is ripe with three occurrences from different sources and a confidence of 0.8, if no file
-of rules says it already and nobody has turned it down. A rule is proposed for demotion if people
-said the opposite since, or if the files that it is for are not there. What follows from a proposal
-is up to a person, or to the setting that lets ripe patterns be written; what has words from outside
-in it is up to a person always.
+A pattern is ripe with three occurrences from different sources and a confidence of 0.8, if no rule
+says the same and nobody refused it. A rule is proposed for demotion if people said the opposite
+since, or if no file matches its globs. A person decides about a proposal, or the setting that lets
+ripe patterns be written; a proposal with text from outside the project always needs a person.
 """
 
 from __future__ import annotations
@@ -26,28 +25,32 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.rules.commit_style import DOMAIN as COMMITS
 from holdfast.sources.globs import any_file_matches
-from holdfast.sources.rule_places import MEMORY_FILE
+from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
 
+# When a pattern is ripe. Lower values propose more, and more that was said in passing. They are
+# shown to users as criteria.
 MIN_OCCURRENCES = 3
 MIN_CONFIDENCE = 0.8
 DECISIONS_SECTION = "Key Decisions"
 _DECIDED = (Action.APPROVE, Action.REJECT)
-_LINKS = 3
-_GLOBS = 3
+# URIs of evidence in the comment behind a rule: the latest.
+_MAX_LINKS = 3
+# Folders that a rule is confined to; with more it is for the whole project.
+_MAX_FOLDERS = 3
 
 
 def is_ripe(pattern: Pattern) -> bool:
-    """Whether a pattern has earned the rank of a rule; `last` is empty if the opposite was said
+    """Whether a pattern may be proposed as a rule. Its `last` is empty if the opposite was said
     since."""
     enough = pattern.occurrences >= MIN_OCCURRENCES and pattern.confidence >= MIN_CONFIDENCE
     return enough and bool(pattern.last)
 
 
 def refusals_in_effect(reader: Reader, bank: str) -> list[Refusal]:
-    """What was turned down, as far as nobody took that back."""
-    left = {entry.seq for entry in in_effect(reader.curations(bank))}
-    return [refusal for refusal in reader.refusals(bank) if refusal.seq in left]
+    """The refusals that were not undone."""
+    decisions = {entry.seq for entry in in_effect(reader.curations(bank))}
+    return [refusal for refusal in reader.refusals(bank) if refusal.seq in decisions]
 
 
 def propose(
@@ -58,8 +61,8 @@ def propose(
     similarity: Similarity | None = None,
     user_folder: Path | None = None,
 ) -> list[Proposal]:
-    """Everything that should wait for a person now, of a project at `root` and a user whose own
-    rules lie in `of_user`."""
+    """All proposals for a bank now. `root` is the folder of its project, `user_folder` that of the
+    user's own rules."""
     rules = reader.rules(bank)
     refusals = refusals_in_effect(reader, bank)
     stored = {proposal.id: proposal for proposal in reader.proposals(bank)}
@@ -69,15 +72,15 @@ def propose(
     for pattern in reader.patterns(bank):
         if uri("pattern", pattern.id) in decided:
             continue
-        if is_ripe(pattern) and not _is_settled(
+        if is_ripe(pattern) and not _is_known(
             pattern.content, rules, refusals, proposals, similarity
         ):
             proposals.append(_promotion(pattern, root, now))
     for lesson in open_lessons(log, decided, root, user_folder):
-        if not _is_settled(lesson.text, rules, refusals, proposals, similarity, asked_for=True):
+        if not _is_known(lesson.text, rules, refusals, proposals, similarity, is_lesson=True):
             proposals.append(lesson)
     proposals += _demotions(reader, bank, rules, root, now, decided, similarity)
-    # What waits already waits since then, and was shown against the file of then.
+    # A stored proposal keeps its time, and the state of the file that it was shown against.
     return [
         replace(p, made=stored[p.id].made, base=stored[p.id].base, text=stored[p.id].text)
         if p.id in stored and stored[p.id].path == p.path
@@ -86,7 +89,7 @@ def propose(
     ]
 
 
-def _is_settled(
+def _is_known(
     text: str,
     rules: Sequence[Rule],
     refusals: Sequence[Refusal],
@@ -94,8 +97,8 @@ def _is_settled(
     similarity: Similarity | None,
     is_lesson: bool = False,
 ) -> bool:
-    """Whether it is documented, turned down, or proposed already. That a rule says the opposite
-    settles it too, but not where somebody asks for it: that is for a person to see."""
+    """Whether a text is a rule, refused, or proposed already. Also if a rule says the opposite, but
+    not for a lesson: then a person should see the contradiction."""
     if says_the_same(text, [*refused_texts(refusals), *(p.text for p in proposals)], similarity):
         return True
     found = find_matching_rule(text, rules, similarity)
@@ -103,7 +106,7 @@ def _is_settled(
 
 
 def refused_texts(refusals: Sequence[Refusal]) -> list[str]:
-    """The rules that were turned down, in their words."""
+    """The texts of refused patterns and lessons."""
     prefixes = tuple(uri(kind, "") for kind in ("pattern", LESSON))
     return [refusal.text for refusal in refusals if refusal.target.startswith(prefixes)]
 
@@ -131,33 +134,35 @@ def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
 
 
 def destination(pattern: Pattern) -> str:
-    """The file a pattern belongs into: what was decided once into the semantic memory, how things
-    are done into the rules of its domain."""
+    """The file for a pattern: the memory file for a decision, the rules of its domain for how
+    things are done."""
     return MEMORY_FILE if pattern.decides else rules_path(pattern.domain)
 
 
 def path_globs(pattern: Pattern) -> tuple[str, ...]:
-    """Globs of the places that all of the evidence is about; none if that is everywhere."""
+    """Globs of the folders, or of the file type, that all of the evidence is about; none if it is
+    about the whole project."""
     paths = [PurePosixPath(name.replace("\\", "/")) for name in pattern.files]
     if not paths or any(path.is_absolute() or ".." in path.parts for path in paths):
         return ()
     top_folders = dict.fromkeys(path.parts[0] for path in paths if len(path.parts) > 1)
-    if len(top_folders) > _GLOBS or any(len(path.parts) == 1 for path in paths):
-        suffixes = dict.fromkeys(path.suffix for path in paths)
-        return (f"**/*{next(iter(suffixes))}",) if len(suffixes) == 1 and next(iter(suffixes)) else ()
+    if len(top_folders) > _MAX_FOLDERS or any(len(path.parts) == 1 for path in paths):
+        suffix = paths[0].suffix
+        is_common = suffix and all(path.suffix == suffix for path in paths)
+        return (f"**/*{suffix}",) if is_common else ()
     return tuple(f"{folder}/**" for folder in top_folders)
 
 
 def rule_addition(proposal: Proposal, text: str = "") -> RuleAddition:
-    """A proposal as what is put into a file."""
+    """A proposal as an addition to a file; with other words if `text` is given."""
     section = DECISIONS_SECTION if proposal.path == MEMORY_FILE else ""
-    links = proposal.evidence[-_LINKS:]
+    links = proposal.evidence[-_MAX_LINKS:]
     return RuleAddition(text or proposal.text, links, proposal.domain, proposal.paths, section)
 
 
 def may_be_automatic(proposal: Proposal, rules_allowed: bool, memory_file_allowed: bool) -> bool:
-    """Whether the settings may stand in for a person, for rules and for the semantic memory:
-    never for words from outside."""
+    """Whether a proposal may be written without asking a person, given what the settings allow for
+    rules and for the memory file. Never if it has text from outside the project."""
     is_allowed = memory_file_allowed if proposal.path == MEMORY_FILE else rules_allowed
     is_trusted = proposal.trust in (Trust.USER, Trust.TEAM)
     return is_allowed and is_trusted and proposal.kind is ProposalKind.PROMOTE
@@ -172,7 +177,7 @@ def _demotions(
     decided: set[str],
     similarity: Similarity | None,
 ) -> Iterator[Proposal]:
-    """Rules that people contradict, and rules for files that are not there."""
+    """Proposals to remove rules that people contradict, and rules whose globs match no file."""
     project_rules = [rule for rule in rules if not rule.path.startswith("~/")]
     demoted: set[str] = set()
     for pattern in reader.patterns(bank):

@@ -1,7 +1,7 @@
-"""What a reflection came to believe, kept as an opinion with what it rests on.
+"""Store the claims that a reflection believes as opinions, with their evidence.
 
-Only what several sessions bear out, in so many words, and nothing that rests on text from outside.
-Reflecting again strengthens or weakens it; once a record that it rests on is gone, so is it.
+Only claims of several sessions, and none that rests on text from outside the project. Reflecting
+again strengthens or weakens such an opinion; it is removed with the first record of its evidence.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.learn.opinions import FADED_BELOW, opinion_id, opinion_passage, trend_of
+from holdfast.learn.opinions import WEIGHTS, confidence_note, opinion_id, opinion_passage, trend_of
 from holdfast.model.bank import Bank
 from holdfast.model.opinions import (
     Opinion,
@@ -26,37 +26,47 @@ from holdfast.store.protocol import Writer
 
 FINDING = "finding"
 BY_RULES = "rules"
-_MOST = 2
-_MOVED = 0.02
-_TARGET_WORDS = 8
-_MADE = ("memory", "fact", "concept")
-# What others share is theirs: no opinion of ours is made of it.
-_NOT_OURS = (*_MADE, "shared", "imported")
+# Opinions stored for one reflection, so that a question does not flood the bank.
+_MAX_OPINIONS = 2
+_MIN_SOURCES = 2
+# Stems that identify what an opinion is about. Fewer would join different claims into one.
+_TARGET_STEMS = 8
+# Records that are no evidence: derived ones are replaced when they are derived again, and shared or
+# imported ones are the words of others.
+_NO_EVIDENCE = ("memory", "fact", "concept", "shared", "imported")
 
 
 def keep_beliefs(writer: Writer, bank: Bank, reflection: Reflection, now: str) -> list[str]:
-    """Store what is believed; returns the ids of the opinions."""
+    """Store the believed claims of a reflection as opinions; returns their ids."""
     kept: list[str] = []
     for claim in reflection.claims:
-        is_candidate = claim.believed and claim.sources >= 2 and len(kept) < _MOST
-        if is_candidate and not _held(claim, reflection) and is_worth_retaining(claim.sentence.strip("“”")):
-            opinion = _finding(bank.id, claim, reflection, now)
-            if opinion is not None:
-                _put(writer, opinion, now)
-                kept.append(opinion.id)
+        if len(kept) == _MAX_OPINIONS:
+            break
+        opinion = _opinion_of(bank.id, claim, reflection, now)
+        if opinion is not None:
+            _put(writer, opinion, now)
+            kept.append(opinion.id)
     return kept
 
 
-def _held(claim: ReflectionClaim, reflection: Reflection) -> bool:
-    """Whether an opinion that people stated says it already."""
+def _is_covered(claim: ReflectionClaim, reflection: Reflection) -> bool:
+    """Whether an opinion that people stated covers the claim already."""
     stems = {stem(word) for word in words(claim.sentence)}
     return any(o.aspect != FINDING and set(o.target.split()) <= stems for o in reflection.opinions)
 
 
-def _finding(bank: str, claim: ReflectionClaim, reflection: Reflection, now: str) -> Opinion | None:
+def _opinion_of(
+    bank: str, claim: ReflectionClaim, reflection: Reflection, now: str
+) -> Opinion | None:
+    """The opinion of a claim; None if the claim is not good enough for one."""
+    if not claim.believed or claim.sources < _MIN_SOURCES or _is_covered(claim, reflection):
+        return None
+    statement = claim.sentence.strip("“”")
+    if not is_worth_retaining(statement):
+        return None
     cited = {one.number: one for one in reflection.citations}
-    sources = _lasting(cited[n] for n in claim.cited)
-    if len(sources) < 2 or any(one.trust is Trust.EXTERNAL for one in sources):
+    sources = _usable(cited[n] for n in claim.cited)
+    if len(sources) < _MIN_SOURCES or any(one.trust is Trust.EXTERNAL for one in sources):
         return None
     target = target_of(claim.sentence)
     return Opinion(
@@ -65,11 +75,11 @@ def _finding(bank: str, claim: ReflectionClaim, reflection: Reflection, now: str
         target,
         FINDING,
         True,
-        claim.sentence.strip("“”"),
+        statement,
         f"said in {claim.sources} sessions",
         claim.confidence,
         Trend.NEW,
-        Status.OBSERVED if claim.confidence >= FADED_BELOW else Status.RETRACTED,
+        Status.OBSERVED if claim.confidence >= WEIGHTS.faded_below else Status.RETRACTED,
         least_trusted(one.trust for one in sources),
         now,
         now,
@@ -81,15 +91,15 @@ def _finding(bank: str, claim: ReflectionClaim, reflection: Reflection, now: str
     )
 
 
-def _lasting(cited: Iterable[ReflectionCitation]) -> list[ReflectionCitation]:
-    """What a finding may rest on: what is made of other records is made anew with them."""
-    return [one for one in cited if not any(f"/{word}/" in one.uri for word in _NOT_OURS)]
+def _usable(cited: Iterable[ReflectionCitation]) -> list[ReflectionCitation]:
+    """The citations that may be evidence."""
+    return [one for one in cited if not any(f"/{word}/" in one.uri for word in _NO_EVIDENCE)]
 
 
 def target_of(sentence: str) -> str:
-    """What a finding is about: the stems that weigh most, longest first, in a fixed order."""
+    """What a claim is about: its longest stems, in alphabetical order."""
     stems = {stem(word) for word in words(sentence) if word not in STOPWORDS and len(word) > 2}
-    longest = sorted(stems, key=lambda s: (-len(s), s))[:_TARGET_WORDS]
+    longest = sorted(stems, key=lambda s: (-len(s), s))[:_TARGET_STEMS]
     return " ".join(sorted(longest))
 
 
@@ -98,8 +108,7 @@ def _put(writer: Writer, opinion: Opinion, now: str) -> None:
     note = "formed"
     if known is not None:
         opinion = replace(opinion, formed=known.formed)
-        moved = opinion.confidence - known.confidence
-        note = "" if abs(moved) < _MOVED else "strengthened" if moved > 0 else "weakened"
+        note = confidence_note(opinion.confidence - known.confidence)
     counts = len(opinion.evidence_for), len(opinion.evidence_against)
     belief = OpinionRevision(now, opinion.confidence, *counts, note) if note else None
     beliefs = writer.opinion_history(opinion.bank, opinion.id) + ([belief] if belief else [])

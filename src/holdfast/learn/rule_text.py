@@ -1,9 +1,9 @@
-"""Adding a rule to a text without touching a byte of what people wrote.
+"""Add a rule to a text without changing a byte of what people wrote.
 
-A pure function of bytes: something is put in at one place, and everything before and after that
-place stays as it is. The place is after the last list that rules stand in, in that list's own
-style (marker, indentation, blank lines between items, ends of lines); else the end of the text.
-A text that cannot be added to safely is refused, with the reason.
+A pure function of bytes: the rule is inserted at one place, and everything before and after stays
+as it is. The place is the end of the last list, in that list's own style (marker, indentation,
+blank lines between items, line ends); else the end of the text. A text that cannot be added to
+safely is refused with the reason. Files are read and written in `rule_writing`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ _BOM = b"\xef\xbb\xbf"
 _ITEM = re.compile(r"([ \t]*)([-*+]|\d{1,4}[.)])([ \t]+)\S")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
-_LONGEST = 2000
+# A rule is a sentence or two: it goes into the context of every session.
+_MAX_RULE_CHARS = 2000
 
 
 class RuleAddition(NamedTuple):
-    """A rule to be added: its words, the URIs that bear it out, the domain it belongs to, and
-    the globs it is confined to, for a file that is made for it. With a `section` it goes under
-    the heading that holds this word, or under a new one."""
+    """A rule to be added: its text, the URIs of its evidence, its domain, and the globs of the
+    files it is for, which are written only into a new file. With a `section` it goes under the
+    heading that contains the last word of it, or under a new one."""
 
     text: str
     evidence: Sequence[str] = ()
@@ -36,7 +37,8 @@ class RuleAddition(NamedTuple):
 
 
 class _List(NamedTuple):
-    """The last item of a list: the line after it, and how items of that list look."""
+    """Where a list ends (the line after its last item), and the style of its items; `loose` with
+    blank lines between them."""
 
     after: int
     indent: str
@@ -46,27 +48,27 @@ class _List(NamedTuple):
 
 
 def add_rule(raw: bytes | None, addition: RuleAddition) -> bytes:
-    """The bytes of a file with a rule added; None is a file that is not there yet."""
-    line = _words(addition)
+    """The bytes of a file with a rule added; None is a file that does not exist yet."""
+    line = _rule_line(addition)
     if raw is None or not raw.removeprefix(_BOM).strip():
         return (raw or b"") + _new_file(line, addition).encode()
     text = raw.decode("utf-8", "surrogateescape")
     _refuse_unsafe(text)
     newline = _newline(text)
     lines = text.split(newline)
-    place, entry = _place(lines, line, addition)
-    made = [*lines[:place], *entry, *lines[place:]]
-    return newline.join(made).encode("utf-8", "surrogateescape")
+    index, entry = _insertion(lines, line, addition)
+    result = [*lines[:index], *entry, *lines[index:]]
+    return newline.join(result).encode("utf-8", "surrogateescape")
 
 
-def _words(addition: RuleAddition) -> str:
-    """The rule as one line, with the comment that links its evidence."""
+def _rule_line(addition: RuleAddition) -> str:
+    """The rule as one line, with a comment that links its evidence."""
     text = squeeze(addition.text)
     if not text:
         raise InputError("There are no words.", "Say what the rule is.")
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_RULE_CHARS:
         raise InputError(
-            f"That is {len(text):,} characters; {_LONGEST:,} are the most.",
+            f"That is {len(text):,} characters; {_MAX_RULE_CHARS:,} are the most.",
             "A rule is a sentence or two; write what is longer into the file yourself.",
         )
     if "<!--" in text or "-->" in text:
@@ -104,7 +106,7 @@ def _refuse_unsafe(text: str) -> None:
 
 
 def _newline(text: str) -> str:
-    """What most lines end with; it only has to be told where lines are."""
+    """The line end of most lines."""
     crlf = text.count("\r\n")
     lf = text.count("\n") - crlf
     if not crlf and not lf:
@@ -112,37 +114,38 @@ def _newline(text: str) -> str:
     return "\r\n" if crlf > lf else "\n"
 
 
-def _place(lines: list[str], line: str, addition: RuleAddition) -> tuple[int, list[str]]:
-    """Before which line the rule goes, and the lines to put there."""
-    bare = [one.rstrip("\r") for one in lines]
-    bare[0] = bare[0].removeprefix("\ufeff")
-    span = _span(bare, addition.section)
+def _insertion(lines: list[str], line: str, addition: RuleAddition) -> tuple[int, list[str]]:
+    """The number of the line before which the rule goes, and the lines to insert."""
+    plain = [text.rstrip("\r") for text in lines]
+    plain[0] = plain[0].removeprefix("\ufeff")
+    span = _section_span(plain, addition.section)
     if span is None:
-        return _trimmed(bare, len(bare)), ["", f"## {addition.section}", "", f"- {line}"]
-    found = _last_list(bare, *span)
-    # Lines of a file of mixed endings keep the ending that their neighbour has.
+        return _end_of_text(plain, len(plain)), ["", f"## {addition.section}", "", f"- {line}"]
+    found = _last_list(plain, *span)
+    # In a file with mixed line ends the new line takes that of the line before it.
     if found is not None:
         mark = "\r" if found.after and lines[found.after - 1].endswith("\r") else ""
         entry = f"{found.indent}{found.marker}{found.gap}{line}{mark}"
         return found.after, [mark, entry] if found.loose else [entry]
-    at = _trimmed(bare, span[1])
+    at = _end_of_text(plain, span[1])
     return at, ["", f"- {line}"]
 
 
-def _trimmed(bare: list[str], last: int) -> int:
-    while last > 0 and not bare[last - 1].strip():
+def _end_of_text(plain: list[str], last: int) -> int:
+    """The number of the line after the last one that is not blank, up to `last`."""
+    while last > 0 and not plain[last - 1].strip():
         last -= 1
     return last
 
 
-def _span(bare: list[str], section: str) -> tuple[int, int] | None:
-    """The lines of the section whose heading holds a word, None if there is none; without a
-    section all of them after frontmatter."""
-    start = frontmatter_end(bare)
+def _section_span(plain: list[str], section: str) -> tuple[int, int] | None:
+    """The first line of a section and the line after it; None if there is no such section. With ""
+    all lines after the frontmatter."""
+    start = frontmatter_end(plain)
     if not section:
-        return start, len(bare)
+        return start, len(plain)
     fence, level, first = "", 0, -1
-    for number, line in enumerate(bare[start:], start):
+    for number, line in enumerate(plain[start:], start):
         fence = fence_after(line, fence)
         heading = None if fence else _HEADING.match(line)
         if heading is None:
@@ -151,44 +154,50 @@ def _span(bare: list[str], section: str) -> tuple[int, int] | None:
             return first, number
         if first < 0 and section.split()[-1].lower() in heading.group(2).lower():
             first, level = number + 1, len(heading.group(1))
-    return (first, len(bare)) if first >= 0 else None
+    return (first, len(plain)) if first >= 0 else None
 
 
-def _last_list(bare: list[str], first: int, last: int) -> _List | None:
-    """The end of the last list outside of code, and how its items look."""
+def _last_list(plain: list[str], first: int, last: int) -> _List | None:
+    """The last list outside of code blocks; None if there is none, or text follows it."""
     fence, found, items, blank = "", None, 0, 0
     loose = False
     for number in range(first, last):
-        line = bare[number]
-        was, fence = fence, fence_after(line, fence)
-        item = None if fence or was else _ITEM.match(line)
+        line = plain[number]
+        fence_before, fence = fence, fence_after(line, fence)
+        item = None if fence or fence_before else _ITEM.match(line)
         own = found.indent if found is not None and items else "   "
         if item is not None and len(item.group(1).expandtabs(4)) <= len(own.expandtabs(4)):
             loose = bool(items and blank)
             items, blank = items + 1, 0
-            found = _List(number + 1, item.group(1), _next(item.group(2)), item.group(3), loose)
+            found = _List(
+                number + 1, item.group(1), _next_marker(item.group(2)), item.group(3), loose
+            )
         elif found is not None and not line.strip():
             blank += 1
-        elif found is not None and (line.startswith((" ", "\t")) or not blank) and not _ends(line):
+        elif (
+            found is not None
+            and (line.startswith((" ", "\t")) or not blank)
+            and not _ends_list(line)
+        ):
             found, blank = found._replace(after=number + 1), 0
-        elif found is not None and (line.strip() and (blank or _ends(line))):
+        elif found is not None and (line.strip() and (blank or _ends_list(line))):
             items, blank = 0, 1
-    if found is None or _followed_by_text(bare, found, last):
+    if found is None or _followed_by_text(plain, found, last):
         return None
     return found
 
 
-def _ends(line: str) -> bool:
+def _ends_list(line: str) -> bool:
     """Whether a line ends a list by itself."""
     return _HEADING.match(line) is not None or line.strip().startswith(("---", "***", "|"))
 
 
-def _followed_by_text(bare: list[str], found: _List, last: int) -> bool:
-    """Whether prose follows the list, so that its end is in the middle of something."""
-    rest = [line for line in bare[found.after : last] if line.strip()]
+def _followed_by_text(plain: list[str], found: _List, last: int) -> bool:
+    """Whether prose follows the list, which then is no list of rules at the end."""
+    rest = [line for line in plain[found.after : last] if line.strip()]
     return bool(rest) and not _HEADING.match(rest[0])
 
 
-def _next(marker: str) -> str:
+def _next_marker(marker: str) -> str:
     number = re.match(r"\d+", marker)
     return f"{int(number.group()) + 1}{marker[-1]}" if number else marker

@@ -1,8 +1,9 @@
-"""Rules in files: what would be written, as a diff, and the writing itself.
+"""Write rules into files: the planned change, its diff, and the writing itself.
 
-Nothing is written that was not shown: what is written is held against the file as it is at that
-moment. A file is replaced whole or not at all, and keeps its mode. Only files inside of the project
-(or of the user's own folder) are written, and never one that is read-only, in conflict or open.
+A change is written only if the file is still as it was when the change was planned, so that nothing
+is written that was not shown. A file is replaced whole or not at all, and keeps its mode. Only
+files inside the project (or the user's own folder) are written, and none that is read-only or has
+conflict markers. Where in the text a rule goes is decided in `rule_text`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.learn.rule_text import RuleAddition, add_rule
-from holdfast.sources.rule_places import MEMORY_FILE, RULES_FOLDER
+from holdfast.sources.rule_locations import RULES_FOLDER
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 
 
 class FileChange(NamedTuple):
-    """What adding a rule does to a file: its name, where it lies, and its bytes before and
-    after."""
+    """A planned change of a file: its path for people, the file itself, and its bytes before (None
+    if it does not exist) and after."""
 
     path: str
     file: Path
@@ -35,19 +36,19 @@ class FileChange(NamedTuple):
 
     @property
     def base(self) -> str:
-        """What tells the file as it is before; "" if it is not there."""
+        """The fingerprint of the file before; "" if it does not exist."""
         return fingerprint(self.before)
 
     @property
     def diff(self) -> str:
-        """What changes, line by line."""
+        """The change as a unified diff."""
         old, new = _lines(self.before), _lines(self.after)
         name = f"a/{self.path}" if self.before is not None else "/dev/null"
         return "\n".join(difflib.unified_diff(old, new, name, f"b/{self.path}", lineterm=""))
 
 
 def fingerprint(raw: bytes | None) -> str:
-    """What tells some bytes from others; "" for none."""
+    """A hash of some bytes; "" for None."""
     return "" if raw is None else hashlib.sha256(raw).hexdigest()[:32]
 
 
@@ -56,7 +57,7 @@ def _lines(raw: bytes | None) -> list[str]:
 
 
 def rules_path(domain: str) -> str:
-    """The file of a domain's rules, by its name in the project."""
+    """The path of the rules of a domain, relative to the project."""
     if not _NAME.fullmatch(domain):
         raise InputError(
             f"{domain!r} cannot be the name of a file of rules.",
@@ -66,20 +67,20 @@ def rules_path(domain: str) -> str:
 
 
 def plan_addition(root: Path, path: str, addition: RuleAddition) -> FileChange:
-    """What adding a rule to a file of the project would do."""
+    """Plan to add a rule to a file of the project."""
     file = resolve_inside(root, path)
     before = read_bytes(file)
-    # `paths` is for files that are made for the rule; in another it would confine what is there.
-    known = addition._replace(paths=()) if before is not None else addition
+    # Globs go only into a new file: in an existing one they would confine its other rules, too.
+    allowed = addition._replace(paths=()) if before is not None else addition
     try:
-        after = add_rule(before, known)
+        after = add_rule(before, allowed)
     except InputError as error:
         raise InputError(f"{path} was not changed: {error.message}", error.remedy) from error
     return FileChange(path, file, before, after)
 
 
 def read_bytes(file: Path) -> bytes | None:
-    """What a file holds; None if it is not there."""
+    """The bytes of a file; None if it does not exist."""
     try:
         return file.read_bytes()
     except FileNotFoundError:
@@ -91,7 +92,7 @@ def read_bytes(file: Path) -> bytes | None:
 
 
 def resolve_inside(root: Path, path: str) -> Path:
-    """Where a file of the project lies; never outside of it."""
+    """The real path of a file in a folder; InputError if a link leads out of the folder."""
     inside = Path(os.path.realpath(root))
     file = Path(os.path.realpath(inside / path))
     if not file.is_relative_to(inside):
@@ -102,7 +103,7 @@ def resolve_inside(root: Path, path: str) -> Path:
 
 
 def write(change: FileChange) -> None:
-    """Put the new bytes in the place of the old ones."""
+    """Write a change; InputError if the file was changed since the change was planned."""
     try:
         change.file.parent.mkdir(parents=True, exist_ok=True)
         if read_bytes(change.file) != change.before:
@@ -118,14 +119,14 @@ def write(change: FileChange) -> None:
 
 
 def remove_file(change: FileChange) -> None:
-    """Take away a file that was made for what is taken out of it."""
+    """Delete the file of a change, unless it was changed since."""
     if read_bytes(change.file) == change.before:
         change.file.unlink()
 
 
 def revert(change: FileChange, file_exists: bool = True) -> None:
-    """Undo a change that was made just now, unless somebody else changed the file since; `there`
-    tells whether it left a file."""
+    """Undo a change that was just written, unless the file was changed since; `file_exists` tells
+    whether the change left a file."""
     after = change.after if file_exists else None
     with suppress(OSError, InputError):
         if read_bytes(change.file) != after:
@@ -138,8 +139,7 @@ def revert(change: FileChange, file_exists: bool = True) -> None:
 
 @contextmanager
 def written_or_reverted(change: FileChange) -> Generator[None]:
-    """Write a change, for as long as what is done along with it comes to its end; if that fails,
-    the file is what it was."""
+    """Write a change, and revert it if the body of the `with` statement fails."""
     write(change)
     try:
         yield
@@ -150,8 +150,8 @@ def written_or_reverted(change: FileChange) -> Generator[None]:
 
 def _replace(change: FileChange) -> None:
     file = change.file
-    there = file.stat() if change.before is not None else None
-    if there is not None and not there.st_mode & 0o222:
+    status = file.stat() if change.before is not None else None
+    if status is not None and not status.st_mode & 0o222:
         raise InputError(
             f"{change.path} is read-only.", "Make it writable, or add the rule by hand."
         )
@@ -162,13 +162,8 @@ def _replace(change: FileChange) -> None:
             stream.write(change.after)
             stream.flush()
             os.fsync(stream.fileno())
-        if there is not None:
-            new.chmod(stat.S_IMODE(there.st_mode))
+        if status is not None:
+            new.chmod(stat.S_IMODE(status.st_mode))
         new.replace(file)
     finally:
         new.unlink(missing_ok=True)
-
-
-def is_memory_file(path: str) -> bool:
-    """Whether a file is the project's semantic memory."""
-    return path == MEMORY_FILE

@@ -1,7 +1,7 @@
-"""What leaves the memory for others to see: which records can, in which words, without secrets.
+"""Drafts of records to share with others: which can be shared, as which text, without secrets.
 
-Only records that say something by themselves are shared: what sums up, what is known, what a
-person remembered. Raw turns stay here. Paths into somebody's home lose the home.
+Only records that say something by themselves are shared: summaries, facts, patterns, memories. Raw
+turns are not. Home folders are cut off paths. What others share is imported in `share_intake`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from holdfast.regex import regex
 from holdfast.sources.share_format import share_key, strip_hidden
 from holdfast.store.protocol import Reader, Record
 
+# What others still read; also bounds the size of a shared file.
 MAX_TEXT_CHARS = 12_000
-_FILES = 100
-_OVER = (Status.SUPERSEDED, Status.RETRACTED)
-_INSTEAD = {
+_MAX_FILES = 100
+_ENDED = (Status.SUPERSEDED, Status.RETRACTED)
+# Kinds that cannot be shared: why, and what to do instead.
+_NOT_SHARABLE = {
     "turn": ("A turn is raw text.", "Share the exchange it is in; `holdfast show` names it."),
     "claim": ("A claim is one sentence.", "Share the exchange or the fact that it is in."),
     "commit": ("A commit is in the repository.", "Others have it as soon as you push it."),
@@ -39,43 +41,46 @@ _INSTEAD = {
     "entity": ("An entity is only a name.", "Share what is known about it."),
     "shared": ("This was shared by somebody else.", "Everybody who pulls has it already."),
 }
-_HOMES = regex(r"(?:(?<![\w.])/home|(?<![\w.])/Users|[A-Za-z]:\\+Users)[/\\]+[^/\\\s'\"`:;,)]+")
-_SLUGS = regex(r"(?<=[/\\])-(?:home|Users)-[A-Za-z0-9_.]+(?=-)")
-_ROOT = regex(r"(?<![\w.])/root(?=/)")
+_HOME_FOLDERS = regex(
+    r"(?:(?<![\w.])/home|(?<![\w.])/Users|[A-Za-z]:\\+Users)[/\\]+[^/\\\s'\"`:;,)]+"
+)
+# Folders that Claude Code names after a path, such as `-home-ann-proj`.
+_HOME_SLUGS = regex(r"(?<=[/\\])-(?:home|Users)-[A-Za-z0-9_.]+(?=-)")
+_ROOT_HOME = regex(r"(?<![\w.])/root(?=/)")
 
 
 class TextCleaner(NamedTuple):
-    """Where a text comes from and what must not go with it: rules of redaction, and the folder
-    that paths are relative to."""
+    """Removes secrets and home folders from texts that leave the machine. `root` is the folder
+    that paths become relative to."""
 
     redactor: Redactor
     root: str = ""
 
     def clean(self, text: str) -> str:
-        """A text that may leave."""
+        """The text without secrets and home folders."""
         return self.redact(text)[0]
 
     def redact(self, text: str) -> tuple[str, int]:
-        """The same, and how much was taken out of it as secret."""
+        """The same, and how many secrets were removed."""
         if len(self.root) > 1:
             text = re.sub(rf"(?<![\w.]){re.escape(self.root)}[/\\]", "", text)
         home = str(Path.home())
         if len(home) > 1:
             text = re.sub(rf"(?<![\w.]){re.escape(home)}(?![\w.-])", "~", text)
-        text = _ROOT.sub("~", _SLUGS.sub("-~", _HOMES.sub("~", text)))
+        text = _ROOT_HOME.sub("~", _HOME_SLUGS.sub("-~", _HOME_FOLDERS.sub("~", text)))
         redacted = self.redactor.redact(strip_hidden(text))
         return redacted.text, sum(redacted.taken.values())
 
 
 class Draft(NamedTuple):
-    """What is to be shared, and how many secrets were taken out of it once more."""
+    """A record to share, and how many secrets were removed from it."""
 
     shared: SharedRecord
     redacted: int
 
 
 class Sharer(NamedTuple):
-    """In whose name, when, with which word to the reader, and for whom."""
+    """Who shares, when, with which note to the reader, and for whom."""
 
     name: str
     email: str
@@ -85,18 +90,19 @@ class Sharer(NamedTuple):
 
 
 def draft_shares(
-    reader: Reader, bank: str, names: Iterable[str], words: TextCleaner, sharer: Sharer
+    reader: Reader, bank: str, names: Iterable[str], cleaner: TextCleaner, sharer: Sharer
 ) -> list[Draft]:
-    """What sharing some records comes to; an error for one that cannot be shared."""
+    """The drafts of some records; InputError for one that cannot be shared."""
     records: dict[str, Record] = {}
     for name in names:
         for record in _parts(reader, find_record(reader, bank, name)):
             records[uri(kind_of(record), record.id)] = record
-    return [_drafted(record, words, sharer) for record in records.values()]
+    return [_draft(record, cleaner, sharer) for record in records.values()]
 
 
 def _parts(reader: Reader, record: Record) -> list[Record]:
-    """A session is shared as its digest and its exchanges."""
+    """The records to share for a record: of a session its digest and exchanges, else the record
+    itself."""
     if isinstance(record, Session):
         digest = reader.digest_of(record.bank, record.id)
         parts: list[Record] = [
@@ -108,55 +114,55 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
                 f"{uri('session', record.id)} holds nothing to share.", "Share something else."
             )
         return parts
-    word = kind_of(record)
-    if word in _INSTEAD:
-        why, remedy = _INSTEAD[word]
-        raise InputError(f"{uri(word, record.id)} cannot be shared. {why}", remedy)
+    kind = kind_of(record)
+    if kind in _NOT_SHARABLE:
+        why, remedy = _NOT_SHARABLE[kind]
+        raise InputError(f"{uri(kind, record.id)} cannot be shared. {why}", remedy)
     status = getattr(record, "status", Status.OBSERVED)
-    if status in _OVER:
+    if status in _ENDED:
         raise InputError(
-            f"{uri(word, record.id)} does not hold any more: it is {status.value}.",
+            f"{uri(kind, record.id)} does not hold any more: it is {status.value}.",
             "Share what holds in its place; `holdfast show` names it.",
         )
     return [record]
 
 
-def _drafted(record: Record, words: TextCleaner, sharer: Sharer) -> Draft:
+def _draft(record: Record, cleaner: TextCleaner, sharer: Sharer) -> Draft:
     origin = uri(kind_of(record), record.id)
-    text, time, files = _told(record)
-    clean, taken = words.redact(text)
-    note, more = words.redact(sharer.note.strip())
+    text, time, files = _text_of(record)
+    clean, redacted = cleaner.redact(text)
+    note, redacted_in_note = cleaner.redact(sharer.note.strip())
     trust: Trust = getattr(record, "trust", Trust.EXTERNAL)
     shared = SharedRecord(
-        record.bank, share_key(sharer.email, origin), "", kind_of(record), _shortened(clean),
+        record.bank, share_key(sharer.email, origin), "", kind_of(record), _shorten(clean),
         sharer.name, sharer.email, sharer.now, origin, time, Trust.TEAM, trust,
-        tuple(dict.fromkeys(words.clean(file) for file in files))[:_FILES], note,
+        tuple(dict.fromkeys(cleaner.clean(file) for file in files))[:_MAX_FILES], note,
         scope=sharer.scope,
     )  # fmt: skip
-    return Draft(shared, taken + more)
+    return Draft(shared, redacted + redacted_in_note)
 
 
-def _shortened(text: str) -> str:
-    """A text with its paragraphs, ended where it grows too long for others to read."""
+def _shorten(text: str) -> str:
+    """The text with its paragraphs, cut at a word if it is too long."""
     text = text.strip()
     return text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS].rpartition(' ')[0]}…"
 
 
-def _told(record: Record) -> tuple[str, str, tuple[str, ...]]:
-    """A record in words, when it was, and the files it is about."""
+def _text_of(record: Record) -> tuple[str, str, tuple[str, ...]]:
+    """The text of a record, its time, and the files it is about."""
     match record:
         case Fact():
-            said = f"{record.problem}\n\n{record.content}" if record.problem else record.content
-            return said, record.validity.learned, record.files
+            text = f"{record.problem}\n\n{record.content}" if record.problem else record.content
+            return text, record.validity.learned, record.files
         case Memory():
-            return _of_memory(record), record.when, ()
+            return _memory_text(record), record.when, ()
         case Exchange():
             facts = "\n".join(f"- {fact}" for fact in record.facts)
             parts = dict.fromkeys((record.title, record.summary, record.details, facts))
-            said = "\n\n".join(part.strip() for part in parts if part.strip())
-            return said, record.started, record.files_modified
+            text = "\n\n".join(part.strip() for part in parts if part.strip())
+            return text, record.started, record.files_modified
         case Digest():
-            return _of_digest(record), record.started, ()
+            return _digest_text(record), record.started, ()
         case Concept():
             return f"{record.name}\n\n{record.summary}", record.updated, record.files
         case Pattern():
@@ -166,14 +172,14 @@ def _told(record: Record) -> tuple[str, str, tuple[str, ...]]:
             raise InputError("This cannot be shared.", "Share a fact, a memory or an exchange.")
 
 
-def _of_memory(memory: Memory) -> str:
-    sure = f" (an opinion, {memory.confidence:.2f} sure)" if memory.confidence is not None else ""
-    kind = sure if memory.network is Network.OPINION else ""
+def _memory_text(memory: Memory) -> str:
+    is_opinion = memory.network is Network.OPINION and memory.confidence is not None
+    opinion_note = f" (an opinion, {memory.confidence:.2f} sure)" if is_opinion else ""
     why = f"\n\nWhy: {memory.why}" if memory.why else ""
-    return f"{memory.what}{kind}{why}"
+    return f"{memory.what}{opinion_note}{why}"
 
 
-def _of_digest(digest: Digest) -> str:
+def _digest_text(digest: Digest) -> str:
     sections = (
         ("Request", (digest.request,)),
         ("Completed", digest.completed),
@@ -184,20 +190,20 @@ def _of_digest(digest: Digest) -> str:
 
 
 def dated_after(shared: SharedRecord, known: SharedRecord | None) -> SharedRecord:
-    """A record dated so that it holds against what was said of the same before, whatever the
-    clock says."""
+    """The record, dated after the known version of it even if the clock went back, so that it
+    wins."""
     if known is None or shared.shared > known.shared:
         return shared
-    moment = datetime.fromisoformat(known.shared) + timedelta(milliseconds=1)
-    time = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return replace(shared, shared=time)
+    time = datetime.fromisoformat(known.shared) + timedelta(milliseconds=1)
+    timestamp = time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return replace(shared, shared=timestamp)
 
 
 def same_content(one: SharedRecord, other: SharedRecord) -> bool:
-    """Whether two say the same of the same, whenever it was."""
-    return _said(one) == _said(other)
+    """Whether two versions of a record differ in nothing but their time."""
+    return _content(one) == _content(other)
 
 
-def _said(shared: SharedRecord) -> tuple[object, ...]:
+def _content(shared: SharedRecord) -> tuple[object, ...]:
     s = shared
     return s.id, s.kind, s.text, s.author, s.time, s.lineage, s.files, s.note, s.gone, s.scope

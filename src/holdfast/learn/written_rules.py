@@ -1,9 +1,9 @@
-"""What was written into a file of rules, as the log of decisions keeps it: which lines, and what
-tells the file as it was and as it became. So it can be taken out again, for as long as nobody has
-changed the file; then the file is, byte for byte, what it was.
+"""Lines written into a rule file, as the curation log records them: which lines, and fingerprints
+of the file before and after. So they can be removed again, as long as nobody changed the file; then
+the file is, byte for byte, what it was.
 
-The words of a rule that was made of what people said are not kept here: they are in the file, and
-what they were made of may be erased.
+The text of a rule that was derived from what people said is not recorded: it is in the file, and
+its sources may be erased.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from holdfast.model.curation import Action, Curation
 
 
 class WrittenLines(NamedTuple):
-    """Lines that were added to a file, each span from its first to behind its last; `base` and
-    `after` tell the file before and since. `text` are the words, where they are somebody's own."""
+    """Lines that were added to a file, as spans from the first line to behind the last. `base` and
+    `after` are fingerprints of the file before and after; `text` has the lines themselves, where a
+    person wrote them."""
 
     path: str
     base: str
@@ -28,25 +29,27 @@ class WrittenLines(NamedTuple):
     text: str = ""
 
     def log_text(self) -> str:
-        """As the log keeps it."""
+        """The written lines as the text of a log entry."""
         spans = ",".join(f"{first}-{last}" for first, last in self.spans)
         head = f"{self.path}\n{self.base or 0}..{self.after} {spans}"
         return f"{head}\n\n{self.text}" if self.text else head
 
 
 def lines_written(change: FileChange, with_text: bool = False) -> WrittenLines:
-    """What a change wrote, with its words or without."""
+    """The lines that a change wrote, with their text or without."""
     old, new = _lines(change.before), _lines(change.after)
     steps = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     spans = tuple((step[3], step[4]) for step in steps if step[0] != "equal")
-    alone = all(step[0] in ("insert", "equal") for step in steps)
-    words = b"".join(line for first, last in spans for line in new[first:last]) if with_text else b""
+    only_insertions = all(step[0] in ("insert", "equal") for step in steps)
+    added = (
+        b"".join(line for first, last in spans for line in new[first:last]) if with_text else b""
+    )
     return WrittenLines(
         change.path,
         change.base,
         fingerprint(change.after),
-        spans if alone else (),
-        words.decode("utf-8", "replace").strip(),
+        spans if only_insertions else (),
+        added.decode("utf-8", "replace").strip(),
     )
 
 
@@ -55,13 +58,13 @@ def _lines(raw: bytes | None) -> list[bytes]:
 
 
 def read_written(entry: Curation) -> WrittenLines | None:
-    """What an entry of the log says was written; None if it does not say."""
+    """The written lines of a log entry; None if it has none."""
     if entry.action not in (Action.WRITE, Action.APPROVE):
         return None
     head, _, text = entry.text.partition("\n\n")
-    path, _, marks = head.partition("\n")
-    both, _, spans = marks.partition(" ")
-    base, dots, after = both.partition("..")
+    path, _, details = head.partition("\n")
+    fingerprints, _, spans = details.partition(" ")
+    base, dots, after = fingerprints.partition("..")
     if not dots:
         return None
     try:
@@ -73,15 +76,15 @@ def read_written(entry: Curation) -> WrittenLines | None:
 
 
 def removal(file: Path, written: WrittenLines) -> FileChange:
-    """The change that takes it out of its file again."""
-    now = read_bytes(file)
-    lines = _lines(now)
-    gone = {place for first, last in written.spans for place in range(first, last)}
-    left = b"".join(line for place, line in enumerate(lines) if place not in gone)
-    as_was = fingerprint(left) == written.base or (not written.base and not left)
-    if now is None or fingerprint(now) != written.after or not as_was:
+    """The change that removes written lines from their file; InputError if the file changed."""
+    current = read_bytes(file)
+    lines = _lines(current)
+    removed = {number for first, last in written.spans for number in range(first, last)}
+    left = b"".join(line for number, line in enumerate(lines) if number not in removed)
+    is_original = fingerprint(left) == written.base or (not written.base and not left)
+    if current is None or fingerprint(current) != written.after or not is_original:
         raise InputError(
             f"{written.path} was changed since the rule was written.",
             "It was left as it is; take the rule out by hand.",
         )
-    return FileChange(written.path, file, now, left)
+    return FileChange(written.path, file, current, left)

@@ -1,1 +1,1 @@
-"""The words of Holdfast as frozen dataclasses; standard library only, no behaviour of its own."""
+"""Records as frozen dataclasses and named tuples and pure functions on them. Standard library only."""

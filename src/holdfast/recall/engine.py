@@ -1,8 +1,8 @@
 """One search from the query to the hits.
 
-`rank` runs the retrievers in parallel, fuses their scores into one ranking, looks closer at the best
-candidates and adjusts them. `recall` returns those that pass the thresholds and fit the budget; if
-none does, it abstains. All numbers that decide the ranking are in `core.tuning`.
+`rank` runs the retrievers in parallel, fuses their scores into one ranking, looks closer at the
+best candidates and adjusts them. `recall` returns those that pass the thresholds and fit the
+budget; if none does, it abstains. All numbers that decide the ranking are in `core.tuning`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from holdfast.recall.core.relevance import (
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds, RankingWeights
 from holdfast.recall.query.expansion import Expansion, expand
-from holdfast.recall.query.question import Query, read_query
+from holdfast.recall.query.query import Query, read_query
 from holdfast.recall.ranking import boosts, causes, hits, packing, plugin_hits, remote_hits
 from holdfast.recall.ranking.branches import check_branch, demote_unmerged
 from holdfast.recall.ranking.fusion import (
@@ -53,8 +53,8 @@ from holdfast.store.protocol import ReadStore
 MAX_MISSES = 3
 # The turns beside this many of the best turns become candidates, too.
 _NEIGHBOURS_OF_BEST = 40
-# Relevance is measured for this many of the best (or as many as are asked for): reading a text takes
-# as long as finding it, and no more are shown.
+# Relevance is measured for this many of the best (or as many as are asked for): reading a text
+# takes as long as finding it, and no more are shown.
 _MAX_MEASURED = 30
 # How many of the best full-text results are read to see whether the query's words are exact.
 _COVERAGE_AMONG = 5
@@ -112,8 +112,8 @@ def recall(
     semantic: SemanticSearch | None = None,
     external: Sequence[Retriever] = (),
 ) -> RecallResult:
-    """Search a bank, or all banks if it is `None`. `external` retrievers (plugins, team servers) run
-    with the others; hits from servers are merged into our own, those from plugins come last."""
+    """Search a bank, or all banks if it is `None`. `external` retrievers (plugins, team servers)
+    run with the others; hits from servers are merged into our own, those from plugins come last."""
     ranking = rank(store, bank, text, plan, now, semantic, external)
     relevant = ranking.relevant
     shown = packing.pack(relevant, plan.limits.tokens, plan.limit, plan.include_repeats)
@@ -177,7 +177,7 @@ def rank(
     named = boosts.named_speakers(pool, query.text)
     recent = query.asks_for_recent_work
     for candidate in pool:
-        boosts.apply_factors(candidate, text, query.time_range, recent, named, plan.weights)
+        boosts.apply_factors(candidate, query.text, query.time_range, recent, named, plan.weights)
     if semantic is not None and semantic.has_reranker:
         strategies.append(_cross_encode(query, pool, plan, semantic))
     check_branch(store, bank, plan.branch)

@@ -27,7 +27,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Plan
 from holdfast.recall.core.relevance import coverage
-from holdfast.recall.query.question import Query
+from holdfast.recall.query.query import Query
 from holdfast.recall.ranking.hits import agent_label, make_hit
 from holdfast.sources.json_fields import mapping
 from holdfast.sources.registry import agents

@@ -27,7 +27,7 @@ from holdfast.recall.core.relevance import coverage
 from holdfast.recall.engine import recall
 from holdfast.recall.fallback import CLARIFICATION, grep, run_fallbacks
 from holdfast.recall.query.expansion import Expansion, expand
-from holdfast.recall.query.question import Query, read_query
+from holdfast.recall.query.query import Query, read_query
 from holdfast.recall.ranking.fusion import add_results, fuse_by_ranks
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.recall.ranking.status import apply_status

@@ -11,7 +11,7 @@ from holdfast.model.query import Answer, Layer
 from holdfast.recall.core.plan import Budget
 
 if TYPE_CHECKING:
-    from holdfast.app.answers.ask import Wish
+    from holdfast.app.answers.ask import AskOptions
     from holdfast.app.answers.research_sessions import Investigation
     from holdfast.research.history.team_answer import TeamAnswer
     from holdfast.research.session_journal import Line, SessionSummary
@@ -42,13 +42,13 @@ class Answers:
         search does not suffice; with `providers` plugins are queried; `model` allows the model
         service of the settings; `session` continues an earlier one; with `local` no remote server
         is queried."""
-        from holdfast.app.answers.ask import Wish
+        from holdfast.app.answers.ask import AskOptions
 
-        wish = Wish(question, bank, tuple(layers), quickly, as_of, Budget(budget), providers)
+        wish = AskOptions(question, bank, tuple(layers), quickly, as_of, Budget(budget), providers)
         wish = wish._replace(model=model, remotes=not local)
         return self.investigate(wish, session).answer()
 
-    def investigate(self, request: Wish, session: str = "", id: str = "") -> Investigation:
+    def investigate(self, request: AskOptions, session: str = "", id: str = "") -> Investigation:
         """An investigation that runs while it is iterated, step by step: a new session with this
         `id`, if one is given, or the continuation of a `session`."""
         from holdfast.app.answers.research_sessions import Investigation

@@ -1,11 +1,14 @@
-"""Investigations, put together: a question of a memory, answered step by step."""
+"""Answering one question step by step: recall, git history, plugins, and the memory agent.
+
+The steps themselves are in `holdfast.research`; here they are given a store and a search.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.app.core.context import Context
 from holdfast.app.search.code_freshness import caveats
@@ -23,10 +26,17 @@ from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import ALWAYS, NO_MODEL, Settings
 from holdfast.store.protocol import Reader
 
-_LIMIT = 25
-_TOKENS = 20_000
-_READ = 400
-_MAY_DIG = regex(
+if TYPE_CHECKING:
+    from holdfast.research.history.question_kinds import HistoryQuestion
+
+# An answer weighs more evidence than recall shows: hits, and tokens of text.
+_EVIDENCE_HITS = 25
+_EVIDENCE_TOKENS = 20_000
+# How much of a question is matched against `_MAY_ASK_HISTORY`; what it asks stands at its start.
+_QUESTION_PREFIX = 400
+# Questions that git history may answer. It lets too many through on purpose: only then is
+# `research.history` imported, which decides.
+_MAY_ASK_HISTORY = regex(
     r"\W*(?:(?:so|and|but|please|hey|ok|okay|then|also)\W+)*(?:who|when|why|how (?:come|long)|"
     r"since|by whom|for what|(?:the )?(?:history|changes) |"
     r"what\b.*(?:chang|happen|done|new|modif|touch)|"
@@ -35,9 +45,9 @@ _MAY_DIG = regex(
 )
 
 
-class Wish(NamedTuple):
-    """What is asked and how: of which bank and layers, as of which moment, with how much effort;
-    `quickly` loads a model only where words do not find it; with `providers` plugins are asked."""
+class AskOptions(NamedTuple):
+    """A question and how to answer it. `quickly` loads a model only if words do not find enough;
+    with `providers` plugins are queried."""
 
     question: str
     bank: str | None = None
@@ -46,55 +56,64 @@ class Wish(NamedTuple):
     as_of: str = ""
     budget: Budget = Budget.MID
     providers: bool = False
-    # At most so many, whatever the budget allows.
+    # The most rounds of searching, if fewer than the budget allows.
     rounds: int = 0
-    # How many commits are listed where the answer is a list of them.
+    # The most commits in an answer that is a list of commits.
     limit: int = 6
-    # Whether a model may answer, where the settings name one; what was asked before in the same
-    # talk, for it to know; and who may stop it.
+    # Whether the model service of the settings may answer; the earlier questions of the session,
+    # which it is shown; and whether somebody cancelled.
     model: bool = True
     before: tuple[str, ...] = ()
     stopped: Callable[[], bool] = lambda: False
-    # Whether servers of the team's are asked, too: with the question as it is put, and with no
-    # other that follows from what is remembered.
+    # Whether remote servers are queried: only with the question itself, never with a follow-up
+    # query, which is made of what this memory holds.
     remotes: bool = False
 
 
-def steps(context: Context, search: Search, wish: Wish) -> Iterator[ResearchEvent]:
+def steps(context: Context, search: Search, wish: AskOptions) -> Iterator[ResearchEvent]:
     """Every step of an investigation; the last one has the answer."""
     plan = Plan(
-        wish.layers, _LIMIT, wish.budget, tokens=_TOKENS, include_repeats=True, as_of=wish.as_of
+        wish.layers,
+        _EVIDENCE_HITS,
+        wish.budget,
+        tokens=_EVIDENCE_TOKENS,
+        include_repeats=True,
+        as_of=wish.as_of,
     )
     always = context.settings.providers.use == ALWAYS and not (wish.layers or wish.as_of)
-    # What became of the code is told of what is cited alone.
+    # Freshness of code is computed for citations only.
     plan = plan._replace(providers=wish.providers or always, anchors=False, remotes=wish.remotes)
     quickly = wish.quickly and wish.budget is not Budget.LOW
     recall = search.recall_by_words_first if quickly else search.recall_with_plan
     id = context.bank_id(wish.bank)
     searches = _InvestigationSearches(recall, wish.bank, plan)
-    way = AskRequest(id, wish.question, context.now, wish.layers, wish.as_of)
+    request = AskRequest(id, wish.question, context.now, wish.layers, wish.as_of)
     effort = EFFORTS[wish.budget]
     effort = effort._replace(rounds=wish.rounds or effort.rounds)
-    digger = _Digger.of(context.store, way, wish.limit)
-    for event in investigate(InvestigationInputs(context.store, way, searches, effort, digger)):
+    history = _HistoryAnswer.of(context.store, request, wish.limit)
+    for event in investigate(
+        InvestigationInputs(context.store, request, searches, effort, history)
+    ):
         if event.answer is not None:
-            answer = digger.reasoned(event.answer) if digger is not None else event.answer
             answer = (
-                plugin_evidence.add_plugin_hits(answer, searches.heard)
-                if searches.heard
+                history.with_reason_noted(event.answer) if history is not None else event.answer
+            )
+            answer = (
+                plugin_evidence.add_plugin_hits(answer, searches.with_plugins)
+                if searches.with_plugins
                 else answer
             )
-            answer = replace(answer, caveats=(*answer.caveats, *searches.unheard))
-            if _is_for_a_model(context.settings, wish, id):
-                answer = yield from _by_model(context, search, wish, answer, plan.providers)
-            dug = digger is not None and event.answer is digger.told
-            event = event._replace(answer=_with_notes(context, search, answer, id, plan, dug))
+            answer = replace(answer, caveats=(*answer.caveats, *searches.missing_replies))
+            if _wants_model(context.settings, wish, id):
+                answer = yield from _by_model(context, wish, answer, plan.providers)
+            from_git = history is not None and event.answer is history.found
+            event = event._replace(answer=_with_notes(context, search, answer, id, plan, from_git))
         yield event
 
 
-def _is_for_a_model(settings: Settings, wish: Wish, bank: str | None) -> bool:
-    """Whether a model looks on where rules have answered. Its tools know neither layers nor a
-    moment to look back from, and with a low budget nothing is asked that takes long."""
+def _wants_model(settings: Settings, wish: AskOptions, bank: str | None) -> bool:
+    """Whether the memory agent answers too. Its tools have no filter by layer and no `as_of`, and
+    a low budget allows nothing slow."""
     plain = not (wish.layers or wish.as_of) and wish.budget is not Budget.LOW
     if not (wish.model and plain and bank != "") or settings.models.use == NO_MODEL:
         return False
@@ -104,67 +123,72 @@ def _is_for_a_model(settings: Settings, wish: Wish, bank: str | None) -> bool:
 
 
 def _by_model(
-    context: Context, search: Search, wish: Wish, told: Answer, plugins: bool
+    context: Context, wish: AskOptions, by_rules: Answer, plugins: bool
 ) -> Generator[ResearchEvent, None, Answer]:
-    """Every step of the memory agent; gives its answer."""
+    """Yields the steps of the memory agent; returns its answer, or the one by rules."""
     from holdfast.app.answers import memory_agent
 
-    talk = memory_agent.Talk(told, wish.bank or "", wish.before, wish.stopped)
+    talk = memory_agent.Talk(by_rules, wish.bank or "", wish.before, wish.stopped)
     for event in memory_agent.open_agent(context.settings, context.now, plugins).steps(talk):
         if event.answer is not None:
             return event.answer
         yield event
-    return told
+    return by_rules
 
 
-class _Digger:
-    """Digs in history. It is loaded only for a question that may ask for that."""
+class _HistoryAnswer:
+    """Answers a question from git history. Made only for a question that may ask for that."""
 
-    def __init__(self, reader: Reader, way: AskRequest, dig: Any, ways: Any, limit: int) -> None:
+    def __init__(
+        self, reader: Reader, request: AskRequest, topic: HistoryQuestion, limit: int
+    ) -> None:
         self._reader = reader
-        self._way = way
-        self._dig = dig
-        self._ways = ways
+        self._request = request
+        self._topic = topic
         self._limit = limit
-        # What history answered, if it did.
-        self.told: Answer | None = None
+        # The answer from history, if there was one.
+        self.found: Answer | None = None
 
     @classmethod
-    def of(cls, reader: Reader, way: AskRequest, limit: int) -> _Digger | None:
-        if way.bank == "" or not _MAY_DIG.match(way.question[:_READ]):
+    def of(cls, reader: Reader, request: AskRequest, limit: int) -> _HistoryAnswer | None:
+        if request.bank == "" or not _MAY_ASK_HISTORY.match(request.question[:_QUESTION_PREFIX]):
             return None
         from holdfast.research.history.question_kinds import read_history_question
 
-        dig = read_history_question(way.question)
-        if dig is None:
+        topic = read_history_question(request.question)
+        if topic is None:
             return None
-        from holdfast.research.history import git_answers
-
-        return cls(reader, way, dig, git_answers, limit)
+        return cls(reader, request, topic, limit)
 
     @property
     def purpose(self) -> str:
-        return f"A question for {self._dig.kind.value}: {self._dig.topic}."
+        return f"A question for {self._topic.kind.value}: {self._topic.topic}."
 
     def answer(self) -> Answer | None:
-        self.told = self._ways.answer_from_history(self._reader, self._way, self._dig, self._limit)
-        return self.told
+        from holdfast.research.history.git_answers import answer_from_history
 
-    def reasoned(self, answer: Answer) -> Answer:
-        """The answer as it is or, where a reason was asked for and none is given, less sure."""
-        if self._dig.kind.value != "why":
+        self.found = answer_from_history(self._reader, self._request, self._topic, self._limit)
+        return self.found
+
+    def with_reason_noted(self, answer: Answer) -> Answer:
+        """The answer, with less confidence if it lacks the reason that was asked for."""
+        if self._topic.kind.value != "why":
             return answer
-        return self._ways.mark_missing_reason(self._reader, self._way, answer)
+        from holdfast.research.history.git_answers import mark_missing_reason
+
+        return mark_missing_reason(self._reader, self._request, answer)
 
     def add_reason(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
-        if self._dig.kind.value != "why" or answer.abstained:
+        if self._topic.kind.value != "why" or answer.abstained:
             return None
-        return self._ways.add_reason(self._reader, self._way, answer, hits)
+        from holdfast.research.history.git_answers import add_reason
+
+        return add_reason(self._reader, self._request, answer, hits)
 
 
 class _InvestigationSearches:
-    """The searches of one investigation. Plugins and servers are asked once, with the first of
-    them; `heard` is what came of it. What they say leads to no further question to them."""
+    """The searches of one investigation. Plugins and remote servers are queried once, by the first
+    search; `with_plugins` is its result."""
 
     def __init__(
         self,
@@ -175,22 +199,22 @@ class _InvestigationSearches:
         self._recall = recall
         self._bank = bank
         self._plan = plan
-        self.heard: RecallResult | None = None
-        # What became of servers that said nothing, in words.
-        self.unheard: list[str] = []
+        self.with_plugins: RecallResult | None = None
+        # Sentences about remote servers that did not reply.
+        self.missing_replies: list[str] = []
 
     def __call__(self, query: str) -> RecallResult:
-        if self.heard is not None and self._plan.asks_plugins:
-            return plugin_evidence.without_plugin_hits(self.heard)  # nobody else is to be asked
+        if self.with_plugins is not None and self._plan.asks_plugins:
+            return plugin_evidence.without_plugin_hits(self.with_plugins)
         found = self._recall(query, self._bank, self._plan)
         if self._plan.remotes:
-            self.unheard = plugin_evidence.missing_replies(
+            self.missing_replies = plugin_evidence.missing_replies(
                 found.strategies, remote_hits.STRATEGY_PREFIX
             )
             self._plan = self._plan._replace(remotes=False)
         if not self._plan.asks_plugins:
             return found
-        self.heard = found
+        self.with_plugins = found
         ours = tuple(layer for layer in self._plan.layers if layer is not Layer.PROVIDERS)
         if ours or not self._plan.layers:
             self._plan = self._plan._replace(providers=False, layers=ours)
@@ -198,20 +222,20 @@ class _InvestigationSearches:
 
 
 def _with_notes(
-    context: Context, search: Search, answer: Answer, bank: str | None, plan: Plan, dug: bool
+    context: Context, search: Search, answer: Answer, bank: str | None, plan: Plan, from_git: bool
 ) -> Answer:
-    """The answer with what must be said of this memory. What git itself tells of the past is as
-    true as it was, whatever became of the code."""
+    """The answer with notes on this memory, and on code that changed since. An answer from git
+    itself gets none of the latter: history does not change."""
     patterns = pattern_notes(context.store, bank, answer.citations) if answer.citations else ()
-    kept = not dug and not plan.as_of and context.store.repositories()
-    cited = answer.citations if kept else ()
+    has_history = not from_git and not plan.as_of and context.store.repositories()
+    cited = answer.citations if has_history else ()
     changed = caveats(context.store, cited)
     notes = (*answer.caveats, *changed, *patterns, *search.problems(plan))
     return replace(answer, caveats=(context.missing_bank_hint(), *notes) if bank == "" else notes)
 
 
-def answered(context: Context, search: Search, wish: Wish) -> Answer:
-    """The answer alone."""
+def answered(context: Context, search: Search, wish: AskOptions) -> Answer:
+    """The answer, without the steps."""
     for event in steps(context, search, wish):
         if event.answer is not None:
             return event.answer

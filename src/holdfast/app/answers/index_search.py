@@ -36,7 +36,7 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import rank
 from holdfast.recall.lookup.filters import matches_path
 from holdfast.recall.lookup.timeline import KINDS, read_anchor, timeline
-from holdfast.recall.query.times import read_iso_span
+from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Record
 
@@ -124,7 +124,7 @@ class Search(Looking):
         plan = Plan(layers, _POOL, Budget.HIGH)
         ranking = rank(self._reader, bank, query, plan, self._now, self._loaded())
         chosen: list[tuple[Passage, Record]] = []
-        for candidate in ranking.good:
+        for candidate in ranking.relevant:
             p = candidate.passage
             for record in self._reader.find(p.bank, p.kind, p.id, 1):
                 if wanted(p, record):

@@ -16,7 +16,7 @@ from threading import Event as Flag
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from holdfast.app.answers.ask import Wish, steps
+from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.core.context import Context
 from holdfast.app.search.recall import Search
 from holdfast.capture.places import Places
@@ -61,7 +61,7 @@ class Investigation:
     """One question of a session. Its name is known before it is asked; iterating does the work."""
 
     def __init__(
-        self, context: Context, search: Search, wish: Wish, session: str = "", id: str = ""
+        self, context: Context, search: Search, wish: AskOptions, session: str = "", id: str = ""
     ) -> None:
         """Of a new session, called `id` if that is given, or going on with one that is there."""
         self.sessions = sessions_of(context.settings)
@@ -179,7 +179,7 @@ def sessions_of(settings: Settings) -> ResearchSessions:
     return ResearchSessions(folder, bool(settings.store))
 
 
-def start(settings: Settings, wish: Wish, session: str = "") -> str:
+def start(settings: Settings, wish: AskOptions, session: str = "") -> str:
     """Begin an investigation behind the scenes, in a thread of this process; returns its name once
     there is something to follow. `sessions_of(settings).tail(name)` follows it, `.cancel(name)`
     stops it."""
@@ -210,7 +210,7 @@ def team_query(
     """What the team knows: out of commits, pulls and issues, what sessions came to, and rules."""
     from holdfast.research.history import team_answer
 
-    wish = Wish(question, bank, team_answer.LAYERS, limit=limit)
+    wish = AskOptions(question, bank, team_answer.LAYERS, limit=limit)
     answer = Investigation(context, search, wish).answer()
     id = context.bank_id(bank)
     found = search.recall_with_plan(question, bank, Plan(team_answer.LAYERS, limit, wish.budget))

@@ -21,7 +21,7 @@ from holdfast.principal import Principal
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hint
 from holdfast.settings import Settings
-from holdfast.sources.rule_places import project_root
+from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader, Store
 
 ALL_BANKS = "all"

@@ -13,7 +13,7 @@ from holdfast.inference import packaged
 from holdfast.inference.model_choice import choose_embedder, choose_reranker
 from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
-from holdfast.recall.retrievers.semantics import ModelSemanticSearch, Reranker, SemanticModels
+from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, Reranker, SemanticModels
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix, remove_stale_files
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER

@@ -141,7 +141,7 @@ class RuleTeaching:
         with suppress(*((InputError,) if entry.action is Action.APPROVE else ())):
             change = removal(resolve_inside(base, told.path.removeprefix(USER_PREFIX)), told)
             write(change) if told.base else remove_file(change)
-            rollback.callback(revert, change, there=bool(told.base))
+            rollback.callback(revert, change, file_exists=bool(told.base))
         self._files.sync(entry.bank, root)
 
     def _teach(

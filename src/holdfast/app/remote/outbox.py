@@ -24,7 +24,7 @@ from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.uris import parse_uri
 from holdfast.sources.remote.client import Receipt, RemoteClient
 from holdfast.sources.remote.remote_config import Remote
-from holdfast.sources.rule_places import project_root
+from holdfast.sources.rule_locations import project_root
 from holdfast.sources.share_format import decode_from_client, encode_for_server
 from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 

@@ -37,7 +37,7 @@ from holdfast.sources.remote.remote_config import (
     read_remotes,
     write_remotes,
 )
-from holdfast.sources.rule_places import project_root
+from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader
 
 SEEN = "remotes-seen.json"

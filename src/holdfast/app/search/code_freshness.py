@@ -18,7 +18,7 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.links.anchors import anchor
 from holdfast.recall.links.disk_check import MAX_FILE_CHECKS, DiskCheck
 from holdfast.recall.lookup.trace import kind_of
-from holdfast.sources.rule_places import project_root
+from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader, Record
 from holdfast.store.protocol.git_history import Repository
 

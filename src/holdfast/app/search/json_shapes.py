@@ -120,7 +120,7 @@ def whole_concept(one: Concept, found: Trace, names: Names) -> Told:
         **concept(one, names),
         "history": [to_jsonable(told) for told in one.history],
         "members": [member(record) for record in found.below],
-        "decided": [to_jsonable(entry) for entry in found.decisions_about],
+        "decided": [to_jsonable(entry) for entry in found.history],
     }
 
 
@@ -166,7 +166,7 @@ def traced(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Told:
         "raw": to_jsonable(found.raw),
         "superseded": found.superseded,
         **({"note": found.note} if found.note else {}),
-        "history": [_decision(entry) for entry in found.decisions_about],
+        "history": [_decision(entry) for entry in found.history],
         "life": [_change(life) for life in found.lives],
         "bearings": [_bearing(bearing) for bearing in found.bearings],
         **({"beliefs": to_jsonable(found.beliefs)} if found.beliefs else {}),

@@ -19,10 +19,10 @@ from holdfast.recall.core.parallel import Retriever
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import Ranking, rank, recall
-from holdfast.recall.query.question import read_query
+from holdfast.recall.query.query import read_query
 from holdfast.regex import regex
 from holdfast.settings import NO_MODEL, OFF
-from holdfast.sources.rule_places import find_rule_files, project_root
+from holdfast.sources.rule_locations import find_rule_files, project_root
 
 if TYPE_CHECKING:
     from holdfast.app.remote.remote_search import Asker

@@ -11,7 +11,7 @@ from holdfast.errors import StoreError
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.rules.rule_records import bank_root, rules_are_current, store_rules
 from holdfast.settings import Settings
-from holdfast.sources.rule_places import RuleLocation, find_rule_files
+from holdfast.sources.rule_locations import RuleLocation, find_rule_files
 from holdfast.store.protocol import Writer
 
 

@@ -17,7 +17,7 @@ from holdfast.model.injections import InjectionUse
 from holdfast.model.knowledge import ClaimKind, Fact
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.query.times import read_iso_span
+from holdfast.recall.query.iso_dates import read_iso_span
 
 WEEK = 7
 _MOST = 1000

@@ -31,7 +31,7 @@ from holdfast.model.curation import Action, Curation
 from holdfast.model.team import SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.sources.git.share_branch import Person, ShareBranch, git_identity
-from holdfast.sources.rule_places import project_root
+from holdfast.sources.rule_locations import project_root
 from holdfast.sources.share_format import (
     Files,
     RefusedLine,

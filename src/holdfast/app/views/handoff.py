@@ -15,7 +15,7 @@ from holdfast.recall.core.plan import Plan
 from holdfast.recall.lookup.trace import find_record
 from holdfast.research.handoff import pack_session, pack_topic
 from holdfast.research.handoff_page import Pack, as_markdown
-from holdfast.sources.rule_places import project_root
+from holdfast.sources.rule_locations import project_root
 
 _PLAN = Plan(limit=40, tokens=40_000, include_repeats=True)
 _SHORTEST = 6

@@ -1,9 +1,9 @@
-"""A settings file of the host, changed with care or not at all.
+"""Reads and writes settings files of agents safely.
 
-A file that is not a JSON object is refused before anything is touched. A change keeps byte
-order mark, line ends, mode and owner, follows a link to where the file really lies (people
-keep these files in repositories of their own), and is seen by others whole or not at all. A
-file that somebody else changed since it was looked at is not overwritten.
+A file that is not a JSON object is refused before anything is changed. A write keeps byte order
+mark, line ends, mode and owner, follows a symbolic link to the real file (people keep these files
+in repositories of their own), and is atomic. A file that another program changed since it was read
+is not overwritten.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from holdfast.errors import InputError
 from holdfast.hosts.claude_code.json_text import read
 
 BOM = b"\xef\xbb\xbf"
-_LOCK_S = 3.0
-_STALE_S = 10.0
-_RETRY_S = 0.05
+# Claude Code holds its lock for milliseconds, and counts one as stale after ten seconds.
+_LOCK_TIMEOUT_S = 3.0
+_LOCK_STALE_S = 10.0
+_LOCK_POLL_S = 0.05
 
 
 class ConfigFile(NamedTuple):
-    """A file as it was found. `raw` is None where there was none."""
+    """A file as it was read. `raw` is None where there was none."""
 
     path: Path
     raw: bytes | None
@@ -38,20 +39,20 @@ class ConfigFile(NamedTuple):
         return self.decode(self.raw)
 
     def decode(self, raw: bytes | None) -> str:
-        """The document that bytes hold."""
+        """The document of some bytes; an empty object where they are blank."""
         text = (raw or b"").removeprefix(BOM).decode("utf-8")
         return text if text.strip() else "{}\n"
 
     def encode(self, text: str) -> bytes:
-        """The bytes of a document, in the manner of this file."""
+        """The bytes of a document, with a byte order mark if this file has one."""
         mark = BOM if (self.raw or b"").startswith(BOM) else b""
         return mark + text.encode("utf-8")
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """What a file holds, None where there is none; raises InputError where it cannot be read."""
+    """The content of a file, None where there is none; raises InputError if it is unreadable."""
     try:
-        return _bytes(path)
+        return _bytes_or_none(path)
     except OSError as error:
         raise InputError(
             f"{path} cannot be read: {error.strerror or error}.",
@@ -81,7 +82,7 @@ def load(path: Path) -> ConfigFile:
 
 
 def diff(path: Path, before: bytes | None, after: bytes | None) -> str:
-    """What a change does, as programmers read it."""
+    """A change as a unified diff."""
     lines = difflib.unified_diff(
         _lines(before),
         _lines(after),
@@ -98,13 +99,13 @@ def _lines(raw: bytes | None) -> list[str]:
 
 
 def save(file: ConfigFile, after: bytes | None, lock: bool = False) -> None:
-    """Put new bytes in the place of a file, or remove it where there are none. With `lock` the
-    host is kept from writing the same file meanwhile."""
+    """Replace a file by new bytes, or delete it where they are None. With `lock` Claude Code is
+    kept from writing the same file meanwhile."""
     target = Path(os.path.realpath(file.path))
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _locked(target) if lock else contextlib.nullcontext():
-            if _bytes(target) != file.raw:
+            if _bytes_or_none(target) != file.raw:
                 raise InputError(
                     f"{file.path} was changed by another program just now.",
                     "It was left as it is; run this again.",
@@ -120,7 +121,7 @@ def save(file: ConfigFile, after: bytes | None, lock: bool = False) -> None:
         ) from error
 
 
-def _bytes(path: Path) -> bytes | None:
+def _bytes_or_none(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -128,8 +129,8 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def write_atomically(target: Path, content: bytes, mode: int | None = None) -> None:
-    """Write a file so that nobody ever sees half of it. Without a mode it keeps the one it has,
-    or is its owner's alone if it is new."""
+    """Write a file atomically. Without a mode it keeps the one it has, or is private to its owner
+    if it is new."""
     there = target.stat() if target.exists() else None
     if mode is None:
         mode = stat.S_IMODE(there.st_mode) if there else 0o600
@@ -151,20 +152,19 @@ def write_atomically(target: Path, content: bytes, mode: int | None = None) -> N
 
 @contextlib.contextmanager
 def _locked(target: Path) -> Generator[None]:
-    """Hold the lock that Claude Code takes on its own file: a folder beside it, which is stale
-    after ten seconds without a sign of life. Where it cannot be had we go on without: what was
-    read is compared once more anyway."""
+    """Hold the lock that Claude Code takes on its own file: a folder beside it. Where it is stale
+    or not released in time we go on without: `save` compares the content once more anyway."""
     lock = target.with_name(target.name + ".lock")
-    give_up = time.monotonic() + _LOCK_S
+    give_up = time.monotonic() + _LOCK_TIMEOUT_S
     held = False
     while not held and time.monotonic() < give_up:
         try:
             lock.mkdir()
             held = True
         except FileExistsError:
-            if _age(lock) > _STALE_S:
+            if _age(lock) > _LOCK_STALE_S:
                 break
-            time.sleep(_RETRY_S)
+            time.sleep(_LOCK_POLL_S)
     try:
         yield
     finally:

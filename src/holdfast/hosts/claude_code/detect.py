@@ -1,5 +1,5 @@
-"""What Claude Code's settings say that matters to us: whether it runs our hooks, whether it has
-the plugin, and for how long it keeps transcripts. Only looks, and takes anything it finds.
+"""Detects what is installed in Claude Code: our hooks, our plugin, and for how long it keeps
+transcripts. It only reads, and accepts settings of any shape.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from holdfast.capture.places import Places
 from holdfast.hosts.claude_code.hook_commands import EVENTS, SCRIPT, home_of_hook
 from holdfast.sources.json_fields import items, mapping
 
+# Claude Code's own default of `cleanupPeriodDays`.
 DEFAULT_TRANSCRIPT_DAYS = 30
 EVENT_NAMES = [event.name for event in EVENTS]
 _PLUGIN = "holdfast"
 
 
 class HookStatus(NamedTuple):
-    """`scripts` are those that hooks of ours run, by event; `kept_days` is how long a transcript
-    lives; `problems` tells of files that cannot be read; `off` is the file that switches all hooks
-    off, ours and everybody's."""
+    """`scripts` are those that our hooks run, by event; `plugins` are the ids of our enabled
+    plugin; `kept_days` is how long transcripts are kept; `problems` are files that cannot be read;
+    `off` is the file that disables all hooks, not only ours."""
 
     scripts: Mapping[str, tuple[Path, ...]]
     plugins: tuple[str, ...]
@@ -31,24 +32,24 @@ class HookStatus(NamedTuple):
 
     @property
     def missing(self) -> list[str]:
-        """The events that nobody tells us of."""
+        """The events without a hook of ours."""
         return [] if self.plugins else [event for event in EVENT_NAMES if event not in self.scripts]
 
     @property
     def is_installed(self) -> bool:
-        """Whether Claude Code tells us of anything."""
+        """Whether any hook of ours, or the plugin, is installed."""
         return bool(self.scripts or self.plugins)
 
 
 def detect_hooks(claude_dir: Path, folder: Path | None = None) -> HookStatus:
-    """Look at the user's settings, and at those of the project of a folder."""
+    """Read the user's settings, and those of the project of a folder."""
     scripts: dict[str, list[Path]] = {}
     plugins: dict[str, None] = {}
     problems: list[str] = []
     kept: float = DEFAULT_TRANSCRIPT_DAYS
     off: Path | None = None
-    for path in _files(claude_dir, folder):
-        settings = _load(path, problems)
+    for path in _settings_files(claude_dir, folder):
+        settings = _load_settings(path, problems)
         for event, script in _our_hooks(settings.get("hooks")):
             scripts.setdefault(event, []).append(script)
         for name, on in mapping(settings.get("enabledPlugins")).items():
@@ -63,18 +64,18 @@ def detect_hooks(claude_dir: Path, folder: Path | None = None) -> HookStatus:
     return HookStatus(found, tuple(plugins), kept, tuple(problems), off)
 
 
-def _files(claude_dir: Path, folder: Path | None) -> Iterator[Path]:
-    """The settings that hold, the stronger ones last."""
+def _settings_files(claude_dir: Path, folder: Path | None) -> Iterator[Path]:
+    """The settings files that apply, those with the highest priority last."""
     yield claude_dir / "settings.json"
-    for place in (folder, *folder.parents) if folder else ():
-        own = place / ".claude"
+    for parent in (folder, *folder.parents) if folder else ():
+        own = parent / ".claude"
         if own != claude_dir and own.is_dir():
             yield own / "settings.json"
             yield own / "settings.local.json"
             return
 
 
-def _load(path: Path, problems: list[str]) -> dict[str, Any]:
+def _load_settings(path: Path, problems: list[str]) -> dict[str, Any]:
     try:
         return mapping(json.loads(path.read_text("utf-8-sig") or "{}"))
     except FileNotFoundError:

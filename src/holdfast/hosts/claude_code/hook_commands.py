@@ -1,8 +1,8 @@
-"""The hook entries: which events Claude Code tells us of, and how it runs our script.
+"""The hooks in Claude Code's settings: for which events, and with which command.
 
-A hook must end well whatever becomes of us: the shell line swallows what the script cannot,
-a script that is gone included. Entries are known again by the path of the script they run, so
-those of older versions are found as well.
+A hook must succeed whatever happens to Holdfast: the shell command ignores all errors, even that
+the script is gone. Our hooks are recognised by the path of the script they run, so that those of
+other versions are found as well.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from holdfast.errors import InputError
 from holdfast.quoting import for_cmd, words
 
 SCRIPT = "capture.sh"
-# The same for systems without a shell of POSIX.
-PLAIN_SCRIPT = "capture.py"
+# The same for systems without `sh`.
+PYTHON_SCRIPT = "capture.py"
 _FOLDER = "hooks"
+# Our scripts end themselves after two seconds; this is for a machine under load.
 _TIMEOUT_S = 10
-# Without a timeout of its own this event has 1.5 seconds, for the hooks of everybody together.
-_END_TIMEOUT_S = 5
-EDITING = "Edit|MultiEdit|Write|NotebookEdit"
+# Without a timeout this event has 1.5 seconds, for all hooks of all programs together.
+_SESSION_END_TIMEOUT_S = 5
+EDIT_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
 
 Entry = dict[str, Any]
 
 
 class Event(NamedTuple):
-    """An event we want to be told of, for which tools, and for how long at most."""
+    """An event with a hook of ours: for which tools, and with which timeout."""
 
     name: str
     matcher: str = ""
@@ -40,7 +41,7 @@ class Event(NamedTuple):
 EVENTS = (
     Event("SessionStart"),
     Event("UserPromptSubmit"),
-    Event("PreToolUse", EDITING),
+    Event("PreToolUse", EDIT_TOOLS),
     Event("PostToolUse"),
     Event("PostToolUseFailure"),
     Event("PreCompact"),
@@ -48,17 +49,17 @@ EVENTS = (
     Event("SubagentStart"),
     Event("SubagentStop"),
     Event("Stop"),
-    Event("SessionEnd", timeout_s=_END_TIMEOUT_S),
+    Event("SessionEnd", timeout_s=_SESSION_END_TIMEOUT_S),
 )
 
 
 def quote(path: str) -> str:
-    """A path as one word of a shell, whatever is in it."""
+    """A path quoted for a shell."""
     return "'" + path.replace("'", "'\"'\"'") + "'"
 
 
 def hook_command(home: Path, event: str) -> str:
-    """The line that a shell runs for an event."""
+    """The shell command of a hook."""
     script = str(home / _FOLDER / SCRIPT)
     if "\n" in script or "\0" in script or not _is_text(script):
         raise InputError(
@@ -66,15 +67,15 @@ def hook_command(home: Path, event: str) -> str:
             "Choose another home with HOLDFAST_HOME: letters, digits, spaces are fine.",
         )
     if lacks_shell():
-        plain = str(home / _FOLDER / PLAIN_SCRIPT)
-        return for_cmd([sys.executable, "-I", "-S", plain, event])
-    # A shell on Windows reads paths with slashes.
+        script = str(home / _FOLDER / PYTHON_SCRIPT)
+        return for_cmd([sys.executable, "-I", "-S", script, event])
+    # A POSIX shell on Windows needs paths with slashes.
     script = script.replace("\\", "/") if os.name == "nt" else script
     return f"sh {quote(script)} {event} 2>/dev/null || exit 0"
 
 
 def lacks_shell(system: str = os.name, path: str | None = None) -> bool:
-    """Whether hooks must do without `sh`: on Windows, where Git for Windows did not bring one."""
+    """Whether the system has no `sh`: Windows without Git for Windows."""
     return system == "nt" and shutil.which("sh", path=path) is None
 
 
@@ -87,7 +88,7 @@ def _is_text(path: str) -> bool:
 
 
 def make_entry(event: Event, command: str) -> Entry:
-    """What stands in the list of an event."""
+    """The entry of a hook in the list of its event."""
     hook = {"type": "command", "command": command, "timeout": event.timeout_s}
     matched: Entry = {"matcher": event.matcher} if event.matcher else {}
     return {**matched, "hooks": [hook]}
@@ -99,7 +100,7 @@ def hook_entries(home: Path) -> dict[str, Entry]:
 
 
 def home_of_hook(hook: object) -> Path | None:
-    """The home whose script a hook of a settings file runs; None where it runs none of ours."""
+    """The home whose script a hook runs; None where it is not ours."""
     if not isinstance(hook, dict):
         return None
     command = cast(dict[str, object], hook).get("command")
@@ -107,15 +108,15 @@ def home_of_hook(hook: object) -> Path | None:
         return None
     for word in _words(command)[1:5]:
         path = Path(word)
-        ours = path.name in (SCRIPT, PLAIN_SCRIPT) and path.parent.name == _FOLDER
+        ours = path.name in (SCRIPT, PYTHON_SCRIPT) and path.parent.name == _FOLDER
         if ours and path.is_absolute():
             return path.parent.parent
     return None
 
 
 def _words(command: str) -> list[str]:
-    """The first words of a line that may run a script of ours."""
-    if PLAIN_SCRIPT in command:
+    """The first words of a command that may run our script."""
+    if PYTHON_SCRIPT in command:
         return words(command)
     try:
         return shlex.split(command)[:3] if SCRIPT in command else []
@@ -124,7 +125,7 @@ def _words(command: str) -> list[str]:
 
 
 def is_hook_of(home: Path, hook: object) -> bool:
-    """Whether a hook runs the script of this home, by whatever name the home goes."""
+    """Whether a hook runs the script of this home, also by another path to it."""
     found = home_of_hook(hook)
     if found is None:
         return False

@@ -1,9 +1,8 @@
-"""Moving into Claude Code, and out again without a trace.
+"""Installs Holdfast into Claude Code, and removes it again without a trace.
 
-What is to be done is first worked out as a list of changes that can be shown; nothing is
-written until they are carried out. What hooks run is copied into the home, so that an upgrade
-of the package never pulls a script away under a running session. Claude Code's own memory is
-not looked at, let alone changed.
+Changes are planned first and can be shown; nothing is written until they are applied. The scripts
+that hooks run are copied into the home, so that an upgrade of the package never removes a script
+that a running session uses. Claude Code's own memory is neither read nor changed.
 """
 
 from __future__ import annotations
@@ -27,13 +26,14 @@ from holdfast.hosts.claude_code.json_text import read
 from holdfast.hosts.claude_code.locations import Scope, SettingsFiles
 
 _FLAGS = ("-I", "-E")
-_CHECK = "import holdfast; print(holdfast.__file__)"
-_CHECK_S = 60
+_PRINT_PACKAGE = "import holdfast; print(holdfast.__file__)"
+# For starting a Python once; a cold disk may take long.
+_IMPORT_TIMEOUT_S = 60
 
 
 class Interpreter(NamedTuple):
-    """Which Python can run us from anywhere, and with which flags. `elsewhere` is another copy
-    of Holdfast that it would run instead of this one."""
+    """A Python that can run Holdfast from any folder, and its flags. `other_copy` is set where it
+    would run another copy of Holdfast than this one."""
 
     path: str
     flags: str
@@ -41,7 +41,7 @@ class Interpreter(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What happens to one file; `after` is None where it goes."""
+    """The change of one file; `after` is None where it is deleted."""
 
     file: config_file.ConfigFile
     after: bytes | None
@@ -49,13 +49,13 @@ class Change(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """What it does, as programmers read it."""
+        """The change as a unified diff."""
         return config_file.diff(self.file.path, self.file.raw, self.after)
 
 
 @dataclass(slots=True)
 class Plan:
-    """What is to be done, and what the user should know about it."""
+    """The changes to make, and notes for the user."""
 
     changes: list[Change] = field(default_factory=list[Change])
     folders: list[Path] = field(default_factory=list[Path])
@@ -63,33 +63,33 @@ class Plan:
 
 
 def find_interpreter(path: str = sys.executable) -> Interpreter:
-    """How to run us without the help of the environment we were started in."""
+    """How to run Holdfast without the environment variables of this shell."""
     ours = os.path.realpath(Path(__file__).parents[2] / "__init__.py")
-    elsewhere: Interpreter | None = None
+    other: Interpreter | None = None
     for flags in _FLAGS:
-        found = _imports(path, flags)
+        found = _imported_package(path, flags)
         if found and os.path.realpath(found) == ours:
             return Interpreter(path, flags)
         if found:
-            elsewhere = elsewhere or Interpreter(path, flags, found)
-    if elsewhere is None:
+            other = other or Interpreter(path, flags, found)
+    if other is None:
         raise InputError(
             f"{path} finds Holdfast only with the environment of this shell.",
             "Install it where hooks can find it, e.g. with pipx; then run setup.",
         )
-    return elsewhere
+    return other
 
 
-def _imports(path: str, flags: str) -> str:
+def _imported_package(path: str, flags: str) -> str:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     try:
         done = subprocess.run(
-            [path, flags, "-c", _CHECK],
+            [path, flags, "-c", _PRINT_PACKAGE],
             cwd="/",
             env=environment,
             capture_output=True,
             text=True,
-            timeout=_CHECK_S,
+            timeout=_IMPORT_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -97,7 +97,7 @@ def _imports(path: str, flags: str) -> str:
 
 
 def scripts() -> dict[str, bytes]:
-    """What hooks run, by name, as this version has it."""
+    """The scripts that hooks run, by name, in this version."""
     folder = resources.files("holdfast.hosts.claude_code") / "scripts"
     return {
         item.name: item.read_bytes()
@@ -114,7 +114,7 @@ def home_files(places: Places, python: Interpreter) -> dict[Path, bytes]:
 
 
 def outdated_files(places: Places, python: Interpreter) -> list[Path]:
-    """The files of the home that lack, or are not as this version has them."""
+    """The files of the home that are missing, or not those of this version."""
     return [
         path
         for path, content in home_files(places, python).items()
@@ -123,7 +123,7 @@ def outdated_files(places: Places, python: Interpreter) -> list[Path]:
 
 
 def prepare_home(places: Places, python: Interpreter) -> None:
-    """Lay out in the home what hooks need."""
+    """Write the files that hooks need into the home."""
     try:
         for folder in (places.home, places.hooks):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -142,33 +142,33 @@ def prepare_home(places: Places, python: Interpreter) -> None:
 
 def plan_install(
     home: Path,
-    where: SettingsFiles,
+    files: SettingsFiles,
     python: Interpreter,
     default_home: Path,
     with_plugin: bool = False,
 ) -> Plan:
-    """What setting up changes. With the plugin in their stead our own entries are taken out,
-    since two of them would tell everything twice."""
+    """The changes that install Holdfast. With the plugin our own entries are removed instead,
+    because both together would report every event twice."""
     plan = Plan()
-    hooks, servers = config_file.load(where.hooks_file), config_file.load(where.servers_file)
+    hooks, servers = config_file.load(files.hooks_file), config_file.load(files.servers_file)
     if with_plugin:
         _change(plan, hooks, settings_entries.remove_hooks(hooks.text, home))
-        if where.project in settings_entries.projects_with_server(servers.text, home, default_home):
+        if files.project in settings_entries.projects_with_server(servers.text, home, default_home):
             _change(
                 plan,
                 servers,
-                settings_entries.remove_server(servers.text, where.project),
+                settings_entries.remove_server(servers.text, files.project),
                 lock=True,
             )
         return plan
     _change(plan, hooks, settings_entries.add_hooks(hooks.text, home))
     server = settings_entries.server_entry(python.path, python.flags, home, home == default_home)
     _change(
-        plan, servers, settings_entries.add_server(servers.text, where.project, server), lock=True
+        plan, servers, settings_entries.add_server(servers.text, files.project, server), lock=True
     )
-    if settings_entries.is_name_taken(servers.text, where.project):
+    if settings_entries.is_name_taken(servers.text, files.project):
         plan.notes.append(
-            f"{where.servers_file} has a server called {settings_entries.SERVER!r} that is not "
+            f"{files.servers_file} has a server called {settings_entries.SERVER!r} that is not "
             "ours; it was left alone, so Claude cannot ask this memory."
         )
     for other in settings_entries.other_homes(hooks.text, home):
@@ -182,7 +182,7 @@ def _change(plan: Plan, file: config_file.ConfigFile, text: str, lock: bool = Fa
 
 
 def apply_install(home: Path, changes: Sequence[Change], default_home: Path) -> None:
-    """Make changes, each after its file was put away."""
+    """Make the changes of `plan_install`; each file is backed up first."""
     record = InstallRecord(home)
     for change in changes:
         path, raw = change.file.path, change.file.raw
@@ -194,7 +194,7 @@ def apply_install(home: Path, changes: Sequence[Change], default_home: Path) -> 
 
 
 def _without_us(home: Path, file: config_file.ConfigFile, default_home: Path) -> bytes | None:
-    """A file as it is without our entries."""
+    """The bytes of a file without our entries."""
     if file.raw is None:
         return None
     text = settings_entries.remove_hooks(file.text, home)
@@ -204,14 +204,14 @@ def _without_us(home: Path, file: config_file.ConfigFile, default_home: Path) ->
 
 
 def plan_uninstall(
-    home: Path, wheres: Sequence[SettingsFiles], everything: bool, default: Path
+    home: Path, scopes: Sequence[SettingsFiles], everything: bool, default: Path
 ) -> Plan:
-    """What moving out changes: in the files of the given scopes, and with `everything` in every
-    file that we ever changed."""
+    """The changes that remove Holdfast: from the files of the given scopes, and with `everything`
+    from every file that we ever changed."""
     plan = Plan()
     record = InstallRecord(home)
-    hooks_files = {where.hooks_file for where in wheres}
-    servers = {(where.servers_file, where.project) for where in wheres}
+    hooks_files = {files.hooks_file for files in scopes}
+    servers = {(files.servers_file, files.project) for files in scopes}
     paths = [*hooks_files, *dict.fromkeys(path for path, _ in servers)]
     if everything:
         paths = list(dict.fromkeys([*paths, *map(Path, record.files)]))
@@ -227,16 +227,17 @@ def plan_uninstall(
                 text = settings_entries.remove_server(text, project)
         after = _restored(record, file, text)
         if after != file.raw:
-            plan.changes.append(Change(file, after, lock=path.name in _LOCKED))
+            plan.changes.append(Change(file, after, lock=path.name in _LOCKED_FILES))
     return plan
 
 
-_LOCKED = (".claude.json", ".config.json")
+# Claude Code writes these itself, and locks them meanwhile.
+_LOCKED_FILES = (".claude.json", ".config.json")
 
 
 def _restored(record: InstallRecord, file: config_file.ConfigFile, text: str) -> bytes | None:
-    """The bytes for a file whose document is to become `text`: those it had before us, if that
-    is the same document and nobody touched the file since."""
+    """The bytes for a file whose document becomes `text`: those of the backup, if they are the same
+    document and nobody changed the file since."""
     path = file.path
     if record.is_untouched(path, file.raw):
         before = record.before(path)
@@ -250,21 +251,21 @@ def _restored(record: InstallRecord, file: config_file.ConfigFile, text: str) ->
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two documents say the same; what is empty says nothing."""
-    return _said(read(one).value) == _said(read(other).value)
+    """Whether two documents are equal, apart from empty containers."""
+    return _without_empty(read(one).value) == _without_empty(read(other).value)
 
 
-def _said(value: Any) -> Any:
+def _without_empty(value: Any) -> Any:
     if isinstance(value, dict):
-        told = {key: _said(inner) for key, inner in cast(dict[str, Any], value).items()}
-        return {key: inner for key, inner in told.items() if inner not in ({}, [])}
+        fields = {key: _without_empty(inner) for key, inner in cast(dict[str, Any], value).items()}
+        return {key: inner for key, inner in fields.items() if inner not in ({}, [])}
     if isinstance(value, list):
-        return [_said(inner) for inner in cast(list[Any], value)]
+        return [_without_empty(inner) for inner in cast(list[Any], value)]
     return value
 
 
 def apply_uninstall(home: Path, changes: Sequence[Change], default: Path) -> None:
-    """Carry out what `plan_uninstall` worked out."""
+    """Make the changes of `plan_uninstall`."""
     record = InstallRecord(home)
     for change in changes:
         path = change.file.path
@@ -282,19 +283,19 @@ def apply_uninstall(home: Path, changes: Sequence[Change], default: Path) -> Non
 
 
 def _remove_if_empty(folder: Path, after: bytes | None) -> None:
-    """A project's folder of settings that held nothing but the file we made goes with it."""
+    """Remove a project's `.claude` folder that held nothing but the file we created."""
     if after is None and folder.name == ".claude":
         with suppress(OSError):  # something else is in it, or it is gone already
             folder.rmdir()
 
 
-def installed_scopes(home: Path, wheres: Sequence[SettingsFiles], default: Path) -> list[Scope]:
-    """For which scopes there are entries of ours."""
+def installed_scopes(home: Path, scopes: Sequence[SettingsFiles], default: Path) -> list[Scope]:
+    """The scopes that have entries of ours."""
     found: list[Scope] = []
-    for where in wheres:
-        hooks = config_file.load(where.hooks_file)
-        servers = config_file.load(where.servers_file)
-        ours = where.project in settings_entries.projects_with_server(servers.text, home, default)
+    for files in scopes:
+        hooks = config_file.load(files.hooks_file)
+        servers = config_file.load(files.servers_file)
+        ours = files.project in settings_entries.projects_with_server(servers.text, home, default)
         if settings_entries.find_hooks(hooks.text, home) or ours:
-            found.append(where.scope)
+            found.append(files.scope)
     return found

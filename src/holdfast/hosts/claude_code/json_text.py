@@ -1,8 +1,7 @@
-"""A JSON document edited as text: what is not ours keeps its every byte.
+"""Edits a JSON document as text, so that every other byte stays.
 
-Settings files are written by people. Reading one and writing it anew would lay out their
-lists afresh and bury our lines in the diff, so values are put in and taken out where they
-stand, in the layout of their neighbours.
+Settings files are written by people. Parsing and writing one anew would reformat it and hide our
+lines in the diff, so values are inserted and removed in place, in the format of their neighbours.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ Step = str | int
 
 
 class Node(NamedTuple):
-    """A value and where it stands. `parts` are the members or items of a container; a member's
-    `start` is that of its key."""
+    """A value and its position in the text. `parts` are the members or items of a container; a
+    member's `start` is that of its key."""
 
     value: Any
     start: int
@@ -30,7 +29,7 @@ class Node(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A member or an item."""
+    """A member of an object, or an item of a list."""
 
     name: Step
     start: int
@@ -38,8 +37,8 @@ class Part(NamedTuple):
 
 
 def read(text: str) -> Node:
-    """The document with the place of each of its values. Raises ValueError where it is not
-    JSON, or nested beyond reason."""
+    """Parse a document, with the position of each value. Raises ValueError where it is not JSON, or
+    nested too deeply."""
     try:
         json.loads(text)
         return _value(text, _skip(text, 0))
@@ -79,7 +78,7 @@ def _container(text: str, start: int) -> Node:
 
 
 def find(node: Node, path: tuple[Step, ...]) -> Node | None:
-    """The value at a path; of keys that are there twice the last, as every parser has it."""
+    """The value at a path; of duplicate keys the last, as parsers do."""
     for step in path:
         named = [part.node for part in node.parts if part.name == step]
         if not named:
@@ -89,8 +88,8 @@ def find(node: Node, path: tuple[Step, ...]) -> Node | None:
 
 
 def put(text: str, path: tuple[Step, ...], value: Any) -> str:
-    """The text with a value at a path of keys; objects on the way are made where they lack. The
-    last step -1 adds an item to the end of a list."""
+    """The text with a value at a path of keys; missing objects on the way are created. The last
+    step -1 adds an item to the end of a list."""
     root = read(text)
     for depth in range(len(path) - 1, -1, -1):
         holder = find(root, path[:depth])
@@ -111,36 +110,36 @@ def _append(text: str, holder: Node, name: Step, value: Any) -> str:
         lead = text[: last.start].rpartition("\n")[2]
         if lead.strip() or "\n" not in text[holder.start : last.start]:
             gap = ", "
-            said = _member(name, json.dumps(value, ensure_ascii=False))
+            member = _member(name, json.dumps(value, ensure_ascii=False))
         else:
             gap = f",{newline}{lead}"
-            said = _member(name, _lay_out(text, value, lead, newline))
-        return text[: last.node.end] + gap + said + text[last.node.end :]
+            member = _member(name, _indented(text, value, lead, newline))
+        return text[: last.node.end] + gap + member + text[last.node.end :]
     if "\n" not in text.strip() and len(text.strip()) > 2:
-        said = _member(name, json.dumps(value, ensure_ascii=False))
-        return text[: holder.start + 1] + said + text[holder.end - 1 :]
+        member = _member(name, json.dumps(value, ensure_ascii=False))
+        return text[: holder.start + 1] + member + text[holder.end - 1 :]
     base = _indent_at(text, holder.start)
     lead = base + indent_unit(text)
-    said = _member(name, _lay_out(text, value, lead, newline))
-    inner = f"{newline}{lead}{said}{newline}{base}"
+    member = _member(name, _indented(text, value, lead, newline))
+    inner = f"{newline}{lead}{member}{newline}{base}"
     return text[: holder.start + 1] + inner + text[holder.end - 1 :]
 
 
-def _member(name: Step, said: str) -> str:
-    return f"{json.dumps(name, ensure_ascii=False)}: {said}" if isinstance(name, str) else said
+def _member(name: Step, member: str) -> str:
+    return f"{json.dumps(name, ensure_ascii=False)}: {member}" if isinstance(name, str) else member
 
 
 def _dump(text: str, at: int, value: Any) -> str:
-    """A value to stand at a place that already has one."""
+    """A value in the format of the document, to replace one at a position."""
     if "\n" not in text.strip():
         return json.dumps(value, ensure_ascii=False)
     newline = "\r\n" if "\r\n" in text else "\n"
-    return _lay_out(text, value, _indent_at(text, at), newline)
+    return _indented(text, value, _indent_at(text, at), newline)
 
 
-def _lay_out(text: str, value: Any, lead: str, newline: str) -> str:
-    laid = json.dumps(value, ensure_ascii=False, indent=indent_unit(text))
-    return laid.replace("\n", newline + lead)
+def _indented(text: str, value: Any, lead: str, newline: str) -> str:
+    lines = json.dumps(value, ensure_ascii=False, indent=indent_unit(text))
+    return lines.replace("\n", newline + lead)
 
 
 def _indent_at(text: str, at: int) -> str:
@@ -149,7 +148,7 @@ def _indent_at(text: str, at: int) -> str:
 
 
 def indent_unit(text: str) -> str:
-    """One step of indentation, as the document has it."""
+    """The indentation of one level in the document."""
     found = _INDENT.search(text)
     return found.group(1) if found else _DEFAULT_INDENT
 

@@ -1,4 +1,4 @@
-"""Where Claude Code keeps its settings, and where its program lies."""
+"""Where Claude Code keeps its settings, and where its program is."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from holdfast.sources.project import run_git
 
 
 class Scope(StrEnum):
-    """For whom: this user in all projects, or in the project of one folder."""
+    """Where hooks apply: for this user in all projects, or in the project of one folder."""
 
     USER = "user"
     PROJECT = "project"
 
 
 class SettingsFiles(NamedTuple):
-    """The two files of a scope. `project` is how the second one names the project, "" for the
-    user's own part."""
+    """The two settings files of a scope. `project` is the key of the project in the second, "" for
+    the user's own part."""
 
     scope: Scope
     hooks_file: Path
@@ -30,11 +30,11 @@ class SettingsFiles(NamedTuple):
 
 
 def settings_files(settings: Settings, scope: Scope, folder: Path) -> SettingsFiles:
-    """The files of a scope, seen from a folder."""
+    """The settings files of a scope, for the project of a folder."""
     servers = servers_file(settings.claude_dir, settings.own_claude_dir)
     if scope is Scope.USER:
         return SettingsFiles(scope, settings.claude_dir / "settings.json", servers)
-    # One user's own file of a project; the one that is committed is not ours to write.
+    # The user's own file in a project. The one that is committed must not be changed.
     top = Path(run_git(str(folder), "rev-parse", "--show-toplevel").strip() or folder)
     return SettingsFiles(
         scope, top / ".claude" / "settings.local.json", servers, project_key(folder, str(top))
@@ -42,8 +42,8 @@ def settings_files(settings: Settings, scope: Scope, folder: Path) -> SettingsFi
 
 
 def servers_file(claude_dir: Path, own_folder: bool) -> Path:
-    """The file that names a user's servers: beside the folder by default, within it where the
-    user chose another folder, and by an older name where that one is there."""
+    """The file with a user's MCP servers: beside `.claude` by default, inside it where the user
+    chose another folder, and with an older name where that file exists."""
     older = claude_dir / ".config.json"
     if older.exists():
         return older
@@ -51,7 +51,7 @@ def servers_file(claude_dir: Path, own_folder: bool) -> Path:
 
 
 def project_key(folder: Path, top: str) -> str:
-    """How Claude Code names a project: by its repository, whose worktrees share one name."""
+    """Claude Code's key of a project: the folder of its repository, also for worktrees."""
     common = run_git(str(folder), "rev-parse", "--path-format=absolute", "--git-common-dir").strip()
     root = Path(common).parent if common.endswith("/.git") else Path(top)
     return os.path.realpath(root)
@@ -63,10 +63,10 @@ def find_program() -> str:
 
 
 def is_present(settings: Settings) -> bool:
-    """Whether there is any sign of Claude Code on this machine."""
+    """Whether Claude Code is or was used on this machine."""
     return settings.claude_dir.is_dir() or bool(find_program())
 
 
 def default_home() -> Path:
-    """The home of a Holdfast that was told nothing else."""
+    """The home where HOLDFAST_HOME is not set."""
     return Path.home() / ".holdfast"

@@ -1,7 +1,8 @@
 """The plugin: the same hooks and server, in the form that Claude Code installs by itself.
 
-Claude Code runs a plugin from the folder it was given, so that folder is a copy in the home,
-which no upgrade of the package moves. The plugin's hooks do nothing where no Holdfast is set up.
+Claude Code runs a plugin from the folder it was installed from, so that folder is a copy in the
+home, which an upgrade of the package does not move. The plugin's hooks do nothing where Holdfast is
+not installed.
 """
 
 from __future__ import annotations
@@ -20,23 +21,24 @@ from holdfast.hosts.claude_code.json_text import read
 
 NAME = "holdfast"
 ID = f"{NAME}@{NAME}"
+# `claude plugin` may update its marketplaces over the network.
 _TIMEOUT_S = 120
-_SCRIPT = "${HOLDFAST_HOME:-$HOME/.holdfast}/hooks/capture.sh"
+_SCRIPT_PATH = "${HOLDFAST_HOME:-$HOME/.holdfast}/hooks/capture.sh"
 
 
 def plugin_command(event: str) -> str:
-    """The line that a shell runs for an event; without an installed Holdfast it does nothing."""
-    return f'f="{_SCRIPT}"; [ ! -f "$f" ] || sh "$f" {event} 2>/dev/null || exit 0'
+    """The shell command of a hook; it does nothing where Holdfast is not installed."""
+    return f'f="{_SCRIPT_PATH}"; [ ! -f "$f" ] || sh "$f" {event} 2>/dev/null || exit 0'
 
 
 def plugin_hooks() -> dict[str, Any]:
-    """What `hooks/hooks.json` holds."""
+    """The content of `hooks/hooks.json`."""
     hooks = {event.name: [make_entry(event, plugin_command(event.name))] for event in EVENTS}
     return {"description": "Capture what happens, bring what is known.", "hooks": hooks}
 
 
 def marketplace(source: str, version: str) -> dict[str, Any]:
-    """The file that offers the plugin, which lies at `source` beside it."""
+    """The content of `marketplace.json`; the plugin is at `source` beside it."""
     about = "A memory for coding agents that a professional can trust."
     return {
         "name": NAME,
@@ -59,12 +61,12 @@ def plugin_source() -> Traversable:
 
 
 def marketplace_folder(home: Path) -> Path:
-    """Where the copy lies that Claude Code is pointed to."""
+    """The folder of the copy that Claude Code installs from."""
     return home / "marketplace"
 
 
 def write_plugin(home: Path, version: str) -> Path:
-    """Copy the plugin into the home, with a marketplace that offers it."""
+    """Copy the plugin into the home, with a marketplace that contains it."""
     folder = marketplace_folder(home)
     new = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
@@ -78,15 +80,15 @@ def write_plugin(home: Path, version: str) -> Path:
 
 
 def is_current(home: Path) -> bool:
-    """Whether the copy is there, and as this version has it."""
-    return _same(plugin_source(), marketplace_folder(home) / NAME)
+    """Whether the copy is there, and is that of this version."""
+    return _is_same(plugin_source(), marketplace_folder(home) / NAME)
 
 
-def _same(item: Traversable, copy: Path) -> bool:
+def _is_same(item: Traversable, copy: Path) -> bool:
     if item.is_file():
         return copy.is_file() and copy.read_bytes() == item.read_bytes()
     inner = [one for one in item.iterdir() if one.name != "__pycache__"]
-    return all(_same(one, copy / one.name) for one in inner)
+    return all(_is_same(one, copy / one.name) for one in inner)
 
 
 def _copy(item: Traversable, target: Path) -> None:
@@ -100,13 +102,13 @@ def _copy(item: Traversable, target: Path) -> None:
 
 
 class CommandResult(NamedTuple):
-    """How a command of Claude Code's went, and what it said."""
+    """Whether a command of Claude Code succeeded, and its output."""
 
     ok: bool
-    words: str
+    output: str
 
 
-def _tell(program: str, *arguments: str) -> CommandResult:
+def _run_plugin_command(program: str, *arguments: str) -> CommandResult:
     try:
         done = subprocess.run(
             [program, "plugin", *arguments],
@@ -117,36 +119,36 @@ def _tell(program: str, *arguments: str) -> CommandResult:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return CommandResult(False, str(error))
-    said = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).strip()
-    return CommandResult(done.returncode == 0, said)
+    output = done.stdout if done.returncode == 0 else done.stderr or done.stdout
+    return CommandResult(done.returncode == 0, output.strip())
 
 
 def install_commands(home: Path, scope: str) -> list[tuple[str, ...]]:
-    """What Claude Code is told, in order; a person can type the same after `claude plugin`."""
-    kept = "local" if scope == "project" else scope
+    """The arguments of `claude plugin` that install the plugin, in order."""
+    plugin_scope = "local" if scope == "project" else scope
     return [
-        ("marketplace", "add", str(marketplace_folder(home)), "--scope", kept),
-        ("install", ID, "--scope", kept),
+        ("marketplace", "add", str(marketplace_folder(home)), "--scope", plugin_scope),
+        ("install", ID, "--scope", plugin_scope),
     ]
 
 
 def uninstall_commands(scope: str) -> list[tuple[str, ...]]:
-    """The same backwards."""
-    kept = "local" if scope == "project" else scope
-    return [("uninstall", ID, "--scope", kept), ("marketplace", "remove", NAME)]
+    """The arguments of `claude plugin` that remove the plugin, in order."""
+    plugin_scope = "local" if scope == "project" else scope
+    return [("uninstall", ID, "--scope", plugin_scope), ("marketplace", "remove", NAME)]
 
 
 def run_plugin_commands(program: str, commands: list[tuple[str, ...]]) -> CommandResult:
-    """Tell Claude Code one after another, until it refuses one."""
-    told = CommandResult(True, "")
+    """Run `claude plugin` commands until one fails; returns the result of the last."""
+    result = CommandResult(True, "")
     for command in commands:
-        told = _tell(program, *command)
-        if not told.ok:
-            return told
-    return told
+        result = _run_plugin_command(program, *command)
+        if not result.ok:
+            break
+    return result
 
 
 def is_enabled(hooks_file: Path) -> bool:
-    """Whether a settings file switches the plugin on."""
+    """Whether a settings file enables the plugin."""
     enabled: object = read(config_file.load(hooks_file).text).value.get("enabledPlugins")
     return isinstance(enabled, dict) and cast(dict[str, object], enabled).get(ID) is True

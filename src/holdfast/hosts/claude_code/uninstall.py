@@ -1,6 +1,6 @@
-"""What moving out removes from the home: what only hooks need, and the data where asked.
+"""Removes files from the home: what only hooks need, and on request the data.
 
-Only names that are ours are removed, because a home may be any folder that somebody chose.
+Only files with names of ours are removed, because a home may be any folder that a user chose.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from holdfast.capture.places import VERSION, Places
 from holdfast.errors import InputError
 from holdfast.locks import hold
 
-_HOOK_PARTS = ("hooks", "inbox", "marks", "briefs", "marketplace")
-_DATA = (
+_HOOK_FOLDERS = ("hooks", "inbox", "marks", "briefs", "marketplace")
+_DATA_NAMES = (
     "events",
     "research",
     "backups",
@@ -36,31 +36,31 @@ def unread_events(places: Places) -> int:
 
 
 def hook_parts(places: Places) -> list[Path]:
-    """What there is in the home, and in memory, for hooks alone."""
-    parts = [places.home / name for name in _HOOK_PARTS]
+    """The files that only hooks need: in the home, and the inbox in memory."""
+    parts = [places.home / name for name in _HOOK_FOLDERS]
     inbox = places.inbox()
-    if inbox is not None and inbox.name.startswith("holdfast-") and _is_own(inbox):
+    if inbox is not None and inbox.name.startswith("holdfast-") and _is_own_folder(inbox):
         parts.append(inbox)
     return [part for part in parts if part.exists()]
 
 
-def _is_own(folder: Path) -> bool:
+def _is_own_folder(folder: Path) -> bool:
     try:
-        known = folder.lstat()
+        stat = folder.lstat()
     except OSError:
         return False
-    return folder.is_dir() and not folder.is_symlink() and known.st_uid == os.getuid()
+    return folder.is_dir() and not folder.is_symlink() and stat.st_uid == os.getuid()
 
 
 def data_parts(places: Places) -> list[Path]:
-    """What is remembered, and all that belongs to it."""
-    kept = [places.home / name for name in _DATA]
-    kept += sorted(places.home.glob("memory.db*")) if places.home.is_dir() else []
-    return [part for part in kept if part.exists()]
+    """The memory, and all files that belong to it."""
+    data = [places.home / name for name in _DATA_NAMES]
+    data += sorted(places.home.glob("memory.db*")) if places.home.is_dir() else []
+    return [part for part in data if part.exists()]
 
 
 def check_idle(places: Places) -> None:
-    """Raise InputError while a worker is at work on the data."""
+    """Raise InputError while a worker uses the data."""
     try:
         with places.lock.open("rb") as lock:
             idle = hold(lock.fileno(), wait=False)
@@ -73,7 +73,7 @@ def check_idle(places: Places) -> None:
 
 
 def remove(parts: list[Path]) -> None:
-    """Remove files and folders of ours."""
+    """Remove files and folders."""
     for part in parts:
         if part.is_dir() and not part.is_symlink():
             shutil.rmtree(part, ignore_errors=True)
@@ -82,7 +82,7 @@ def remove(parts: list[Path]) -> None:
 
 
 def remove_home(places: Places) -> bool:
-    """Remove the home itself, if nothing is left in it; tells whether it is gone."""
+    """Remove the home itself, if it is empty; returns whether it is gone."""
     try:
         places.home.rmdir()
     except FileNotFoundError:

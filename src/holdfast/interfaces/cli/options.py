@@ -10,7 +10,7 @@ from holdfast.errors import InputError
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.recall.core.plan import Budget
-from holdfast.recall.query.times import read_iso_span
+from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.settings import Settings
 
 

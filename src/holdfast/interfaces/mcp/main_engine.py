@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any, NamedTuple, cast
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.result_budget import LONGEST_RECORD, fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.memory import Holdfast, open_memory
@@ -30,6 +30,7 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking.remote_hits import STRATEGY_PREFIX
 from holdfast.research.answering.plugin_evidence import missing_replies
 from holdfast.research.history.expertise import Expert
+from holdfast.settings import Settings
 
 
 class ResultLimits(NamedTuple):
@@ -66,7 +67,7 @@ class MainEngine:
         write_tools: Any = None,
         bank: str | None = None,
     ) -> None:
-        self._source: MemorySource[Holdfast] = reading or ReopeningMemory(open_memory)
+        self._source: MemorySource[Holdfast] = reading or ReopeningMemory(open_existing)
         self._write_tools = write_tools
         self._bank = bank
         # A shared server does not ask remotes: it would do so with its own keys for any client.
@@ -117,7 +118,7 @@ class MainEngine:
     def _ask(self, arguments: Object, context: CallContext) -> Object:
         """The answer to a question. The id of the research session is reported before it starts, so
         that it can be followed; cancelling the call cancels the research."""
-        wish = Wish(arguments["question"], self._bank, remotes=self._ask_remotes)
+        wish = AskOptions(arguments["question"], self._bank, remotes=self._ask_remotes)
         investigation = self.reading().answers.investigate(wish, arguments.get("session_id", ""))
         context.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
         context.progress(f"Session {investigation.id}")
@@ -160,6 +161,11 @@ class MainEngine:
         hint = reading.context.missing_bank_hint(reading.context.bank_id(self._bank))
         hint = hint or reading.search.missing_networks_hint(self._bank, networks)
         return _recall_result(found, hint)
+
+
+def open_existing(settings: Settings) -> Holdfast:
+    """The memory of these settings; one that does not exist is read as empty, not created."""
+    return open_memory(settings, create=False)
 
 
 def make_engine() -> MainEngine:
@@ -243,24 +249,17 @@ def _hit_json(hit: Hit) -> Object:
         "trust": hit.trust.value,
         "text": cut(hit.text, LONGEST_RECORD),
     }
-    if hit.status is not Status.OBSERVED:
-        item["status"] = hit.status.value
-    if hit.superseded_by:
-        item["superseded_by"] = hit.superseded_by
-    if hit.supersedes:
-        item["supersedes"] = list(hit.supersedes)
-    texts = {
+    optional: Object = {
+        "status": hit.status.value if hit.status is not Status.OBSERVED else "",
+        "superseded_by": hit.superseded_by,
+        "supersedes": list(hit.supersedes),
         "corrected": hit.corrected,
         "shared": hit.shared,
         "imported": hit.imported,
         "agent": hit.agent,
         "server": hit.provider,
+        "freshness": hit.freshness.value if hit.freshness is not Freshness.UNKNOWN else "",
+        "since": hit.since,
+        "astray": hit.astray,
     }
-    item |= {name: text for name, text in texts.items() if text}
-    if hit.freshness is not Freshness.UNKNOWN:
-        item["freshness"] = hit.freshness.value
-    if hit.since:
-        item["since"] = hit.since
-    if hit.astray:
-        item["astray"] = True
-    return item
+    return item | {name: value for name, value in optional.items() if value}

@@ -14,13 +14,14 @@ from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.curation.rule_teaching import AGENT, learn_result_json
 from holdfast.app.memory import Holdfast, open_memory
+from holdfast.interfaces.mcp.main_engine import open_existing
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.tool_results import tool_result
 from holdfast.model.opinions import Reflection
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import load_settings
 
 # Citations below a reflection; more would cost the agent's context.
 _MAX_CITATIONS = 10
@@ -37,7 +38,7 @@ class WriteTools:
     def __init__(
         self, memory: MemorySource[Holdfast] | None = None, bank: str | None = None
     ) -> None:
-        self._memory: MemorySource[Holdfast] = memory or ReopeningMemory(_open_existing)
+        self._memory: MemorySource[Holdfast] = memory or ReopeningMemory(open_existing)
         self._is_borrowed = memory is not None
         self._bank = bank
         self._handlers: dict[str, Callable[[Object, CallContext], Object]] = {
@@ -105,10 +106,6 @@ class WriteTools:
             kept, left = fit(data["candidates"])
             data |= {"candidates": kept} | ({"left_out": left} if left else {})
         return tool_result(_learning_text(arguments["action"], data), data)
-
-
-def _open_existing(settings: Settings) -> Holdfast:
-    return open_memory(settings, create=False)
 
 
 def _author(context: CallContext) -> str:

@@ -129,7 +129,9 @@ def _run(retriever: Retriever, reader: Reader) -> RetrieverRun:
 
 
 def _failed(retriever: Retriever, started: float, problem: str) -> RetrieverRun:
-    return RetrieverRun(Strategy(retriever.name, _ms_since(started), 0, problem=problem), _NO_RESULT)
+    return RetrieverRun(
+        Strategy(retriever.name, _ms_since(started), 0, problem=problem), _NO_RESULT
+    )
 
 
 def _ms_since(started: float) -> float:

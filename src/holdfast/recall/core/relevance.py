@@ -46,8 +46,8 @@ def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> TermW
 def measure_relevance(
     candidate: Candidate, weights: Mapping[str, float], implied: frozenset[str] = frozenset()
 ) -> None:
-    """Set a candidate's coverage and note its relevance. Stems in `implied` need not be in the text,
-    because the candidate's date answers to them."""
+    """Set a candidate's coverage and note its relevance. Stems in `implied` need not be in the
+    text, because the candidate's date answers to them."""
     passage = candidate.passage
     own = stems_in(weights, passage.body)
     context = stems_in(weights, passage.context[: max(0, _MAX_CHARACTERS - len(passage.body))])

@@ -1,6 +1,6 @@
 """What models add to a search, as the engine sees it. The implementation
-(`retrievers.semantic_search`) needs NumPy and ONNX, which take longer to load than a search by words
-takes in all, so nothing here imports them."""
+(`retrievers.semantic_search`) needs NumPy and ONNX, which take longer to load than a search by
+words takes in all, so nothing here imports them."""
 
 from __future__ import annotations
 

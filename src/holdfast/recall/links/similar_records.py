@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.recall.links.links import MAX_LINKS, Edge
+from holdfast.recall.links.record_links import MAX_LINKS, Edge
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix, rank_stored_vectors, read_vector
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.graph import GraphRecord

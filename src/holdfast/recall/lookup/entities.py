@@ -9,7 +9,7 @@ from holdfast.errors import NotFoundError
 from holdfast.language import cut, file_word, folded
 from holdfast.model.graph import Entity, Link, LinkKind
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.links.links import Links, NearestLookup
+from holdfast.recall.links.record_links import Links, NearestLookup
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.graph import GraphEntity
 

@@ -11,7 +11,7 @@ from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.model.uris import uri
-from holdfast.recall.query.times import read_iso_span
+from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.protocol import Reader
 
 

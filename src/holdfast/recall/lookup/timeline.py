@@ -20,7 +20,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.trace import find_record, kind_of
-from holdfast.recall.query.times import looks_like_date, read_iso_span
+from holdfast.recall.query.iso_dates import looks_like_date, read_iso_span
 from holdfast.store.protocol import Reader, Record
 
 # The kinds that tell of work; turns tell of every step of it.

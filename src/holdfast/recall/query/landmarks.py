@@ -1,6 +1,5 @@
-"""Moments that a project has names for: a version, the last release, session or commit.
-
-Only the name is read here; whoever has the tags and the commits looks up when it was.
+"""Landmarks: times that a project has names for, such as a version, the last release, session or
+commit. Only the name is read here; `query` looks up its time.
 """
 
 from __future__ import annotations
@@ -36,15 +35,16 @@ _KIND = {
 
 
 class Landmark(NamedTuple):
-    """A landmark: the one of a kind with this `name`, which is a version without its v or the
-    start of a commit's hash; the latest of its kind if the name is ""."""
+    """A release by its version without "v", or a commit by the start of its hash; the latest of its
+    kind if `name` is ""."""
 
     kind: LandmarkKind
     name: str = ""
 
 
 def read_landmark(said: str) -> Landmark | None:
-    """What is meant by words such as "last release", "v1.4.0", "release 2", "commit 3f2a91c"."""
+    """The landmark that words such as "last release", "v1.4.0", "release 2" or "commit 3f2a91c"
+    name; None if they name none."""
     words = [word for word in said.lower().split() if word not in _LATEST]
     if not 1 <= len(words) <= 2:
         return None
@@ -63,7 +63,7 @@ def read_landmark(said: str) -> Landmark | None:
 
 
 def is_version(tag: str, version: str) -> bool:
-    """Whether a tag, however prefixed, names a version: `v2` is `v2.0.0`, and not `v2.1`."""
+    """Whether a tag, with any prefix, names a version: `v2` is `v2.0.0`, but not `v2.1`."""
     start = next((at for at, sign in enumerate(tag) if sign.isdigit()), len(tag))
     return bool(version) and _core(tag[start:]) == _core(version)
 

@@ -1,5 +1,5 @@
-"""A question as terms to look for. Whatever a person or a program types is only ever words:
-quotes, operators, emoji and a hundred kilobytes of text are all safe."""
+"""The terms of a query. Whatever is typed is only ever words: quotes, operators, emoji and a
+hundred kilobytes of text are safe."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, forms, humps, names, stem, words
 
+# Words beyond this many cost time and change little. A pasted text has more.
 MAX_TERMS = 32
-_LONG = 120_000
+_MAX_CHARACTERS = 120_000
 
-# Words that a question is made of, and that its answer need not contain.
+# Words of questions that an answer need not contain.
 QUESTION_WORDS = frozenset(
     "what when where which who whom whose why how did do does was were is are tell show find "
     "remember recall know about explain describe list give happened said told discuss discussed "
@@ -20,22 +21,22 @@ QUESTION_WORDS = frozenset(
 
 
 class Terms(NamedTuple):
-    """`words` are what relevance is measured by, each under its stem; `phrases` are names of
-    code that must stand together."""
+    """`words` are what relevance is measured by, one per stem; `phrases` are names of code, which
+    are searched as a whole."""
 
     words: tuple[str, ...]
     phrases: tuple[str, ...]
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Everything to look for, irregular forms included."""
+        """Everything to search for, with irregular forms."""
         spelled = dict.fromkeys(form for word in self.words for form in forms(word))
         return (*spelled, *self.phrases)
 
 
 def read_terms(query: str) -> Terms:
     """The terms of a query, at most `MOST_TERMS` words."""
-    text = query[:_LONG].encode("utf-8", "ignore").decode("utf-8")
+    text = query[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode("utf-8")
     named = names(text)
     parts = [part.lower() for name in named for part in humps(name) if len(part) > 1]
     said = words(text) + parts
@@ -47,7 +48,7 @@ def read_terms(query: str) -> Terms:
         counted[stem(word)] += 1
         spelled.setdefault(stem(word), word)
     if len(counted) > MAX_TERMS:
-        # A pasted text: what it repeats, and its long words, are what it is about.
+        # A pasted text is about what it repeats, and about its long words.
         best = sorted(counted, key=lambda s: (-counted[s] * len(spelled[s]), s))[:MAX_TERMS]
         spelled = {key: spelled[key] for key in best}
     phrases = tuple(name for name in named if not name.isalnum())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from holdfast.model.graph import LinkKind, MentionRole
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.links.links import Edge, Links
+from holdfast.recall.links.record_links import Edge, Links
 from holdfast.recall.retrievers.graph import entities_named_in
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader

@@ -1,8 +1,8 @@
 """Fusion: the results of several retrievers become one score per candidate.
 
 Every retriever's scores are scaled to 0..1, where 0 means "has nothing to do with the query"; a
-retriever that did not find a passage gives it 0. The scores are combined by weight, or by rank (RRF).
-Then a candidate gains from its neighbours and its session. The weights are in `core.tuning`.
+retriever that did not find a passage gives it 0. The scores are combined by weight, or by rank
+(RRF). Then a candidate gains from its neighbours and its session. The weights are in `core.tuning`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Hits: candidates as they are returned, with their source on disk and the reasons for their rank."""
+"""Hits: candidates as they are returned, with their source on disk and the reasons for their
+rank."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
     for record in reader.find(bank, "fact", id, 1) if kind == "fact" else ():
         evidence = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
         for name in evidence:
-            if name and name.word != "fact" and (note := correction_note(reader, bank, *name)):
+            if name and name.kind != "fact" and (note := correction_note(reader, bank, *name)):
                 return note
     known = reader.curation_state(bank, kind, id)
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""

@@ -15,7 +15,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.parallel import RetrieverRun
 from holdfast.recall.core.relevance import measure_relevance, reaches_threshold, worth_showing
-from holdfast.recall.query.question import Query
+from holdfast.recall.query.query import Query
 
 KIND = "provided"
 # So many texts of plugins are shown at most: they must not crowd the answer.

@@ -15,7 +15,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.parallel import RetrieverRun
 from holdfast.recall.core.relevance import measure_relevance, worth_showing
-from holdfast.recall.query.question import Query
+from holdfast.recall.query.query import Query
 
 KIND = "remote"
 # A retriever that asks a server is named "remote NAME".

@@ -1,8 +1,8 @@
 """Reranking: a closer look at the best candidates, for which the retrievers have no time.
 
-A `Reranker` scores candidates; it neither finds nor removes any. There are two: `SoftMatcher`, which
-always runs where a model is loaded, and `CrossEncoder`, where the settings name one. Their scores
-take effect either as one more kind of evidence, or blended into the order so far.
+A `Reranker` scores candidates; it neither finds nor removes any. There are two: `SoftMatcher`,
+which always runs where a model is loaded, and `CrossEncoder`, where the settings name one. Their
+scores take effect either as one more kind of evidence, or blended into the order so far.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.recall.core.candidates import Candidate, Pool
 from holdfast.recall.core.relevance import proximity, stems_in, weight_share
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.core.tuning import DEFAULT_RERANK, RerankLimits
-from holdfast.recall.query.question import Query
+from holdfast.recall.query.query import Query
 
 # A text in one stretch or several.
 _Text = tuple[str, ...]

@@ -1,4 +1,7 @@
-"""The ways to search that need no model."""
+"""The retrievers over the full-text index and over time, and the one that wraps semantic search.
+
+Each function returns a `Retriever`; its name is the strategy that users see.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,18 @@ from holdfast.recall.query.terms import Terms
 from holdfast.recall.query.time_phrases import TimeRange
 from holdfast.store.protocol import Reader
 
-_SUMMING_UP = (Layer.SUMMARIES, Layer.OBSERVATIONS, Layer.RULES)
-_RECENT = 12
-_OF_A_TIME = ("digest", "exchange", "commit")
+_SUMMARY_LAYERS = (Layer.SUMMARIES, Layer.OBSERVATIONS, Layer.RULES)
+# How many records of each kind answer a query about nothing but a time, or about recent work.
+_MAX_RECENT = 12
+# The kinds that tell what happened at a time.
+_KINDS_OF_WORK = ("digest", "exchange", "commit")
 
 
 def direct(
-    bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int, until: str = ""
+    bank: str | None, terms: Terms, layers: Sequence[Layer], pool_size: int, until: str = ""
 ) -> Retriever:
-    """The words of the question, as they stand."""
-    return _by_words("direct_fts", bank, terms.all, layers, pool, until)
+    """Full text with the words of the query."""
+    return _full_text("direct_fts", bank, terms.all, layers, pool_size, until)
 
 
 def expanded(
@@ -29,80 +34,86 @@ def expanded(
     terms: Terms,
     more: Sequence[str],
     layers: Sequence[Layer],
-    pool: int,
+    pool_size: int,
     until: str = "",
 ) -> Retriever:
-    """The words of the question and others that mean about the same."""
-    return _by_words("expanded_fts", bank, (*terms.all, *more), layers, pool, until)
+    """Full text with the words of the query and their synonyms."""
+    return _full_text("expanded_fts", bank, (*terms.all, *more), layers, pool_size, until)
 
 
 def summaries(
-    bank: str | None, terms: Terms, layers: Sequence[Layer], pool: int, until: str = ""
+    bank: str | None, terms: Terms, layers: Sequence[Layer], pool_size: int, until: str = ""
 ) -> Retriever:
-    """Only what sums up: digests, exchanges and what is above them, so that the many turns do
+    """Full text over summaries only (digests, exchanges, facts, rules), so that the many turns do
     not crowd them out."""
-    among = [layer for layer in _SUMMING_UP if not layers or layer in layers]
-    return _by_words("summaries", bank, terms.all if among else (), among, pool // 3, until)
+    among = [layer for layer in _SUMMARY_LAYERS if not layers or layer in layers]
+    words = terms.all if among else ()
+    return _full_text("summaries", bank, words, among, pool_size // 3, until)
 
 
 def temporal(
-    bank: str | None, terms: Terms, when: TimeRange, layers: Sequence[Layer], pool: int
+    bank: str | None,
+    terms: Terms,
+    time_range: TimeRange,
+    layers: Sequence[Layer],
+    pool_size: int,
 ) -> Retriever:
-    """What was said in the time that the question names; by words if it has any others."""
+    """Records of the time that the query names: by words, or the latest if it names only a time."""
 
     def run(reader: Reader) -> RetrieverResult:
-        words = () if when.only_time else terms.all
+        words = () if time_range.only_time else terms.all
+        start, end = time_range.start, time_range.end
         if words:
-            matches = reader.search(bank, words, layers, pool, when.start, when.end)
+            matches = reader.search(bank, words, layers, pool_size, start, end)
             return RetrieverResult([ScoredPassage(m.passage, m.score) for m in matches])
         found = [
             passage
-            for kind in (_OF_A_TIME if not layers else LAYER_BY_KIND)
+            for kind in (_KINDS_OF_WORK if not layers else LAYER_BY_KIND)
             if not layers or LAYER_BY_KIND[kind] in layers
-            for passage in reader.recent_passages(bank, kind, _RECENT, when.start, when.end)
+            for passage in reader.recent_passages(bank, kind, _MAX_RECENT, start, end)
         ]
-        return RetrieverResult(_latest_best(found))
+        return RetrieverResult(_latest_first(found))
 
     return Retriever("temporal", run)
 
 
 def recent(bank: str | None, until: str = "") -> Retriever:
-    """The latest digests, for questions about what one was doing."""
+    """The digests of the latest sessions."""
 
     def run(reader: Reader) -> RetrieverResult:
-        return RetrieverResult(
-            _latest_best(reader.recent_passages(bank, "digest", _RECENT, until=until))
-        )
+        found = reader.recent_passages(bank, "digest", _MAX_RECENT, until=until)
+        return RetrieverResult(_latest_first(found))
 
     return Retriever("recent", run)
 
 
 def semantic(
-    bank: str | None, meaning: SemanticSearch, query: str, layers: Sequence[Layer], pool: int
+    bank: str | None, search: SemanticSearch, query: str, layers: Sequence[Layer], pool_size: int
 ) -> Retriever:
-    """What means about the same, in whatever words."""
+    """The passages nearest in meaning, in whatever words."""
 
     def run(reader: Reader) -> RetrieverResult:
-        return meaning.nearest(reader, bank, query, pool, layers)
+        return search.nearest(reader, bank, query, pool_size, layers)
 
     return Retriever("semantic", run)
 
 
-def _latest_best(passages: Sequence[Passage]) -> list[ScoredPassage]:
+def _latest_first(passages: Sequence[Passage]) -> list[ScoredPassage]:
+    """The passages by time, the nth latest with the score 1 / n."""
     ordered = sorted(passages, key=lambda p: (p.time, p.kind, p.id), reverse=True)
-    return [ScoredPassage(passage, 1 / place) for place, passage in enumerate(ordered, start=1)]
+    return [ScoredPassage(passage, 1 / rank) for rank, passage in enumerate(ordered, start=1)]
 
 
-def _by_words(
+def _full_text(
     name: str,
     bank: str | None,
     terms: Sequence[str],
     layers: Sequence[Layer],
-    pool: int,
+    pool_size: int,
     until: str = "",
 ) -> Retriever:
     def run(reader: Reader) -> RetrieverResult:
-        matches = reader.search(bank, terms, layers, pool, until=until)
+        matches = reader.search(bank, terms, layers, pool_size, until=until)
         return RetrieverResult([ScoredPassage(match.passage, match.score) for match in matches])
 
     return Retriever(name, run)

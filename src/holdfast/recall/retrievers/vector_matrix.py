@@ -1,9 +1,9 @@
 """The vectors of a bank as one memory-mapped matrix, so that an exact search is one product.
 
-The matrix is derived and only ever nominates: what it finds is looked up again in the store. It
-holds the vectors up to a number; later ones are read from the store until they are many enough
-to write the file anew. It is written beside and renamed, so any number of processes may read and
-write it. A file that is missing, damaged or of another memory is not used and made again.
+The file is a cache: what it finds is looked up again in the store. It holds the vectors up to some
+number; later ones are read from the store until there are enough of them to write the file again.
+It is written to a temporary file and renamed, so any number of processes may read and write it. A
+file that is missing, damaged or of another memory is replaced.
 """
 
 from __future__ import annotations
@@ -28,25 +28,29 @@ Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 
+# Vectors that are not in the file yet are read from the store at each search, up to this many. More
+# make searches slower, fewer make the file be written more often.
 MAX_UNWRITTEN = 2000
 _MAGIC = b"HOLDVEC2"
-# magic, dimension, rows, checksum of what stands behind the vectors, checksum of the last vector
+# magic, dimension, rows, checksum of what follows the vectors, checksum of the last vector
 _HEADER = struct.Struct("<8sIQII")
-_BATCH = 5000
 _SUFFIX = ".vectors"
+# How many vectors are read from the store, and multiplied, at once: bounds the memory used.
+_BATCH_SIZE = 5000
+_ROWS_PER_PRODUCT = 32_768
+# A temporary file of this age was left by a process that was killed.
 _ABANDONED_S = 3600
-_ROWS_AT_ONCE = 32_768
 # Vectors have at most length 1; a little more is rounding.
-_LONGEST = 1.01
-# How far the sum of all products may be from the product with the sum of all vectors: some for
-# itself, and some for each row. Measured at 100,000 rows of 384 numbers: 0.00001.
+_MAX_LENGTH = 1.01
+# How far the sum of all products may be from the product with the sum of all vectors: a fixed part,
+# and a part for each row. Measured at 100,000 rows of 384 numbers: 0.00001.
 _ROUNDING = 1e-3
-_ROUNDING_A_ROW = 1e-7
+_ROUNDING_PER_ROW = 1e-7
 
 
 class ScanResult(NamedTuple):
-    """The best of a scan, numbers with scores, the span of all scores, and how many vectors had
-    to be passed over because they are damaged."""
+    """The result of a scan: the best vectors by number with their scores, the range of all scores,
+    and how many vectors were skipped because they are damaged."""
 
     best: list[tuple[int, float]]
     lowest: float
@@ -54,38 +58,39 @@ class ScanResult(NamedTuple):
     skipped: int = 0
 
 
-class _File(NamedTuple):
-    """Vectors with their numbers; `total`, of a file, is the sum of the vectors as written."""
+class _Vectors(NamedTuple):
+    """Vectors with their numbers; for a file, `total` is the sum of the vectors as written."""
 
     numbers: Numbers
     vectors: Floats
     total: Doubles | None = None
 
 
-class _Held(NamedTuple):
-    """What is in hand, and as of which state of the store: set at once, for threads share it."""
+class _Loaded(NamedTuple):
+    """The loaded vectors, and the state of the store they belong to. Replaced as a whole, because
+    threads share it."""
 
     span: VectorSpan
-    parts: list[_File]
+    parts: list[_Vectors]
 
     @property
     def skipped(self) -> int:
-        """How many the store has and we have not. What is gone from the store since the file was
-        written hides as many, until the file is written anew."""
+        """How many vectors of the store are not loaded. Vectors deleted from the store since the
+        file was written hide as many, until the file is written again."""
         return max(0, self.span.total - sum(len(part.numbers) for part in self.parts))
 
 
 def read_vector(data: bytes, dimension: int) -> Floats | None:
-    """A stored vector, if it is whole and one that a model gives."""
+    """A stored vector; None if it is incomplete or cannot come from a model."""
     if len(data) != dimension * 4:
         return None
     vector = np.frombuffer(data, np.float32)
     with np.errstate(all="ignore"):
-        return vector if float(vector @ vector) <= _LONGEST**2 else None
+        return vector if float(vector @ vector) <= _MAX_LENGTH**2 else None
 
 
 def rank_stored_vectors(named: Sequence[StoredVector], vector: Floats, limit: int) -> ScanResult:
-    """The best of those that a store names, by the product of each of them with the vector."""
+    """Rank the vectors that a store returned by their product with a query vector."""
     read = [(one.number, read_vector(one.data, len(vector))) for one in named]
     whole = [(number, own) for number, own in read if own is not None]
     if not whole:
@@ -106,23 +111,23 @@ class VectorMatrix:
         mark = zlib.crc32(f"{bank}\n{model}\n{dimension}".encode("utf-8", "surrogatepass"))
         self._folder = folder
         self.path = folder / f"{mark:08x}{_SUFFIX}"
-        self._held: _Held | None = None
+        self._loaded: _Loaded | None = None
 
     def scan(
         self, reader: Reader, query: Floats, limit: int, among: Sequence[int] | None = None
     ) -> ScanResult:
-        """The vectors nearest to a query, by the product of every one of them with it; only those
-        of some numbers, if `among` names them."""
-        held = self._bring_up(reader)
-        products = [_products(part.vectors, query) for part in held.parts]
-        if not all(map(_believable, held.parts, products, [query] * len(products))):
+        """The vectors nearest to a query by their product with it; with `among`, only those of
+        these numbers."""
+        loaded = self._load_current(reader)
+        products = [_products(part.vectors, query) for part in loaded.parts]
+        if not all(map(_is_undamaged, loaded.parts, products, [query] * len(products))):
             self._discard()
-            held = self._bring_up(reader, anew=True)
-            products = [_products(part.vectors, query) for part in held.parts]
+            loaded = self._load_current(reader, rewrite=True)
+            products = [_products(part.vectors, query) for part in loaded.parts]
         scores = np.concatenate(products)
         if not len(scores):
-            return ScanResult([], 0.0, 0.0, held.skipped)
-        numbers = np.concatenate([part.numbers for part in held.parts])
+            return ScanResult([], 0.0, 0.0, loaded.skipped)
+        numbers = np.concatenate([part.numbers for part in loaded.parts])
         lowest, highest = float(scores.min()), float(scores.max())
         if among is not None:
             wanted = np.isin(numbers, np.array(among, np.int64))
@@ -131,91 +136,89 @@ class VectorMatrix:
         top = np.argpartition(-scores, reach - 1)[:reach] if reach else np.zeros(0, np.intp)
         top = top[np.argsort(-scores[top], kind="stable")]
         best = [(int(numbers[i]), float(scores[i])) for i in top]
-        return ScanResult(best, lowest, highest, held.skipped)
+        return ScanResult(best, lowest, highest, loaded.skipped)
 
     def skips(self, reader: Reader) -> bool:
-        """Whether a search passes over vectors because they are damaged."""
-        return self._bring_up(reader).skipped > 0
+        """Whether a search skips vectors because they are damaged."""
+        return self._load_current(reader).skipped > 0
 
     def damaged(self, reader: Reader) -> list[str]:
-        """The hashes of what has a vector that no search can use; every vector is read."""
+        """The hashes of all texts whose vector is damaged. Reads every vector."""
         found: dict[str, None] = {}
         known = 0
-        while some := reader.vectors_after(self._bank, self._model, known, _BATCH):
+        while some := reader.vectors_after(self._bank, self._model, known, _BATCH_SIZE):
             known = some[-1].number
             whole = set(self._stack(some).numbers.tolist())
             found |= {vector.hash: None for vector in some if vector.number not in whole}
         return list(found)
 
-    def _bring_up(self, reader: Reader, anew: bool = False) -> _Held:
-        """Hold the file, as it is or made anew, and what came after it, as of now."""
-        # Not the reader's generation: each question comes with a reader of its own. Numbers only
+    def _load_current(self, reader: Reader, rewrite: bool = False) -> _Loaded:
+        """Load the file (rewritten if `rewrite`, or if too old) and the vectors added since."""
+        # The reader's generation cannot tell: each search has a reader of its own. Numbers only
         # ever grow, so whatever is added or removed changes the span.
         span = reader.vector_span(self._bank, self._model)
-        held = self._held
-        if held is not None and span == held.span:
-            return held
-        file = None if anew else self._read(reader)
-        if anew or self._lags(reader, file):
-            file = self._anew(reader)
+        loaded = self._loaded
+        if loaded is not None and span == loaded.span:
+            return loaded
+        file = None if rewrite else self._read_file(reader)
+        if rewrite or self._is_outdated(reader, file):
+            file = self._rewrite(reader)
         known = int(file.numbers[-1]) if file is not None and len(file.numbers) else 0
         tail = self._stack(reader.vectors_after(self._bank, self._model, known, MAX_UNWRITTEN * 2))
         parts = [tail] if file is None else [file, tail]
-        held = self._held = _Held(span, parts)
-        return held
+        loaded = self._loaded = _Loaded(span, parts)
+        return loaded
 
     def refresh(self, reader: Reader) -> bool:
-        """Write the file anew if too much is missing from it; says whether it did."""
-        held = self._read(reader)
-        if not self._lags(reader, held):
+        """Write the file again if too many vectors are missing from it; returns whether it did."""
+        loaded = self._read_file(reader)
+        if not self._is_outdated(reader, loaded):
             return False
-        self._held = None
-        return self._write(reader) is not None
+        self._loaded = None
+        return self._write_file(reader) is not None
 
-    def _lags(self, reader: Reader, held: _File | None) -> bool:
-        """Whether more is missing from the file, or more of it is gone from the store, than a
-        search should bear."""
-        if held is None:
+    def _is_outdated(self, reader: Reader, loaded: _Vectors | None) -> bool:
+        """Whether more than `MAX_UNWRITTEN` vectors are missing from the file, or half of the file
+        is gone from the store."""
+        if loaded is None:
             return reader.vector_span(self._bank, self._model).total > MAX_UNWRITTEN
         later = reader.vectors_after(
-            self._bank, self._model, int(held.numbers[-1]), MAX_UNWRITTEN + 1
+            self._bank, self._model, int(loaded.numbers[-1]), MAX_UNWRITTEN + 1
         )
         span = reader.vector_span(self._bank, self._model)
-        return len(later) > MAX_UNWRITTEN or span.total - len(later) < len(held.numbers) // 2
+        return len(later) > MAX_UNWRITTEN or span.total - len(later) < len(loaded.numbers) // 2
 
-    def _stack(self, found: list[StoredVector]) -> _File:
-        """The vectors that are whole; half a vector is as good as none, and so is one that no
-        model gives: with what is no number in it, or too long."""
+    def _stack(self, found: list[StoredVector]) -> _Vectors:
+        """The usable vectors as one array: complete, finite, and not longer than 1."""
         whole = [v for v in found if len(v.data) == self._dimension * 4]
         vectors = np.frombuffer(b"".join(v.data for v in whole), np.float32)
         vectors = vectors.reshape(len(whole), self._dimension)
         numbers = np.array([v.number for v in whole], np.int64)
         with np.errstate(all="ignore"):
-            sound = np.square(vectors).sum(axis=1) <= _LONGEST**2
-        return _File(numbers[sound], vectors[sound])
+            sound = np.square(vectors).sum(axis=1) <= _MAX_LENGTH**2
+        return _Vectors(numbers[sound], vectors[sound])
 
-    def _anew(self, reader: Reader) -> _File:
-        return self._write(reader) or self._load(reader)
+    def _rewrite(self, reader: Reader) -> _Vectors:
+        return self._write_file(reader) or self._load_from_store(reader)
 
-    def _batches(self, reader: Reader) -> Iterator[_File]:
+    def _batches(self, reader: Reader) -> Iterator[_Vectors]:
         known = 0
-        while found := reader.vectors_after(self._bank, self._model, known, _BATCH):
+        while found := reader.vectors_after(self._bank, self._model, known, _BATCH_SIZE):
             known = found[-1].number
             yield self._stack(found)
 
-    def _load(self, reader: Reader) -> _File:
-        """All vectors straight from the store: the slow way, for a folder that cannot be
-        written."""
+    def _load_from_store(self, reader: Reader) -> _Vectors:
+        """All vectors from the store: slow, for a folder that cannot be written."""
         parts = list(self._batches(reader))
         if not parts:
-            return _File(np.zeros(0, np.int64), np.zeros((0, self._dimension), np.float32))
-        return _File(
+            return _Vectors(np.zeros(0, np.int64), np.zeros((0, self._dimension), np.float32))
+        return _Vectors(
             np.concatenate([part.numbers for part in parts]),
             np.concatenate([part.vectors for part in parts]),
         )
 
-    def _read(self, reader: Reader) -> _File | None:
-        """The file, if it is whole and of this memory."""
+    def _read_file(self, reader: Reader) -> _Vectors | None:
+        """The file; None unless it is complete and belongs to this memory."""
         try:
             with self.path.open("rb") as file:
                 head = file.read(_HEADER.size)
@@ -229,7 +232,7 @@ class VectorMatrix:
                 data = file.read(more)
                 if zlib.crc32(data) != data_sum:
                     return None
-                # Of the open file, not of its name: another process may have put a new one there.
+                # The open file, not its path: another process may have replaced it.
                 vectors = np.memmap(file, np.float32, "r", _HEADER.size, (rows, dimension))
         except (OSError, struct.error, ValueError):
             return None
@@ -239,11 +242,11 @@ class VectorMatrix:
         ours = bool(last) and last[0].number == numbers[-1]
         if not ours or zlib.crc32(last[0].data) != last_sum:
             return None
-        return _File(numbers, vectors, total)
+        return _Vectors(numbers, vectors, total)
 
-    def _write(self, reader: Reader) -> _File | None:
-        """Write all vectors to a new file and put it in the place of the old one; None where
-        nothing can be written."""
+    def _write_file(self, reader: Reader) -> _Vectors | None:
+        """Write all vectors to a new file that replaces the old one; None if that is not
+        possible."""
         own = f"{os.getpid()}-{threading.get_ident()}"
         beside = self._folder / f".{self.path.name}.{own}"
         try:
@@ -254,10 +257,10 @@ class VectorMatrix:
         except OSError:
             return None
         finally:
-            # Also when the store breaks off, as it does for a search that takes too long.
+            # Also when the store interrupts a search that takes too long.
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
-        return self._read(reader)
+        return self._read_file(reader)
 
     def _write_rows(self, reader: Reader, to: BinaryIO) -> None:
         to.write(b"\0" * _HEADER.size)
@@ -277,14 +280,14 @@ class VectorMatrix:
         to.write(_HEADER.pack(_MAGIC, self._dimension, rows, zlib.crc32(data), zlib.crc32(last)))
 
     def _discard(self) -> None:
-        self._held = None
+        self._loaded = None
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
 
 
 def remove_stale_files(folder: Path, matrices: Sequence[VectorMatrix]) -> None:
-    """Remove the files of models and banks that are gone, and what a process that was killed
-    left half-written. One that is still being written is young."""
+    """Remove the files of models and banks that no longer exist, and old temporary files. Recent
+    ones may still be written."""
     kept = {matrix.path for matrix in matrices}
     with suppress(OSError):
         for path in folder.iterdir():
@@ -294,7 +297,7 @@ def remove_stale_files(folder: Path, matrices: Sequence[VectorMatrix]) -> None:
 
 
 def is_complete(path: Path) -> bool:
-    """Whether a file is a matrix of ours with nothing missing at its end."""
+    """Whether a file is a complete matrix file."""
     try:
         with path.open("rb") as file:
             magic, dimension, rows, *_ = _HEADER.unpack(file.read(_HEADER.size))
@@ -304,23 +307,23 @@ def is_complete(path: Path) -> bool:
         return False
 
 
-def _believable(part: _File, products: Floats, query: Floats) -> bool:
-    """Whether the vectors of a file can be those that were written. They have at most length 1,
-    so none has a greater product; and all products together are the product with their sum, so
-    a stretch of zeros, or of other vectors, shows where it would change an answer."""
+def _is_undamaged(part: _Vectors, products: Floats, query: Floats) -> bool:
+    """Whether the vectors of a file can be those that were written. No vector is longer than 1, so
+    no product is greater; and the sum of all products must be the product with the stored sum of
+    all vectors, so zeroed or replaced rows show if they would change a result."""
     if part.total is None:
         return True
-    if not np.isfinite(products).all() or float(np.abs(products).max()) > _LONGEST:
+    if not np.isfinite(products).all() or float(np.abs(products).max()) > _MAX_LENGTH:
         return False
     apart = abs(float(products.sum(dtype=np.float64)) - float(part.total @ query))
-    return apart <= _ROUNDING + _ROUNDING_A_ROW * len(products)
+    return apart <= _ROUNDING + _ROUNDING_PER_ROW * len(products)
 
 
 def _products(vectors: Floats, query: Floats) -> Floats:
-    """Every row with the query, in pieces: a scan keeps no second copy of the matrix."""
-    with np.errstate(all="ignore"):  # of a damaged file; the products tell
+    """The product of every row with the query, in pieces, without a second copy of the matrix."""
+    with np.errstate(all="ignore"):  # a damaged file is recognised by the products
         pieces = [
-            np.asarray(vectors[start : start + _ROWS_AT_ONCE]) @ query
-            for start in range(0, len(vectors), _ROWS_AT_ONCE)
+            np.asarray(vectors[start : start + _ROWS_PER_PRODUCT]) @ query
+            for start in range(0, len(vectors), _ROWS_PER_PRODUCT)
         ]
     return np.concatenate(pieces) if pieces else np.zeros(0, np.float32)

@@ -1,1 +1,9 @@
-"""L3: exchanges and memories grouped into named concepts, by rules."""
+"""Concepts: named groups of exchanges and memories about one feature or topic, made by rules.
+
+`items` turns records into items with features, `feature_weights` weighs these by their rarity in
+the bank, and `concept_vectors` adds similarity of meaning where there are embeddings. `grouping`
+puts one item after the other into a concept and merges concepts, `splitting` splits them.
+`concept_names` finds names, `concept_builder` runs all of this over a bank and records the history,
+`descriptions` makes the concept records, and `concept_stage` reads and writes the store. Start
+reading at `concept_stage`, then `concept_builder`.
+"""

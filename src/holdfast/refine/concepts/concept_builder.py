@@ -1,7 +1,7 @@
-"""The story of a bank's concepts, told from its first record to its last.
+"""Builds the concepts of a bank from its first item to its last, with the history of each.
 
-Names are given when a concept is first worth showing and looked at again as it grows, so that its
-history can say when it was renamed, and what it merged with or parted from.
+A concept is named when it is first worth showing, and again as it grows, so that its history can
+say when it was renamed, merged or split.
 """
 
 from __future__ import annotations
@@ -14,52 +14,57 @@ from holdfast.refine.concepts.grouping import Group, GroupEvent, Grouping
 from holdfast.refine.concepts.items import Item
 from holdfast.refine.concepts.splitting import is_due, split
 
-# How many members it has when its name is looked at.
-_NAMED_AT = frozenset((1, 2, 5, 12, 30, 75, 200, 500, 1200))
+# The sizes at which a concept gets a new name, in steps of about 2.5. Naming at each size would
+# cost more and fill the history with renames.
+_NAMING_SIZES = frozenset((1, 2, 5, 12, 30, 75, 200, 500, 1200))
 
 
 class ConceptBuilder:
-    """The concepts of a bank and what became of them."""
+    """Groups the items of a bank and names the groups; the result is in `groups`."""
 
     def __init__(
         self,
         items: Iterable[Item],
-        meanings: ConceptVectors | None = None,
+        vectors: ConceptVectors | None = None,
         founders: Mapping[str, str] | None = None,
     ) -> None:
-        """Items in the order of time. `founders` as for `Grouping`."""
+        """`items` are in order of time; `founders` as for `Grouping`."""
         self.items: Sequence[Item] = list(items)
         self._founders = founders or {}
-        self.grouping = Grouping(self.items, meanings or ConceptVectors(), self._founders)
+        self.grouping = Grouping(self.items, vectors or ConceptVectors(), self._founders)
         self.namer = ConceptNamer(self.grouping.weights)
         for number, item in enumerate(self.items):
             group = self.grouping.add_item(number)
             if group is not None:
-                self._grown(group, item)
+                self._update_after_growth(group, item)
 
     @property
     def groups(self) -> list[Group]:
-        """Those that are worth showing, by their founders."""
+        """The groups that are worth showing, in order of their founders."""
         shown = [
             group
             for group in self.grouping.groups.values()
-            if self._is_worth(group)
-            and (group.id in self._founders.values() or self.namer.is_themed(self.members(group)))
+            if self._is_worth_showing(group)
+            and (
+                group.id in self._founders.values()
+                or self.namer.have_common_theme(self.members(group))
+            )
         ]
         return sorted(shown, key=lambda group: group.members[0])
 
-    def _grown(self, group: Group, item: Item) -> None:
+    def _update_after_growth(self, group: Group, item: Item) -> None:
+        """Split a group that is due for it, and name it again at certain sizes."""
         if is_due(group):
             new = split(self.grouping, group, item, self._founders)
             if new is not None:
                 self._name(new, item)
                 group.events[-1] = group.events[-1]._replace(name=new.name)
             self._name(group, item)
-        elif group.size in _NAMED_AT:
+        elif group.size in _NAMING_SIZES:
             self._name(group, item)
 
     def _name(self, group: Group, item: Item) -> None:
-        if not self._is_worth(group):
+        if not self._is_worth_showing(group):
             return
         name = self.namer.names(self.members(group))[0]
         if name != group.name:
@@ -68,12 +73,12 @@ class ConceptBuilder:
             group.name = name
 
     def members(self, group: Group) -> list[Item]:
-        """The members of a concept in the order of time."""
+        """The members of a group in order of time."""
         return [self.items[number] for number in group.members]
 
-    def _is_worth(self, group: Group) -> bool:
-        """Whether there is enough to speak of: several records, or one large piece of work, or
-        somebody decided something about it."""
+    def _is_worth_showing(self, group: Group) -> bool:
+        """Whether a group has several members with a topic or one large piece of work, or a person
+        decided something about it."""
         if group.size > 1 or group.id in self._founders.values():
             return True
         return any(self.items[number].is_large for number in group.members)

@@ -1,9 +1,8 @@
-"""A name that a person would choose: a phrase that recurs, in the project's own spelling.
+"""Names for concepts: a phrase that recurs among the members, in the project's own spelling.
 
-Phrases are runs of telling words in what people asked for, in subjects of commits, and in the
-names of files that were changed. One that many members of a concept have, and few others in the
-bank, names it. Where no phrase recurs, two words do; and where there is a single large exchange,
-its own title.
+Phrases are runs of content words in requests, in commit subjects and in the names of changed files.
+The best name is one that many members of a concept have and few other items of the bank. If no
+phrase recurs, two words are combined; a single large exchange gets its own title.
 """
 
 from __future__ import annotations
@@ -19,20 +18,49 @@ from holdfast.refine.concepts.feature_weights import FeatureWeights
 from holdfast.refine.concepts.items import Item, file_topic, file_weight, is_process_stem
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS
 
-LONGEST = 60
-_WORDS = 4
-_ASKED = 60
-_SAID_SO_FAR = 200
-_TITLE, _SUBJECT, _FILE, _KEYWORD, _SAID = 1.0, 1.2, 0.6, 0.5, 0.3
-_BY_LENGTH = {1: 0.42, 2: 1.0, 3: 1.05, 4: 1.1}
-_RECURS = 0.25
-_QUALIFIES = 0.4
+
+class NameWeights(NamedTuple):
+    """What a phrase weighs by where it occurs, and how its score is computed."""
+
+    title: float = 1.0
+    commit_subject: float = 1.2  # written to be read later
+    file_name: float = 0.6
+    keyword: float = 0.5
+    text: float = 0.3  # and the title of a memory, which is its text
+    # The factor of a phrase of so many words. A single word says too little; longer phrases gain
+    # little over two words.
+    by_words: tuple[float, ...] = (0.42, 1.0, 1.05, 1.1)
+    # Added for each further member that has the whole phrase, up to `max_recurrences` of them.
+    per_recurrence: float = 0.25
+    max_recurrences: int = 3
+    # Below 1, so that one very rare word does not outweigh a phrase that recurs.
+    rarity_exponent: float = 0.7
+    # A longer phrase replaces a single word from this share of its score on.
+    min_share_of_word: float = 0.4
+
+
+class NameLimits(NamedTuple):
+    """What is read for a name, and how long it may be."""
+
+    max_chars: int = 60
+    max_items: int = 60  # the latest members; more cost time and hardly change the name
+    max_text_chars: int = 200
+    max_files: int = 12
+    max_phrases: int = 6  # that become names to choose from
+    max_titles: int = 3
+    max_token_chars: int = 40  # longer ones are hashes or encoded data
+    min_non_ascii_chars: int = 4  # shorter words of other languages may be stop words
+
+
+UNNAMED = "Unnamed"
+_WEIGHTS = NameWeights()
+_LIMITS = NameLimits()
 _TOKEN = re.compile(r"[^\W_][\w'’./+#-]*[\w+#]|[^\W_]")
 _BREAK = re.compile(r"[^\w\s'’./+#`\"*-]+|\s[-–—]+\s|[.:;,!?](?=\s|$)|\n")
 _ADDRESS = re.compile(r"\b\w+://\S+|@?(?<![\w.-])(?:[\w.-]+/){1,}[\w.-]+|[A-Za-z]:\\\S+")
 _SUBJECT_KIND = re.compile(r"^\w+(?:\([^)]*\))?!?:\s*")
 _NUMBERED = re.compile(r"^(?:\W*\d[\d.,]*\w{0,2}|[A-Z]{1,4}-?\d+|\w)$")
-# What a request opens with; a name does not, though it may go on with one: "daily limit".
+# Verbs that requests start with. A name does not start with one, but may contain it: "daily limit".
 _VERBS = frozenset(
     stem(word)
     for word in (
@@ -53,7 +81,7 @@ _VERBS = frozenset(
         "execute spawn spawned applied studied behind outside inside always never"
     ).split()
 )
-# What no name is made of.
+# Words that no name contains.
 _FILLERS = frozenset(
     stem(word)
     for word in (
@@ -73,143 +101,159 @@ _FILLERS = frozenset(
 
 
 class _Phrase(NamedTuple):
+    """A phrase with its score and the numbers of the members that have it."""
+
     stems: tuple[str, ...]
     score: float
     members: frozenset[int]
 
 
-class _Named(NamedTuple):
+class _Names(NamedTuple):
+    """The names of a group, the best first, and whether any phrase recurs in it."""
+
     names: list[str]
-    themed: bool
+    has_theme: bool
 
 
-class _Heard:
-    """What the members of a concept say: each phrase with how loud each member says it."""
+class _PhraseCounts:
+    """The phrases and stems of some items, each with its highest weight in each item, and the
+    spellings of each phrase."""
 
     def __init__(self, items: Sequence[Item]) -> None:
-        self.support: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
-        self.words: defaultdict[str, dict[int, float]] = defaultdict(dict)
-        self.spelled: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        self.phrases: defaultdict[tuple[str, ...], dict[int, float]] = defaultdict(dict)
+        self.stems: defaultdict[str, dict[int, float]] = defaultdict(dict)
+        self.spellings: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         for number, item in enumerate(items):
             for text, weight in _texts(item):
                 for tokens in _runs(text):
                     for word in {stem(token.lower()) for token in tokens}:
-                        own = self.words[word]
+                        own = self.stems[word]
                         own[number] = max(weight, own.get(number, 0.0))
-                    for stems, spelling in _grams(tokens):
-                        known = self.support[stems].get(number, 0.0)
-                        self.support[stems][number] = max(known, weight)
-                        self.spelled[stems][spelling] += 2 if weight >= _TITLE else 1
+                    for stems, spelling in _phrases_in(tokens):
+                        known = self.phrases[stems].get(number, 0.0)
+                        self.phrases[stems][number] = max(known, weight)
+                        self.spellings[stems][spelling] += 2 if weight >= _WEIGHTS.title else 1
 
     def share(self, word: str, size: int) -> float:
-        """How much of the concept has a word."""
-        return sum(self.words[word].values()) / size
+        """The weighted share of `size` items that have a stem."""
+        return sum(self.stems[word].values()) / size
 
 
 class ConceptNamer:
-    """Names concepts of one bank."""
+    """Names the concepts of one bank. Each group is analysed once, though often asked for."""
 
     def __init__(self, weights: FeatureWeights) -> None:
         self._weights = weights
-        self._known: dict[tuple[str, ...], _Named] = {}
+        self._cache: dict[tuple[str, ...], _Names] = {}
 
     def names(self, items: Sequence[Item]) -> list[str]:
-        """Names for these, the best first; never none. Of very many the latest are asked."""
-        return self._look(items[-_ASKED:]).names
+        """Names for a group of items, the best first; at least one."""
+        return self._analyse(items).names
 
-    def is_themed(self, items: Sequence[Item]) -> bool:
-        """Whether there is anything that these have in common and that could name them."""
-        if len(items) < 2 or self._look(items[-_ASKED:]).themed:
+    def have_common_theme(self, items: Sequence[Item]) -> bool:
+        """Whether a phrase or a changed file recurs among these items, so they can be named."""
+        if len(items) < 2 or self._analyse(items).has_theme:
             return True
-        changed = Counter(f for i in items for f in dict.fromkeys(i.changed_files) if file_weight(f) >= 1)
+        changed = Counter(
+            file
+            for item in items
+            for file in dict.fromkeys(item.changed_files)
+            if file_weight(file) >= 1
+        )
         return any(count > 1 for count in changed.values())
 
-    def _look(self, items: Sequence[Item]) -> _Named:
-        """Each group is looked at once: most are asked about several times."""
+    def _analyse(self, items: Sequence[Item]) -> _Names:
+        items = items[-_LIMITS.max_items :]
         key = tuple(item.uri for item in items)
-        known = self._known.get(key)
+        known = self._cache.get(key)
         if known is None:
-            known = self._known[key] = self._name(items)
+            known = self._cache[key] = self._find_names(items)
         return known
 
-    def _name(self, items: Sequence[Item]) -> _Named:
-        heard = _Heard(items)
-        phrases = self._phrases(heard, len(items))
-        best = phrases[:6]
+    def _find_names(self, items: Sequence[Item]) -> _Names:
+        counts = _PhraseCounts(items)
+        phrases = self._ranked_phrases(counts, len(items))
+        best = phrases[: _LIMITS.max_phrases]
         found: list[str] = []
         for phrase in best:
-            name = _spelling(heard.spelled[phrase.stems])
-            found += [] if len(phrase.stems) > 1 else _qualified(phrase, phrases, heard)
-            found.append(name)
-        found += [_bare(item.title) for item in self._central(items, best)]
-        capital = [name[:1].upper() + name[1:] for name in found if name]
-        names = list(dict.fromkeys(cut(name, LONGEST) for name in capital)) or ["Unnamed"]
-        return _Named(names, bool(phrases))
+            found += [] if len(phrase.stems) > 1 else _qualified(phrase, phrases, counts)
+            found.append(_spelling(counts.spellings[phrase.stems]))
+        found += [_without_lead(item.title) for item in _central_items(items, best)]
+        capitalised = [name[:1].upper() + name[1:] for name in found if name]
+        names = list(dict.fromkeys(cut(name, _LIMITS.max_chars) for name in capitalised))
+        return _Names(names or [UNNAMED], bool(phrases))
 
-    def _phrases(self, heard: _Heard, size: int) -> list[_Phrase]:
-        made = [
-            _Phrase(stems, self._score(stems, heard, size), frozenset(by))
-            for stems, by in heard.support.items()
+    def _ranked_phrases(self, counts: _PhraseCounts, size: int) -> list[_Phrase]:
+        scored = [
+            _Phrase(stems, self._score(stems, counts, size), frozenset(by))
+            for stems, by in counts.phrases.items()
         ]
-        return sorted((p for p in made if p.score > 0), key=lambda p: (-p.score, p.stems))
+        return sorted((p for p in scored if p.score > 0), key=lambda p: (-p.score, p.stems))
 
-    def _score(self, stems: Sequence[str], heard: _Heard, size: int) -> float:
-        """A phrase is as telling as its words, and its words as what they tell of the bank and
-        how many members have them; one that recurs as a whole is more than its words."""
-        if size > 1 and not any(len(heard.words[s]) > 1 for s in stems):
+    def _score(self, stems: Sequence[str], counts: _PhraseCounts, size: int) -> float:
+        """The score of a phrase: how rare its stems are in the bank and how many members have
+        them, times factors for its length, for members that have all of it, and for where it
+        occurs. 0 if no stem of it recurs."""
+        if size > 1 and not any(len(counts.stems[s]) > 1 for s in stems):
             return 0.0
-        worth = [heard.share(s, size) * self._weights.rarity(s) ** 0.7 for s in stems]
-        by = heard.support[tuple(stems)]
-        recurs = 1 + _RECURS * min(3, len(by) - 1)
-        loud = max(by.values())
-        telling = sum(worth) / len(worth) + min(worth)
-        return round(telling * _BY_LENGTH[len(stems)] * recurs * loud, 6)
-
-    def _central(self, items: Sequence[Item], best: Sequence[_Phrase]) -> list[Item]:
-        """The members that have the most of what recurs, those that say it shortly first."""
-        numbers = [n for p in best for n in sorted(p.members)]
-        counted = Counter(numbers)
-        order = sorted(
-            range(len(items)),
-            key=lambda n: (-counted[n], items[n].title[-1:] in "?…", items[n].order),
-        )
-        return [items[n] for n in order if items[n].has_topic][:3] or list(items[:1])
+        scores = [
+            counts.share(s, size) * self._weights.rarity(s) ** _WEIGHTS.rarity_exponent
+            for s in stems
+        ]
+        by = counts.phrases[tuple(stems)]
+        recurrences = min(_WEIGHTS.max_recurrences, len(by) - 1)
+        recurrence_factor = 1 + _WEIGHTS.per_recurrence * recurrences
+        stem_score = sum(scores) / len(scores) + min(scores)
+        length_factor = _WEIGHTS.by_words[len(stems) - 1]
+        return round(stem_score * length_factor * recurrence_factor * max(by.values()), 6)
 
 
-def _qualified(phrase: _Phrase, phrases: Sequence[_Phrase], heard: _Heard) -> list[str]:
-    """A single word says little: the longer phrase that it is a part of, or the word that stands
-    beside it in most of its members."""
+def _central_items(items: Sequence[Item], best: Sequence[_Phrase]) -> list[Item]:
+    """The members with the most of the best phrases; titles that were cut or ask come last."""
+    counted = Counter(n for phrase in best for n in phrase.members)
+    order = sorted(
+        range(len(items)),
+        key=lambda n: (-counted[n], items[n].title[-1:] in "?…", items[n].order),
+    )
+    central = [items[n] for n in order if items[n].has_topic]
+    return central[: _LIMITS.max_titles] or list(items[:1])
+
+
+def _qualified(phrase: _Phrase, phrases: Sequence[_Phrase], counts: _PhraseCounts) -> list[str]:
+    """A better name than a single word: the longer phrase that contains it, or the word together
+    with another one that at least half of its members have. [] if there is none."""
     word = phrase.stems[0]
     longer = [p for p in phrases if len(p.stems) in (2, 3) and word in p.stems]
-    if longer and longer[0].score >= _QUALIFIES * phrase.score:
-        return [_spelling(heard.spelled[longer[0].stems])]
+    if longer and longer[0].score >= _WEIGHTS.min_share_of_word * phrase.score:
+        return [_spelling(counts.spellings[longer[0].stems])]
     for other in phrases:
         both = len(other.members & phrase.members)
         if len(other.stems) == 1 and other.stems[0] != word and both * 2 >= len(phrase.members) > 1:
             pair = (phrase.stems, other.stems)
-            return [" and ".join(_spelling(heard.spelled[stems]) for stems in pair)]
+            return [" and ".join(_spelling(counts.spellings[stems]) for stems in pair)]
     return []
 
 
 def _texts(item: Item) -> Iterator[tuple[str, float]]:
+    """The texts of an item in which names are looked for, with their weights."""
     # The last word of a title that was cut may be half a word.
     title = item.title.rpartition(" ")[0] if item.title.endswith("…") else item.title
-    yield title, _TITLE if item.kind == "exchange" else _SAID
+    yield title, _WEIGHTS.title if item.kind == "exchange" else _WEIGHTS.text
     for subject in item.commit_subjects:
-        yield _SUBJECT_KIND.sub("", subject), _SUBJECT
-    for file in item.changed_files[:12]:
+        yield _SUBJECT_KIND.sub("", subject), _WEIGHTS.commit_subject
+    for file in item.changed_files[: _LIMITS.max_files]:
         if file_weight(file) >= 1:
-            yield " ".join(humps(file_topic(file))).lower(), _FILE
-    yield item.text[:_SAID_SO_FAR], _SAID
-    yield " | ".join(item.keywords), _KEYWORD
+            yield " ".join(humps(file_topic(file))).lower(), _WEIGHTS.file_name
+    yield item.text[: _LIMITS.max_text_chars], _WEIGHTS.text
+    yield " | ".join(item.keywords), _WEIGHTS.keyword
 
 
 def _runs(text: str) -> Iterator[list[str]]:
-    """Runs of words that may name something, as they are spelled."""
+    """Runs of content words, as they are spelled."""
     for piece in _BREAK.split(_ADDRESS.sub(" | ", text)):
         run: list[str] = []
         for token in _TOKEN.findall(piece.replace("`", " ").replace("*", " ")):
-            if _tells(token):
+            if _is_content_word(token):
                 run.append(token)
             elif run:
                 yield run
@@ -219,44 +263,51 @@ def _runs(text: str) -> Iterator[list[str]]:
 
 
 @lru_cache(maxsize=50_000)
-def _tells(token: str) -> bool:
+def _is_content_word(token: str) -> bool:
     low = token.lower().replace("’", "'")
     root = stem(low)
-    dull = low in STOPWORDS or low in COMMON_WORK_WORDS or root in _FILLERS or is_process_stem(root)
-    foreign = len(low) < 4 and not low.isascii()
-    return not dull and not foreign and not _NUMBERED.match(token) and len(token) < 40
+    if low in STOPWORDS or low in COMMON_WORK_WORDS or root in _FILLERS or is_process_stem(root):
+        return False
+    if len(low) < _LIMITS.min_non_ascii_chars and not low.isascii():
+        return False
+    return not _NUMBERED.match(token) and len(token) < _LIMITS.max_token_chars
 
 
-def _begins(token: str) -> bool:
-    return _tells(token) and (stem(token.lower()) not in _VERBS or _is_name(token))
+def _may_start_name(token: str) -> bool:
+    return stem(token.lower()) not in _VERBS or _is_identifier(token)
 
 
-def _grams(tokens: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _phrases_in(tokens: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The phrases in a run of words: their stems and their spelling. No stem occurs twice."""
     stems = [stem(token.lower()) for token in tokens]
     for start in range(len(tokens)):
-        if stems[start] in _VERBS and not _is_name(tokens[start]):
+        if not _may_start_name(tokens[start]):
             continue
-        for end in range(start + 1, min(len(tokens), start + _WORDS) + 1):
-            some = tuple(stems[start:end])
-            if len(set(some)) == len(some):
-                yield some, " ".join(tokens[start:end])
+        for end in range(start + 1, min(len(tokens), start + len(_WEIGHTS.by_words)) + 1):
+            phrase = tuple(stems[start:end])
+            if len(set(phrase)) == len(phrase):
+                yield phrase, " ".join(tokens[start:end])
 
 
-def _spelling(counted: Counter[str]) -> str:
-    """The most frequent spelling; of a word that is no name of its own, in lower case."""
-    most = max(counted.values())
-    best = min(s for s, n in counted.items() if n == most)
-    return " ".join(word if _is_name(word) else word.lower() for word in best.split())
+def _spelling(counts: Counter[str]) -> str:
+    """The most frequent spelling, with all words but identifiers in lower case."""
+    most = max(counts.values())
+    best = min(s for s, n in counts.items() if n == most)
+    return " ".join(word if _is_identifier(word) else word.lower() for word in best.split())
 
 
-def _is_name(word: str) -> bool:
+def _is_identifier(word: str) -> bool:
+    """Whether a word has a spelling of its own, as `parentId`, `REST`, `a_b` or `v2`."""
     return any(c.isupper() or c.isdigit() for c in word[1:]) or "_" in word or "." in word
 
 
-def _bare(title: str) -> str:
-    """A title without what it opens with: a verb, a courtesy, the kind of a commit."""
+def _without_lead(title: str) -> str:
+    """A title without its lead-in: a verb, a courtesy, the type of a conventional commit."""
     text = _SUBJECT_KIND.sub("", _ADDRESS.sub("", title)) if ":" in title[:30] else title
     tokens = text.split()
-    while len(tokens) > 2 and not _begins(tokens[0].strip("`\"'(*,.@")):
+    while len(tokens) > 2:
+        first = tokens[0].strip("`\"'(*,.@")
+        if _is_content_word(first) and _may_start_name(first):
+            break
         tokens = tokens[1:]
     return " ".join(tokens).strip(" .,:;`*\"'") or title

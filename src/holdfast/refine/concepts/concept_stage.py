@@ -1,8 +1,8 @@
-"""The stage that makes the concepts of a bank, whenever something under them has changed.
+"""The stage that keeps concepts up to date.
 
-All of a bank is told anew, about a millisecond and a half for each record of a large bank, and only
-what came out otherwise is written. So the concepts are a function of what is shown, of people's
-decisions and of the vectors there are, whatever came first.
+It builds all concepts of a bank anew whenever something in the bank has changed, about 1.5 ms for
+each record of a large bank, and writes only those that differ. So the concepts depend only on the
+visible records, on people's decisions and on the vectors, not on the order of reading.
 """
 
 from __future__ import annotations
@@ -25,25 +25,29 @@ from holdfast.store.protocol.concepts import DerivedConcept
 NAME = "concepts"
 VERSION = 1
 _ALL = 1 << 40
-_TRIES = 2
+# How often concepts are built outside of a transaction before they are built inside of one, which
+# blocks other writers. Another try is needed if a record changed meanwhile.
+_TRIES_WITHOUT_LOCK = 2
 
 
-def update_concepts(writer: Writer, tick: Callable[[], None] = lambda: None) -> int:
-    """Bring the concepts of every bank up to date; returns how many were written or removed."""
+def update_concepts(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
+    """Update the concepts of every bank that has changes; returns how many were written or
+    removed."""
     changed = 0
     for bank in writer.banks_behind(NAME, VERSION):
         changed += update_bank_concepts(writer, bank)
-        tick()
+        on_progress()
     return changed
 
 
 def update_bank_concepts(writer: Writer, bank: str) -> int:
-    """Make the concepts of a bank. What changes meanwhile is noticed, and all is told again."""
-    for _ in range(_TRIES):
-        number = _newest(writer, bank)
+    """Build the concepts of a bank and write them; builds them again if a record changed meanwhile.
+    Returns how many were written or removed."""
+    for _ in range(_TRIES_WITHOUT_LOCK):
+        number = _latest_change(writer, bank)
         made = build_concepts(writer, bank)
         with writer.transaction():
-            if _newest(writer, bank) == number:
+            if _latest_change(writer, bank) == number:
                 return _write(writer, bank, made)
     with writer.transaction():
         return _write(writer, bank, build_concepts(writer, bank))
@@ -56,66 +60,67 @@ def _write(writer: Writer, bank: str, made: Sequence[DerivedConcept]) -> int:
         was = _rule_name(one) if known is not None and known.text else ""
         if known is not None and known.was != was:
             writer.put_curation_state(known._replace(was=was))
-    if number := _newest(writer, bank):
+    if number := _latest_change(writer, bank):
         writer.mark_seen(bank, NAME, VERSION, number)
     return changed
 
 
 def _rule_name(made: DerivedConcept) -> str:
-    """What rules alone would call it."""
-    named = [told for told in made.concept.history if told.what.startswith(("named", "renamed"))]
+    """The name that the rules gave to a concept, whatever a person calls it."""
+    named = [e for e in made.concept.history if e.what.startswith(("named", "renamed"))]
     return named[-1].what.partition('"')[2].rstrip('"') if named else ""
 
 
-def _newest(writer: Writer, bank: str) -> int:
-    """The number of the latest change in a bank that this stage has not seen; 0 if there is
-    none."""
+def _latest_change(writer: Writer, bank: str) -> int:
+    """The number of the latest change that this stage has not seen; 0 if there is none."""
     unseen = writer.unseen_changes(bank, NAME, VERSION, _ALL)
     return unseen[-1].number if unseen else 0
 
 
 def build_concepts(writer: Writer, bank: str) -> list[DerivedConcept]:
-    """The concepts that a bank comes to."""
+    """The concepts of a bank, from its visible records and people's decisions."""
     items = [exchange_item(exchange) for exchange in writer.bank_exchanges(bank)]
     items += [memory_item(memory) for memory in writer.shown_remembered(bank)]
     items.sort(key=lambda item: item.order)
-    decided = {c.id: c for c in writer.curation_states_of_kind(bank, "concept") if c.text or c.is_hidden}
-    founders = _founders(items, _kept(decided), writer.saved_concept_members(bank))
-    story = ConceptBuilder(items, _meanings(writer, bank, items), founders)
-    groups = _merged(story, decided)
-    names = choose_names(story, groups)
+    decided = {
+        c.id: c for c in writer.curation_states_of_kind(bank, "concept") if c.text or c.is_hidden
+    }
+    founders = _founders(items, _decided_ids(decided), writer.saved_concept_members(bank))
+    builder = ConceptBuilder(items, _load_vectors(writer, bank, items), founders)
+    groups = _merge_decided(builder.groups, decided)
+    names = choose_names(builder, groups)
     made: list[DerivedConcept] = []
     for group in groups:
         known = decided.get(group.id)
-        concept = describe(bank, story, group, names[group.id], known)
-        aliases = tuple(item.founded_id for item in story.members(group))
+        concept = describe(bank, builder, group, names[group.id], known)
+        aliases = tuple(item.founded_id for item in builder.members(group))
         hidden = known is not None and known.is_hidden
         made.append(DerivedConcept(concept, None if hidden else concept_passage(concept), aliases))
     return made
 
 
-def _kept(decided: Mapping[str, CurationState]) -> set[str]:
-    """The concepts that somebody decided about, or that others were merged into."""
+def _decided_ids(decided: Mapping[str, CurationState]) -> set[str]:
+    """The ids of concepts that a person decided about, or that others were merged into."""
     into = [parse_uri(known.into) for known in decided.values() if known.into]
     return {*decided, *(named.id for named in into if named is not None)}
 
 
 def _founders(
-    items: Sequence[Item], decided: Iterable[str], anchors: Mapping[str, Sequence[str]]
+    items: Sequence[Item], decided: Iterable[str], members: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """What founds the concepts that people decided about: the first of their members of then
-    that is still there."""
-    there = {item.uri: item for item in items}
+    """The founders of the concepts that people decided about, as URI to id: the earliest item that
+    still exists of the `members` a concept had at the time of the decision."""
+    by_uri = {item.uri: item for item in items}
     founders: dict[str, str] = {}
     for id in sorted(decided):
-        known = [there[name] for name in anchors.get(id, ()) if name in there]
-        free = sorted((i for i in known if i.uri not in founders), key=lambda item: item.order)
+        existing = [by_uri[name] for name in members.get(id, ()) if name in by_uri]
+        free = sorted((i for i in existing if i.uri not in founders), key=lambda item: item.order)
         if free:
             founders[free[0].uri] = id
     return founders
 
 
-def _meanings(writer: Writer, bank: str, items: Sequence[Item]) -> ConceptVectors:
+def _load_vectors(writer: Writer, bank: str, items: Sequence[Item]) -> ConceptVectors:
     model = writer.vector_model(bank)
     if not model:
         return ConceptVectors()
@@ -130,17 +135,17 @@ def _meanings(writer: Writer, bank: str, items: Sequence[Item]) -> ConceptVector
     return ConceptVectors(vectors)
 
 
-def _merged(story: ConceptBuilder, decided: Mapping[str, CurationState]) -> list[Group]:
-    """The concepts, those that a person merged as one."""
-    by_id = {group.id: group for group in story.groups}
+def _merge_decided(groups: Iterable[Group], decided: Mapping[str, CurationState]) -> list[Group]:
+    """The groups after the merges that people decided, in order of their founders."""
+    by_id = {group.id: group for group in groups}
     for id, known in sorted(decided.items(), key=lambda pair: (pair[1].time, pair[0])):
         into = parse_uri(known.into) if known.into else None
         target = by_id.get(into.id) if into is not None else None
-        gone = by_id.get(id)
-        if gone is None or target is None or gone is target:
+        merged = by_id.get(id)
+        if merged is None or target is None or merged is target:
             continue
-        target.members = sorted([*target.members, *gone.members])
-        target.size += gone.size
-        target.events.append(GroupEvent(known.time, "joined", gone.id, gone.name))
+        target.members = sorted([*target.members, *merged.members])
+        target.size += merged.size
+        target.events.append(GroupEvent(known.time, "joined", merged.id, merged.name))
         del by_id[id]
     return sorted(by_id.values(), key=lambda group: group.members[0])

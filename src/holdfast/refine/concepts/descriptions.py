@@ -1,10 +1,10 @@
-"""A concept in words: name, summary, files, keywords, history. All of it was said or touched by its
-members; nothing is made up."""
+"""Describes concepts: name, summary, files, keywords and history, all taken from their members."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from holdfast.language import cut, sentences, stem
 from holdfast.model.curation import CurationState
@@ -12,70 +12,84 @@ from holdfast.model.knowledge import Concept, ConceptEvent
 from holdfast.model.trust import least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.concepts.concept_builder import ConceptBuilder
+from holdfast.refine.concepts.concept_names import UNNAMED
 from holdfast.refine.concepts.grouping import Group, GroupEvent
 from holdfast.refine.concepts.items import Item, file_weight, is_process_stem
 
-_FILES = 8
-_KEYWORDS = 8
-_IN_SUMMARY = 3
-_SUMMARY = 500
-_LATEST = 280
-_HISTORY = 40
-_UNNAMED = "Unnamed"
+
+class DescriptionLimits(NamedTuple):
+    """How much a concept shows: one screen in the list, details in the record itself."""
+
+    max_files: int = 8
+    max_keywords: int = 8
+    max_in_summary: int = 3  # files and keywords each
+    max_summary_chars: int = 500
+    max_latest_chars: int = 280  # of the text of the latest item
+    max_events: int = 40  # of the history, the latest; its founding is always kept
+    max_founder_title_chars: int = 80
 
 
-def describe(bank: str, story: ConceptBuilder, group: Group, name: str, known: CurationState | None) -> Concept:
-    """The concept that a group is. A person's name for it stands."""
-    items = story.members(group)
-    files = _files(story, items)
-    keywords = _keywords(story, items)
+_LIMITS = DescriptionLimits()
+
+
+def describe(
+    bank: str, builder: ConceptBuilder, group: Group, name: str, known: CurationState | None
+) -> Concept:
+    """The concept of a group. A correction by a person replaces the name (its first line) and the
+    summary (the other lines)."""
+    items = builder.members(group)
+    files = _files(builder, items)
+    keywords = _keywords(builder, items)
     times = [item.time for item in items if item.time]
-    said = known.text.partition("\n") if known is not None and known.text else None
-    summary = said[2].strip() if said else ""
+    correction = known.text if known is not None else ""
+    corrected_name, _, corrected_summary = correction.partition("\n")
     return Concept(
         bank,
         group.id,
-        said[0].strip() if said else name,
-        summary or _summary(items, files, keywords),
+        corrected_name.strip() if correction else name,
+        corrected_summary.strip() or _summary(items, files, keywords),
         times[-1] if times else "",
         least_trusted(item.trust for item in items),
         tuple(item.uri for item in items),
         files,
         keywords,
         times[0] if times else "",
-        _history(story, group, items, name),
+        _history(group, items, name),
     )
 
 
-def _files(story: ConceptBuilder, items: Sequence[Item]) -> tuple[str, ...]:
-    """What was changed most often, what every project has last."""
-    counted = Counter(file for item in items for file in dict.fromkeys(item.changed_files))
-    weights = story.grouping.weights
+def _files(builder: ConceptBuilder, items: Sequence[Item]) -> tuple[str, ...]:
+    """The files that were changed most often; those that every project has come last."""
+    counts = Counter(file for item in items for file in dict.fromkeys(item.changed_files))
+    weights = builder.grouping.weights
 
-    def worth(file: str) -> float:
-        return counted[file] * weights.rarity(f"f {file}") * file_weight(file)
+    def score(file: str) -> float:
+        return counts[file] * weights.rarity(f"f {file}") * file_weight(file)
 
-    ranked = sorted(counted, key=lambda file: (-worth(file), file))
-    return tuple(ranked[:_FILES])
+    ranked = sorted(counts, key=lambda file: (-score(file), file))
+    return tuple(ranked[: _LIMITS.max_files])
 
 
-def _keywords(story: ConceptBuilder, items: Sequence[Item]) -> tuple[str, ...]:
-    """What most members are told by, and few others."""
-    counted: Counter[str] = Counter()
-    spelled: dict[str, Counter[str]] = {}
+def _keywords(builder: ConceptBuilder, items: Sequence[Item]) -> tuple[str, ...]:
+    """The keywords that many members and few other items of the bank have."""
+    counts: Counter[str] = Counter()
+    spellings: dict[str, Counter[str]] = {}
     for item in items:
         for word in item.keywords:
             key = stem(word.lower())
-            counted[key] += 1
-            spelled.setdefault(key, Counter())[word] += 1
-    telling = {k: n * story.grouping.weights.rarity(k) for k, n in counted.items()}
-    several = [k for k, n in counted.items() if (n > 1 or len(items) < 3) and not is_process_stem(k)]
-    ranked = sorted(several, key=lambda k: (-telling[k], k))[:_KEYWORDS]
-    return tuple(min(spelled[k], key=lambda w: (-spelled[k][w], w)) for k in ranked)
+            counts[key] += 1
+            spellings.setdefault(key, Counter())[word] += 1
+    scores = {
+        key: n * builder.grouping.weights.rarity(key)
+        for key, n in counts.items()
+        if (n > 1 or len(items) < 3) and not is_process_stem(key)
+    }
+    ranked = sorted(scores, key=lambda key: (-scores[key], key))[: _LIMITS.max_keywords]
+    return tuple(min(spellings[k], key=lambda w: (-spellings[k][w], w)) for k in ranked)
 
 
 def _summary(items: Sequence[Item], files: Sequence[str], keywords: Sequence[str]) -> str:
-    """How much there is and when, what it is about and where; and what came of it last."""
+    """How many records there are and when, what they are about and where, and the latest one."""
     kinds = Counter(item.kind for item in items)
     nouns = {"exchange": "exchange", "memory": "remembered text", "fact": "fact"}
     parts = [
@@ -85,60 +99,66 @@ def _summary(items: Sequence[Item], files: Sequence[str], keywords: Sequence[str
     when = ""
     if days:
         when = f" on {days[0]}" if days[0] == days[-1] else f" from {days[0]} to {days[-1]}"
-    about = f" about {', '.join(keywords[:_IN_SUMMARY])}" if keywords else ""
-    where = f", mostly in {', '.join(files[:_IN_SUMMARY])}" if files else ""
-    return cut(f"{' and '.join(parts)}{when}{about}{where}. {_latest(items)}".strip(), _SUMMARY)
+    shown = _LIMITS.max_in_summary
+    about = f" about {', '.join(keywords[:shown])}" if keywords else ""
+    where = f", mostly in {', '.join(files[:shown])}" if files else ""
+    summary = f"{' and '.join(parts)}{when}{about}{where}. {_latest(items)}".strip()
+    return cut(summary, _LIMITS.max_summary_chars)
 
 
 def _latest(items: Sequence[Item]) -> str:
-    """The last thing that was said of it, and how that ended."""
-    speaking = [item for item in items if item.has_topic] or list(items)
-    last = speaking[-1]
-    told = ""
+    """The date, outcome, title and text of the last item that has a topic."""
+    last = next((item for item in reversed(items) if item.has_topic), items[-1])
+    text = ""
     for sentence in sentences(last.text):
-        if told and len(told) + len(sentence) > _LATEST:
+        if text and len(text) + len(sentence) > _LIMITS.max_latest_chars:
             break
-        told = f"{told} {sentence}".strip()
-    how = f", {last.outcome}" if last.outcome else ""
+        text = f"{text} {sentence}".strip()
+    outcome = f", {last.outcome}" if last.outcome else ""
     title = last.title if last.title.endswith(("…", ".", "?", "!")) else f"{last.title}."
-    return f"Latest ({last.time[:10] or 'undated'}{how}): {title} {told}".strip()
+    return f"Latest ({last.time[:10] or 'undated'}{outcome}): {title} {text}".strip()
 
 
-def _history(story: ConceptBuilder, group: Group, items: Sequence[Item], name: str) -> tuple[ConceptEvent, ...]:
+def _history(group: Group, items: Sequence[Item], name: str) -> tuple[ConceptEvent, ...]:
+    """The events of a concept: its founding, and the latest of what happened to it since."""
     founder = items[0]
-    told = [ConceptEvent(founder.time, "founded", f"by {founder.uri}: {cut(founder.title, 80)}")]
-    called = ""
-    spelled = _spellings(items)
-    for one in group.events:
-        told.append(_growth(one, called, spelled))
-        called = one.name if one.what in ("named", "renamed") else called
-    if called and name not in (called, _UNNAMED):
-        time = items[-1].time
-        told.append(ConceptEvent(time, f'renamed "{name}"', f'was "{called}"'))
-    return (*told[:1], *told[1:][-_HISTORY:])
+    title = cut(founder.title, _LIMITS.max_founder_title_chars)
+    founding = ConceptEvent(founder.time, "founded", f"by {founder.uri}: {title}")
+    events: list[ConceptEvent] = []
+    last_name = ""
+    spellings = _spellings(items)
+    for event in group.events:
+        events.append(_describe_event(event, last_name, spellings))
+        last_name = event.name if event.what in ("named", "renamed") else last_name
+    if last_name and name not in (last_name, UNNAMED):
+        events.append(ConceptEvent(items[-1].time, f'renamed "{name}"', f'was "{last_name}"'))
+    return (founding, *events[-_LIMITS.max_events :])
 
 
-def _growth(told: GroupEvent, called: str, spelled: Mapping[str, str]) -> ConceptEvent:
-    features = ", ".join(_spelled(feature, spelled) for feature in told.features)
-    other = f'"{told.name}" ({uri("concept", told.other)})' if told.name else told.other
-    other = other if told.name else uri("concept", told.other)
-    match told.what:
+def _describe_event(
+    event: GroupEvent, last_name: str, spellings: Mapping[str, str]
+) -> ConceptEvent:
+    features = ", ".join(_feature_text(feature, spellings) for feature in event.features)
+    other = uri("concept", event.other)
+    other = f'"{event.name}" ({other})' if event.name else other
+    match event.what:
         case "named":
-            return ConceptEvent(told.time, f'named "{told.name}"', "what its records have in common")
+            what, why = f'named "{event.name}"', "what its records have in common"
         case "renamed":
-            return ConceptEvent(told.time, f'renamed "{told.name}"', f'was "{called}"')
+            what, why = f'renamed "{event.name}"', f'was "{last_name}"'
         case "merged":
-            return ConceptEvent(told.time, f"took in {other}", f"both are about {features}")
+            what, why = f"took in {other}", f"both are about {features}"
         case "split":
-            return ConceptEvent(told.time, f"let go {other}", f"that is about {features}")
+            what, why = f"let go {other}", f"that is about {features}"
         case "joined":
-            return ConceptEvent(told.time, f"took in {other}", "a person merged them")
+            what, why = f"took in {other}", "a person merged them"
         case _:
-            return ConceptEvent(told.time, f"parted from {other}", f"this is about {features}")
+            what, why = f"parted from {other}", f"this is about {features}"
+    return ConceptEvent(event.time, what, why)
 
 
 def _spellings(items: Sequence[Item]) -> dict[str, str]:
-    """Stems as people spell them."""
+    """The first spelling of each stem in keywords and titles."""
     found: dict[str, str] = {}
     for item in items:
         for word in (*item.keywords, *item.title.split()):
@@ -146,25 +166,26 @@ def _spellings(items: Sequence[Item]) -> dict[str, str]:
     return found
 
 
-def _spelled(feature: str, spelled: Mapping[str, str]) -> str:
-    sort, _, name = feature.partition(" ")
-    return name if name and sort in ("f", "r", "d", "n") else spelled.get(feature, feature)
+def _feature_text(feature: str, spellings: Mapping[str, str]) -> str:
+    """A feature as people write it: a file or name without its prefix, a stem as spelled."""
+    prefix, _, name = feature.partition(" ")
+    return name if name and prefix in ("f", "r", "d", "n") else spellings.get(feature, feature)
 
 
-def choose_names(story: ConceptBuilder, groups: Sequence[Group]) -> dict[str, str]:
-    """A name for each concept, and no two alike; the elder chooses first."""
+def choose_names(builder: ConceptBuilder, groups: Sequence[Group]) -> dict[str, str]:
+    """A name for each concept, by id. No two are the same; the elder concept gets its first."""
     taken: set[str] = set()
     chosen: dict[str, str] = {}
     for group in groups:
-        names = story.namer.names(story.members(group))
+        names = builder.namer.names(builder.members(group))
         free = [name for name in names if name.lower() not in taken]
         number = 2
         while not free:
             name = f"{names[0]} ({number})"
             free = [name] if name.lower() not in taken else []
             number += 1
-        # What it was called as it grew is as good as what it would be called now.
-        kept = group.name if group.name and group.name.lower() not in taken else free[0]
-        chosen[group.id] = free[0] if free[0] == names[0] else kept
+        # If its best name is taken, the name it had as it grew is as good as the second best.
+        earlier = group.name if group.name and group.name.lower() not in taken else free[0]
+        chosen[group.id] = free[0] if free[0] == names[0] else earlier
         taken.add(chosen[group.id].lower())
     return chosen

@@ -3,7 +3,7 @@
 An item joins the concept whose core holds more than 30% of the weight of its features, the best one
 if there are several; otherwise it founds a concept. The id of a concept comes from its founder, so
 it does not change as the concept grows. If an item fits two similar concepts, the younger is merged
-into the elder; a concept that has come to hold two topics is split (`splitting`). The result depends
+into the elder; a concept that holds two topics by now is split (`splitting`). The result depends
 on the items alone, not on the order in which they were read.
 """
 
@@ -223,7 +223,7 @@ class Grouping:
         del self.groups[younger.id]
 
     def similarity(self, one: Group, other: Group) -> float:
-        """The share of the smaller core that both have, from 0 to 1; the mean of files and words."""
+        """The share of the smaller core that both have (0 to 1): the mean of files and words."""
         rarity = self.weights.rarity
         shares: list[float] = []
         for mine, theirs in ((one.files, other.files), (one.words, other.words)):
@@ -261,7 +261,9 @@ class Grouping:
         return split
 
 
-def core_overlap(features: Mapping[str, float], counts: Counter[str], size: int) -> tuple[float, int]:
+def core_overlap(
+    features: Mapping[str, float], counts: Counter[str], size: int
+) -> tuple[float, int]:
     """The weighted share of features that is in the core of a concept of `size` members, and the
     number of features that any member has. `counts` are the members that have a feature."""
     total = in_core = 0.0

@@ -9,6 +9,7 @@ concept is split. The side of the founder keeps the id.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from holdfast.refine.concepts.feature_weights import Features, FeatureWeights
 from holdfast.refine.concepts.grouping import Group, GroupEvent, Grouping, core_overlap
@@ -42,17 +43,19 @@ def split(
     group.checked_size = group.size
     members = [n for n in group.members if grouping.items[n].has_topic]
     stay, leave = _sides(grouping, members)
-    if min(len(stay), len(leave)) < _PART or any(grouping.items[n].uri in kept for n in leave):
+    if min(len(stay), len(leave)) < _LIMITS.min_side:
         return None
-    own, rest = Group(""), Group("")
-    for part, numbers in ((own, leave), (rest, stay)):
+    if any(grouping.items[n].uri in founders for n in leave):
+        return None
+    leaving, staying = Group(""), Group("")
+    for side, numbers in ((leaving, leave), (staying, stay)):
         for number in numbers:
-            part.add(number, grouping.features[number])
-    if grouping.similarity(own, rest) >= _APART:
+            side.add(number, grouping.features[number])
+    if grouping.similarity(leaving, staying) >= _LIMITS.max_similarity:
         return None
-    core = tuple(grouping.shared_features(own, own))
-    part = _with_followers(grouping, group, leave)
-    new = grouping.split_off(group, part, grouping.items[part[0]].founded_id)
+    core = tuple(grouping.shared_features(leaving, leaving))
+    moved = _with_followers(grouping, group, leave)
+    new = grouping.split_off(group, moved, grouping.items[moved[0]].founded_id)
     group.events.append(GroupEvent(item.time, "split", new.id, "", core))
     new.events.append(GroupEvent(item.time, "left", group.id, group.name, core))
     group.checked_size, new.checked_size = group.size, new.size
@@ -60,36 +63,37 @@ def split(
 
 
 def _sides(grouping: Grouping, members: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The members on the side of the founder, and those on the other."""
+    """The members on the side of the founder, and those on the other side."""
     weights = FeatureWeights([grouping.items[n] for n in members])
-    features = {n: weights.of(grouping.items[n]) for n in members}
+    features = {n: weights.weigh(grouping.items[n]) for n in members}
     sides = [Group(""), Group("")]
     sides[0].add(members[0], features[members[0]])
-    far = min(members[1:], key=lambda n: (round(_likeness(features[n], sides[0]), 6), -n))
-    sides[1].add(far, features[far])
-    for _ in range(_ROUNDS):
-        drawn = [Group(""), Group("")]
+    farthest = min(members[1:], key=lambda n: (round(_overlap(features[n], sides[0]), 6), -n))
+    sides[1].add(farthest, features[farthest])
+    for _ in range(_LIMITS.max_rounds):
+        assigned = [Group(""), Group("")]
         for number in members:
-            near = [_likeness(features[number], side) for side in sides]
-            other = number != members[0] and round(near[1] - near[0], 6) > 0
-            drawn[other].add(number, features[number])
-        if [side.members for side in drawn] == [side.members for side in sides]:
+            first, second = (_overlap(features[number], side) for side in sides)
+            to_second = number != members[0] and round(second - first, 6) > 0
+            assigned[to_second].add(number, features[number])
+        if [side.members for side in assigned] == [side.members for side in sides]:
             break
-        if not drawn[1].members:
+        if not assigned[1].members:
             break
-        sides = drawn
+        sides = assigned
     return sides[0].members, sides[1].members
 
 
-def _likeness(features: Features, side: Group) -> float:
+def _overlap(features: Features, side: Group) -> float:
+    """The share of an item's features that is in the core of a side."""
     files, _ = core_overlap(features.files, side.files, side.size)
     words, _ = core_overlap(features.words, side.words, side.size)
     return (files + words) / 2 if features.files else words
 
 
-def _with_followers(grouping: Grouping, group: Group, part: Sequence[int]) -> list[int]:
-    """What says nothing by itself goes with what it followed upon."""
-    own = set(part)
+def _with_followers(grouping: Grouping, group: Group, members: Sequence[int]) -> list[int]:
+    """These members, and those without a topic that follow one of them in its session."""
+    own = set(members)
     last: dict[str, int] = {}
     for number in group.members:
         item = grouping.items[number]

@@ -228,7 +228,11 @@ class FactBuilder:
     ) -> None:
         """Supersede the fact that a statement amends: the most similar one in force."""
         for other in similar:
-            is_older = other is not draft and other.status not in ENDED_STATUSES and other.since < claim.time
+            is_older = (
+                other is not draft
+                and other.status not in ENDED_STATUSES
+                and other.since < claim.time
+            )
             if is_older and (supersedes(features, other.features) or other.uri in draft.supersedes):
                 self._supersede(other, draft, claim)
                 return
@@ -287,7 +291,9 @@ def _fact_kind(claim: Claim) -> FactKind:
     return FactKind.CORE_LOGIC if claim.kind is ClaimKind.CORE_LOGIC else FactKind.RULE
 
 
-def apply_decisions(drafts: Iterable[FactDraft], decisions: Iterable[CurationState]) -> list[FactDraft]:
+def apply_decisions(
+    drafts: Iterable[FactDraft], decisions: Iterable[CurationState]
+) -> list[FactDraft]:
     """The drafts to show, after people's decisions: a merged one goes into its target, a corrected
     one gets its new text."""
     by_id = {c.id: c for c in decisions if c.kind == "fact"}

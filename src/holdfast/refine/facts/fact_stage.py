@@ -106,7 +106,9 @@ def _remembered_claims(writer: Writer, bank: str) -> list[Claim]:
             continue
         if memory.by_agent and not (known and known.text):
             continue  # an agent's text is no rule until a person has corrected it
-        current = corrected_memory(memory, known.text) if known is not None and known.text else memory
+        current = (
+            corrected_memory(memory, known.text) if known is not None and known.text else memory
+        )
         found.append(
             Claim(
                 bank, memory.id, f"memory {memory.id}", "", "", 0, memory.when, ClaimKind.RULING,

@@ -93,7 +93,9 @@ _PAST_TENSE = {
 _GENERATED = re.compile(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
 
 
-def retain_exchange(exchange: Exchange, turns: Sequence[Turn], by_person: bool) -> list[MemoryOccurrence]:
+def retain_exchange(
+    exchange: Exchange, turns: Sequence[Turn], by_person: bool
+) -> list[MemoryOccurrence]:
     """What to retain of one exchange, the best first. Without `by_person` (in the session of a
     subagent) the request is an agent's and states no rules."""
     commands = [
@@ -336,7 +338,9 @@ def _fixed_error(
     )
 
 
-def _project_commands(x: Exchange, commands: Iterable[tuple[Turn, Command]]) -> list[MemoryOccurrence]:
+def _project_commands(
+    x: Exchange, commands: Iterable[tuple[Turn, Command]]
+) -> list[MemoryOccurrence]:
     """The first command of the project that succeeded. What runs the tests is shown at once, any
     other command once a second session runs it."""
     for turn, command in commands:

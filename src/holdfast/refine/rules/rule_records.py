@@ -20,7 +20,7 @@ from holdfast.model.trust import Trust
 from holdfast.refine.core.passages import rule_passage
 from holdfast.refine.rules.domains import domain_of
 from holdfast.sources.rule_files import MAX_FILE_BYTES, read_rule_file
-from holdfast.sources.rule_places import RuleLocation, find_rule_files, project_root
+from holdfast.sources.rule_locations import RuleLocation, find_rule_files, project_root
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.protocol.rules import ReadRuleFile
 

@@ -20,7 +20,7 @@ from holdfast.model.team import Commit
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.relevance import stems_in, weigh_terms, weight_share
 from holdfast.recall.lookup.filters import commits_touching
-from holdfast.recall.query.question import find_time_range
+from holdfast.recall.query.query import find_time_range
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.recall.query.time_phrases import TimeRange
 from holdfast.recall.ranking.hits import make_hit

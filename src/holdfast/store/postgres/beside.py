@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from holdfast.store.postgres import words
 from holdfast.store.postgres.connection import PostgresConnection
@@ -23,15 +22,15 @@ class Beside(PostgresReader):
         read_only: bool,
     ) -> None:
         self._server = PostgresConnection(url, banks, busy_s, read_only)
-        super().__init__(self._server, Path(self._server.place))
+        super().__init__(self._server)
         self._tokens = tokens
         self._opened = (tokens, url, banks, busy_s, read_only)
 
     def borrow_reader(self) -> ReadStore | None:
         return Beside(*self._opened)
 
-    def return_reader(self, other: ReadStore) -> None:
-        other.close()
+    def return_reader(self, reader: ReadStore) -> None:
+        reader.close()
 
     def interrupt(self) -> None:
         self._server.interrupt()

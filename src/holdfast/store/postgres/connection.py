@@ -1,4 +1,4 @@
-"""A connection to the server that speaks as SQLite's does, and errors a person can act on.
+"""A connection to the server as the statements of `store.sql` use it, and its errors as ours.
 
 One writer at a time, as in the file: a transaction that writes holds a lock of the schema's. It
 has a connection of the pool only while it asks or writes. What is lost on the way is done again
@@ -9,60 +9,29 @@ written.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, LiteralString, cast
 
 import psycopg
 
 from holdfast.errors import StoreBusyError, StoreError
 from holdfast.store.postgres.address import place_of, read_address
-from holdfast.store.postgres.dialect import Shape, translated
 from holdfast.store.postgres.faults import ours
 from holdfast.store.postgres.pool import BETWEEN, EVERY_BANK, NULL, Pool, Raw, let_go, shared
 from holdfast.store.postgres.unit import Came, Rows, Unit, ask
-
-_SHAPES = (
-    "SELECT c.relname, a.attname, a.attnum = ANY (i.indkey) FROM pg_class AS c "
-    "JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary "
-    "JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped "
-    "WHERE c.relnamespace = current_schema()::regnamespace ORDER BY c.relname, a.attnum"
-)
-
-
-class PostgresCursor:
-    """What came of a statement."""
-
-    def __init__(self, came: Came, last: Callable[[], int | None]) -> None:
-        self._rows = came.rows
-        self._next = 0
-        self._count = came.affected
-        self._last = last
-
-    @property
-    def rowcount(self) -> int:
-        return self._count
-
-    @property
-    def lastrowid(self) -> int | None:
-        return self._last()
-
-    def fetchone(self) -> Any:
-        if self._next >= len(self._rows):
-            return None
-        self._next += 1
-        return self._rows[self._next - 1]
-
-    def fetchall(self) -> list[Any]:
-        rest, self._rows = self._rows[self._next :] if self._next else self._rows, []
-        return rest
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.fetchall())
+from holdfast.store.sql.connection import Row
+from holdfast.store.sql.dialect import POSTGRES
 
 
 class PostgresConnection:
-    """One way to a memory; threads use it one at a time."""
+    """One way to a memory; threads use it one at a time.
+
+    The statements that both engines run come through `all` to `run_many`, with `?` for values;
+    those of PostgreSQL alone through `query`, `execute` and `execute_many`, with `%s`."""
+
+    dialect = POSTGRES
 
     def __init__(
         self,
@@ -127,22 +96,42 @@ class PostgresConnection:
     def total_changes(self) -> int:
         return self._changes
 
-    def execute(self, sql: str, values: Any = (), /) -> PostgresCursor:
-        return self._run(sql, [_cells(values)], many=False)
+    def all(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        return self._run(_with_percent(sql), [_cells(values)], many=False).rows
 
-    def executemany(self, sql: str, values: Iterable[Any], /) -> PostgresCursor:
-        return self._run(sql, [_cells(row) for row in values], many=True)
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
+        rows = self.all(sql, values)
+        return rows[0] if rows else None
 
-    def _run(self, statement: str, rows: Rows, many: bool) -> PostgresCursor:
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        return iter(self.all(sql, values))
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        return self._run(_with_percent(sql), [_cells(values)], many=False).affected
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._run(_with_percent(sql), [_cells(row) for row in rows], many=True)
+
+    def query(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        """The rows of a query of PostgreSQL's."""
+        return self._run(sql, [_cells(values)], many=False).rows
+
+    def execute(self, sql: str, values: Sequence[object] = ()) -> None:
+        """Run a statement of PostgreSQL's."""
+        self._run(sql, [_cells(values)], many=False)
+
+    def execute_many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run it once for each row of values."""
+        self._run(sql, [_cells(row) for row in rows], many=True)
+
+    def _run(self, statement: str, rows: Rows, many: bool) -> Came:
+        words = cast(LiteralString, statement)
         try:
-            words = self._words(statement)
             if self._unit is not None:
-                came = self._step(self._unit, words, rows, many)
-            elif _is_question(words):
-                came = ask(self._pool, self._sees, words, rows, self._hold)
-            else:
-                came = self._alone(words, rows, many)
-            return PostgresCursor(came, self._last_number)
+                return self._step(self._unit, words, rows, many)
+            if _is_question(words):
+                return ask(self._pool, self._sees, words, rows, self._hold)
+            return self._alone(words, rows, many)
         except psycopg.Error as error:
             raise ours(error, self.place) from error
 
@@ -232,7 +221,6 @@ class PostgresConnection:
             raise
         finally:
             self._unit = None
-            self._pool.shapes = {}
 
     def script(self, statements: str) -> None:
         """Statements in PostgreSQL's own words, as they are."""
@@ -248,47 +236,18 @@ class PostgresConnection:
         except psycopg.Error as error:
             raise ours(error, self.place) from error
 
-    def said(self, words: str, values: Sequence[object] = ()) -> list[Any]:
-        """A question in PostgreSQL's own words."""
-        return self.execute_own(words, values).fetchall()
-
-    def execute_own(self, words: str, values: Sequence[object] = ()) -> PostgresCursor:
-        """A statement in PostgreSQL's own words."""
-        self._pool.said.setdefault(words, words)
-        return self.execute(words, values)
-
-    def write_own(self, words: str, rows: Sequence[Sequence[object]]) -> None:
-        """The same, once for each row."""
-        self._pool.said.setdefault(words, words)
-        self.executemany(words, rows)
-
-    def _last_number(self) -> int | None:
-        """The number that a row was given last, within its transaction."""
-        if self._unit is None:
-            return None
-        return self._unit.say("SELECT lastval()", [[]], False).rows[0][0]
-
-    def _words(self, statement: str) -> LiteralString:
-        words = self._pool.said.get(statement)
-        if words is None:
-            words = self._pool.said[statement] = translated(statement, self._shapes)
-        return cast(LiteralString, words)
-
-    def _shapes(self) -> Mapping[str, Shape]:
-        if not self._pool.shapes:
-            found: dict[str, tuple[list[str], list[str]]] = {}
-            for table, column, is_key in ask(self._pool, self._sees, _SHAPES, [[]]).rows:
-                key, rest = found.setdefault(table, ([], []))
-                (key if is_key else rest).append(column)
-            self._pool.shapes = {table: Shape(*parts) for table, parts in found.items()}
-        return self._pool.shapes
-
 
 def _named(banks: Sequence[str] | None) -> str:
     """Banks as the server is told them; one whose name would mean others is none."""
     if banks is None:
         return EVERY_BANK
     return BETWEEN.join(bank for bank in banks if bank != EVERY_BANK and BETWEEN not in bank)
+
+
+@lru_cache(maxsize=4096)
+def _with_percent(sql: str) -> str:
+    """A statement with psycopg's placeholders instead of question marks."""
+    return sql.replace("%", "%%").replace("?", "%s")
 
 
 def _is_question(words: str) -> bool:

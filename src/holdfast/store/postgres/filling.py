@@ -11,9 +11,11 @@ from holdfast.store.postgres.migrate import FILLING
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
 
+# Columns that are numbered from a sequence. A partition has those of its table.
 _NUMBERED = (
-    "SELECT table_name, column_name FROM information_schema.columns "
-    "WHERE table_schema = current_schema() AND is_identity = 'YES'"
+    "SELECT c.relname, a.attname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid "
+    "WHERE c.relnamespace = current_schema()::regnamespace AND NOT c.relispartition "
+    "AND a.attidentity <> '' AND NOT a.attisdropped ORDER BY c.relname"
 )
 # Which memory is being moved here; no table has such a name.
 _SOURCE = "from "
@@ -35,7 +37,7 @@ class Filling:
     def __init__(self, target: SqliteStore | PostgresStore, name: str) -> None:
         """Begin, or go on with what was begun. What was begun with another memory is no help."""
         self._target = target
-        self._get = target.connection
+        self._connection = target.connection
         if not self._is_begun():
             if target.banks():
                 raise InputError(
@@ -44,7 +46,7 @@ class Filling:
             self._begin()
         self._known: dict[str, tuple[int, int]] = {
             table: (count, done)
-            for table, count, done in self._get.execute(
+            for table, count, done in self._connection.all(
                 "SELECT name, count, done FROM move_progress"
             )
         }
@@ -52,7 +54,7 @@ class Filling:
         if _SOURCE + name not in self._known:
             if self.rows:
                 raise OutdatedError
-            self._get.execute("INSERT INTO move_progress VALUES (?, 0, 1)", (_SOURCE + name,))
+            self._connection.run("INSERT INTO move_progress VALUES (?, 0, 1)", (_SOURCE + name,))
 
     def over(self, table: str) -> int | None:
         """How many rows of a table are over; None if all are."""
@@ -73,38 +75,38 @@ class Filling:
         with self._target.transaction():
             if isinstance(self._target, PostgresStore):
                 self._count_on()
-                self._get.execute("DELETE FROM migration WHERE number = ?", (FILLING,))
-            self._get.execute("DROP TABLE move_progress")
+                self._connection.run("DELETE FROM migration WHERE number = ?", (FILLING,))
+            self._connection.run("DROP TABLE move_progress")
 
     def _is_begun(self) -> bool:
         if isinstance(self._target, PostgresStore):
-            found = self._get.execute("SELECT 1 FROM migration WHERE number = ?", (FILLING,))
+            found = self._connection.one("SELECT 1 FROM migration WHERE number = ?", (FILLING,))
         else:
-            found = self._get.execute("SELECT 1 FROM sqlite_master WHERE name = 'move_progress'")
-        return found.fetchone() is not None
+            found = self._connection.one("SELECT 1 FROM sqlite_master WHERE name = 'move_progress'")
+        return found is not None
 
     def _begin(self) -> None:
         with self._target.transaction():
-            self._get.execute(
+            self._connection.run(
                 "CREATE TABLE move_progress (name text PRIMARY KEY, count bigint, done bigint)"
             )
             if isinstance(self._target, PostgresStore):
-                self._get.execute("INSERT INTO migration VALUES (?, 'filling')", (FILLING,))
+                self._connection.run("INSERT INTO migration VALUES (?, 'filling')", (FILLING,))
 
     def _set(self, table: str, more: int, done: int) -> None:
         count, was = self._known.get(table, (0, 0))
         if table in self._known:
-            noted = self._get.execute(
+            noted = self._connection.run(
                 "UPDATE move_progress SET count = ?, done = ? WHERE name = ? AND count = ? AND "
                 "done = ?",
                 (count + more, done, table, count, was),
             )
         else:
-            noted = self._get.execute(
+            noted = self._connection.run(
                 "INSERT INTO move_progress VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 (table, count + more, done),
             )
-        if noted.rowcount != 1:
+        if noted != 1:
             raise StoreBusyError(
                 "Somebody else is filling this memory.", "Wait until that is done; then try again."
             )
@@ -112,8 +114,8 @@ class Filling:
 
     def _count_on(self) -> None:
         """Let numbers go on after those that came along."""
-        for table, column in self._get.execute(_NUMBERED).fetchall():
-            self._get.execute(
+        for table, column in self._connection.all(_NUMBERED):
+            self._connection.all(
                 f"SELECT setval(pg_get_serial_sequence('\"{table}\"', '{column}'), "
                 f'max("{column}")) FROM "{table}" HAVING count(*) > 0'
             )

@@ -47,10 +47,10 @@ _UNWALLED = (
 
 def version_of(connection: PostgresConnection) -> int:
     """How many steps a schema has taken; refuses one that is not ours."""
-    ((there,),) = connection.said(_THERE, (connection.schema,))
+    ((there,),) = connection.query(_THERE, (connection.schema,))
     if not there:
         return 0
-    ((known,),) = connection.said(
+    ((known,),) = connection.query(
         "SELECT to_regclass(%s) IS NOT NULL", (f'"{connection.schema}".migration',)
     )
     if not known:
@@ -63,7 +63,7 @@ def version_of(connection: PostgresConnection) -> int:
 
 def number_of(connection: PostgresConnection) -> int:
     """The same of one that is ours; refuses one that is not full yet."""
-    ((number, filling),) = connection.said(_NUMBER, (FILLING, FILLING))
+    ((number, filling),) = connection.query(_NUMBER, (FILLING, FILLING))
     if filling and not connection.filling:
         raise StoreError(
             f"A move to the memory at {connection.place} was begun and is not finished.",
@@ -96,7 +96,7 @@ def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
     if version:
         _check_owned(connection)
     with connection.changing_tables():
-        connection.execute_own(_LOCK, (connection.schema,))
+        connection.execute(_LOCK, (connection.schema,))
         version = version_of(connection)
         if version == 0:
             connection.script(f'CREATE SCHEMA IF NOT EXISTS "{connection.schema}"')
@@ -121,12 +121,12 @@ def _apply(connection: PostgresConnection, number: int, name: str, script: str) 
             "The memory is as it was. Please report this message, and go back to the version of "
             "Holdfast that you had.",
         ) from error
-    connection.execute_own("INSERT INTO migration VALUES (%s, %s)", (number, name))
+    connection.execute("INSERT INTO migration VALUES (%s, %s)", (number, name))
 
 
 def _check_owned(connection: PostgresConnection) -> None:
     """Refuse to begin what only the owner of the tables can do."""
-    ((owned,),) = connection.said(_OWNED, (connection.schema,))
+    ((owned,),) = connection.query(_OWNED, (connection.schema,))
     if not owned:
         raise StoreError(
             f"The memory at {connection.place} is of an older version, and the role that opens it "
@@ -137,7 +137,7 @@ def _check_owned(connection: PostgresConnection) -> None:
 
 def wall(connection: PostgresConnection) -> None:
     """Let every table show only what a connection was opened for, whatever it is asked."""
-    for table, has_bank in connection.said(_UNWALLED, (connection.schema,)):
+    for table, has_bank in connection.query(_UNWALLED, (connection.schema,)):
         if table in _OPEN:
             continue
         if table == "bank":

@@ -19,6 +19,7 @@ from holdfast.store.postgres import words
 from holdfast.store.postgres.filling import Filling, OutdatedError
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.statements import placeholders
 from holdfast.store.sqlite.store import SqliteStore
 
 Either = SqliteStore | PostgresStore
@@ -84,11 +85,11 @@ def _tables(source: Either, target: Either) -> list[_Table]:
     file = source if isinstance(source, SqliteStore) else target
     if not isinstance(file, SqliteStore):
         raise InputError("Both memories lie on servers.", "Use pg_dump and pg_restore.")
-    names = [name for (name,) in file.connection.execute(_TABLES)]
+    names = [name for (name,) in file.connection.all(_TABLES)]
     others = [name for name in names if name not in (*_FIRST, *_LAST)]
     found: list[_Table] = []
     for name in (*_FIRST, *others, *_LAST):
-        told = file.connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+        told = file.connection.all(f'PRAGMA table_info("{name}")')
         columns = [row[1] for row in told]
         key = [row[1] for row in sorted(told, key=lambda row: row[5]) if row[5]]
         found.append(_Table(name, columns, key or columns))
@@ -103,7 +104,7 @@ def _copy(
         if over is None:
             continue
         if table.name in _LAST and not over:
-            target.connection.execute(f'DELETE FROM "{table.name}"')
+            target.connection.run(f'DELETE FROM "{table.name}"')
         found = _read(source, table, over)
         while some := list(islice(found, _AT_ONCE)):
             with target.transaction():
@@ -121,7 +122,7 @@ def _read(store: Either, table: _Table, skip: int = 0) -> Iterator[Sequence[Any]
     statement = f'SELECT {names} FROM "{table.name}" ORDER BY {_listed(table.order)}'
     if isinstance(store, PostgresStore):
         return store.stream(f"{statement} OFFSET {skip}")
-    return iter(store.connection.execute(f"{statement} LIMIT -1 OFFSET {skip}"))
+    return store.connection.stream(f"{statement} LIMIT -1 OFFSET {skip}")
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -131,8 +132,8 @@ def _listed(names: Iterable[str]) -> str:
 def _put(target: Either, table: _Table, some: Sequence[Sequence[Any]]) -> None:
     indexed = table.name == "passage" and isinstance(target, PostgresStore)
     names = _listed((*table.columns, "words", "length") if indexed else table.columns)
-    target.connection.executemany(
-        f'INSERT INTO "{table.name}" ({names}) VALUES ({rows.marks(names)})',
+    target.connection.run_many(
+        f'INSERT INTO "{table.name}" ({names}) VALUES ({placeholders(names)})',
         _with_words(target, table.columns, some)
         if indexed and isinstance(target, PostgresStore)
         else some,

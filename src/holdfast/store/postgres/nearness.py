@@ -132,7 +132,7 @@ def prepare(connection: PostgresConnection) -> bool:
 
 
 def _standing(connection: PostgresConnection) -> tuple[str, bool, bool, bool, bool]:
-    (row,) = connection.said(_STANDING, (connection.schema,))
+    (row,) = connection.query(_STANDING, (connection.schema,))
     return tuple(row)  # pyright: ignore[reportReturnType]
 
 
@@ -161,13 +161,13 @@ class NearQuestions(StatementRunner):
         else:
             statement = _SCANNED
             values = [wanted, *named, *asked, limit * _MORE]
-        found = self._server.said(statement.format(ours=ours, apart=apart, kinds=among), values)
+        found = self._server.query(statement.format(ours=ours, apart=apart, kinds=among), values)
         return [*(StoredVector(*row) for row in found), *rest]
 
     def unindexed_vectors(self, bank: str, model: str) -> int | None:
         if not self._extension():
             return None
-        ((count,),) = self._server.said(
+        ((count,),) = self._server.query(
             "SELECT count(*) FROM half_vector WHERE bank = %s AND model = %s AND direction IS NULL",
             (bank, model),
         )
@@ -182,12 +182,12 @@ class NearQuestions(StatementRunner):
         return pool.extension
 
     def _unplaced(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
-        found = self._server.said(_UNPLACED, (bank, model, number, limit))
+        found = self._server.query(_UNPLACED, (bank, model, number, limit))
         return [StoredVector(*row) for row in found]
 
     def _is_large(self, bank: str, model: str, size: int) -> bool:
         name = _index_of(bank, model, size)
-        ((there,),) = self._server.said(
+        ((there,),) = self._server.query(
             "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) "
             "AND indisvalid)",
             (name,),
@@ -202,13 +202,13 @@ class NearWays(NearQuestions):
         schema = self._extension()
         if not schema:
             return False
-        for (bank,) in self._server.said(
+        for (bank,) in self._server.query(
             "SELECT DISTINCT bank FROM half_vector WHERE model = %s AND direction IS NULL", (model,)
         ):
             self._place(schema, bank, model)
         if not _standing(self._server)[4]:
             return True  # an index is made by who owns the tables
-        for bank, size, _ in self._server.said(_SIZES.format(schema=schema), (model, EXACT)):
+        for bank, size, _ in self._server.query(_SIZES.format(schema=schema), (model, EXACT)):
             if not self._is_large(bank, model, size):
                 self._index(schema, bank, model, size)
         return True
@@ -216,7 +216,7 @@ class NearWays(NearQuestions):
     def _put_placed(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> bool:
         schema = self._extension()
         if schema:
-            self._server.write_own(
+            self._server.execute_many(
                 _PUT.format(schema=schema),
                 [(bank, model, hash, part, data, half(data)) for hash, part, data in vectors],
             )
@@ -228,7 +228,7 @@ class NearWays(NearQuestions):
         while some := self._unplaced(bank, model, number, _BATCH):
             number = some[-1].number
             halves = [(half(vector.data), bank, model, vector.number) for vector in some]
-            self._server.write_own(
+            self._server.execute_many(
                 _PLACE.format(schema=schema), [row for row in halves if row[0] is not None]
             )
 
@@ -236,7 +236,7 @@ class NearWays(NearQuestions):
         """Make the index of a large bank, while others read and write."""
         name = _index_of(bank, model, size)
         # Of the partition that the bank is in, if there are any.
-        ((table,),) = self._server.said(
+        ((table,),) = self._server.query(
             "SELECT tableoid::regclass::text FROM half_vector WHERE bank = %s LIMIT 1", (bank,)
         )
         # One that was not finished is in the way.

@@ -20,7 +20,6 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from holdfast.errors import StoreUnavailableError
 from holdfast.store.postgres.address import Address, place_of
-from holdfast.store.postgres.dialect import Shape
 from holdfast.store.postgres.faults import is_away
 from holdfast.store.postgres.halves import Half, HalfDumper
 
@@ -77,8 +76,6 @@ class Pool:
         self.patience_s = address.wait_s
         # One of us writes at a time, so that those who wait for that hold no connection.
         self.writing = threading.Lock()
-        self.said: dict[str, str] = {}
-        self.shapes: dict[str, Shape] = {}
         # The schema of pgvector; "" where it is not used, None where nobody looked.
         self.extension: str | None = None
         self._url = address.url

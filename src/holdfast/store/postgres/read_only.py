@@ -7,7 +7,6 @@ this cannot change a memory by mistake, nor because something that it read told 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from holdfast.store.postgres import words
 from holdfast.store.postgres.beside import Beside
@@ -24,7 +23,7 @@ class PostgresReadStore(PostgresReader):
 
     def __init__(self, url: str, banks: Sequence[str] | None = None) -> None:
         self._server = PostgresConnection(url, banks, None, read_only=True)
-        super().__init__(self._server, Path(self._server.place))
+        super().__init__(self._server)
         self._tokens = words.Tokens()
         self._opened = (self._tokens, url, banks, None, True)
         self._spare: list[ReadStore] = []
@@ -39,8 +38,8 @@ class PostgresReadStore(PostgresReader):
     def borrow_reader(self) -> ReadStore | None:
         return self._spare.pop() if self._spare else Beside(*self._opened)
 
-    def return_reader(self, other: ReadStore) -> None:
-        self._spare.append(other)
+    def return_reader(self, reader: ReadStore) -> None:
+        self._spare.append(reader)
 
     def interrupt(self) -> None:
         self._server.interrupt()

@@ -83,7 +83,7 @@ class PostgresReader(NearQuestions, SqlReader):
             k1=words.K1,
             b=words.B,
         )
-        found = self._server.said(
+        found = self._server.query(
             statement,
             (
                 *(*values, *self._asked(bank, phrases), single),
@@ -100,7 +100,7 @@ class PostgresReader(NearQuestions, SqlReader):
         counted: list[tuple[int, str, float]] = []
         for phrase in phrases:
             asked = (*self._asked(bank, [phrase]), sorted(set(phrase)))
-            found = self._server.said(_PHRASED, asked)
+            found = self._server.query(_PHRASED, asked)
             for number, own in groupby(found, key=itemgetter(0)):
                 hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
                 often = words.frequency(hits, phrase)
@@ -118,15 +118,15 @@ class PostgresReader(NearQuestions, SqlReader):
     def _count(self, bank: str | None, phrases: Sequence[Sequence[str]], most: int) -> int:
         if not phrases:
             return 0
-        ((count,),) = self._server.said(_COUNTED, (*self._asked(bank, phrases), most))
+        ((count,),) = self._server.query(_COUNTED, (*self._asked(bank, phrases), most))
         return int(count)
 
     def generation(self) -> str:
-        ((number,),) = self._server.said("SELECT number FROM change_counter")
-        return f"{number}.{self._connection.total_changes}"
+        ((number,),) = self._server.query("SELECT number FROM change_counter")
+        return f"{number}.{self._server.total_changes}"
 
     def table_sizes(self) -> list[TableSize]:
-        found = self._server.said(
+        found = self._server.query(
             "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid) "
             "ELSE pg_relation_size(oid) END FROM pg_class WHERE relkind IN ('r', 'i') "
             "AND relnamespace = current_schema()::regnamespace ORDER BY 2 DESC, 1"

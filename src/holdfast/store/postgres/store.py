@@ -27,6 +27,7 @@ from holdfast.store.protocol.maintenance import IntegrityReport
 from holdfast.store.sql.integrity import IntegrityCheck
 from holdfast.store.sql.migrations import Migrations, check_still
 from holdfast.store.sql.rows import records
+from holdfast.store.sql.statements import placeholders
 from holdfast.store.sql.writer import SqlWriter
 
 _AT_ONCE = 1000
@@ -52,7 +53,7 @@ _UNCOUNTED = (
 
 def check_wall(connection: PostgresConnection) -> None:
     """Refuse a role that the server keeps to no bank."""
-    ((walled,),) = connection.said("SELECT row_security_active('passage')")
+    ((walled,),) = connection.query("SELECT row_security_active('passage')")
     if not walled:
         raise StoreError(
             f"The role that opens {connection.place} sees every bank.",
@@ -78,7 +79,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
         `filling` it may open one that is not full yet."""
         self._server = PostgresConnection(url, banks, busy_s)
         self._server.filling = filling
-        super().__init__(self._server, Path(self._server.place))
+        super().__init__(self._server)
         self._tokens = words.Tokens()
         self._opened = (self._tokens, url, banks, busy_s, False)
         self._depth = 0
@@ -108,8 +109,8 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
     def borrow_reader(self) -> ReadStore | None:
         return self._spare.pop() if self._spare else Beside(*self._opened)
 
-    def return_reader(self, other: ReadStore) -> None:
-        self._spare.append(other)
+    def return_reader(self, reader: ReadStore) -> None:
+        self._spare.append(reader)
 
     def interrupt(self) -> None:
         self._server.interrupt()
@@ -144,15 +145,15 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
         """The rows of a question a few at a time; within a transaction."""
         self._streams += 1
         name = f"stream_{self._streams}"
-        self._server.execute_own(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}")
-        while some := self._server.said(f"FETCH {_AT_ONCE} FROM {name}"):
+        self._server.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}")
+        while some := self._server.query(f"FETCH {_AT_ONCE} FROM {name}"):
             yield from some
-        self._server.execute_own(f"CLOSE {name}")
+        self._server.execute(f"CLOSE {name}")
 
     def clear(self) -> None:
         """Empty all tables, also one whose rows nobody may remove."""
         with self.transaction():
-            found = [name for (name,) in self._server.said(_TABLES)]
+            found = [name for (name,) in self._server.query(_TABLES)]
             tables = [f'"{name}"' for name in found if name not in ("migration", "change_counter")]
             for table in tables:
                 self._server.script(f"ALTER TABLE {table} DISABLE TRIGGER USER")
@@ -165,7 +166,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
         texts = [text for p in passages for text in (records.text(p.body), records.text(p.context))]
         cut = self._tokens.of(texts)
         self._run_many(
-            f"INSERT INTO passage ({columns}) VALUES ({records.marks(columns)})",
+            f"INSERT INTO passage ({columns}) VALUES ({placeholders(columns)})",
             [
                 (
                     *records.passage_row(passage),
@@ -189,7 +190,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
         return IntegrityReport((), tuple(self._derived_faults()))
 
     def _index_faults(self) -> list[str]:
-        ((wrong,),) = self._server.said(_UNCOUNTED)
+        ((wrong,),) = self._server.query(_UNCOUNTED)
         return ["the counts of words do not match the passages"] if wrong else []
 
     def _rebuild_index(self) -> None:
@@ -200,17 +201,17 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
             "GROUP BY bank"
         )
 
-    def _overwrite_what_goes(self) -> None:
-        """`overwrite` does so for all of it."""
+    def _prepare_erasure(self) -> None:
+        """`overwrite_deleted` overwrites all that is deleted."""
 
-    def _with_open_log(self, change: Callable[[], None]) -> None:
+    def _with_writable_log(self, change: Callable[[], None]) -> None:
         """Nothing but an erasure may change the log."""
         with self.transaction():
-            self._server.said("SELECT set_config('holdfast.erasing', 'on', true)")
+            self._server.query("SELECT set_config('holdfast.erasing', 'on', true)")
             change()
-            self._server.said("SELECT set_config('holdfast.erasing', 'off', true)")
+            self._server.query("SELECT set_config('holdfast.erasing', 'off', true)")
 
-    def backups_holding(self, what: Erasure | Scrubber) -> list[Path]:
+    def backups_holding(self, content: Erasure | Scrubber) -> list[Path]:
         """Copies of a server's database are made and kept elsewhere; we know of none."""
         return []
 
@@ -223,13 +224,13 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
             "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
         )
         try:
-            if self._server.said(_NOT_OURS):
+            if self._server.query(_NOT_OURS):
                 raise StoreError(
                     f"What is gone from {self._server.place} was not overwritten on its disk: that "
                     "takes the owner of the tables, or a role with the right MAINTAIN.",
                     "Let the owner say VACUUM FULL, or see docs/postgres.md.",
                 )
-            for (table,) in self._server.said(_TABLES):
+            for (table,) in self._server.query(_TABLES):
                 self._server.script(f'VACUUM (FULL) "{table}"')
         except psycopg.Error as error:
             raise ours(error, self._server.place) from error

@@ -1,4 +1,4 @@
-"""What a store keeps of the keys of a server."""
+"""The API keys of a server."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from holdfast.model.keys import ApiKey
 
 
 class ApiKeyStore(Protocol):
-    """Keys are of no bank: whoever sees only some banks sees none of them."""
+    """Keys belong to no bank: a principal that is restricted to some banks has no access to them."""
 
     def api_keys(self) -> list[ApiKey]:
-        """Every key that was ever made, the oldest first."""
+        """Every key that was ever made, revoked ones included, the oldest first."""
         ...
 
     def add_key(self, key: ApiKey) -> None:
-        """Keep a new one."""
+        """Store a new key."""
         ...
 
     def revoke_key(self, id: str, time: str) -> bool:
-        """Let a key open nothing any more; False if there is none, or it was revoked before."""
+        """Revoke a key; False if there is none, or it was revoked before."""
         ...
 
     def record_key_uses(self, times: Mapping[str, str]) -> None:
-        """When keys, by their ids, were last used; an earlier time than is known changes
+        """Record when keys, by id, were last used; an earlier time than the known one changes
         nothing."""
         ...

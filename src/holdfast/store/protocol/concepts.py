@@ -1,9 +1,9 @@
-"""What a store keeps of concepts and keywords, and what can be asked of both.
+"""Concepts and keywords.
 
-Concepts are derived, all of a bank at once. A member belongs to one concept; the id of the concept
-that it would have founded by itself leads to the one it is in, so that a concept that went into
-another is still found. The members that a concept had when a person decided something about it
-are canonical: by them it is known again.
+Concepts are derived, all of a bank at once. A member belongs to one concept. The id of the concept
+that a member would form by itself leads to the concept that it is in, so that a concept is still
+found after it was merged into another. The members that a concept had when a person decided
+something about it are canonical: by them it is recognised after a rebuild.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from holdfast.model.records import Exchange
 
 
 class Keyword(NamedTuple):
-    """A keyword of a bank as it is spelled, the stem that it is known by, and how many records
-    of each kind bear it."""
+    """A keyword of a bank as it is spelled, its stem, and how many records of each kind have it."""
 
     word: str
     stem: str
@@ -27,7 +26,7 @@ class Keyword(NamedTuple):
 
 
 class KeywordMatch(NamedTuple):
-    """A record that bears a keyword."""
+    """A record that has a keyword."""
 
     bank: str
     kind: str
@@ -36,8 +35,8 @@ class KeywordMatch(NamedTuple):
 
 
 class DerivedConcept(NamedTuple):
-    """A concept, the passage it is found as (None: not at all), and of each member the id of the
-    concept that it would found."""
+    """A concept, its passage (None: it cannot be found), and for each member the id of the concept
+    that the member would form by itself."""
 
     concept: Concept
     passage: Passage | None
@@ -45,10 +44,10 @@ class DerivedConcept(NamedTuple):
 
 
 class ConceptReader(Protocol):
-    """What can be asked of concepts and keywords."""
+    """Reads concepts and keywords."""
 
     def concepts(self, bank: str | None, limit: int = 20) -> list[Concept]:
-        """Concepts, the one that was touched last first."""
+        """Concepts, the most recently updated first."""
         ...
 
     def concept_of(self, bank: str, kind: str, id: str) -> Concept | None:
@@ -56,34 +55,34 @@ class ConceptReader(Protocol):
         ...
 
     def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
-        """The keywords that most records bear, the most frequent first."""
+        """The keywords that most records have, the most frequent first."""
         ...
 
     def records_with_keywords(
         self, bank: str | None, words: str, limit: int = 50
     ) -> list[KeywordMatch]:
-        """The records that bear all of some words, in any form, the latest first."""
+        """The records whose keywords contain all of some words, in any form, the latest first."""
         ...
 
 
 class ConceptWriter(Protocol):
-    """The ways in for concepts, and what they are made of."""
+    """Writes concepts, and reads what they are made of."""
 
     def bank_exchanges(self, bank: str) -> Iterator[Exchange]:
-        """All exchanges of a bank that are shown."""
+        """All exchanges of a bank that are not hidden."""
         ...
 
     def shown_remembered(self, bank: str) -> list[Memory]:
-        """All remembered texts that are shown, in their words of now, oldest first."""
+        """All remembered texts that are not hidden, with corrections applied, oldest first."""
         ...
 
     def curation_states_of_kind(self, bank: str, kind: str) -> list[CurationState]:
-        """What the log comes to for all records of a kind."""
+        """The curation states of all records of a kind."""
         ...
 
-    def put_concepts(self, bank: str, made: Iterable[DerivedConcept]) -> int:
-        """These are all the concepts of a bank; what has not changed is not written. Returns how
-        many were written or removed."""
+    def put_concepts(self, bank: str, concepts: Iterable[DerivedConcept]) -> int:
+        """Replace all concepts of a bank; unchanged ones are not written. Returns how many were
+        written or removed."""
         ...
 
     def save_concept_members(self, bank: str, concept: str) -> None:
@@ -91,10 +90,9 @@ class ConceptWriter(Protocol):
         ...
 
     def saved_concept_members(self, bank: str) -> dict[str, list[str]]:
-        """The URIs of the members that concepts had when they were last decided about."""
+        """By concept, the URIs of the members that it had when they were last saved."""
         ...
 
     def vector_model(self, bank: str) -> str:
-        """The model that most vectors of a bank's exchanges and memories are of; "" if there are
-        none."""
+        """The model of most vectors of a bank's exchanges and memories; "" if there are none."""
         ...

@@ -1,8 +1,8 @@
-"""What a store keeps of people's decisions, and how a correction changes a record.
+"""People's decisions, what they result in, and erasing.
 
-The log is canonical. What it comes to (`curated`) can be worked out from it again; it lies beside
-the records, so that whoever derives or reads them need not replay the log. A record that is not
-to be shown stays where it is and is left out of every answer.
+The log of decisions is canonical. The curation state of a record follows from it; it is stored
+beside the records, so that reading them does not replay the log. A hidden record stays stored and
+is left out of every answer.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ StandaloneRecord = Commit | Memory | Pull | Issue | Remark
 
 
 class HiddenTurn(NamedTuple):
-    """A turn that is not to be shown."""
+    """A turn that is not shown."""
 
     id: str
 
 
 class SupersededText(NamedTuple):
-    """The words that a correction replaces."""
+    """The text that a correction replaces."""
 
     kind: str
     id: str
@@ -37,53 +37,54 @@ class SupersededText(NamedTuple):
 
 
 class CurationReader(Protocol):
-    """What can be asked about decisions."""
+    """Reads decisions and what they result in."""
 
     def curations(self, bank: str) -> list[Curation]:
         """The log of people's decisions, oldest first."""
         ...
 
     def curation_state(self, bank: str, kind: str, id: str) -> CurationState | None:
-        """What the log comes to for one record, None if nobody decided anything about it."""
+        """The result of all decisions about one record; None if there are none."""
         ...
 
     def curation_states_in_session(self, bank: str, session: str) -> list[CurationState]:
-        """The same for everything in a session, itself included."""
+        """The same for everything in a session, the session itself included."""
         ...
 
     def find_hidden(
         self, bank: str | None, kind: str, id: str, limit: int = 5
     ) -> list[CurationState]:
-        """What is not shown, by its id or the start of it, for its own sake or that of what it
-        stands in."""
+        """Hidden records by their id or the start of it, whether they are hidden themselves or with
+        what contains them; `kind` "" means all kinds."""
         ...
 
     def erased_marks(self, bank: str, marks: Sequence[str]) -> set[str]:
-        """Which of these marks stand for something that was erased for good."""
+        """Which of these marks belong to something that was erased for good."""
         ...
 
     def is_raw_line_withheld(self, bank: str, turn: str) -> bool:
-        """Whether the raw line of a turn holds what was scrubbed from the turn."""
+        """Whether the raw line of a turn is withheld because it contains what was scrubbed from the
+        turn."""
         ...
 
 
 class CurationWriter(Protocol):
-    """The ways in for decisions."""
+    """Writes decisions, and reads records as they were stored, hidden ones included."""
 
     def append_curation(self, entry: Curation) -> Curation:
-        """Append a person's decision; returns it with its number."""
+        """Append a person's decision to the log; returns it with its number."""
         ...
 
     def put_curation_state(self, curated: CurationState) -> None:
-        """Set down what the log comes to for one record."""
+        """Store the curation state of one record."""
         ...
 
     def put_memory(self, memory: Memory) -> None:
-        """Keep what a person asked to remember; what is known stays as it is."""
+        """Keep a text that a person asked to remember; a known one stays as it is."""
         ...
 
     def all_remembered(self, bank: str) -> list[Memory]:
-        """All of it as it was given, hidden or not, oldest first."""
+        """All remembered texts as they were given, hidden or not, oldest first."""
         ...
 
     def all_commits(self, bank: str) -> Iterator[Commit]:
@@ -95,7 +96,7 @@ class CurationWriter(Protocol):
         ...
 
     def all_turns(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
-        """The turns of a session as they were read, hidden or not, from a place on."""
+        """The turns of a session as they were read, hidden or not, from place `first` on."""
         ...
 
     def turn(self, bank: str, id: str) -> Turn | None:
@@ -103,18 +104,18 @@ class CurationWriter(Protocol):
         ...
 
     def all_subagent_ids(self, bank: str, session: str) -> list[str]:
-        """The sessions of subagents that a session had, hidden or not."""
+        """The ids of a session's subagent sessions, hidden or not."""
         ...
 
     def put_passage(self, record: StandaloneRecord, passage: Passage | None) -> None:
-        """Make a record findable as this passage, in place of the one it had; None: not at all."""
+        """Replace the passage by which a record is found; None removes it."""
         ...
 
 
 class Erasure(NamedTuple):
-    """Rows to erase, by id; the URIs of decisions whose words go too; the marks by which what is
-    erased is known if it is met again; the files whose unread lines are quoted no more; and pulls,
-    issues and remarks, each by kind and id."""
+    """What to erase: rows, by id; the URIs of decisions whose texts are erased too; marks by which
+    erased content is recognised if it is read again; sources whose failed lines are no longer
+    quoted; and pulls, issues and remarks (`forged`), each by kind and id."""
 
     bank: str
     sessions: tuple[str, ...] = ()
@@ -130,15 +131,15 @@ class Erasure(NamedTuple):
 
 
 class Scrubber(Protocol):
-    """Takes a pattern out of a text."""
+    """Removes a pattern from a text."""
 
     def __call__(self, text: str) -> str:
-        """The text without it; the same text if it is not in there."""
+        """The text without the pattern; the same text if it is not in there."""
         ...
 
 
 class ScrubMatch(NamedTuple):
-    """A row that holds what is scrubbed: its table, and what it is known by."""
+    """A row that contains what is scrubbed: its table and its identity."""
 
     table: str
     bank: str
@@ -147,37 +148,36 @@ class ScrubMatch(NamedTuple):
 
 
 class Eraser(Protocol):
-    """Taking words out for good. Nothing here can be undone."""
+    """Removes content for good. Nothing here can be undone."""
 
-    def erase(self, what: Erasure) -> None:
-        """Remove rows, and the words of decisions about them."""
+    def erase(self, erasure: Erasure) -> None:
+        """Remove rows, and the texts of decisions about them."""
         ...
 
     def corrected_derived_records(self, bank: str) -> set[tuple[str, str]]:
-        """The kinds and ids of records that are made of others, are there, and are said in words
-        of a person's."""
+        """Kind and id of the derived records that exist and have a person's correction."""
         ...
 
     def erase_corrections(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
-        """Take the words out of the corrections of these records, for good."""
+        """Remove the texts of the corrections of these records."""
         ...
 
     def block_marks(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
-        """Keep marks of what must not be taken in again, and withhold the raw lines of turns."""
+        """Keep marks of content that must not be read again, and withhold the raw lines of turns."""
         ...
 
     def rows_to_scrub(self, clean: Scrubber) -> list[ScrubMatch]:
-        """The canonical rows that hold what a scrubbing takes out."""
+        """The canonical rows that contain what the scrubber removes."""
         ...
 
     def scrub(self, clean: Scrubber) -> None:
-        """Take it out of all of them."""
+        """Remove it from all canonical rows."""
         ...
 
-    def backups_holding(self, what: Erasure | Scrubber) -> list[Path]:
-        """The backups that hold it, or that cannot be looked into."""
+    def backups_holding(self, content: Erasure | Scrubber) -> list[Path]:
+        """The backups that contain it, or that cannot be read."""
         ...
 
     def overwrite_deleted(self) -> None:
-        """Leave no trace of removed rows in the files of the store, however it kept them."""
+        """Overwrite deleted content in the files of the store."""
         ...

@@ -1,6 +1,8 @@
-"""What of a memory can be carried away, as plain rows that any program can read, without what is
-forgotten; and the way back in. Which tables these are is in `holdfast.store.export_tables`, which is
-loaded only where something is carried."""
+"""Export of a memory as plain rows, without hidden records, and the way back in.
+
+The exported tables are listed in `holdfast.store.export_tables`, which is loaded only when
+something is exported.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,12 @@ class ExportTable(NamedTuple):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of its columns without the bank, which is told once."""
+        """The names of its columns without the bank, which an export states once."""
         return tuple(name for name in self.columns.split() if name != "bank")
 
 
 class ExportSelection(NamedTuple):
-    """What is carried away: which groups (none: all), and of which time, both ends included."""
+    """What is exported: which groups (none: all), and of which time, both ends included."""
 
     groups: tuple[str, ...] = ()
     since: str = ""
@@ -41,28 +43,28 @@ class ExportSelection(NamedTuple):
 
 
 class ExportReader(Protocol):
-    """What can be asked."""
+    """Reads rows for an export."""
 
     def exported_rows(
-        self, bank: str, table: ExportTable, chosen: ExportSelection
+        self, bank: str, table: ExportTable, selection: ExportSelection
     ) -> Iterator[Row]:
-        """The rows of a table, in a fixed order, without what is forgotten: of a turn only its
-        place is told, of a decision about it only that there was one."""
+        """The rows of a table in a fixed order, without hidden content: of a hidden turn only its
+        place is exported, of a decision about it only that there was one."""
         ...
 
 
 class RestoreWriter(Protocol):
-    """The ways in."""
+    """Writes the rows of an export back."""
 
     def restore_rows(self, bank: str, table: ExportTable, rows: Iterable[Row]) -> int:
-        """Put rows back that are not there yet; returns how many were new. Their sessions become
-        stale. Sources and decisions have other ways, since they are numbered anew."""
+        """Add the rows that are missing; returns how many were added. Their sessions become stale.
+        Sources and decisions have methods of their own, because they are numbered anew."""
         ...
 
     def restore_source(self, bank: str, table: ExportTable, row: Row) -> int:
-        """Put a source back, with a number of its own, which is returned."""
+        """Add a source under a new number, which is returned."""
         ...
 
     def known_decisions(self, bank: str) -> dict[tuple[str, ...], int]:
-        """The decisions of a bank by time, action, target, text and who, with their numbers."""
+        """The decisions of a bank by time, action, target, text and person, with their numbers."""
         ...

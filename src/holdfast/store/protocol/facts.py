@@ -1,8 +1,7 @@
-"""What a store keeps of claims, facts and their lives, and how a fact stood at a time.
+"""Claims, facts, the evidence on them and their status changes.
 
-All of it is derived, except for advice, which was paid for, and for what sessions made use of. A
-life is a list of changes, so that what was known and held on any day can be told: a change after
-that day has not happened yet.
+All of it is derived, except for advice, which was paid for, and for record uses. Status changes are
+kept as a list, so that what was known at any time can be read: a change after that time is ignored.
 """
 
 from __future__ import annotations
@@ -17,14 +16,15 @@ from holdfast.model.records import Turn
 
 
 class FactWithPassage(NamedTuple):
-    """A fact with the passage it is found by; None where another record says the same."""
+    """A fact with the passage by which it is found; None where another record says the same."""
 
     fact: Fact
     passage: Passage | None
 
 
 class DerivedKnowledge(NamedTuple):
-    """All that a bank's claims come to. `dropped` counts what was no fact, by reason."""
+    """All that is derived from the claims of a bank. `dropped` counts claims that are no facts, by
+    reason."""
 
     facts: Sequence[FactWithPassage] = ()
     lives: Sequence[StatusChange] = ()
@@ -34,22 +34,22 @@ class DerivedKnowledge(NamedTuple):
 
 
 class FactReader(Protocol):
-    """What can be asked."""
+    """Reads claims, facts and reviews."""
 
     def claims(self, bank: str, session: str = "", turns: Sequence[str] = ()) -> list[Claim]:
         """The claims of a bank, of one session, or of some turns, by time."""
         ...
 
     def facts(self, bank: str | None) -> list[Fact]:
-        """Every fact that is shown, whatever its status; the latest learned first."""
+        """Every fact that is not hidden, whatever its status; the latest learned first."""
         ...
 
     def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[StatusChange]:
-        """The lives of records, each named by kind and id, by time."""
+        """The status changes of records, each named by kind and id, by time."""
         ...
 
     def fact_evidence(self, bank: str, fact: str) -> list[FactEvidence]:
-        """What bears on a fact, by time."""
+        """The evidence for and against a fact, by time."""
         ...
 
     def facts_stated_in(self, bank: str, uri: str) -> list[Fact]:
@@ -57,39 +57,38 @@ class FactReader(Protocol):
         ...
 
     def uses(self, bank: str) -> list[RecordUse]:
-        """What sessions made use of after they were told, by time, as far as the turns that show
-        it are shown."""
+        """The records that sessions used, by time, as far as the turns that show it are not hidden."""
         ...
 
     def reviews(self, bank: str | None) -> list[Review]:
-        """What people should decide or have decided, the oldest first."""
+        """The questions that people should decide or have decided, the oldest first."""
         ...
 
     def dropped_claims(self, bank: str | None) -> dict[str, int]:
-        """How many claims were no fact, by reason."""
+        """How many claims became no fact, by reason."""
         ...
 
 
 class FactWriter(Protocol):
-    """The ways in."""
+    """Writes derived knowledge, record uses and advice."""
 
     def put_knowledge(self, bank: str, knowledge: DerivedKnowledge) -> None:
-        """Replace what the claims of a bank come to. What stays the same is not written anew."""
+        """Replace what is derived from the claims of a bank; unchanged rows are not written."""
         ...
 
     def tool_calls_matching(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
-        """The tool calls of a bank whose target or action holds one of these words, as shown, by
-        time."""
+        """The tool calls of a bank whose target or action contains one of these words, without
+        hidden ones, by time."""
         ...
 
     def put_uses(self, bank: str, uses: Iterable[RecordUse]) -> None:
-        """Keep what sessions made use of; what is known stays."""
+        """Keep which records sessions used; known uses stay."""
         ...
 
     def drop_uses(self, bank: str, record: str, session: str) -> None:
-        """Take back that a person found a record of use in an investigation."""
+        """Remove the mark of a person that a record was useful in an investigation."""
         ...
 
     def put_advice(self, bank: str, review: str, time: str, model: str, text: str) -> None:
-        """Keep what a model says of a question that people should decide."""
+        """Keep what a model says about a question that people should decide."""
         ...

@@ -1,8 +1,7 @@
-"""What a store keeps of forges: pulls and issues, the remarks under them, who is who there, and
-how far each repository was read.
+"""Pulls, issues and remarks of forges, their accounts, and how far each repository was read.
 
-A forge may be asked again at any time, so what it says now takes the place of what it said. What
-is gone there stays here.
+A forge may be read again at any time; then what it says replaces what it said. What was deleted
+there stays here.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from holdfast.model.query import Passage, RecordFilter
 
 
 class ForgeRepository(NamedTuple):
-    """A repository on a forge that was read: `repo` is its whole name (`github.com/owner/name`);
-    `cursors` tell up to when each of its lists was read, `tags` what the forge called the answer
-    to each address that may be asked again (its ETag)."""
+    """A repository on a forge and how far it was read. `repo` is its full name
+    (`github.com/owner/name`); `cursors` are the times up to which each of its lists was read;
+    `tags` are the ETags of answers, by address."""
 
     bank: str
     repo: str
@@ -27,26 +26,26 @@ class ForgeRepository(NamedTuple):
 
 
 class ForgeReader(Protocol):
-    """What can be asked."""
+    """Reads pulls, issues and remarks."""
 
     def forge_repositories(self, bank: str | None = None) -> list[ForgeRepository]:
         """The repositories that were read, by bank and name."""
         ...
 
     def threads_by_number(self, bank: str, number: int) -> list[Thread]:
-        """The pulls, then the issues, of a number."""
+        """The pulls, then the issues, with a number."""
         ...
 
     def remarks(self, bank: str, thread: str) -> list[Remark]:
-        """What was said under the thread of a URI, in the order of time."""
+        """The remarks in the thread with a URI, by time."""
         ...
 
     def thread_passages(self, bank: str, thread: str) -> list[Passage]:
-        """What the thread of a URI, and what was said under it, is found as; by time."""
+        """The passages of a thread, by URI, and of its remarks, by time."""
         ...
 
     def pulls_with_commit(self, bank: str, commit: str) -> list[Pull]:
-        """The pulls that a commit is part of, or went in by."""
+        """The pulls that contain a commit, or were merged by it."""
         ...
 
     def pulls_fixing(self, bank: str, issue: int) -> list[Pull]:
@@ -58,19 +57,19 @@ class ForgeReader(Protocol):
         ...
 
     def commits_mentioning(self, bank: str, number: int) -> list[str]:
-        """The commits with `#number` in their message, by id."""
+        """The ids of the commits with `#number` in their message, sorted."""
         ...
 
     def logins(self, bank: str) -> list[ForgeAccount]:
-        """Who the accounts of a bank's forges are, by login."""
+        """The accounts of a bank's forges, by login."""
         ...
 
 
 class ForgeWriter(Protocol):
-    """The ways in, and the ways past people's decisions."""
+    """Writes what was read from forges, and reads it without corrections."""
 
     def known_threads(self, bank: str, kind: str, ids: Sequence[str]) -> dict[str, str]:
-        """Which of these threads there are, each with when it was updated."""
+        """Which of these threads are known, each with the time of its last update."""
         ...
 
     def thread(self, bank: str, kind: str, id: str) -> Thread | None:
@@ -82,12 +81,12 @@ class ForgeWriter(Protocol):
         ...
 
     def all_remarks(self, bank: str, thread: str) -> list[Remark]:
-        """All of a thread as they were read, hidden or not."""
+        """All remarks of a thread as they were read, hidden or not."""
         ...
 
     def put_thread(self, thread: Thread, passage: Passage | None) -> bool:
-        """Store a pull or an issue in place of what it was, with its passage, if it is to be
-        found; tells whether anything is new."""
+        """Store a pull or an issue in place of its earlier version, with its passage (None: it
+        cannot be found); returns whether anything changed."""
         ...
 
     def put_remark(self, remark: Remark, passage: Passage | None) -> bool:
@@ -95,9 +94,9 @@ class ForgeWriter(Protocol):
         ...
 
     def put_logins(self, bank: str, logins: Iterable[ForgeAccount]) -> None:
-        """Note who is who; what is known already stays."""
+        """Add accounts; known ones stay."""
         ...
 
-    def put_forge_repository(self, followed: ForgeRepository) -> None:
-        """Note how far a repository was read."""
+    def put_forge_repository(self, repository: ForgeRepository) -> None:
+        """Store how far a repository was read."""
         ...

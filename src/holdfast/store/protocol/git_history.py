@@ -1,5 +1,5 @@
-"""What a store keeps of repositories beside their commits: patches, reverts, tags, and how far
-each was read."""
+"""What is kept of git repositories beside commits: patches, reverts, tags, branches, authorship,
+and how far each repository was read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.model.team import FileChange
 
 
 class Patch(NamedTuple):
-    """What a commit changed, file by file, and the hunks that matter."""
+    """What a commit changed, file by file, and the relevant hunks."""
 
     bank: str
     commit: str
@@ -20,8 +20,8 @@ class Patch(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """A repository that was read: by the folder of its objects, up to these commits; from which
-    working folder, and whether with diffs."""
+    """A repository that was read. `path` is the folder of its objects, `folder` the working folder,
+    `head` and `tips` the commits up to which it was read; `diffs` is whether diffs were read."""
 
     bank: str
     path: str
@@ -33,7 +33,7 @@ class Repository(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """A name that a repository has for a commit."""
+    """A git tag."""
 
     name: str
     commit: str
@@ -41,7 +41,8 @@ class Tag(NamedTuple):
 
 
 class CommitAuthorship(NamedTuple):
-    """That a session made a commit: in which exchange, how surely (0 to 1), and what tells."""
+    """That a session made a commit: in which exchange, with which certainty (`score`, 0 to 1), and
+    the reason."""
 
     bank: str
     commit: str
@@ -52,9 +53,9 @@ class CommitAuthorship(NamedTuple):
 
 
 class FileTouch(NamedTuple):
-    """That a commit touched a file: how (as `FileChange` has it, and `W` where the file went to
-    the `other` name), the name it had before, the lines that came and went, and git's name of
-    its content afterwards, where that is known."""
+    """That a commit touched a file. `fate` is as in `FileChange`, or `W` where the file was renamed
+    to `other`; else `other` is its previous name. `added` and `removed` count lines; `blob` is
+    git's name of its content afterwards, where known."""
 
     path: str
     time: str
@@ -67,18 +68,18 @@ class FileTouch(NamedTuple):
 
 
 class GitHistoryReader(Protocol):
-    """What can be asked."""
+    """Reads the git history of a bank."""
 
     def patch(self, bank: str, commit: str) -> Patch | None:
         """What a commit changed, if that was read."""
         ...
 
     def reverted_by(self, bank: str, commit: str) -> list[str]:
-        """The commits that say they take this one back."""
+        """The commits that say they revert this one."""
         ...
 
     def reverts(self, bank: str, commit: str) -> list[str]:
-        """The commits that this one says it takes back, each as it spells it."""
+        """The commits that this one says it reverts, each as it spells it."""
         ...
 
     def tags(self, bank: str, commit: str = "") -> list[Tag]:
@@ -98,53 +99,54 @@ class GitHistoryReader(Protocol):
         ...
 
     def branches(self, bank: str) -> dict[str, str]:
-        """The branches of this clone by name, each with the commit it ends in."""
+        """The branches of this clone by name, each with its last commit."""
         ...
 
     def reachable_commits(self, bank: str, tip: str) -> set[str]:
-        """A commit and all that it contains, as far as they were read."""
+        """A commit and all its ancestors, as far as they were read."""
         ...
 
     def touches(self, bank: str, path: str, since: str, limit: int) -> list[FileTouch]:
-        """What became of a file after a moment in commits that HEAD contains, the first first."""
+        """The changes of a file after a time in commits that HEAD contains, oldest first."""
         ...
 
     def session_commits(self, bank: str, session: str) -> set[str]:
-        """The commits that a session made, its subagents and what it is a subagent of included."""
+        """The commits that a session made, with those of its subagents and of its parent."""
         ...
 
     def exchange_at(self, bank: str, session: str, seq: int) -> Exchange | None:
-        """The exchange that holds a turn of a session."""
+        """The exchange that contains the turn at a place of a session."""
         ...
 
     def last_commit(self, bank: str, until: str) -> str:
-        """The latest commit up to a moment that HEAD contains; "" if there is none."""
+        """The latest commit up to a time that HEAD contains; "" if there is none."""
         ...
 
     def last_touch(self, bank: str, path: str, until: str) -> FileTouch | None:
-        """The last thing that became of a file up to a moment, in commits that HEAD contains."""
+        """The last change of a file up to a time, in commits that HEAD contains."""
         ...
 
     def authorship(self, bank: str, commit: str = "", session: str = "") -> list[CommitAuthorship]:
-        """Which sessions made which commits, the surest first: of one commit, or of one session."""
+        """Which sessions made which commits, the most certain first: of one commit, or of one
+        session."""
         ...
 
     def commit_turns(self, bank: str) -> list[Turn]:
-        """The turns that ran a commit and were not told that it failed, by time."""
+        """The turns that ran a commit and are not known to have failed, by time."""
         ...
 
     def renames(self, bank: str) -> list[tuple[str, str, str]]:
-        """Every renaming of a file that is not put away: when, from which name, to which; the
-        earliest first. Where another file was added under the old name later, the names mean two
-        files, and it is left out."""
+        """Every rename of a file in commits that are not hidden: time, old name, new name; the
+        earliest first. A rename is left out where another file was later added under the old name,
+        because the names then mean two files."""
         ...
 
 
 class GitHistoryWriter(Protocol):
-    """The ways in."""
+    """Writes the git history of a bank."""
 
     def known_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
-        """Which of these commits there are already."""
+        """Which of these commits are known."""
         ...
 
     def put_patches(self, patches: Iterable[Patch]) -> None:
@@ -152,24 +154,24 @@ class GitHistoryWriter(Protocol):
         ...
 
     def index_touches(self, bank: str, commits: Sequence[str]) -> None:
-        """Make it known by file what stored commits changed."""
+        """Index by file what stored commits changed."""
         ...
 
     def put_branches(self, bank: str, branches: Iterable[tuple[str, str]]) -> None:
-        """Note the branches of a bank's repository, in place of what was noted."""
+        """Replace the branches of a bank's repository."""
         ...
 
     def put_reverts(self, bank: str, commit: str, reverted: Iterable[str]) -> None:
-        """Note which commits one takes back, each by its full or shortened name."""
+        """Keep which commits one reverts, each by its full or shortened id."""
         ...
 
-    def put_authorship(self, bank: str, made: Iterable[CommitAuthorship]) -> None:
-        """Say which sessions made which commits of a bank, in place of what was said."""
+    def put_authorship(self, bank: str, authorship: Iterable[CommitAuthorship]) -> None:
+        """Replace which sessions made which commits of a bank."""
         ...
 
     def put_repository(
-        self, repository: Repository, tags: Iterable[Tag], astray: Iterable[str]
+        self, repository: Repository, tags: Iterable[Tag], unmerged: Iterable[str]
     ) -> None:
-        """Note how far a repository was read, in place of what was noted of it and of its tags
-        and of what HEAD does not contain."""
+        """Store how far a repository was read, and replace its tags and the commits that HEAD does
+        not contain."""
         ...

@@ -1,8 +1,8 @@
-"""What a store keeps of entities: which spellings each record mentions, and what these come to.
+"""The graph of a bank: which records mention which entities.
 
-Mentions are a function of each record alone. Entities are a function of all mentions of a bank and
-of people's decisions, and are worked out anew whenever either changes. Links are not kept: they
-follow from mentions (`recall.links`), so they can neither lag behind nor outlive a record.
+Mentions follow from each record alone. Entities follow from all mentions of a bank and from
+people's decisions, and are resolved again whenever either changes. Links are not stored: they
+follow from mentions (`recall.links`), so they can neither be stale nor outlive a record.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from holdfast.model.query import Passage
 
 
 class Spelling(NamedTuple):
-    """A spelling of a bank: its number, and in how many records and sessions it occurs."""
+    """A spelling in a bank: its number, and in how many records and sessions it occurs."""
 
     number: int
     sort: SpellingSource
@@ -27,7 +27,7 @@ class Spelling(NamedTuple):
 
 
 class DatedAlias(NamedTuple):
-    """What a record of some time proves to be the same."""
+    """A proven alias, with the time of the record that proves it."""
 
     time: str
     same: ProvenAlias
@@ -41,7 +41,7 @@ class ResolvedEntity(NamedTuple):
 
 
 class GraphEntity(NamedTuple):
-    """An entity as traversal sees it: its number, and in how many records it occurs."""
+    """An entity for traversal: its number, and in how many records it occurs."""
 
     number: int
     id: str
@@ -51,7 +51,7 @@ class GraphEntity(NamedTuple):
 
 
 class GraphMention(NamedTuple):
-    """An entity in a record, by their numbers, with the parts it plays there."""
+    """A mention of an entity in a record (`node`), both by number, with the roles it has there."""
 
     entity: int
     node: int
@@ -59,7 +59,7 @@ class GraphMention(NamedTuple):
 
 
 class GraphRecord(NamedTuple):
-    """A record by its number in the graph."""
+    """A record with its number in the graph."""
 
     node: int
     kind: str
@@ -69,14 +69,14 @@ class GraphRecord(NamedTuple):
 
 
 class GraphReader(Protocol):
-    """What can be asked of the graph of a bank."""
+    """Reads the graph of a bank."""
 
     def entities(self, bank: str | None, limit: int = 100) -> list[Entity]:
         """Entities, those in most records first."""
         ...
 
     def entity(self, bank: str, id: str) -> GraphEntity | None:
-        """The entity that an id means: its own, or that of any spelling it has."""
+        """The entity with an id: its own, or that of any of its spellings."""
         ...
 
     def entities_by_spelling(self, bank: str, keys: Sequence[str]) -> list[tuple[str, GraphEntity]]:
@@ -92,17 +92,18 @@ class GraphReader(Protocol):
         ...
 
     def mentions_of(self, bank: str, entity: int, limit: int) -> list[GraphMention]:
-        """The latest records that mention an entity."""
+        """The latest mentions of an entity."""
         ...
 
     def mentions_in(self, bank: str, nodes: Sequence[int]) -> list[GraphMention]:
-        """The entities that records mention."""
+        """All mentions in some records."""
         ...
 
     def cooccurring_entities(
         self, bank: str, entity: int, limit: int = 20
     ) -> list[tuple[GraphEntity, int]]:
-        """The entities that occur most often with one, each with in how many records they do."""
+        """The entities that occur most often in the same records as one, each with the number of
+        these records."""
         ...
 
     def graph_records(self, bank: str, nodes: Sequence[int]) -> list[GraphRecord]:
@@ -110,11 +111,11 @@ class GraphReader(Protocol):
         ...
 
     def graph_record(self, bank: str, kind: str, id: str) -> GraphRecord | None:
-        """The number of a record."""
+        """One record with its number."""
         ...
 
-    def graph_records_around(self, bank: str, place: GraphRecord, each: int) -> list[GraphRecord]:
-        """So many records next before and after one in time."""
+    def graph_records_around(self, bank: str, record: GraphRecord, each: int) -> list[GraphRecord]:
+        """The `each` records before and after one in time."""
         ...
 
     def graph_size(self, bank: str, most: int) -> int:
@@ -122,20 +123,20 @@ class GraphReader(Protocol):
         ...
 
     def node_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
-        """The passages of records, each with the record's number; none of what is not shown."""
+        """The passages of records, each with the record's number; hidden ones are left out."""
         ...
 
     def node_memory_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
-        """The passages of memories that rest on exchanges, retained or believed, each with the
-        exchange's number; none of what is not shown."""
+        """The passages of retained memories and opinions that are based on exchanges, each with the
+        exchange's number; hidden ones are left out."""
         ...
 
 
 class GraphWriter(Protocol):
-    """The ways in."""
+    """Writes mentions and entities."""
 
     def node_hashes(self, bank: str, session: str) -> dict[tuple[str, str], str]:
-        """The records of a session that the graph has, by kind and id, each with its hash."""
+        """By kind and id, the hashes of the records of a session that the graph has."""
         ...
 
     def passage_hashes(self, bank: str) -> list[tuple[str, str, str, str]]:
@@ -143,25 +144,25 @@ class GraphWriter(Protocol):
         ...
 
     def put_nodes(self, bank: str, nodes: Iterable[Node]) -> None:
-        """Take records into the graph, each in place of what was known of it."""
+        """Add records with their mentions, each in place of its earlier version."""
         ...
 
     def drop_nodes(self, bank: str, names: Iterable[tuple[str, str]]) -> None:
-        """Take records out of the graph, by kind and id."""
+        """Remove records, by kind and id."""
         ...
 
     def spellings(self, bank: str) -> list[Spelling]:
-        """All that records mention."""
+        """All spellings that records mention."""
         ...
 
     def proven_aliases(self, bank: str) -> list[DatedAlias]:
-        """All that records prove to be the same, in the order of time."""
+        """All aliases that records prove, by time."""
         ...
 
     def put_entities(self, bank: str, resolved: Iterable[ResolvedEntity]) -> None:
-        """Set down what all spellings of a bank come to, in place of what they came to."""
+        """Replace the entities of a bank."""
         ...
 
     def drop_graph(self, bank: str | None = None) -> None:
-        """Forget the graph of a bank, or of all; it is to be made again."""
+        """Remove the graph of a bank, or of all banks; it is built again."""
         ...

@@ -1,5 +1,5 @@
-"""What a store keeps of other programs' memories. Every version that came in stays, with the import
-that brought it; what holds is the latest of those whose import was not taken back."""
+"""Records imported from other programs. Every imported version is kept, with the import that
+brought it; the current one is the latest whose import was not undone."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from holdfast.model.query import Passage
 
 
 class ImportReader(Protocol):
-    """What can be asked."""
+    """Reads imported records."""
 
     def imported(self, bank: str) -> list[ImportedRecord]:
-        """What came in and is shown, the latest first."""
+        """The imported records that are shown, the latest first."""
         ...
 
     def imported_by_origin(self, bank: str | None, origin: str) -> list[ImportedRecord]:
-        """What is shown and is called so in the program it comes from, by bank and id."""
+        """The shown records with this name in the program they come from, by bank and id."""
         ...
 
     def imported_in_session(self, bank: str | None, session: str) -> list[ImportedRecord]:
-        """What is shown of a session of the program it comes from, the latest first."""
+        """The shown records of a session of the program they come from, the latest first."""
         ...
 
     def import_batches(self, bank: str | None = None) -> list[ImportBatch]:
-        """Every import, taken back or not, the oldest first."""
+        """Every import, undone or not, the oldest first."""
         ...
 
 
 class ImportWriter(Protocol):
-    """The ways in."""
+    """Writes imported records."""
 
     def imported_versions(self, bank: str) -> dict[str, str]:
-        """The version that holds of each record, whether it is shown or forgotten, by its id."""
+        """By id, the current version of each record, hidden ones included."""
         ...
 
-    def import_batch_ids(self, bank: str, importing: str) -> list[str]:
-        """The ids of what an import brought."""
+    def import_batch_ids(self, bank: str, batch: str) -> list[str]:
+        """The ids of the records that an import brought."""
         ...
 
-    def put_import_batch(self, importing: ImportBatch) -> None:
-        """Keep that there was an import."""
+    def put_import_batch(self, batch: ImportBatch) -> None:
+        """Store an import."""
         ...
 
-    def put_imported(self, importing: str, records: Iterable[ImportedRecord]) -> None:
-        """Keep what an import brought."""
+    def put_imported(self, batch: str, records: Iterable[ImportedRecord]) -> None:
+        """Store the records that an import brought."""
         ...
 
     def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[ImportedRecord]:
@@ -56,5 +56,5 @@ class ImportWriter(Protocol):
     def put_imported_passages(
         self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
     ) -> None:
-        """Make some imported records findable as these passages, and not otherwise."""
+        """Replace the passages of some imported records."""
         ...

@@ -1,6 +1,4 @@
-"""What a store keeps besides memory itself: what was injected where, and work to try again; and
-what it can tell of its own state.
-"""
+"""The injection ledger: which context was injected into which session, and what happened to it."""
 
 from __future__ import annotations
 
@@ -10,19 +8,18 @@ from holdfast.model.injections import Injection
 
 
 class InjectionLedger(Protocol):
-    """The injection ledger, and background work that failed."""
+    """Records injections and their outcomes."""
 
     def add_injection(self, injection: Injection) -> None:
-        """Note an injection; one of a known id stays as it is."""
+        """Record an injection; a known id stays as it is."""
         ...
 
     def record_injection_outcome(self, injection: Injection) -> None:
-        """Note whether an injection arrived and what became of it."""
+        """Record whether an injection arrived and how it was used."""
         ...
 
     def injections(
         self, bank: str | None, session: str = "", unsettled: bool = False, limit: int = 100
     ) -> list[Injection]:
-        """Injections, the latest first: of one session, and only those of unknown use, if
-        asked for."""
+        """Injections, the latest first; only those of one session, or of unknown use, if asked for."""
         ...

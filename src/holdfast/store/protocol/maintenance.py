@@ -11,29 +11,29 @@ class FailedTasks(Protocol):
     """Background work that failed and is tried again."""
 
     def failed_tasks(self) -> list[FailedTask]:
-        """Work that failed and waits to be tried again, by name."""
+        """The failed tasks that are to be tried again, by name."""
         ...
 
-    def put_failed_task(self, chore: FailedTask) -> None:
-        """Note work that failed, in place of what was noted of it."""
+    def put_failed_task(self, task: FailedTask) -> None:
+        """Record a failed task, in place of its earlier record."""
         ...
 
     def clear_failed_task(self, name: str) -> None:
-        """The work was done after all."""
+        """Remove the record of a task that has succeeded."""
         ...
 
 
 class IntegrityReport(NamedTuple):
-    """What is wrong with a store, each in words: `damaged` may have cost something that cannot
-    be made again; what is wrong with `derived` rows goes when they are made again."""
+    """What is wrong with a store, as sentences. `damaged` may have lost something that cannot be
+    derived again; what is wrong with `derived` rows is repaired by a rebuild."""
 
     damaged: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
 
 
 class IntegrityCheck(Protocol):
-    """A store that can look for its own faults."""
+    """A store that can check itself for damage."""
 
     def check_integrity(self) -> IntegrityReport:
-        """Look through everything for damage; this may take a while."""
+        """Read everything and report damage; this may take a while."""
         ...

@@ -1,8 +1,8 @@
-"""What a store keeps of a mind: what was retained of sessions, stances, opinions and their history.
+"""Memories that were remembered or retained, stances, and opinions with their history.
 
-Sightings and stances are derived: whatever replaces the derived rows of a session takes them away
-in the same transaction, so that nothing outlives what it was made of. A memory that several
-sessions have is gone, too, until it is shown again from the sightings that are left. Opinions are
+Occurrences and stances are derived: replacing the derived rows of a session removes them in the
+same transaction, so that nothing outlives what it was made of. A memory that occurs in several
+sessions is removed too, until it is made again from the occurrences that are left. Opinions are
 canonical, because they have a history.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory
 from holdfast.model.opinions import (
     MemoryOccurrence,
@@ -24,11 +23,10 @@ from holdfast.model.query import Passage
 
 
 class MemoryReader(Protocol):
-    """What can be asked about it. What is forgotten is in no answer, and what was corrected is in
-    the words of its correction."""
+    """Reads memories and opinions, without hidden ones and with corrections applied."""
 
     def remembered(self, bank: str, limit: int = 100) -> list[Memory]:
-        """What people asked to remember, the latest first."""
+        """The texts that people asked to remember, the latest first."""
         ...
 
     def opinions(self, bank: str) -> list[Opinion]:
@@ -36,19 +34,19 @@ class MemoryReader(Protocol):
         ...
 
     def opinion_history(self, bank: str, opinion: str) -> list[OpinionRevision]:
-        """How an opinion came about, oldest first."""
+        """The revisions of an opinion, oldest first."""
         ...
 
     def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
-        """What was retained of sessions, the latest first; of one network, if one is named."""
+        """The memories retained from sessions, the latest first; of one network, if one is named."""
         ...
 
 
 class MemoryWriter(Protocol):
-    """The ways in."""
+    """Writes memories and opinions."""
 
     def occurrences(self, bank: str, session: str) -> list[MemoryOccurrence]:
-        """What is retained of one session, by key."""
+        """The occurrences of memories in one session, by key."""
         ...
 
     def stances(self, bank: str, session: str | None = None) -> list[Stance]:
@@ -59,44 +57,41 @@ class MemoryWriter(Protocol):
         self,
         bank: str,
         session: str,
-        sightings: Iterable[MemoryOccurrence],
+        occurrences: Iterable[MemoryOccurrence],
         stances: Iterable[Stance],
     ) -> None:
-        """Replace what is retained of a session."""
+        """Replace the occurrences and stances of a session."""
         ...
 
     def changed_memory_keys(self, bank: str) -> list[str]:
-        """The keys whose sightings have changed since a memory was shown for them."""
+        """The keys whose occurrences have changed since their memory was stored."""
         ...
 
     def occurrences_of_key(self, bank: str, key: str) -> list[SessionOccurrence]:
-        """The sightings of a key, by time and session."""
+        """All occurrences of a key, by time and session."""
         ...
 
     def put_retained_memory(
         self, bank: str, key: str, memory: Memory | None, passage: Passage | None
     ) -> None:
-        """Let a memory, or none, stand for the sightings of a key, found as this passage."""
+        """Store the memory of a key (None: there is none) with its passage."""
         ...
 
     def refresh_retained(self, bank: str, id: str) -> str | None:
-        """Have a retained memory shown anew; returns its own words, None if there is none."""
+        """Mark the key of a retained memory as changed; returns the memory's own text, None if
+        there is none."""
         ...
 
     def all_opinions(self, bank: str) -> list[Opinion]:
-        """Every opinion, hidden or not, in its own words, by id."""
+        """Every opinion, hidden or not, without corrections, by id."""
         ...
 
     def put_opinion(
-        self, opinion: Opinion, belief: OpinionRevision | None, passage: Passage | None
+        self, opinion: Opinion, revision: OpinionRevision | None, passage: Passage | None
     ) -> None:
-        """Set an opinion down, and how firm it is, in place of what was believed."""
+        """Store an opinion with its new revision, in place of its earlier state."""
         ...
 
     def drop_opinion(self, bank: str, id: str) -> None:
-        """Forget an opinion with its history."""
-        ...
-
-    def update_bank(self, bank: Bank) -> None:
-        """Change what a known bank is like: its disposition, background, retention and aliases."""
+        """Remove an opinion with its history."""
         ...

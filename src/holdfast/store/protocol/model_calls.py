@@ -1,4 +1,4 @@
-"""What a store keeps of model services: the cost ledger, which of them rest, and what they made."""
+"""What a store keeps about model services: the cost ledger, paused services, and what models wrote."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.model.model_calls import ModelCall, ModelSummary, ServicePause, Sp
 
 
 class DailySpending(NamedTuple):
-    """What one operation took of one model on one day."""
+    """What one operation spent on one model on one day."""
 
     day: str
     operation: str
@@ -19,30 +19,30 @@ class DailySpending(NamedTuple):
 
 
 class UnsummarisedSession(NamedTuple):
-    """A session with something that no model has looked at."""
+    """A session with exchanges or a digest that no model has summarised."""
 
     bank: str
     session: str
 
 
 class ModelCallLedger(Protocol):
-    """The cost ledger, and services that are left alone for a while."""
+    """The cost ledger, and the services that are paused."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing; no other process reserves anything meanwhile."""
+        """All or nothing; no other process reserves a call meanwhile."""
         ...
 
     def reserve_call(self, call: ModelCall) -> None:
-        """Reserve what a call may take, before it is made."""
+        """Record a call before it is made, with the most that it may take."""
         ...
 
     def record_call_result(self, call: ModelCall) -> None:
-        """Note what a call took, in place of what was reserved."""
+        """Replace a reserved call by what it actually took."""
         ...
 
     def total_spent(self, since: str = "", bank: str = "", session: str = "") -> Spending:
-        """What calls took from a time on, open ones at what they may take; of one session, if
-        one is named."""
+        """The sum of all calls from a time on, open ones at their maximum; only those of one bank
+        or session where one is named."""
         ...
 
     def spending_by_day(self, since: str = "") -> list[DailySpending]:
@@ -50,49 +50,49 @@ class ModelCallLedger(Protocol):
         ...
 
     def failed_calls(self, limit: int = 5) -> list[ModelCall]:
-        """The latest calls that did not end well, the last first."""
+        """The latest calls that failed, were refused or were turned away, the last first."""
         ...
 
     def paused_services(self) -> list[ServicePause]:
-        """Services that are left alone, by name."""
+        """The paused services, by name."""
         ...
 
     def pause_service(self, pause: ServicePause) -> None:
-        """Leave a service alone, in place of what was noted of it."""
+        """Pause a service, in place of an earlier pause."""
         ...
 
     def resume_service(self, service: str) -> None:
-        """The service answers again."""
+        """End the pause of a service."""
         ...
 
 
 class ModelSummaries(Protocol):
-    """What models made of records."""
+    """What models wrote about records."""
 
     def put_summary(self, summary: ModelSummary, session: str, first: int) -> None:
-        """Keep what was made; the session becomes stale from `first` on. One of the same hash
-        and version stays as it is."""
+        """Keep a summary; the session becomes stale from place `first` on. A summary of the same
+        hash and version stays as it is."""
         ...
 
     def summary(self, bank: str, hash: str) -> ModelSummary | None:
-        """What the latest version made of what has this hash; None if nothing came of it."""
+        """The summary of the latest version for this hash; None if no version produced one."""
         ...
 
     def summary_attempted(self, bank: str, hash: str, version: int) -> bool:
-        """Whether this version has been paid for, whatever came of it."""
+        """Whether a model was already asked by this version, whatever the result."""
         ...
 
     def has_summaries(self, bank: str) -> bool:
-        """Whether there is anything to look for in a bank."""
+        """Whether a bank has any summary."""
         ...
 
     def unsummarised_sessions(
         self, since: str, version: int, limit: int = 50
     ) -> list[UnsummarisedSession]:
-        """Sessions, not of subagents, that went on after a time and have an exchange or a digest
-        by rules alone that was not tried and that nobody said anew; the latest first."""
+        """Sessions of people that went on after `since` and have an exchange or a digest made by
+        rules alone, for which no model was asked and which nobody corrected; the latest first."""
         ...
 
 
 class ModelAccounts(ModelCallLedger, ModelSummaries, Protocol):
-    """Both."""
+    """The cost ledger and the summaries."""

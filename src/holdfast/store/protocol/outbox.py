@@ -1,7 +1,7 @@
-"""What is on its way to a server: chosen records, each as the line that is sent, until it is there.
+"""The outbox: records on their way to a team server, each as the line that is sent.
 
-A parcel that waits has the line; one that is there has no words any more, only what it was made of
-and how it is called over there.
+An item that waits has its line. Once it has been sent, its text is removed; what stays is what it
+was made of and its name on the server.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 
 class OutboxState(StrEnum):
-    """How far a parcel is."""
+    """How far an item is."""
 
     WAITING = "waiting"
     SENT = "sent"
@@ -19,9 +19,9 @@ class OutboxState(StrEnum):
 
 
 class OutboxItem(NamedTuple):
-    """One line for one server. `id` is the hash of all that the line says, `mark` that of its words
-    alone; one that is `gone` takes back what was sent of its origin. `there` is the name that the
-    server gave it."""
+    """One line for one server. `id` is the hash of the whole line, `mark` that of its text alone;
+    one that is `gone` takes back what was sent of its origin. `there` is the name that the server
+    gave it."""
 
     bank: str
     remote: str
@@ -39,20 +39,20 @@ class OutboxItem(NamedTuple):
 
 
 class OutboxReader(Protocol):
-    """What can be asked."""
+    """Reads the outbox."""
 
     def outbox(self, remote: str = "") -> list[OutboxItem]:
-        """Those for a server, or for all of them, in the order they were queued."""
+        """The items for a server, or for all of them, in the order they were queued."""
         ...
 
 
 class OutboxWriter(Protocol):
-    """The ways in."""
+    """Writes the outbox."""
 
-    def put_outbox_item(self, parcel: OutboxItem) -> None:
-        """Keep a parcel as it is now."""
+    def put_outbox_item(self, item: OutboxItem) -> None:
+        """Store an item in its present state."""
         ...
 
-    def drop_outbox_item(self, parcel: OutboxItem) -> None:
-        """Forget a parcel."""
+    def drop_outbox_item(self, item: OutboxItem) -> None:
+        """Remove an item."""
         ...

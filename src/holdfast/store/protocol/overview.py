@@ -1,5 +1,4 @@
-"""What a store tells of itself as a whole: how much there is of what in which time, the commits of
-a history one page after the other, who wrote them, and what takes the room on disk."""
+"""Totals of a store: records by period, pages of commits, authors, and sizes on disk."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 
 class PeriodCount(NamedTuple):
-    """How many records of a kind began in a period: the start of an ISO time, `2026-03`."""
+    """How many records of a kind began in a period, which is the start of an ISO time: `2026-03`."""
 
     kind: str
     period: str
@@ -16,7 +15,7 @@ class PeriodCount(NamedTuple):
 
 
 class CommitAuthor(NamedTuple):
-    """Who wrote commits, and how many."""
+    """An author of commits, and how many they wrote."""
 
     name: str
     email: str
@@ -24,14 +23,14 @@ class CommitAuthor(NamedTuple):
 
 
 class TableSize(NamedTuple):
-    """A table or an index and the bytes it takes."""
+    """A table or an index and its size in bytes."""
 
     name: str
     bytes: int
 
 
 class BankContentSize(NamedTuple):
-    """What a bank holds: characters of what can be found, and bytes of vectors."""
+    """What a bank contains: characters of searchable text, and bytes of vectors."""
 
     bank: str
     words: int
@@ -46,7 +45,7 @@ class CommitFilter(NamedTuple):
 
 
 class OverviewReader(Protocol):
-    """What can be asked."""
+    """Reads totals."""
 
     def counts_by_period(
         self,
@@ -56,24 +55,26 @@ class OverviewReader(Protocol):
         since: str = "",
         until: str = "",
     ) -> list[PeriodCount]:
-        """How many passages of these kinds there are in each period, which so many digits of a
-        time name, from `since` up to `until`; by kind and period. What has no time is in none."""
+        """How many passages of these kinds there are in each period, from `since` up to `until`; by
+        kind and period. `digits` is the length of a period (7 for months). Passages without a time
+        are not counted."""
         ...
 
     def commit_ids(
-        self, bank: str | None, wanted: CommitFilter, limit: int, skip: int = 0
+        self, bank: str | None, commit_filter: CommitFilter, limit: int, offset: int = 0
     ) -> list[tuple[str, str]]:
         """Bank and id of commits, the latest first."""
         ...
 
     def authors(self, bank: str | None, limit: int = 50) -> list[CommitAuthor]:
-        """Who wrote commits, those with most first."""
+        """The authors of commits, those with most first."""
         ...
 
     def table_sizes(self) -> list[TableSize]:
-        """What takes the room on disk, the largest first; empty where that cannot be told."""
+        """The tables and indexes with their sizes, the largest first; empty where the store cannot
+        tell."""
         ...
 
     def bank_content_sizes(self) -> list[BankContentSize]:
-        """What each bank holds that holds anything, by its id."""
+        """The content sizes of all banks that have any content, by id."""
         ...

@@ -1,7 +1,7 @@
-"""What a store keeps of rules: those that people wrote, and those that may become some.
+"""Rules that people wrote, statements, patterns, and proposals of rules.
 
-Rules are derived from files, patterns from what was said; both can be dropped and made again. A
-proposal waits for a person; what a person turned down is kept.
+Rules are derived from files, patterns from statements; both can be removed and made again. A
+proposal waits for a person; a rejected one is kept.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from holdfast.model.trust import Trust
 
 
 class ReadRuleFile(NamedTuple):
-    """A file of rules as it was when it was read: which project's (`root`), its stamp and what
-    it held."""
+    """A rule file as it was when it was read: its project (`root`), its stamp, and a hash of its
+    content."""
 
     file: str
     root: str
@@ -25,9 +25,9 @@ class ReadRuleFile(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """One sentence in a record (`uri`, the `place`-th there). `source` tells sources apart: two
-    statements of one source are one occurrence. `quotable` if it can stand by itself; of one that
-    was told by the way, `about` is what counts of it."""
+    """One sentence in a record that says how things are done: the `place`-th sentence of the record
+    `uri`. Two statements of one `source` count as one occurrence. `quotable` is whether it can
+    stand by itself; of one that was said in passing, `about` is the part that counts."""
 
     bank: str
     uri: str
@@ -45,10 +45,10 @@ class Statement(NamedTuple):
 
 
 class StatementStore(Protocol):
-    """Keeping them, so that only sessions that changed are read again."""
+    """Keeps statements, so that only changed sessions are read again."""
 
     def put_statements(self, bank: str, session: str, statements: Iterable[Statement]) -> None:
-        """These are the statements of a session now; those of "" are outside of any."""
+        """Replace the statements of a session; "" for those outside any session."""
         ...
 
     def statements(self, bank: str) -> list[Statement]:
@@ -57,10 +57,10 @@ class StatementStore(Protocol):
 
 
 class RuleReader(Protocol):
-    """What can be asked about rules."""
+    """Reads rules, patterns and proposals."""
 
     def rule_files(self, bank: str) -> list[ReadRuleFile]:
-        """The files of rules that were read for a bank, by name."""
+        """The rule files that were read for a bank, by name."""
         ...
 
     def rules(self, bank: str) -> list[Rule]:
@@ -68,39 +68,39 @@ class RuleReader(Protocol):
         ...
 
     def patterns(self, bank: str) -> list[Pattern]:
-        """What may become a rule, the surest first."""
+        """The patterns of a bank, the most certain first."""
         ...
 
     def proposals(self, bank: str) -> list[Proposal]:
-        """What waits for a person, oldest first."""
+        """The proposals that wait for a person, oldest first."""
         ...
 
     def refusals(self, bank: str) -> list[Refusal]:
-        """What was turned down, oldest first; it holds for as long as that decision stands."""
+        """The rejected proposals, oldest first; one whose rejection was undone is left out."""
         ...
 
 
 class RuleWriter(StatementStore, Protocol):
-    """The ways in."""
+    """Writes rules, patterns and proposals."""
 
     def put_rules(
         self, bank: str, files: Sequence[ReadRuleFile], rules: Iterable[tuple[Rule, Passage]]
     ) -> None:
-        """These are the rules of a bank now, each findable by its passage; others are gone."""
+        """Replace all rules of a bank, each with the passage by which it is found."""
         ...
 
     def put_patterns(self, bank: str, patterns: Iterable[Pattern]) -> None:
-        """These are the patterns of a bank now."""
+        """Replace all patterns of a bank."""
         ...
 
     def put_proposal(self, proposal: Proposal) -> None:
-        """Let something wait for a person, or wait in other words."""
+        """Store a proposal, in place of its earlier version."""
         ...
 
     def drop_proposal(self, bank: str, id: str) -> None:
-        """It waits no longer."""
+        """Remove a proposal."""
         ...
 
     def put_refusal(self, bank: str, refusal: Refusal) -> None:
-        """Remember what a person turned down."""
+        """Store a rejected proposal."""
         ...

@@ -1,4 +1,4 @@
-"""Sessions as people look through them: filtered, page by page, and one of them piece by piece."""
+"""Sessions for browsing: filtered, page by page, and one of them window by window."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from holdfast.model.records import Session
 
 
 class SessionFilter(NamedTuple):
-    """Which sessions are wanted; "" asks for nothing. They began on the day `since` or later, and
-    on the day `until` or earlier."""
+    """Which sessions; "" sets no condition. They began on the day `since` or later, and on the day
+    `until` or earlier."""
 
     bank: str | None = None
     agent: str = ""
@@ -20,8 +20,8 @@ class SessionFilter(NamedTuple):
 
 
 class SessionListing(NamedTuple):
-    """A session in a list: what was asked and what came of it, as its digest says; how many turns
-    and how many subagents it had."""
+    """A session in a list: its request and outcome from the digest, and how many exchanges, turns
+    and subagents it has."""
 
     session: Session
     request: str
@@ -32,7 +32,7 @@ class SessionListing(NamedTuple):
 
 
 class SessionFacets(NamedTuple):
-    """What sessions can be told apart by: the names of agents and branches, by name."""
+    """The values that sessions can be filtered by: agents and branches, by name."""
 
     agents: tuple[str, ...]
     branches: tuple[str, ...]
@@ -47,24 +47,24 @@ class SessionExtent(NamedTuple):
 
 
 class SessionReader(Protocol):
-    """What can be asked. What is forgotten is in no answer, nor counted."""
+    """Reads sessions for browsing. Hidden records are neither returned nor counted."""
 
     def list_sessions(
-        self, sieve: SessionFilter, limit: int, offset: int = 0
+        self, filter: SessionFilter, limit: int, offset: int = 0
     ) -> list[SessionListing]:
         """Sessions of people, not of subagents, the latest first."""
         ...
 
     def facets(self, bank: str | None) -> SessionFacets:
-        """What there is to filter by."""
+        """The agents and branches of the sessions."""
         ...
 
     def sessions_named(self, name: str) -> list[Session]:
-        """The session of an id, else those of the host's own id that are no subagent's."""
+        """The session with an id, else those with this id of the agent that are no subagent's."""
         ...
 
     def subagents(self, bank: str, session: str) -> list[Session]:
-        """The sessions of subagents that a session had, by time."""
+        """The subagent sessions of a session, by time."""
         ...
 
     def extent(self, bank: str, session: str) -> SessionExtent:
@@ -72,14 +72,15 @@ class SessionReader(Protocol):
         ...
 
     def turn_window(self, bank: str, session: str, first: int, most: int) -> tuple[int, int] | None:
-        """The places of the first and the last of so many turns from a place on; None if there is
-        none."""
+        """The places of the first and the last of up to `most` turns from a place on; None if there
+        are none."""
         ...
 
     def turn_window_before(self, bank: str, session: str, first: int, most: int) -> int | None:
-        """Where so many turns begin that end before a place; None if nothing is before it."""
+        """The place where a window of up to `most` turns before a place begins; None if nothing is
+        before it."""
         ...
 
     def redaction_counts(self, source: int) -> dict[str, int]:
-        """How many secrets of each kind were taken out of a file."""
+        """How many secrets of each kind were redacted in a source."""
         ...

@@ -1,5 +1,5 @@
-"""What a store keeps of other people's shared memories. Every version that was taken in stays, with
-the taking that brought it; what holds is the latest of those whose taking was not taken back."""
+"""Memories that other people share. Every imported version is kept, with the share import that
+brought it; the current one is the latest whose import was not undone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from holdfast.model.team import SharedRecord
 
 
 class ShareImport(NamedTuple):
-    """Once that somebody took in what others share: from where, up to which commits, and when."""
+    """One import of what others share: from where (`place`), up to which commits (`heads`), and
+    when."""
 
     bank: str
     id: str
@@ -21,42 +22,42 @@ class ShareImport(NamedTuple):
 
 
 class ShareReader(Protocol):
-    """What can be asked."""
+    """Reads shared records."""
 
     def shared(self, bank: str) -> list[SharedRecord]:
-        """What others share and is shown, the latest first."""
+        """The records that others share and that are shown, the latest first."""
         ...
 
     def share_imports(self, bank: str) -> list[ShareImport]:
-        """Every taking, taken back or not, the oldest first."""
+        """Every share import, undone or not, the oldest first."""
         ...
 
 
 class ShareWriter(Protocol):
-    """The ways in."""
+    """Writes shared records."""
 
     def sent_ids(self, bank: str) -> set[str]:
-        """The ids of what was shared out of this memory."""
+        """The ids of the records that were shared from this memory."""
         ...
 
     def put_sent(self, bank: str, ids: Iterable[str]) -> None:
-        """Note what was shared out of this memory."""
+        """Add to the ids of the records that were shared from this memory."""
         ...
 
     def current_shared(self, bank: str) -> list[SharedRecord]:
-        """What holds of each matter, whether it is shown, forgotten or gone."""
+        """The current version of each shared record, hidden and withdrawn ones included."""
         ...
 
-    def share_import_ids(self, bank: str, taking: str) -> list[str]:
-        """The ids of what a taking brought."""
+    def share_import_ids(self, bank: str, share_import: str) -> list[str]:
+        """The ids of the records that a share import brought."""
         ...
 
-    def put_share_import(self, taking: ShareImport, records: Iterable[SharedRecord]) -> None:
-        """Keep what a taking brought."""
+    def put_share_import(self, share_import: ShareImport, records: Iterable[SharedRecord]) -> None:
+        """Store a share import with its records."""
         ...
 
     def put_shared_passages(
         self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
     ) -> None:
-        """Make some shared records findable as these passages, and not otherwise."""
+        """Replace the passages of some shared records."""
         ...

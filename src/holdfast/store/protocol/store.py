@@ -1,13 +1,13 @@
-"""What any store must be able to do. `tests.store.conformance.suite` holds it to this.
+"""The store as a whole.
 
-`Reader` cannot change anything; what recalls is given a Reader, or a `ReadStore` where its arms
-run side by side. `Writer` adds the ways in.
-Every write happens inside `transaction()`: it is there whole or not at all, and another
-process may hold the store for a while, but never for good.
+`Reader` cannot change anything. Code that recalls takes a `Reader`, or a `ReadStore` where its
+retrievers run in parallel. `Writer` adds writing. Every write happens inside `transaction()`: it is
+applied completely or not at all. Another process may hold the store for a while, but never for
+good.
 
 Canonical rows (bank, source, ledger, session, turn, commit, pull, issue, remark, memory, opinion,
-curation, injection, call, summary, key) survive. Derived rows (exchange, digest, claim, fact,
-concept, sighting, rule, pattern, passage) can be made again.
+curation, injection, model call, summary, key) survive a rebuild. Derived rows (exchange, digest,
+claim, fact, concept, memory occurrence, rule, pattern, passage) can be made again.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ Record = Turn | Exchange | Digest | Session | Commit | _FromOthers | _Known
 
 
 class Match(NamedTuple):
-    """One full-text match; a greater `score` is a better one."""
+    """One full-text match; a higher `score` is better."""
 
     passage: Passage
     score: float
@@ -85,7 +85,7 @@ class Counts(NamedTuple):
 
 
 class StaleSession(NamedTuple):
-    """A session whose derived rows lag behind its turns, from place `first` on."""
+    """A session whose derived rows are older than its turns, from place `first` on."""
 
     bank: str
     session: str
@@ -113,8 +113,8 @@ class Reader(
     OverviewReader,
     Protocol,
 ):
-    """Everything that can be asked. A `bank` of None means all of them. What is forgotten is in
-    no answer, and what was corrected is in the words of its correction."""
+    """Everything that can be read. A `bank` of None means all banks. Hidden records are left out,
+    and corrected ones have the text of their correction."""
 
     def banks(self) -> list[Bank]:
         """Every bank, by name."""
@@ -125,11 +125,11 @@ class Reader(
         ...
 
     def bank_by_alias(self, alias: str) -> str | None:
-        """The id of the bank known under an alias."""
+        """The id of the bank with an alias."""
         ...
 
     def bank_by_host_session(self, host: str) -> str | None:
-        """The id of the bank that holds a session of this host id."""
+        """The id of the bank that has a session with this id of the agent."""
         ...
 
     def sources(self, bank: str | None = None) -> list[Source]:
@@ -145,7 +145,7 @@ class Reader(
         ...
 
     def balance(self, bank: str | None = None) -> Balance:
-        """The ledger added up; `pending` is for the caller to fill in from the disk."""
+        """The ledger added up; the caller fills in `pending` from the files on disk."""
         ...
 
     def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
@@ -173,11 +173,11 @@ class Reader(
         ...
 
     def turns_from(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
-        """The same one by one, for a session that need not fit into memory."""
+        """The same one by one, for sessions that may not fit into memory."""
         ...
 
     def turn_before(self, source: int, line: int) -> Turn | None:
-        """The last turn that came of a file's lines up to one."""
+        """The last turn that was read from a source's lines up to one."""
         ...
 
     def exchanges(self, bank: str, session: str) -> list[Exchange]:
@@ -189,7 +189,7 @@ class Reader(
         ...
 
     def find(self, bank: str | None, kind: str, id: str, limit: int = 5) -> list[Record]:
-        """Records whose id is, or starts with, `id`; `kind` "" looks through all kinds."""
+        """Records whose id is, or starts with, `id`; `kind` "" means all kinds."""
         ...
 
     def search(
@@ -201,8 +201,8 @@ class Reader(
         since: str = "",
         until: str = "",
     ) -> list[Match]:
-        """Passages with any of the terms, best first, from `since` up to `until`. A term is a
-        word or a phrase, as it stands: nothing in it is an operator."""
+        """Passages with any of the terms, best first, from `since` up to `until`. A term is a word
+        or a phrase, taken literally: nothing in it is an operator."""
         ...
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
@@ -219,24 +219,25 @@ class Reader(
         """The latest passages of a kind, from `since` up to `until`."""
         ...
 
-    def turn_passages(self, bank: str, session: str, places: Sequence[int]) -> list[Passage]:
+    def turn_passages(self, bank: str, session: str, seqs: Sequence[int]) -> list[Passage]:
         """The passages of the turns at some places of a session."""
         ...
 
     def generation(self) -> str:
-        """A word that changes with every write, whoever writes."""
+        """A value that changes with every write, by any process."""
         ...
 
     def passages_around(
         self,
         bank: str | None,
-        moment: TimelinePosition,
+        position: TimelinePosition,
         kinds: Sequence[str],
         before: int,
         after: int,
     ) -> list[Passage]:
-        """The nearest passages of these kinds on both sides of a moment, in order: by time, then
-        kind, id and bank. What lies at the moment itself is left out, and what has no time."""
+        """The nearest passages of these kinds before and after a position, in order: by time, then
+        kind, id and bank. Passages at the position itself, and those without a time, are left out.
+        """
         ...
 
     def count_undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
@@ -246,12 +247,12 @@ class Reader(
     def filter_records(
         self, bank: str | None, filter: RecordFilter, limit: int = 20
     ) -> list[Exchange | Commit]:
-        """The exchanges that pass a filter, and the commits where it asks for a file but for
-        neither concept nor type; the latest first, then by kind, id and bank."""
+        """The exchanges that match a filter, and the commits where it names a file but neither
+        concept nor type; the latest first, then by kind, id and bank."""
         ...
 
     def stale_sessions(self, limit: int = 100) -> list[StaleSession]:
-        """The sessions that wait for their derived rows."""
+        """The sessions whose derived rows are to be made again."""
         ...
 
     def last_session_end(self, bank: str | None = None) -> str:
@@ -260,28 +261,28 @@ class Reader(
 
 
 class ReadStore(Reader, Protocol):
-    """A reader that several threads can ask, each one of its own, and that can be closed."""
+    """A reader that can be closed, and that lends further readers to other threads."""
 
     def borrow_reader(self) -> ReadStore | None:
-        """The same once more, for any other thread to ask; None if there is only one."""
+        """Another reader of the same store, for one other thread; None if there can be only one."""
         ...
 
-    def return_reader(self, other: ReadStore) -> None:
-        """Take back what `another` gave: it may be asked for again, and is closed with this."""
+    def return_reader(self, reader: ReadStore) -> None:
+        """Take back a reader from `borrow_reader`. It may be lent again, and is closed with this
+        one."""
         ...
 
     def interrupt(self) -> None:
-        """Break off what another thread is asking."""
+        """Abort the query that another thread is running."""
         ...
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Release the files and connections."""
         ...
 
 
 class SourceChange(NamedTuple):
-    """How far a reading moved a source's cursor from `seen_offset`, and the fate of the lines
-    it passed."""
+    """How far a source was read from `seen_offset` on, and the outcomes of its lines."""
 
     source: int
     seen_offset: int
@@ -317,51 +318,55 @@ class Writer(
     RestoreWriter,
     Protocol,
 ):
-    """The ways in."""
+    """Everything that can be written."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing."""
+        """A context in which all writes are applied, or none."""
         ...
 
     def add_bank(self, bank: Bank) -> None:
-        """Make a bank known; a known one stays as it is."""
+        """Add a bank; a known one stays as it is."""
+        ...
+
+    def update_bank(self, bank: Bank) -> None:
+        """Change the disposition, background, retention and aliases of a known bank."""
         ...
 
     def add_alias(self, bank: str, alias: str) -> None:
-        """Know a bank under one more name; an alias that is taken stays where it is."""
+        """Add an alias to a bank; an alias that another bank has stays there."""
         ...
 
     def add_source(self, path: str, agent: str, bank: str) -> Source:
-        """The source at a path, made known if it is new."""
+        """The source at a path, added if it is new."""
         ...
 
     def move_source(self, id: int, path: str) -> None:
-        """The same file lies elsewhere now."""
+        """Change the path of a source whose file was moved."""
         ...
 
     def move_source_to_bank(self, id: int, bank: str) -> None:
-        """The file turns out to belong to another bank: all that came of it moves there."""
+        """Move a source and everything read from it to another bank."""
         ...
 
     def restart_source(self, id: int) -> None:
-        """The file was rewritten: read it again from its start, with a fresh account. Its
-        turns stay, at line 0 until they are met again."""
+        """Read a rewritten file again from its start, with an empty ledger. Its turns stay, at line
+        0 until they are read again."""
         ...
 
     def set_source_state(self, id: int, state: str, problem: str) -> None:
-        """Note that a file is gone, unreadable, or well again."""
+        """Record that a file is missing, unreadable, or readable again."""
         ...
 
     def advance_source(self, change: SourceChange) -> bool:
-        """Move a cursor and count its lines; False if another process moved it first."""
+        """Move a source's offset and count its lines; False if another process moved it first."""
         ...
 
     def add_session(self, session: Session) -> None:
-        """Make a session known, or fill in what was not known of it."""
+        """Add a session, or fill in what was not known about it."""
         ...
 
     def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, Origin]:
-        """Which of these turns are there already, with the line each came from."""
+        """Which of these turns are known, each with the line it was read from."""
         ...
 
     def tool_call_turn(self, bank: str, session: str, call: str) -> Turn | None:
@@ -377,12 +382,12 @@ class Writer(
         ...
 
     def put_turns(self, turns: Iterable[Turn]) -> None:
-        """Store turns; of one that is there already only the tool's result, the trust and
-        the origin change. Their sessions become stale."""
+        """Store turns; of a known one only the tool's result, the trust and the origin change.
+        Their sessions become stale."""
         ...
 
     def put_commits(self, commits: Iterable[tuple[Commit, Passage | None]]) -> int:
-        """Store commits, each with its passage, if it is to be found; returns how many were
+        """Store commits, each with its passage (None: it cannot be found); returns how many were
         new."""
         ...
 
@@ -393,12 +398,12 @@ class Writer(
         derived: Iterable[Derived],
         first: int = 0,
     ) -> None:
-        """Replace what is derived from a session from place `first` on, and its digest; it is
-        stale no more. What is given is written while it is being made."""
+        """Replace the derived rows of a session from place `first` on, and its digest; it is no
+        longer stale. `derived` is written while it is consumed."""
         ...
 
     def drop_derived(self) -> None:
-        """Forget everything derived; every session becomes stale."""
+        """Remove all derived rows; every session becomes stale."""
         ...
 
 
@@ -413,4 +418,4 @@ class Store(
     ReadStore,
     Protocol,
 ):
-    """All of it."""
+    """All capabilities of a store."""

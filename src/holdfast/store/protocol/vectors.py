@@ -1,4 +1,4 @@
-"""What a store knows of vectors: they stand for what passages say, and can be made again."""
+"""Embedding vectors. They represent the text of passages and can be made again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from holdfast.model.query import Passage
 
 
 class StoredVector(NamedTuple):
-    """One vector: its number, which only ever grows, the hash of what it embeds, which part of
-    a long text that is, and its 32-bit floats."""
+    """One vector: its number, which only ever grows; the hash of the embedded text; which part of a
+    long text it is; and its 32-bit floats."""
 
     number: int
     hash: str
@@ -27,10 +27,10 @@ class VectorSpan(NamedTuple):
 
 
 class VectorReader(Protocol):
-    """What can be asked of vectors."""
+    """Reads vectors."""
 
     def vector_span(self, bank: str, model: str) -> VectorSpan:
-        """What there is of a model's vectors."""
+        """How many vectors of a model there are, and their range of numbers."""
         ...
 
     def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
@@ -38,40 +38,39 @@ class VectorReader(Protocol):
         ...
 
     def vectors_of(self, bank: str, model: str, hashes: Sequence[str]) -> list[StoredVector]:
-        """The vectors of what has one of these hashes."""
+        """The vectors of texts with one of these hashes."""
         ...
 
     def vector_numbers(self, bank: str, model: str, kinds: Sequence[str]) -> list[int]:
-        """The numbers of the vectors that stand for passages of these kinds, in order."""
+        """The numbers of the vectors of passages of these kinds, in order."""
         ...
 
     def nearest_vectors(
         self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str] = ()
     ) -> list[StoredVector] | None:
-        """At least so many vectors that are nearest to a query, of passages of some kinds or of
-        all, and some of the farthest, in any order: whoever asks compares them himself. None
-        where the store itself cannot tell, or not well."""
+        """At least `limit` vectors that are nearest to a query, of passages of some kinds or of
+        all, and some of the farthest, in any order: the caller compares them exactly. None where
+        the store has no vector search, or not a good enough one."""
         ...
 
     def unindexed_vectors(self, bank: str, model: str) -> int | None:
-        """How many vectors the store's own search does not know by their place; None where it
-        has no search of its own."""
+        """How many vectors are missing in the store's own vector index; None where it has none."""
         ...
 
     def passages_of(
         self, bank: str, model: str, numbers: Sequence[int]
     ) -> list[tuple[int, Passage]]:
-        """The passages that the vectors of these numbers stand for, each with its number."""
+        """The passages that the vectors with these numbers belong to, each with the number."""
         ...
 
     def unembedded(
         self, model: str, kinds: Sequence[str] = (), limit: int = 100, bank: str | None = None
     ) -> list[Passage]:
-        """Passages that wait for a vector of the model."""
+        """Passages that have no vector of the model yet."""
         ...
 
     def count_unembedded(self, model: str, kinds: Sequence[str] = ()) -> int:
-        """How many passages wait for a vector of the model."""
+        """How many passages have no vector of the model yet."""
         ...
 
     def vector_models(self) -> list[tuple[str, int]]:
@@ -79,28 +78,28 @@ class VectorReader(Protocol):
         ...
 
     def vector_sizes(self, model: str) -> list[tuple[int, int]]:
-        """The sizes in bytes that the vectors of a model have, and how many have each. More
-        than one is a sign that some were not written whole."""
+        """The sizes in bytes of a model's vectors, and how many have each. More than one size means
+        that some were not written completely."""
         ...
 
 
 class VectorWriter(Protocol):
-    """The ways in for vectors."""
+    """Writes vectors."""
 
     def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
-        """Store vectors by hash and part; what is there already stays."""
+        """Store vectors by hash and part; known ones stay."""
         ...
 
     def index_vectors(self, model: str) -> bool:
-        """Let the store's own search know all vectors of a model, in transactions of its own, and
-        make what it needs for large banks; False where it has no search of its own."""
+        """Add all vectors of a model to the store's own index, in transactions of its own, and
+        build what large banks need; False where the store has no index of its own."""
         ...
 
     def prune_vectors(self, keep: str) -> int:
-        """Remove vectors of other models than `keep`, and of what nobody says any more;
+        """Remove vectors of other models than `keep`, and of texts that no passage has any more;
         returns how many."""
         ...
 
     def drop_vectors(self, bank: str, model: str, hashes: Sequence[str]) -> None:
-        """Remove every part of what has one of these hashes, so that it waits again."""
+        """Remove all vectors of texts with one of these hashes, so that they are embedded again."""
         ...

@@ -11,6 +11,7 @@ from holdfast.store.protocol import Derived
 from holdfast.store.protocol.curation import HiddenTurn, SupersededText
 from holdfast.store.sql import labels
 from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.statements import upsert
 from holdfast.store.sql.tables.concepts import ConceptWriter
 from holdfast.store.sql.tables.export import ExportWriter
 from holdfast.store.sql.tables.facts import FactWriter
@@ -146,4 +147,5 @@ class DerivedWriter(
         self._rebuild_index()
 
     def _rebuild_index(self) -> None:
-        self._run("INSERT INTO passage_fts (passage_fts) VALUES ('rebuild')")
+        """Make the engine's index of words, or what it counts for it, from the passages."""
+        raise NotImplementedError

@@ -1,103 +1,84 @@
-"""Taking words out of the database for good.
+"""Taking words out of the tables for good: whole records, or words out of every row.
 
-Deleting a row leaves its bytes in free pages, in the full-text index and in the log of pending
-writes. `overwrite` makes the index anew, writes the file anew without its free pages, and empties
-the log. Backups are looked into, never changed.
+What an engine leaves behind on its disk, and copies of a memory, are its own affair
+(`store.sqlite.erasure`, `store.postgres.store`).
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from holdfast.errors import StoreBusyError
 from holdfast.model.curation import Action
 from holdfast.model.uris import uri
 from holdfast.store.protocol.curation import Erasure, Scrubber, ScrubMatch
 from holdfast.store.sql.derived import DerivedWriter
-from holdfast.store.sql.runner import Connection
+from holdfast.store.sql.statements import insert_missing
 from holdfast.store.sql.tables.forge import ForgeWriter
-from holdfast.store.sqlite import copies
-from holdfast.store.sqlite.connection import BUSY_S, translated
 
-# The columns that hold words of others; names that records are known by are not among them.
-_WORDS = {
-    "turn": ("text", "speaker", "branch", "target", "lines", "action", "result"),
-    "session": ("title", "cwd", "branch", "subagent"),
-    "commit": ("author", "email", "subject", "body", "files"),
-    "remembered_memory": ("text", "who"),
-    "memory_dimension": ("place", "why"),
-    "opinion": ("target", "what", "why"),
-    "curation": ("text", "who"),
-    "failed_line": ("excerpt",),
-    "source": ("problem",),
-    "failed_task": ("problem",),
-    "injection": ("because",),
-    "bank": ("background",),
-    "rule": ("heading", "text"),
-    "statement": ("text", "author", "about", "files"),
-    "pattern": ("content",),
-    "proposal": ("text", "reason"),
-    "refused_proposal": ("text", "why"),
-    "model_summary": ("content", "problem"),
-    "commit_patch": ("changes", "diff"),
-    "model_call": ("problem",),
-    "service_pause": ("problem",),
-    "review_advice": ("text",),
-    "pull": ("author", "title", "body", "labels", "files", "base", "branch", "url"),
-    "issue": ("author", "title", "body", "labels", "url"),
-    "remark": ("author", "text", "path", "url"),
-    "forge_login": ("login", "name", "email"),
-    "shared_record": ("text", "author", "email", "files", "note"),
-    "outbox_item": ("line", "problem"),
-    "imported_record": ("title", "text", "files", "labels"),
-    "import_batch": ("place",),
-    "api_key": ("name",),
-}
-# How a row of each is known: bank, id and session.
-_NAMED = {
-    "turn": ("bank", "id", "session"),
-    "session": ("bank", "id", "id"),
-    "commit": ("bank", "id", "''"),
-    "remembered_memory": ("bank", "id", "''"),
-    "memory_dimension": ("bank", "id", "''"),
-    "opinion": ("bank", "id", "''"),
-    "curation": ("bank", "target", "''"),
-    "failed_line": ("(SELECT bank FROM source WHERE id = failed_line.source)", "offset", "source"),
-    "source": ("bank", "path", "''"),
-    "failed_task": ("''", "name", "''"),
-    "injection": ("bank", "id", "session"),
-    "bank": ("id", "id", "''"),
-    "rule": ("bank", "id", "''"),
-    "statement": ("bank", "uri", "session"),
-    "pattern": ("bank", "id", "''"),
-    "proposal": ("bank", "id", "''"),
-    "refused_proposal": ("bank", "seq", "''"),
-    "model_summary": (
-        "bank",
-        "record",
-        "coalesce((SELECT session FROM exchange AS x WHERE x.bank = model_summary.bank AND id = "
-        "record), "
-        "(SELECT session FROM digest AS d WHERE d.bank = model_summary.bank AND id = record), '')",
+# The session that a model's summary is about.
+_SUMMARY_SESSION = (
+    "coalesce((SELECT session FROM exchange AS x WHERE x.bank = model_summary.bank "
+    "AND x.id = record), (SELECT session FROM digest AS d WHERE d.bank = model_summary.bank "
+    "AND d.id = record), '')"
+)
+
+
+class _Scrubbed(NamedTuple):
+    """A table with words of others: the columns that hold them, its primary key, and, as SQL, the
+    bank, the id and the session by which a row is told. Ids are not scrubbed."""
+
+    columns: str
+    key: str = "bank, id"
+    bank: str = "bank"
+    id: str = "id"
+    session: str = "''"
+
+
+_SCRUBBED = {
+    "turn": _Scrubbed("text, speaker, branch, target, lines, action, result", session="session"),
+    "session": _Scrubbed("title, cwd, branch, subagent", session="id"),
+    "commit": _Scrubbed("author, email, subject, body, files"),
+    "remembered_memory": _Scrubbed("text, who"),
+    "memory_dimension": _Scrubbed("place, why"),
+    "opinion": _Scrubbed("target, what, why"),
+    "curation": _Scrubbed("text, who", key="seq", id="target"),
+    "failed_line": _Scrubbed(
+        "excerpt",
+        key="source, line",
+        bank="(SELECT bank FROM source WHERE id = failed_line.source)",
+        id='"offset"',
+        session="source",
     ),
-    "commit_patch": ("bank", "id", "''"),
-    "model_call": ("bank", "id", "session"),
-    "service_pause": ("''", "service", "''"),
-    "review_advice": ("bank", "review", "''"),
-    "pull": ("bank", "id", "''"),
-    "issue": ("bank", "id", "''"),
-    "remark": ("bank", "id", "''"),
-    "forge_login": ("bank", "login", "''"),
-    **dict.fromkeys(
-        ("shared_record", "outbox_item", "imported_record", "import_batch"), ("bank", "id", "''")
+    "source": _Scrubbed("problem", key="id", id="path"),
+    "failed_task": _Scrubbed("problem", key="name", bank="''", id="name"),
+    "injection": _Scrubbed("because", session="session"),
+    "bank": _Scrubbed("background", key="id", bank="id"),
+    "rule": _Scrubbed("heading, text"),
+    "statement": _Scrubbed(
+        "text, author, about, files", key="bank, uri, place", id="uri", session="session"
     ),
-    "api_key": ("''", "id", "''"),
+    "pattern": _Scrubbed("content"),
+    "proposal": _Scrubbed("text, reason"),
+    "refused_proposal": _Scrubbed("text, why", key="bank, seq", id="seq"),
+    "model_summary": _Scrubbed(
+        "content, problem", key="bank, hash, version", id="record", session=_SUMMARY_SESSION
+    ),
+    "commit_patch": _Scrubbed("changes, diff"),
+    "model_call": _Scrubbed("problem", session="session"),
+    "service_pause": _Scrubbed("problem", key="service", bank="''", id="service"),
+    "review_advice": _Scrubbed("text", key="bank, review", id="review"),
+    "pull": _Scrubbed("author, title, body, labels, files, base, branch, url"),
+    "issue": _Scrubbed("author, title, body, labels, url"),
+    "remark": _Scrubbed("author, text, path, url"),
+    "forge_login": _Scrubbed("login, name, email", key="bank, login", id="login"),
+    "shared_record": _Scrubbed("text, author, email, files, note", key="bank, id, share_import"),
+    "outbox_item": _Scrubbed("line, problem", key="bank, remote, id"),
+    "imported_record": _Scrubbed("title, text, files, labels", key="bank, id, import_batch"),
+    "import_batch": _Scrubbed("place"),
+    "api_key": _Scrubbed("name", key="id", bank="''"),
 }
 _LISTS = ("files", "labels")
 # What was made by machine, and read from files that are still there.
@@ -127,53 +108,56 @@ _MADE_OF_OTHERS = {
     "entity": ("entity_spelling",),
     "memory": ("retained_memory", "opinion"),
 }
-_KEPT = "curation_is_append_only"
-_RETRY_S = 0.05
 
 
 class ErasureWriter(DerivedWriter, ForgeWriter):
     """What cannot be undone."""
 
-    def erase(self, what: Erasure) -> None:
-        self._overwrite_what_goes()
-        self._erase_summaries(what)
-        self._erase_patterns(what)
-        for session in what.sessions:
-            self._clear_retained(what.bank, session, 0)
+    def erase(self, erasure: Erasure) -> None:
+        self._prepare_erasure()
+        self._erase_summaries(erasure)
+        self._erase_patterns(erasure)
+        for session in erasure.sessions:
+            self._clear_retained(erasure.bank, session, 0)
             for table in _OF_A_SESSION:
-                self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", what.bank, session)
-            self._run("DELETE FROM hidden_record WHERE bank = ? AND id = ?", what.bank, session)
-            self._run("DELETE FROM session WHERE bank = ? AND id = ?", what.bank, session)
-            self.mark_changed(what.bank, session)
+                self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", erasure.bank, session)
+            self._run("DELETE FROM hidden_record WHERE bank = ? AND id = ?", erasure.bank, session)
+            self._run("DELETE FROM session WHERE bank = ? AND id = ?", erasure.bank, session)
+            self.mark_changed(erasure.bank, session)
         by_id = (
-            ("turn", what.turns),
-            ("commit", what.commits),
-            ("memory", what.memories),
-            ("shared", what.shared),
-            ("imported", what.imported),
+            ("turn", erasure.turns),
+            ("commit", erasure.commits),
+            ("memory", erasure.memories),
+            ("shared", erasure.shared),
+            ("imported", erasure.imported),
         )
         for kind, ids in by_id:
             table = _TABLE_OF.get(kind, kind)
             for id in ids:
-                name = (what.bank, kind, id)
+                name = (erasure.bank, kind, id)
                 for beside in ("passage", "record_labels", "curation_state", "hidden_record"):
                     self._run(f"DELETE FROM {beside} WHERE bank = ? AND kind = ? AND id = ?", *name)
-                self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', what.bank, id)
+                self._run(f'DELETE FROM "{table}" WHERE bank = ? AND id = ?', erasure.bank, id)
                 if kind == "memory":
-                    self._forget_dimensions(what.bank, id)
-        self._erase_beside(what)
+                    self._forget_dimensions(erasure.bank, id)
+        self._erase_beside(erasure)
         # What is made of all of a bank holds words of any of it.
-        self.drop_concepts(what.bank)
-        for source in what.sources:
+        self.drop_concepts(erasure.bank)
+        for source in erasure.sources:
             self._run("UPDATE failed_line SET excerpt = '' WHERE source = ?", source)
-        self.block_marks(what.bank, what.marks)
-        self._blank_log(what)
+        self.block_marks(erasure.bank, erasure.marks)
+        self._blank_log(erasure)
         # The names of what is erased go at once; the graph is made again from what is left.
-        self.drop_graph(what.bank)
-        self.mark_changed(what.bank, "")
+        self.drop_graph(erasure.bank)
+        self.mark_changed(erasure.bank, "")
 
-    def _overwrite_what_goes(self) -> None:
-        self._run("PRAGMA secure_delete = ON")
+    def _prepare_erasure(self) -> None:
+        """Do what the engine needs for what is deleted to be overwritten."""
+        raise NotImplementedError
+
+    def _with_writable_log(self, change: Callable[[], None]) -> None:
+        """Make a change while the curation log can be changed, which nothing but an erasure may."""
+        raise NotImplementedError
 
     def _erase_beside(self, what: Erasure) -> None:
         """What lies in tables of their own beside turns, commits and memories."""
@@ -245,20 +229,10 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
                 )
                 self._run("UPDATE injection SET records = replace(records, ?, ?)", id, other)
 
-        self._with_open_log(change)
-
-    def _with_open_log(self, change: Callable[[], None]) -> None:
-        """Nothing but an erasure may change the log."""
-        row = self._one("SELECT sql FROM sqlite_master WHERE name = ?", _KEPT)
-        assert row is not None
-        self._run(f"DROP TRIGGER {_KEPT}")
-        change()
-        self._run(row[0])
+        self._with_writable_log(change)
 
     def block_marks(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
-        self._run_many(
-            insert_missing("erasure_mark", "bank, mark"), [(bank, m) for m in marks]
-        )
+        self._run_many(insert_missing("erasure_mark", "bank, mark"), [(bank, m) for m in marks])
         self._run_many(
             "INSERT INTO hidden_record SELECT bank, 'raw', id, session FROM turn "
             "WHERE bank = ? AND id = ? ON CONFLICT DO NOTHING",
@@ -266,36 +240,34 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
         )
 
     def rows_to_scrub(self, clean: Scrubber) -> list[ScrubMatch]:
-        with translated(self._path):
-            return [touched for touched, _, _ in _finds(self._connection, clean)]
+        return [match for match, _, _ in find_words(self._connection.stream, clean)]
 
     def scrub(self, clean: Scrubber) -> None:
-        self._overwrite_what_goes()
-        with translated(self._path):
-            found = [
-                (touched.table, rowid, row)
-                for touched, rowid, row in _finds(self._connection, clean)
-            ]
+        self._prepare_erasure()
+        found = list(find_words(self._connection.stream, clean))
 
         def change() -> None:
-            for table, rowid, row in found:
-                if table in _DROPPED:
-                    self._drop_row(table, rowid)
+            for match, key, words in found:
+                if match.table in _DROPPED:
+                    self._drop_row(match.table, key)
                     continue
-                columns = _WORDS[table]
+                table = _SCRUBBED[match.table]
+                columns = table.columns.split(", ")
                 new = [
-                    _cleaned(name, value, clean) for name, value in zip(columns, row, strict=True)
+                    _cleaned(name, word, clean) for name, word in zip(columns, words, strict=True)
                 ]
                 settings = ", ".join(f"{name} = ?" for name in columns)
-                self._run(f'UPDATE "{table}" SET {settings} WHERE rowid = ?', *new, rowid)
+                self._run(
+                    f'UPDATE "{match.table}" SET {settings} WHERE {_is(table.key)}', *new, *key
+                )
 
-        self._with_open_log(change)
+        self._with_writable_log(change)
         self._scrub_keyed(clean)
         self.drop_concepts()
         self.drop_graph()
 
     def _scrub_keyed(self, clean: Scrubber) -> None:
-        """The same for tables whose rows have no number."""
+        """The same for words that are part of a key, or of what the log comes to."""
         for bank, kind, id, text, was in self._all(
             "SELECT bank, kind, id, text, was FROM curation_state"
         ):
@@ -344,60 +316,51 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
                 )
 
         if listed:
-            self._with_open_log(change)
+            self._with_writable_log(change)
 
-    def _drop_row(self, table: str, rowid: int) -> None:
+    def _drop_row(self, table: str, key: Sequence[object]) -> None:
         """Remove what would make no sense with a hole in it, and what finds it."""
         if table == "rule":
-            self._run(
-                "DELETE FROM passage WHERE kind = 'rule' AND (bank, id) = "
-                "(SELECT bank, id FROM rule WHERE rowid = ?)",
-                rowid,
-            )
-        self._run(f"DELETE FROM {table} WHERE rowid = ?", rowid)
-
-    def backups_holding(self, what: Erasure | Scrubber) -> list[Path]:
-        folder = self._path.parent / "backups"
-        copies = sorted(folder.glob("*.db")) if folder.is_dir() else []
-        return [path for path in copies if _holds(path, what)]
-
-    def overwrite_deleted(self) -> None:
-        with translated(self._path):
-            run = self._connection.execute
-            run("PRAGMA secure_delete = ON")
-            run("BEGIN IMMEDIATE")
-            run(
-                "DELETE FROM vector WHERE NOT EXISTS (SELECT 1 FROM passage "
-                "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
-            )
-            run("INSERT INTO passage_fts (passage_fts) VALUES ('rebuild')")
-            run("COMMIT")
-            run("VACUUM")
-            give_up = time.monotonic() + BUSY_S
-            while run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-                if time.monotonic() > give_up:
-                    raise StoreBusyError(
-                        "Another process still reads what was erased.",
-                        "Close it, then run the same command again: the words are in no row any "
-                        "more, but may be in memory.db-wal.",
-                    )
-                time.sleep(_RETRY_S)
+            self._run("DELETE FROM passage WHERE kind = 'rule' AND bank = ? AND id = ?", *key)
+        self._run(f"DELETE FROM {table} WHERE {_is(_SCRUBBED[table].key)}", *key)
 
 
-def _finds(
-    connection: Connection, clean: Scrubber
-) -> Iterator[tuple[ScrubMatch, int, Sequence[Any]]]:
-    """The rows that hold what is scrubbed, each with its number and its words."""
-    for table, columns in _WORDS.items():
-        there = {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
-        if not there >= set(columns):
-            continue  # an older copy does not have it
-        names = ", ".join((*_NAMED[table], "rowid", *columns))
-        for row in connection.execute(f'SELECT {names} FROM "{table}"'):
-            bank, id, session, rowid, *words = row
+def find_words(
+    query: Callable[[str], Iterable[Sequence[Any]]],
+    clean: Scrubber,
+    tables: Collection[str] = tuple(_SCRUBBED),
+) -> Iterator[tuple[ScrubMatch, Sequence[Any], Sequence[Any]]]:
+    """The rows that hold what is scrubbed, each with its key and its words."""
+    for name in tables:
+        table = _SCRUBBED[name]
+        keys, columns = table.key.split(", "), table.columns.split(", ")
+        listed = ", ".join((table.bank, table.id, table.session, *keys, *columns))
+        for row in query(f'SELECT {listed} FROM "{name}"'):
+            bank, id, session, *rest = row
+            key, words = rest[: len(keys)], rest[len(keys) :]
             held = zip(columns, words, strict=True)
-            if any(_cleaned(name, word, clean) != word for name, word in held):
-                yield ScrubMatch(table, str(bank), str(id), str(session)), rowid, words
+            if any(_cleaned(column, word, clean) != word for column, word in held):
+                yield ScrubMatch(name, str(bank), str(id), str(session)), key, words
+
+
+def scrubbed_columns() -> dict[str, set[str]]:
+    """The columns that a scrubbing reads, by table."""
+    return {
+        name: {*table.key.split(", "), *table.columns.split(", ")}
+        for name, table in _SCRUBBED.items()
+    }
+
+
+def erased_ids(what: Erasure) -> Iterator[tuple[str, Sequence[str]]]:
+    """The ids of what an erasure removes, by table."""
+    yield from (("session", what.sessions), ("turn", what.turns), ("commit", what.commits))
+    yield from (("remembered_memory", what.memories), ("shared_record", what.shared))
+    yield "imported_record", what.imported
+    yield from ((kind, (id,)) for kind, id in what.forged)
+
+
+def _is(key: str) -> str:
+    return " AND ".join(f"{name} = ?" for name in key.split(", "))
 
 
 def _cleaned(column: str, word: Any, clean: Scrubber) -> Any:
@@ -407,25 +370,3 @@ def _cleaned(column: str, word: Any, clean: Scrubber) -> Any:
         return clean(word)
     cleaned = [clean(item) for item in json.loads(word)]
     return json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
-
-
-def _holds(path: Path, what: Erasure | Scrubber) -> bool:
-    """Whether a copy holds it, or cannot be looked into."""
-    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-    try:
-        with closing(sqlite3.connect(uri, uri=True)) as copy:
-            if not isinstance(what, Erasure):
-                return any(True for _ in _finds(copy, what)) or copies.keeps(copy, what)
-            tables = {row[0] for row in copy.execute("SELECT name FROM sqlite_master")}
-            named = (
-                ("session", what.sessions),
-                ("turn", what.turns),
-                ("commit", what.commits),
-                ("remembered_memory", what.memories),
-                ("shared_record", what.shared),
-                ("imported_record", what.imported),
-            )
-            named += tuple((word, (id,)) for word, id in what.forged)
-            return any(copies.has(copy, table, ids) for table, ids in named if table in tables)
-    except sqlite3.DatabaseError:
-        return True

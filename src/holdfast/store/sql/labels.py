@@ -9,8 +9,7 @@ each record, to check them and to take them away.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.language import STOPWORDS, stem, words
 from holdfast.model.forge import Pull
@@ -18,8 +17,9 @@ from holdfast.model.knowledge import Concept, Fact, Memory
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
+from holdfast.store.sql.connection import Connection
 from holdfast.store.sql.rows import records as rows
-from holdfast.store.sql.runner import marks_for
+from holdfast.store.sql.statements import insert, placeholders_for
 
 Sifted = Exchange | Commit
 Labelled = Sifted | Concept | Memory | Fact | Pull
@@ -42,7 +42,8 @@ def put(connection: Connection, record: Labelled) -> None:
     connection.run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", name)
     labels = json.dumps(list(dict.fromkeys(_labels(record))))
     connection.run(
-        f"INSERT INTO label (bank, kind, text, file_name) SELECT CAST(? AS text), {_KIND}, {_TEXT}, "
+        f"INSERT INTO label (bank, kind, text, file_name) SELECT CAST(? AS text), {_KIND}, "
+        f"{_TEXT}, "
         f"json_extract(value, '$[2]') FROM {items}(?) WHERE true ON CONFLICT DO NOTHING",
         (record.bank, labels),
     )
@@ -57,9 +58,7 @@ def put(connection: Connection, record: Labelled) -> None:
         f"CAST(? AS text), CAST(? AS text) FROM {items}(?)",
         (time, kind, record.id, numbers),
     )
-    connection.run(
-        insert("record_labels", "bank, kind, id, time, labels"), (*name, time, numbers)
-    )
+    connection.run(insert("record_labels", "bank, kind, id, time, labels"), (*name, time, numbers))
 
 
 def _bearer(record: Labelled) -> tuple[str, str]:
@@ -121,7 +120,9 @@ def _path(file: str) -> str:
     return file.replace("\\", "/").removeprefix("./")
 
 
-def sift(connection: Connection, banks: Sequence[str], filter: RecordFilter, limit: int) -> list[Sifted]:
+def sift(
+    connection: Connection, banks: Sequence[str], filter: RecordFilter, limit: int
+) -> list[Sifted]:
     """The records that pass a filter, the latest first."""
     found: list[Sifted] = []
     for bank in banks:
@@ -194,7 +195,7 @@ def bearers(
         found = connection.all(
             "SELECT time, kind, id FROM labelled_record "
             "WHERE label = ? AND time >= ? AND time < ? "
-            f"AND kind IN ({marks_for(kinds)}){checks} "
+            f"AND kind IN ({placeholders_for(kinds)}){checks} "
             "ORDER BY time DESC, kind, id LIMIT ?",
             (label, since, filter.until or _LAST, *kinds, *values, limit),
         )

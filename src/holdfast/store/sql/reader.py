@@ -1,4 +1,5 @@
-"""Everything that can be asked of the SQLite store."""
+"""Everything that is read from a memory, but for what each engine does in its own way: search by
+words, and counting changes."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from holdfast.model.ledger import Balance, FailedLine, LineOutcome, Source, Sour
 from holdfast.model.query import Passage, RecordFilter, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
-from holdfast.store.protocol import Counts, Match, Record, StaleSession
+from holdfast.store.protocol import Counts, Record, StaleSession
 from holdfast.store.sql import labels, timeline
 from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.rows import rules as rule_rows
-from holdfast.store.sql.runner import marks_for
+from holdfast.store.sql.statements import placeholders_for
 from holdfast.store.sql.tables import forge, imports
 from holdfast.store.sql.tables.concepts import ConceptReader
 from holdfast.store.sql.tables.curation import CurationReader
@@ -30,10 +31,7 @@ from holdfast.store.sql.tables.rules import RuleReader
 from holdfast.store.sql.tables.sessions import SessionReader
 from holdfast.store.sql.tables.shares import SHARED, ShareReader, shared_of
 from holdfast.store.sql.tables.vectors import VectorReader
-from holdfast.store.sqlite.connection import translated
 
-# A term in the passage itself counts fully, one in the turn before it less.
-_RANK = "bm25(0.0, 1.0, 0.4)"
 _FINDABLE = {
     "turn": ("visible_turn", rows.TURN, rows.turn_of),
     "exchange": ("exchange", rows.EXCHANGE, rows.exchange_of),
@@ -68,15 +66,13 @@ class SqlReader(
     SessionReader,
     OverviewReader,
 ):
-    """The questions. Built on an open connection, which it does not own."""
+    """Reads a memory over a connection that it does not own. It has no method that writes."""
 
     def banks(self) -> list[Bank]:
         aliases: dict[str, list[str]] = {}
         for alias, bank in self._all("SELECT alias, bank FROM bank_alias ORDER BY alias"):
             aliases.setdefault(bank, []).append(alias)
-        found = self._all(
-            f"SELECT {rows.BANK} FROM bank ORDER BY name, id"
-        )
+        found = self._all(f"SELECT {rows.BANK} FROM bank ORDER BY name, id")
         return [rows.bank_of(row, aliases.get(row[0], ())) for row in found]
 
     def bank(self, id: str) -> Bank | None:
@@ -160,7 +156,7 @@ class SqlReader(
             for table in tables
             if (row := self._one(f"SELECT count(*) FROM {table} WHERE {where}", *values))
         ]
-        amounts = "coalesce(sum(\"offset\"), 0), coalesce(sum(l1_bytes), 0)"
+        amounts = 'coalesce(sum("offset"), 0), coalesce(sum(l1_bytes), 0)'
         sizes = self._one(f"SELECT {amounts} FROM source WHERE {where}", *values)
         return Counts(*numbers[:5], *(sizes or (0, 0)), *numbers[5:])
 
@@ -266,47 +262,6 @@ class SqlReader(
             return corrected_commit(record, known.text)
         return corrected_memory(record, known.text)
 
-    def search(
-        self,
-        bank: str | None,
-        terms: Sequence[str],
-        layers: Sequence[str] = (),
-        limit: int = 50,
-        since: str = "",
-        until: str = "",
-    ) -> list[Match]:
-        match = _expression(bank, terms, layers)
-        if not match:
-            return []
-        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
-        span, times = _span(since, until)
-        # The plus keeps SQLite from asking the index anew for every row of that time.
-        within = f"AND +rowid IN (SELECT number FROM passage WHERE {span}) " if times else ""
-        found = self._all(
-            f"SELECT {columns}, ranked.rank FROM "
-            "(SELECT rowid, rank FROM passage_fts WHERE passage_fts MATCH ? AND rank MATCH ? "
-            f"{within}ORDER BY rank LIMIT ?) AS ranked "
-            "JOIN passage ON passage.number = ranked.rowid ORDER BY ranked.rank, passage.number",
-            match,
-            _RANK,
-            *times,
-            limit,
-        )
-        return [Match(rows.passage_of(row[:-1]), -row[-1]) for row in found]
-
-    def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
-        counted: list[int] = []
-        for term in terms:
-            match = _expression(bank, [term], ())
-            row = match and self._one(
-                "SELECT count(*) FROM (SELECT 1 FROM passage_fts WHERE passage_fts MATCH ? LIMIT "
-                "?)",
-                match,
-                most,
-            )
-            counted.append(row[0] if row else 0)
-        return counted
-
     def count_passages(self, bank: str | None, most: int) -> int:
         where, values = self._in_bank(bank)
         row = self._one(
@@ -318,7 +273,7 @@ class SqlReader(
         self, bank: str | None, kind: str, limit: int = 5, since: str = "", until: str = ""
     ) -> list[Passage]:
         where, values = self._in_bank(bank)
-        span, times = _span(since, until)
+        span, times = time_condition(since, until)
         found = self._all(
             f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND kind = ? AND {span} "
             "ORDER BY time DESC, id LIMIT ?",
@@ -329,29 +284,25 @@ class SqlReader(
         )
         return [rows.passage_of(row) for row in found]
 
-    def turn_passages(self, bank: str, session: str, places: Sequence[int]) -> list[Passage]:
+    def turn_passages(self, bank: str, session: str, seqs: Sequence[int]) -> list[Passage]:
         found = self._all(
             f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND session = ? AND kind = 'turn' "
-            f"AND seq IN ({marks_for(places)}) ORDER BY seq",
+            f"AND seq IN ({placeholders_for(seqs)}) ORDER BY seq",
             bank,
             session,
-            *places,
+            *seqs,
         )
         return [rows.passage_of(row) for row in found]
-
-    def generation(self) -> str:
-        row = self._one("PRAGMA data_version")
-        return f"{row[0] if row else 0}.{self._connection.total_changes}"
 
     def passages_around(
         self,
         bank: str | None,
-        moment: TimelinePosition,
+        position: TimelinePosition,
         kinds: Sequence[str],
         before: int,
         after: int,
     ) -> list[Passage]:
-        return timeline.around(self._connection, self._bank_ids(bank), moment, kinds, before, after)
+        return timeline.around(self._connection, self._bank_ids(bank), position, kinds, before, after)
 
     def count_undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
         return timeline.undated(self._connection, self._bank_ids(bank), kinds, most)
@@ -380,26 +331,9 @@ class SqlReader(
         return row[0] if row else ""
 
 
-def _span(since: str, until: str) -> tuple[str, tuple[str, ...]]:
+def time_condition(since: str, until: str) -> tuple[str, tuple[str, ...]]:
     """The condition that keeps to a stretch of time, and its values."""
     parts = [("time >= ?", since)] * bool(since) + [("time < ?", until)] * bool(until)
     if not parts:
         return "true", ()
     return " AND ".join(["time <> ''", *(p for p, _ in parts)]), tuple(v for _, v in parts)
-
-
-def _expression(bank: str | None, terms: Sequence[str], layers: Sequence[str]) -> str:
-    """The full-text expression: any of the terms, within the bank and the layers."""
-    clean = [rows.text(term).replace("\x00", " ") for term in terms]
-    quoted = [
-        '"' + term.replace('"', '""') + '"' for term in clean if any(c.isalnum() for c in term)
-    ]
-    if not quoted:
-        return ""
-    parts: list[str] = []
-    if bank is not None:
-        parts.append(f"scope : {rows.bank_word(bank)}")
-    if layers:
-        parts.append(f"scope : ({' OR '.join(rows.layer_word(layer) for layer in layers)})")
-    parts.append(f"{{body context}} : ({' OR '.join(quoted)})")
-    return " AND ".join(parts)

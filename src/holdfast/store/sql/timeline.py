@@ -3,10 +3,10 @@ is asked by itself for its nearest few, and these are merged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from holdfast.model.query import Passage, TimelinePosition
+from holdfast.store.sql.connection import Connection
 from holdfast.store.sql.rows import records
 
 # `time > ''` stands on one side only: of two lower bounds SQLite may use the wrong one, and
@@ -42,7 +42,12 @@ def _order(passage: Passage) -> TimelinePosition:
 
 
 def _beside(
-    connection: Connection, bank: str, kind: str, moment: TimelinePosition, limit: int, side: tuple[str, str]
+    connection: Connection,
+    bank: str,
+    kind: str,
+    moment: TimelinePosition,
+    limit: int,
+    side: tuple[str, str],
 ) -> list[Passage]:
     if limit < 1:
         return []

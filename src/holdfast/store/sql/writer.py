@@ -17,7 +17,13 @@ from holdfast.store.protocol import SourceChange
 from holdfast.store.sql.erasure import ErasureWriter
 from holdfast.store.sql.reader import SqlReader
 from holdfast.store.sql.rows import records as rows
-from holdfast.store.sql.runner import marks_for, portions
+from holdfast.store.sql.statements import (
+    batches,
+    insert_missing,
+    placeholders,
+    placeholders_for,
+    upsert,
+)
 from holdfast.store.sql.tables.api_keys import ApiKeys
 from holdfast.store.sql.tables.git_history import GitHistoryWriter
 from holdfast.store.sql.tables.injections import InjectionLedger
@@ -63,9 +69,7 @@ class SqlWriter(
         known = self.source_at(path)
         if known is not None:
             return known
-        self._run(
-            insert_missing("source", "path, agent, bank"), path, agent, bank
-        )
+        self._run(insert_missing("source", "path, agent, bank"), path, agent, bank)
         added = self.source_at(path)
         assert added is not None
         return added
@@ -207,7 +211,7 @@ class SqlWriter(
     def add_session(self, session: Session) -> None:
         # What is known first stays, but for the title; the span only ever widens.
         self._run(
-            f"INSERT INTO session ({rows.SESSION}) VALUES ({rows.marks(rows.SESSION)}) "
+            f"INSERT INTO session ({rows.SESSION}) VALUES ({placeholders(rows.SESSION)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
             "title = CASE excluded.title WHEN '' THEN session.title ELSE excluded.title END, "
             "parent = CASE session.parent WHEN '' THEN excluded.parent ELSE session.parent END, "
@@ -228,11 +232,11 @@ class SqlWriter(
 
     def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, Origin]:
         known: dict[str, Origin] = {}
-        for some in portions(ids):
+        for some in batches(ids):
             found = self._all(
                 'SELECT id, source, line, "offset", ref FROM turn '
                 "WHERE bank = ? AND id IN "
-                f"({marks_for(some)})",
+                f"({placeholders_for(some)})",
                 bank,
                 *some,
             )
@@ -265,7 +269,7 @@ class SqlWriter(
         turns = list(turns)
         changeable = 'lines result ok duration_ms trust source line "offset" ref'.split()
         self._run_many(
-            f"INSERT INTO turn ({rows.TURN}) VALUES ({rows.marks(rows.TURN)}) "
+            f"INSERT INTO turn ({rows.TURN}) VALUES ({placeholders(rows.TURN)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
             + ", ".join(f"{name} = excluded.{name}" for name in changeable),
             [rows.turn_row(turn) for turn in turns],

@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, StoreFullError
+from holdfast.store.sql.connection import Row
+from holdfast.store.sql.dialect import SQLITE
 
 BUSY_S = 30.0
 _RETRY_S = 0.01
@@ -117,6 +120,44 @@ def translated(path: Path) -> Generator[None]:
         yield
     except sqlite3.DatabaseError as error:
         raise store_error(error, path) from error
+
+
+class SqliteConnection:
+    """SQLite's connection as the statements use it: its errors are raised as ours."""
+
+    dialect = SQLITE
+
+    def __init__(self, raw: sqlite3.Connection, path: Path) -> None:
+        self.raw = raw
+        self._path = path
+
+    def all(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        try:
+            return self.raw.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise store_error(error, self._path) from error
+
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
+        try:
+            return self.raw.execute(sql, values).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise store_error(error, self._path) from error
+
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        with translated(self._path):
+            yield from self.raw.execute(sql, values)
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        try:
+            return self.raw.execute(sql, values).rowcount
+        except sqlite3.DatabaseError as error:
+            raise store_error(error, self._path) from error
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        try:
+            self.raw.executemany(sql, rows)
+        except sqlite3.DatabaseError as error:
+            raise store_error(error, self._path) from error
 
 
 def _code(error: sqlite3.Error) -> int:

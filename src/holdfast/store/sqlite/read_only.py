@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from holdfast.store.protocol import ReadStore
-from holdfast.store.sql.reader import SqlReader
-from holdfast.store.sqlite.connection import open_read_only, translated
+from holdfast.store.sqlite.connection import SqliteConnection, open_read_only, translated
 from holdfast.store.sqlite.migrate import check_current, check_ours, migrate, version_of
+from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import VERSION, migrations
 
 
-class SqliteReadStore(SqlReader):
+class SqliteReadStore(SqliteReader):
     """One file, open for questions. A missing one is an empty memory, and stays missing."""
 
     def __init__(self, path: Path, any_thread: bool = False) -> None:
@@ -42,7 +42,8 @@ class SqliteReadStore(SqlReader):
             if connection is not None:
                 connection.close()
             raise
-        super().__init__(connection, path)
+        super().__init__(SqliteConnection(connection, path))
+        self._path = path
         self._spare: list[ReadStore] = []
 
     def borrow_reader(self) -> ReadStore | None:
@@ -52,14 +53,14 @@ class SqliteReadStore(SqlReader):
             return None
         return SqliteReadStore(self._path, any_thread=True)
 
-    def return_reader(self, other: ReadStore) -> None:
-        self._spare.append(other)
+    def return_reader(self, reader: ReadStore) -> None:
+        self._spare.append(reader)
 
     def interrupt(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
-            self._connection.interrupt()
+            self._raw.interrupt()
 
     def close(self) -> None:
         while self._spare:
             self._spare.pop().close()
-        self._connection.close()
+        self._raw.close()

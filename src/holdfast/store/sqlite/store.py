@@ -9,28 +9,31 @@ from pathlib import Path
 
 from holdfast.errors import StoreError
 from holdfast.store.protocol import ReadStore
-from holdfast.store.sql.integrity import IntegrityCheck
 from holdfast.store.sql.migrations import Migrations, check_still
 from holdfast.store.sql.writer import SqlWriter
 from holdfast.store.sqlite.connection import (
     BUSY_S,
+    SqliteConnection,
     open_database,
     open_to_ask,
     tighten,
     translated,
     use_wal,
 )
+from holdfast.store.sqlite.erasure import SqliteErasure
+from holdfast.store.sqlite.integrity import SqliteIntegrityCheck
 from holdfast.store.sqlite.migrate import (
     check_current,
     check_ours,
     migrate,
     version_of,
 )
+from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import VERSION
 from holdfast.store.sqlite.schema import migrations as own_migrations
 
 
-class SqliteStore(SqlWriter, IntegrityCheck):
+class SqliteStore(SqliteReader, SqlWriter, SqliteErasure, SqliteIntegrityCheck):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -50,7 +53,8 @@ class SqliteStore(SqlWriter, IntegrityCheck):
         existed = path.exists()
         asking = None if create else open_to_ask(path, any_thread)
         connection = asking or open_database(path, busy_s, any_thread)
-        super().__init__(connection, path)
+        super().__init__(SqliteConnection(connection, path))
+        self._path = path
         self._depth = 0
         self._spare: list[ReadStore] = []
         known = VERSION if migrations is None else len(migrations)
@@ -78,13 +82,13 @@ class SqliteStore(SqlWriter, IntegrityCheck):
     def close(self) -> None:
         while self._spare:
             self._spare.pop().close()
-        self._connection.close()
+        self._raw.close()
 
     def settle(self) -> None:
         """Write all into the one file, unless somebody is in the way: then closing, whoever is the
         last to do so, changes no file any more."""
-        self._connection.execute("PRAGMA busy_timeout = 100")
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._raw.execute("PRAGMA busy_timeout = 100")
+        self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def borrow_reader(self) -> ReadStore | None:
         if self._spare:
@@ -93,8 +97,8 @@ class SqliteStore(SqlWriter, IntegrityCheck):
             return None
         return SqliteStore(self._path, create=False, any_thread=True)
 
-    def return_reader(self, other: ReadStore) -> None:
-        self._spare.append(other)
+    def return_reader(self, reader: ReadStore) -> None:
+        self._spare.append(reader)
 
     def overwrite_deleted(self) -> None:
         while self._spare:
@@ -103,7 +107,7 @@ class SqliteStore(SqlWriter, IntegrityCheck):
 
     def interrupt(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
-            self._connection.interrupt()
+            self._raw.interrupt()
 
     @contextmanager
     def transaction(self) -> Generator[None]:
@@ -111,12 +115,12 @@ class SqliteStore(SqlWriter, IntegrityCheck):
             if self._depth:
                 yield
                 return
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._raw.execute("BEGIN IMMEDIATE")
             self._depth += 1
             try:
                 self._check_still()
                 yield
-                self._connection.execute("COMMIT")
+                self._raw.execute("COMMIT")
             except BaseException:
                 self._roll_back()
                 raise
@@ -124,10 +128,10 @@ class SqliteStore(SqlWriter, IntegrityCheck):
                 self._depth -= 1
 
     def _check_still(self) -> None:
-        row = self._connection.execute("PRAGMA user_version").fetchone()
+        row = self._raw.execute("PRAGMA user_version").fetchone()
         check_still(int(row[0]), self._path, self._version)
 
     def _roll_back(self) -> None:
         # SQLite rolls back by itself when the disk is full; a second time is an error.
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+        if self._raw.in_transaction:
+            self._raw.execute("ROLLBACK")

@@ -1,9 +1,9 @@
-# Holdfast, hook format 1. Puts one event into the inbox and gets out of the way.
+# Holdfast, hook format 1. Writes one event into the inbox.
 #
 # Run by Claude Code as `sh capture.sh EVENT` with the event's payload on stdin. Whatever happens
-# it exits 0 and, unless an answer is due, prints nothing. The payload is written to a folder in
-# memory, never to a disk: it may hold secrets, and only the worker can take them out.
-# Builtins throughout, but for one `cat`: every other process would double what a hook costs.
+# it exits 0 and, unless the event gets an answer, prints nothing. The payload is written to a folder
+# in memory, never to a disk: it may hold secrets, which only the worker redacts.
+# Only builtins are used, except for one `cat`: every other process would double the cost of a hook.
 [ -z "$HOLDFAST_OFF" ] || exit 0
 exec 2>/dev/null
 umask 077
@@ -17,8 +17,8 @@ read -r inbox <"$here/inbox" || exit 0
 [ -d "$inbox" ] || mkdir "$inbox"
 [ -O "$inbox" ] && [ ! -L "$inbox" ] || exit 0
 
-# Where an answer is due, the script that answers captures as well. If it could not even start,
-# the payload is still there to be captured here.
+# answer.py answers some events, and writes them to the inbox as well. If it cannot start, the
+# payload was not read yet and is written here.
 answer=
 case $event in
 SessionStart) answer=start ;;
@@ -26,18 +26,18 @@ PreToolUse) answer=file ;;
 PostToolUseFailure) answer=error ;;
 SubagentStart) [ ! -e "$home/briefs/subagents" ] || answer=subagent ;;
 UserPromptSubmit)
-    # The first prompt of a session, and of no session twice.
+    # Only the first real prompt of a session.
     [ -e "$home/marks/$session.goal" ] || answer=goal
     ;;
 esac
 if [ -n "$answer" ] && read -r python <"$here/python" && [ -x "$python" ]; then
     "$python" -I -S "$here/answer.py" "$answer" "$session"
-    # 142: it has captured, and then took too long.
+    # 142: it wrote the event, and was then ended by its alarm.
     case $? in 0 | 142) exit 0 ;; esac
 fi
 [ "$event" != PreToolUse ] || exit 0
 
-# A new file, made by nobody else.
+# Create a new file; with `set -C` an existing one is not overwritten.
 set -C
 file=$inbox/1.$event.$session.$$
 n=0
@@ -47,12 +47,13 @@ until true >"$file"; do
     file=$inbox/1.$event.$session.$$.$n
 done
 if [ ! -e "$here/names-only" ]; then
-    # No room: that it happened is kept, its words are in the transcript.
+    # No room: keep an empty file; the text is in the transcript.
     cat >>"$file" || true >|"$file"
 fi
 
 case $event in Stop | SessionEnd | PreCompact) ;; *) exit 0 ;; esac
-# A number alone may be another process by now; where the kernel tells, it must be as old as ours.
+# The process of a pid file, with the start time that /proc has, so that a later process with the
+# same number does not count.
 runs() {
     { read -r number && read -r began; } <"$1" || return 1
     if [ -n "$began" ] && [ -d /proc/self ]; then
@@ -63,20 +64,20 @@ runs() {
         kill -0 "$number"
     fi
 }
-# One that is just being started will look at the inbox as well.
+# A worker that is just being started will read the inbox as well.
 runs "$here/worker.pid" && exit 0
 runs "$here/nudged" && exit 0
 { read -r python && read -r flags; } <"$here/python" || exit 0
 if [ ! -x "$python" ]; then
-    # Nobody will come for the words: from here on names must do, until a worker says otherwise.
+    # No worker can run: write only names from now on, until one runs again.
     true >|"$here/names-only"
     exit 0
 fi
-# The home is where this script lies, whatever the settings of the one who started us.
+# The home is where this script is, whatever HOLDFAST_HOME says.
 HOLDFAST_HOME=$home
 export HOLDFAST_HOME
-# Away from the user's folder, and in a session of its own, so that neither the end of Claude Code
-# nor a closed terminal takes the worker along.
+# Not in the user's folder, and in a session of its own, so that the worker survives the end of
+# Claude Code and a closed terminal.
 cd /
 set -- "$python" $flags -m holdfast worker --nudged
 if [ -x /usr/bin/setsid ]; then
@@ -85,7 +86,7 @@ else
     trap '' HUP INT
     "$@" </dev/null >/dev/null 2>&1 &
 fi
-# It takes this away as soon as it is there.
+# The worker removes this file when it runs.
 if read -r alive <"/proc/$!/stat"; then
     set -- ${alive##*) }
     printf '%s\n' "$!" "${20}" >|"$here/nudged"

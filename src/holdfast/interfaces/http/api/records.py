@@ -29,7 +29,7 @@ from holdfast.interfaces.http.api.requests import (
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.model.curation import Curation
 from holdfast.recall.lookup.path import Path as RecordPath
-from holdfast.recall.query.times import read_iso_span
+from holdfast.recall.query.iso_dates import read_iso_span
 
 router = APIRouter(tags=["records"])
 _Decision = open_model("Decision", "What was decided, as the log has it.", decision=Curation)

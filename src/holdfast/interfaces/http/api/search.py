@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.core.agent_names import agent_named
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
@@ -31,7 +31,7 @@ from holdfast.recall.core.plan import Budget, Fusion, Plan
 from holdfast.recall.lookup.filters import Found
 from holdfast.recall.lookup.timeline import ALL_KINDS, Timeline
 from holdfast.recall.query.expansion import Expansion
-from holdfast.recall.query.times import read_iso_span
+from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.research.history.expertise import Expert
 
 router = APIRouter(tags=["questions"])
@@ -80,9 +80,9 @@ class Question(RequestBody):
     model: bool = Field(True, description="Whether a model may answer, if the settings name one.")
     providers: bool = Field(False, description="Whether plugins are asked, too.")
 
-    def wish(self) -> Wish:
+    def wish(self) -> AskOptions:
         """The question in the form that the application takes."""
-        return Wish(
+        return AskOptions(
             self.question,
             self.bank,
             tuple(self.layers),

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator
 from functools import partial
 from typing import NamedTuple
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
@@ -52,7 +52,7 @@ class ResearchRuns:
         self._stopped: set[str] = set()
         self._pending: dict[str, _PendingQuestion] = {}
 
-    def start(self, wish: Wish, session: str = "") -> str:
+    def start(self, wish: AskOptions, session: str = "") -> str:
         """Start a session, or ask a further question in one; returns its id."""
         if len(self._running) >= MAX_RUNNING:
             raise BusyError("Too many questions at once.", "Ask again in a moment.")
@@ -64,7 +64,7 @@ class ResearchRuns:
         self._running[id] = task
         return id
 
-    async def _run(self, wish: Wish, is_follow_up: bool, id: str) -> None:
+    async def _run(self, wish: AskOptions, is_follow_up: bool, id: str) -> None:
         def run_all(memory: Holdfast) -> None:
             if id in self._stopped:
                 return

@@ -10,7 +10,7 @@ from graphql import GraphQLError, GraphQLSyntaxError, parse
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.app.views.decision_log import channel_of
@@ -35,7 +35,7 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.store.protocol import Record
 
 T = TypeVar("T")
-EnumT = TypeVar("Chosen", bound=StrEnum)
+EnumT = TypeVar("EnumT", bound=StrEnum)
 
 
 @strawberry.type
@@ -222,7 +222,7 @@ class Mutation:
         self, info: GraphInfo, question: str, bank: str = "all", session: str = ""
     ) -> knowledge_types.MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one."""
-        wish = Wish(_require_text(question), bank)
+        wish = AskOptions(_require_text(question), bank)
         answer_ = await info.context.run_with_model(
             lambda m: m.answers.investigate(wish, session).answer()
         )

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
@@ -71,7 +71,7 @@ async def begin(request: PageRequestDep) -> RedirectResponse:
     session = form.get("session", "")
     if not question:
         raise InputError("There is no question.", "Write one.")
-    wish = Wish(question, form.get("bank") or "all")
+    wish = AskOptions(question, form.get("bank") or "all")
     id = request.research_runs.start(wish, session)
     # Further questions are asked of the same bank.
     kept = f"?{urlencode({'bank': form['bank']})}" if form.get("bank") else ""

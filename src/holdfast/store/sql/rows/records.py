@@ -74,11 +74,6 @@ CONCEPT = "bank, id, name, summary, founded, updated, trust, files, keywords, hi
 ENTITY = "bank, id, kind, name, aliases, mentions"
 
 
-def marks(columns: str) -> str:
-    """As many question marks as there are columns."""
-    return ", ".join("?" * (columns.count(",") + 1))
-
-
 def _list(values: Iterable[str]) -> str:
     return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
 

@@ -16,8 +16,8 @@ from holdfast.store.protocol.concepts import DerivedConcept, Keyword, KeywordMat
 from holdfast.store.sql import labels
 from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import insert, upsert
 from holdfast.store.sql.tables.curation import WISHED, CurationWriter
-from holdfast.store.sqlite.connection import translated
 
 _SPELLINGS = 12
 _MOST_BEARERS = 100_000
@@ -73,7 +73,8 @@ class ConceptReader(StatementRunner):
     def keywords(self, bank: str | None, limit: int = 50) -> list[Keyword]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT text, count(*) FROM label AS l {self._dialect.ordered_join} labelled_record AS r ON r.label = "
+            f"SELECT text, count(*) FROM label AS l {self._dialect.ordered_join} labelled_record "
+            "AS r ON r.label = "
             "l.id "
             f"WHERE {where} AND l.kind = 'concept' GROUP BY text ORDER BY 2 DESC, 1 LIMIT ?",
             *values,
@@ -113,7 +114,8 @@ class ConceptReader(StatementRunner):
         found: set[KeywordMatch] | None = None
         for stem in labels.keyword_stems(words):
             listed = self._all(
-                f"SELECT l.bank, r.kind, r.id, time FROM label AS l {self._dialect.ordered_join} labelled_record AS r "
+                f"SELECT l.bank, r.kind, r.id, time FROM label AS l {self._dialect.ordered_join} "
+                "labelled_record AS r "
                 f"ON r.label = l.id WHERE {where} AND l.kind = 'concept' AND text = ? "
                 "ORDER BY time DESC LIMIT ?",
                 *(*values, stem, _MOST_BEARERS),
@@ -151,7 +153,7 @@ class ConceptWriter(CurationWriter):
         )
         return [rows.curated_of(row) for row in found]
 
-    def put_concepts(self, bank: str, made: Iterable[DerivedConcept]) -> int:
+    def put_concepts(self, bank: str, concepts: Iterable[DerivedConcept]) -> int:
         known = {
             row[1]: row
             for row in self._all(f"SELECT {rows.CONCEPT} FROM concept WHERE bank = ?", bank)
@@ -159,7 +161,7 @@ class ConceptWriter(CurationWriter):
         members = self._members(bank)
         changed = 0
         kept: set[str] = set()
-        for one in made:
+        for one in concepts:
             kept.add(one.concept.id)
             changed += self._put_one_concept(one, known.get(one.concept.id), members)
         for id in known.keys() - kept:
@@ -197,9 +199,7 @@ class ConceptWriter(CurationWriter):
         self._remove_concept(concept.bank, concept.id)
         self._run(insert("concept", rows.CONCEPT), *row)
         self._run_many(
-            upsert(
-                "concept_member", "bank, kind, id, concept, alias, position", "bank, kind, id"
-            ),
+            upsert("concept_member", "bank, kind, id, concept, alias, position", "bank, kind, id"),
             [
                 (concept.bank, kind, id, concept.id, alias, place)
                 for place, (kind, id, alias) in enumerate(own)

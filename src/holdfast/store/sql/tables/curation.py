@@ -16,9 +16,16 @@ from holdfast.model.trust import Status
 from holdfast.store.protocol.curation import StandaloneRecord
 from holdfast.store.sql import labels
 from holdfast.store.sql.rows import records as rows
-from holdfast.store.sql.runner import StatementRunner, marks_for, portions
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import (
+    batches,
+    insert,
+    insert_missing,
+    placeholders,
+    placeholders_for,
+    upsert,
+)
 from holdfast.store.sql.tables.progress import StageProgress
-from holdfast.store.sqlite.connection import translated
 
 # `rows.MEMORY` of what people asked to remember, and where it is found.
 WISHED = (
@@ -89,9 +96,10 @@ class CurationReader(StatementRunner):
         if self._one("SELECT 1 FROM erasure_mark WHERE bank = ? LIMIT 1", bank) is None:
             return set()
         found: set[str] = set()
-        for some in portions(marks):
+        for some in batches(marks):
             listed = self._all(
-                f"SELECT mark FROM erasure_mark WHERE bank = ? AND mark IN ({marks_for(some)})",
+                "SELECT mark FROM erasure_mark WHERE bank = ? AND mark IN "
+                f"({placeholders_for(some)})",
                 bank,
                 *some,
             )
@@ -224,12 +232,14 @@ class CurationWriter(CurationReader, StageProgress):
                     self.append_curation(entry)
             self.put_curation_state(c._replace(bank=bank))
         self._run(
-            "INSERT INTO hidden_record SELECT CAST(? AS text), kind, id, session FROM hidden_record "
+            "INSERT INTO hidden_record SELECT CAST(? AS text), kind, id, session FROM "
+            "hidden_record "
             "WHERE bank = ? AND session = ? AND kind = 'raw' ON CONFLICT DO NOTHING",
             *(bank, old, session),
         )
         self._run(
-            "INSERT INTO erasure_mark SELECT CAST(? AS text), mark FROM erasure_mark WHERE bank = ? "
+            "INSERT INTO erasure_mark SELECT CAST(? AS text), mark FROM erasure_mark WHERE bank "
+            "= ? "
             "ON CONFLICT DO NOTHING",
             bank,
             old,
@@ -239,6 +249,6 @@ class CurationWriter(CurationReader, StageProgress):
         """Add passages; the index follows by itself."""
         columns = f"{rows.PASSAGE}, scope"
         self._run_many(
-            f"INSERT INTO passage ({columns}) VALUES ({rows.marks(columns)})",
+            f"INSERT INTO passage ({columns}) VALUES ({placeholders(columns)})",
             [rows.passage_row(passage) for passage in passages],
         )

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
-from holdfast.store.sql.runner import StatementRunner, marks_for
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import placeholders_for
 from holdfast.store.sql.tables.curation import CurationWriter
-from holdfast.store.sqlite.connection import translated
 
 _AT_ONCE = 500
 _OF_THE_BANK = "t.source IN (SELECT id FROM source WHERE bank = ?)"
@@ -23,13 +23,13 @@ class ExportReader(StatementRunner):
     """What can be carried away."""
 
     def exported_rows(
-        self, bank: str, table: ExportTable, chosen: ExportSelection
+        self, bank: str, table: ExportTable, selection: ExportSelection
     ) -> Iterator[Row]:
         if table.name == "curation":
-            yield from self._decisions(bank, table, chosen)
+            yield from self._decisions(bank, table, selection)
             return
         blank = self._hidden_turns(bank) if table.name == "turn" else set[str]()
-        for row in self._rows(bank, table, chosen):
+        for row in self._rows(bank, table, selection):
             if blank and row["id"] in blank:
                 row |= {name: None if row[name] is None else "" for name in table.words}
             yield row
@@ -92,7 +92,7 @@ class ExportWriter(ExportReader, CurationWriter):
         more = (", kind", ", 'raw'") if table.name == "withheld_turn" else ("", "")
         sql = (
             f'INSERT INTO "{own}" ({_bare(names)}{more[0]}) '
-            f"VALUES ({marks_for(names)}{more[1]}) ON CONFLICT DO NOTHING"
+            f"VALUES ({placeholders_for(names)}{more[1]}) ON CONFLICT DO NOTHING"
         )
         before = self._size(own)
         stream = iter(rows)
@@ -110,7 +110,7 @@ class ExportWriter(ExportReader, CurationWriter):
     def restore_source(self, bank: str, table: ExportTable, row: Row) -> int:
         names = [name for name in table.columns.split() if name != "id"]
         self._run(
-            f"INSERT INTO source ({_bare(names)}) VALUES ({marks_for(names)})",
+            f"INSERT INTO source ({_bare(names)}) VALUES ({placeholders_for(names)})",
             *_values(bank, table, names, row),
         )
         found = self._one("SELECT id FROM source WHERE path = ?", row["path"])

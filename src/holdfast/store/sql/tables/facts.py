@@ -25,8 +25,8 @@ from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol.facts import DerivedKnowledge
 from holdfast.store.sql import labels
 from holdfast.store.sql.rows import records as rows
-from holdfast.store.sql.runner import StatementRunner, marks_for, portions
-from holdfast.store.sqlite.connection import translated
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import batches, insert, insert_missing, placeholders_for, upsert
 
 CLAIM = (
     "bank, id, session, exchange, turn, seq, time, kind, text, trust, by_person, status, changed, "
@@ -113,7 +113,7 @@ class FactReader(StatementRunner):
         for start in range(0, max(1, len(turns)), _AT_ONCE):
             some = turns[start : start + _AT_ONCE]
             where = "AND session = ?" * bool(session)
-            where += f" AND turn IN ({marks_for(some)})" * bool(some)
+            where += f" AND turn IN ({placeholders_for(some)})" * bool(some)
             found += self._all(
                 f"SELECT {CLAIM} FROM claim WHERE bank = ? {where} ORDER BY time, seq, id",
                 *(bank, *([session] * bool(session)), *some),
@@ -129,7 +129,7 @@ class FactReader(StatementRunner):
 
     def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[StatusChange]:
         found: list[rows.Row] = []
-        for some in portions(names, _AT_ONCE):
+        for some in batches(names, _AT_ONCE):
             found += self._all(
                 "SELECT kind, id, time, status, because FROM status_period WHERE bank = ? AND "
                 "(kind, id) IN "

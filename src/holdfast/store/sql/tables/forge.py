@@ -15,7 +15,7 @@ from holdfast.store.protocol.forge import ForgeRepository
 from holdfast.store.sql import labels
 from holdfast.store.sql.rows import forge as forge_rows
 from holdfast.store.sql.rows import records
-from holdfast.store.sql.runner import marks_for, portions
+from holdfast.store.sql.statements import batches, insert_missing, placeholders_for, upsert
 from holdfast.store.sql.tables.curation import CurationReader, CurationWriter
 
 Made = Callable[[records.Row], Any]
@@ -102,7 +102,8 @@ class ForgeReader(CurationReader):
     def pulls_fixing(self, bank: str, issue: int) -> list[Pull]:
         return self._pulls(
             "bank = ? AND fixes <> '[]' AND EXISTS "
-            f"(SELECT 1 FROM {self._dialect.json_items}(fixes) WHERE CAST(value AS bigint) = ?) ORDER BY number, id",
+            f"(SELECT 1 FROM {self._dialect.json_items}(fixes) WHERE CAST(value AS bigint) = ?) "
+            "ORDER BY number, id",
             *(bank, issue),
         )
 
@@ -142,8 +143,8 @@ class ForgeWriter(ForgeReader, CurationWriter):
 
     def known_threads(self, bank: str, kind: str, ids: Sequence[str]) -> dict[str, str]:
         found: dict[str, str] = {}
-        for some in portions(ids):
-            where = f"bank = ? AND id IN ({marks_for(some)})"
+        for some in batches(ids):
+            where = f"bank = ? AND id IN ({placeholders_for(some)})"
             sql = f"SELECT id, updated FROM {_table(kind)} WHERE {where}"
             found.update(self._all(sql, bank, *some))
         return found
@@ -202,8 +203,8 @@ class ForgeWriter(ForgeReader, CurationWriter):
             [(bank, *one) for one in logins],
         )
 
-    def put_forge_repository(self, followed: ForgeRepository) -> None:
-        f = followed
+    def put_forge_repository(self, repository: ForgeRepository) -> None:
+        f = repository
         self._run(
             upsert("followed_repository", "bank, repo, cursors, tags, read_at", "bank, repo"),
             *(f.bank, f.repo, json.dumps(dict(f.cursors)), json.dumps(dict(f.tags)), f.read_at),

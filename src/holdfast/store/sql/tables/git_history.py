@@ -9,7 +9,8 @@ from holdfast.model.records import Exchange, Turn
 from holdfast.model.team import FileChange
 from holdfast.store.protocol.git_history import CommitAuthorship, FileTouch, Patch, Repository, Tag
 from holdfast.store.sql.rows import records as rows
-from holdfast.store.sql.runner import StatementRunner, marks_for, portions
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import batches, insert_missing, placeholders_for, upsert
 
 _TOUCH = "path, time, id, change, other_path, added, removed, blob"
 _IN_HEAD = (
@@ -139,8 +140,8 @@ class GitHistoryReader(StatementRunner):
 
     def _among(self, table: str, bank: str, ids: Sequence[str]) -> set[str]:
         found: set[str] = set()
-        for some in portions(ids):
-            sql = f'SELECT id FROM "{table}" WHERE bank = ? AND id IN ({marks_for(some)})'
+        for some in batches(ids):
+            sql = f'SELECT id FROM "{table}" WHERE bank = ? AND id IN ({placeholders_for(some)})'
             found.update(id for (id,) in self._all(sql, bank, *some))
         return found
 
@@ -155,7 +156,8 @@ class GitHistoryReader(StatementRunner):
 
     def commit_turns(self, bank: str) -> list[Turn]:
         found = self._all(
-            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND lower(action) LIKE '%git%commit%' "
+            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND lower(action) LIKE "
+            "'%git%commit%' "
             "AND (ok IS NULL OR ok <> 0) ORDER BY time, session, seq",
             bank,
         )
@@ -200,10 +202,10 @@ class GitHistoryWriter(GitHistoryReader):
         )
 
     def index_touches(self, bank: str, commits: Sequence[str]) -> None:
-        for some in portions(commits):
+        for some in batches(commits):
             self._run(
                 f"INSERT INTO file_change (bank, {_TOUCH}) SELECT bank, {_TOUCH} "
-                f"FROM file_change_of_patch WHERE bank = ? AND id IN ({marks_for(some)}) "
+                f"FROM file_change_of_patch WHERE bank = ? AND id IN ({placeholders_for(some)}) "
                 "ON CONFLICT (bank, path, time, id, change) DO UPDATE SET "
                 "other_path = excluded.other_path, added = excluded.added, "
                 "removed = excluded.removed, blob = excluded.blob",
@@ -223,12 +225,12 @@ class GitHistoryWriter(GitHistoryReader):
             [(bank, commit, other) for other in reverted],
         )
 
-    def put_authorship(self, bank: str, made: Iterable[CommitAuthorship]) -> None:
+    def put_authorship(self, bank: str, authorship: Iterable[CommitAuthorship]) -> None:
         self._run("DELETE FROM commit_session WHERE bank = ?", bank)
-        self._run_many("INSERT INTO commit_session VALUES (?, ?, ?, ?, ?, ?)", made)
+        self._run_many("INSERT INTO commit_session VALUES (?, ?, ?, ?, ?, ?)", authorship)
 
     def put_repository(
-        self, repository: Repository, tags: Iterable[Tag], astray: Iterable[str]
+        self, repository: Repository, tags: Iterable[Tag], unmerged: Iterable[str]
     ) -> None:
         r = repository
         self._run(
@@ -241,6 +243,4 @@ class GitHistoryWriter(GitHistoryReader):
             upsert("git_tag", "bank, name, id, time", "bank, name"),
             [(r.bank, tag.name, tag.commit, tag.time) for tag in tags],
         )
-        self._run_many(
-            insert_missing("unmerged_commit", "bank, id"), [(r.bank, c) for c in astray]
-        )
+        self._run_many(insert_missing("unmerged_commit", "bank, id"), [(r.bank, c) for c in unmerged])

@@ -16,7 +16,14 @@ from holdfast.store.protocol.graph import (
     Spelling,
 )
 from holdfast.store.sql.rows import records as rows
-from holdfast.store.sql.runner import StatementRunner, marks_for, portions
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import (
+    batches,
+    insert,
+    insert_missing,
+    placeholders,
+    placeholders_for,
+)
 from holdfast.store.sql.tables.progress import StageProgress
 
 STAGE = "entities"
@@ -29,9 +36,9 @@ _WITHIN = (
     "AND own.seq BETWEEN x.first_seq AND x.last_seq"
 )
 _RESTING = (
-    f"{self._dialect.ordered_join} memory_occurrence AS own {_WITHIN} "
-    f"{self._dialect.ordered_join} retained_memory AS m ON m.bank = own.bank AND m.key = own.key",
-    f"{self._dialect.ordered_join} stance AS own {_WITHIN} {self._dialect.ordered_join} opinion AS m "
+    f"{{join}} memory_occurrence AS own {_WITHIN} "
+    "{join} retained_memory AS m ON m.bank = own.bank AND m.key = own.key",
+    f"{{join}} stance AS own {_WITHIN} {{join}} opinion AS m "
     "ON m.bank = own.bank AND m.target = own.target AND m.aspect = own.aspect",
 )
 
@@ -60,13 +67,13 @@ class GraphReader(StatementRunner):
 
     def entities_by_spelling(self, bank: str, keys: Sequence[str]) -> list[tuple[str, GraphEntity]]:
         found: list[tuple[str, GraphEntity]] = []
-        for some in portions(keys):
+        for some in batches(keys):
             found += [
                 (row[0], GraphEntity(*row[1:]))
                 for row in self._all(
                     f"SELECT DISTINCT key, {_KNOWN} FROM entity_spelling JOIN entity "
                     "ON entity.number = entity_spelling.entity WHERE entity_spelling.bank = ? "
-                    f"AND key IN ({marks_for(some)}) ORDER BY key, entity.id",
+                    f"AND key IN ({placeholders_for(some)}) ORDER BY key, entity.id",
                     bank,
                     *some,
                 )
@@ -84,9 +91,10 @@ class GraphReader(StatementRunner):
 
     def entities_by_number(self, bank: str, entities: Sequence[int]) -> list[GraphEntity]:
         found: list[GraphEntity] = []
-        for some in portions(entities):
+        for some in batches(entities):
             rows_of = self._all(
-                f"SELECT {_KNOWN} FROM entity WHERE number IN ({marks_for(some)}) AND {self._dialect.no_index}bank = ?",
+                f"SELECT {_KNOWN} FROM entity WHERE number IN ({placeholders_for(some)}) AND "
+                f"{self._dialect.no_index}bank = ?",
                 *some,
                 bank,
             )
@@ -95,7 +103,10 @@ class GraphReader(StatementRunner):
 
     def mentions_of(self, bank: str, entity: int, limit: int) -> list[GraphMention]:
         spellings = self._all(
-            f"SELECT number FROM entity_spelling WHERE entity = ? AND {self._dialect.no_index}bank = ?", entity, bank
+            "SELECT number FROM entity_spelling WHERE entity = ? AND "
+            f"{self._dialect.no_index}bank = ?",
+            entity,
+            bank,
         )
         latest: dict[int, tuple[str, int]] = {}
         for (spelling,) in spellings:
@@ -111,11 +122,12 @@ class GraphReader(StatementRunner):
 
     def mentions_in(self, bank: str, nodes: Sequence[int]) -> list[GraphMention]:
         found: list[GraphMention] = []
-        for some in portions(nodes):
+        for some in batches(nodes):
             raw = self._all(
                 "SELECT entity, node, parts FROM entity_mention JOIN entity_spelling "
                 "ON entity_spelling.number = entity_mention.spelling "
-                f"WHERE node IN ({marks_for(some)}) AND entity > 0 AND {self._dialect.no_index}bank = ? "
+                f"WHERE node IN ({placeholders_for(some)}) AND entity > 0 AND "
+                f"{self._dialect.no_index}bank = ? "
                 "ORDER BY node, entity",
                 *some,
                 bank,
@@ -145,9 +157,10 @@ class GraphReader(StatementRunner):
 
     def graph_records(self, bank: str, nodes: Sequence[int]) -> list[GraphRecord]:
         found: list[GraphRecord] = []
-        for some in portions(nodes):
+        for some in batches(nodes):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({marks_for(some)}) AND {self._dialect.no_index}bank "
+                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({placeholders_for(some)}) AND "
+                f"{self._dialect.no_index}bank "
                 "= ?",
                 *some,
                 bank,
@@ -164,9 +177,9 @@ class GraphReader(StatementRunner):
         )
         return GraphRecord(*row) if row else None
 
-    def graph_records_around(self, bank: str, place: GraphRecord, each: int) -> list[GraphRecord]:
+    def graph_records_around(self, bank: str, record: GraphRecord, each: int) -> list[GraphRecord]:
         found: list[GraphRecord] = []
-        at = (bank, place.time, place.kind, place.id)
+        at = (bank, record.time, record.kind, record.id)
         for sign, order in (("<", "DESC"), (">", "ASC")):
             rows_of = self._all(
                 f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND (time, kind, id) {sign} (?, "
@@ -186,11 +199,13 @@ class GraphReader(StatementRunner):
 
     def node_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         found: list[tuple[int, Passage]] = []
-        for some in portions(nodes):
+        for some in batches(nodes):
             rows_of = self._all(
-                f"SELECT graph_node.number, {_PASSAGE} FROM graph_node {self._dialect.ordered_join} passage "
+                f"SELECT graph_node.number, {_PASSAGE} FROM graph_node "
+                f"{self._dialect.ordered_join} passage "
                 "ON passage.bank = graph_node.bank AND passage.kind = graph_node.kind "
-                f"AND passage.id = graph_node.id WHERE graph_node.number IN ({marks_for(some)}) "
+                "AND passage.id = graph_node.id WHERE graph_node.number IN "
+                f"({placeholders_for(some)}) "
                 f"AND {self._dialect.no_index}graph_node.bank = ?",
                 *some,
                 bank,
@@ -200,16 +215,20 @@ class GraphReader(StatementRunner):
 
     def node_memory_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         found: list[tuple[int, Passage]] = []
-        for some in portions(nodes):
+        for some in batches(nodes):
             for resting in _RESTING:
                 rows_of = self._all(
-                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node {self._dialect.ordered_join} "
+                    f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node "
+                    f"{self._dialect.ordered_join} "
                     "exchange AS x "
-                    f"ON x.bank = graph_node.bank AND x.id = graph_node.id {resting} {self._dialect.ordered_join} "
+                    "ON x.bank = graph_node.bank AND x.id = graph_node.id "
+                    f"{resting.format(join=self._dialect.ordered_join)} "
+                    f"{self._dialect.ordered_join} "
                     "passage "
                     "ON passage.bank = graph_node.bank AND passage.kind = 'memory' "
-                    f"AND passage.id = m.id WHERE graph_node.number IN ({marks_for(some)}) "
-                    f"AND graph_node.kind = 'exchange' AND {self._dialect.no_index}graph_node.bank = ? ORDER BY 1, "
+                    f"AND passage.id = m.id WHERE graph_node.number IN ({placeholders_for(some)}) "
+                    "AND graph_node.kind = 'exchange' AND "
+                    f"{self._dialect.no_index}graph_node.bank = ? ORDER BY 1, "
                     "passage.id",
                     *some,
                     bank,
@@ -293,7 +312,8 @@ class GraphWriter(GraphReader, StageProgress):
 
     def proven_aliases(self, bank: str) -> list[DatedAlias]:
         found = self._all(
-            f"SELECT time, sort, one, other FROM graph_node {self._dialect.ordered_join} spelling_equivalence ON "
+            f"SELECT time, sort, one, other FROM graph_node {self._dialect.ordered_join} "
+            "spelling_equivalence ON "
             "spelling_equivalence.node = graph_node.number "
             "WHERE bank = ? ORDER BY time, kind, id, sort, one, other",
             bank,
@@ -319,7 +339,7 @@ class GraphWriter(GraphReader, StageProgress):
         gone = [(bank, id) for id in known if id not in kept]
         self._run_many("DELETE FROM entity WHERE bank = ? AND id = ?", gone)
         self._run_many(
-            f"INSERT INTO entity ({rows.ENTITY}) VALUES ({rows.marks(rows.ENTITY)}) "
+            f"INSERT INTO entity ({rows.ENTITY}) VALUES ({placeholders(rows.ENTITY)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET kind = excluded.kind, name = excluded.name, "
             "aliases = excluded.aliases, mentions = excluded.mentions",
             [row for row in new if known.get(row[1]) != row],
@@ -348,11 +368,12 @@ class GraphWriter(GraphReader, StageProgress):
                 counts.append(alone.get(one.spellings[0], 0))
                 continue
             nodes: set[int] = set()
-            for some in portions(one.spellings):
+            for some in batches(one.spellings):
                 nodes.update(
                     node
                     for (node,) in self._all(
-                        f"SELECT node FROM entity_mention WHERE spelling IN ({marks_for(some)})",
+                        "SELECT node FROM entity_mention WHERE spelling IN "
+                        f"({placeholders_for(some)})",
                         *some,
                     )
                 )

@@ -10,8 +10,8 @@ from typing import Any
 from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.store.sql.rows.records import marks
-from holdfast.store.sql.runner import StatementRunner, marks_for, portions
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import batches, placeholders, placeholders_for
 from holdfast.store.sql.tables.curation import CurationWriter
 
 IMPORTED = (
@@ -92,34 +92,34 @@ class ImportWriter(ImportReader, CurationWriter):
             self._all("SELECT id, version FROM current_imported_record WHERE bank = ?", bank)
         )
 
-    def import_batch_ids(self, bank: str, importing: str) -> list[str]:
+    def import_batch_ids(self, bank: str, batch: str) -> list[str]:
         found = self._all(
             "SELECT id FROM imported_record WHERE bank = ? AND import_batch = ? ORDER BY id",
             bank,
-            importing,
+            batch,
         )
         return [id for (id,) in found]
 
-    def put_import_batch(self, importing: ImportBatch) -> None:
+    def put_import_batch(self, batch: ImportBatch) -> None:
         self._run(
-            f"INSERT INTO import_batch ({_IMPORTING}) VALUES ({marks(_IMPORTING)})",
-            *(json.dumps(v, sort_keys=True) if isinstance(v, dict) else v for v in importing),
+            f"INSERT INTO import_batch ({_IMPORTING}) VALUES ({placeholders(_IMPORTING)})",
+            *(json.dumps(v, sort_keys=True) if isinstance(v, dict) else v for v in batch),
         )
-        self.mark_changed(importing.bank, "")
+        self.mark_changed(batch.bank, "")
 
-    def put_imported(self, importing: str, records: Iterable[ImportedRecord]) -> None:
+    def put_imported(self, batch: str, records: Iterable[ImportedRecord]) -> None:
         columns = f"{IMPORTED}, import_batch"
         self._run_many(
-            f"INSERT INTO imported_record ({columns}) VALUES ({marks(columns)})",
-            [(*_row_of(record), importing) for record in records],
+            f"INSERT INTO imported_record ({columns}) VALUES ({placeholders(columns)})",
+            [(*_row_of(record), batch) for record in records],
         )
 
     def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[ImportedRecord]:
         found: list[ImportedRecord] = []
-        for some in portions(sorted(set(ids))):
+        for some in batches(sorted(set(ids))):
             told = self._all(
                 f"SELECT {IMPORTED} FROM visible_imported_record WHERE bank = ? AND id IN "
-                f"({marks_for(some)}) ORDER BY id",
+                f"({placeholders_for(some)}) ORDER BY id",
                 *(bank, *some),
             )
             found += [imported_of(row) for row in told]
@@ -128,10 +128,10 @@ class ImportWriter(ImportReader, CurationWriter):
     def put_imported_passages(
         self, bank: str, ids: Sequence[str], passages: Sequence[Passage]
     ) -> None:
-        for some in portions(list(ids)):
+        for some in batches(list(ids)):
             self._run(
                 "DELETE FROM passage WHERE bank = ? AND kind = 'imported' AND id IN "
-                f"({marks_for(some)})",
+                f"({placeholders_for(some)})",
                 *(bank, *some),
             )
         self.put_passages(passages)

@@ -7,6 +7,7 @@ import json
 from holdfast.model.failed_tasks import FailedTask
 from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import insert_missing, upsert
 
 _INJECTION = "bank, id, session, time, kind, characters, records, arrived, use, because"
 _FAILED_TASK = "name, attempts, problem, failed_at, not_before"
@@ -62,16 +63,19 @@ class InjectionLedger(StatementRunner):
         return [_injection(row) for row in rows]
 
     def failed_tasks(self) -> list[FailedTask]:
-        return [FailedTask(*row) for row in self._all(f"SELECT {_FAILED_TASK} FROM failed_task ORDER BY name")]
+        return [
+            FailedTask(*row)
+            for row in self._all(f"SELECT {_FAILED_TASK} FROM failed_task ORDER BY name")
+        ]
 
-    def put_failed_task(self, chore: FailedTask) -> None:
+    def put_failed_task(self, task: FailedTask) -> None:
         self._run(
             upsert("failed_task", _FAILED_TASK, "name"),
-            chore.name,
-            chore.attempts,
-            chore.problem,
-            chore.failed_at,
-            chore.not_before,
+            task.name,
+            task.attempts,
+            task.problem,
+            task.failed_at,
+            task.not_before,
         )
 
     def clear_failed_task(self, name: str) -> None:

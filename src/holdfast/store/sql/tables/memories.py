@@ -17,7 +17,14 @@ from holdfast.model.opinions import (
 )
 from holdfast.model.query import Passage
 from holdfast.store.sql.rows import records
-from holdfast.store.sql.runner import StatementRunner, marks_for
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import (
+    insert,
+    insert_missing,
+    placeholders,
+    placeholders_for,
+    upsert,
+)
 from holdfast.store.sql.tables.curation import WISHED, CurationWriter
 
 _STAGES = ("retain", "reflect")
@@ -86,7 +93,8 @@ class MemoryWriter(CurationWriter):
 
     def occurrences(self, bank: str, session: str) -> list[MemoryOccurrence]:
         found = self._all(
-            f"SELECT {records.SIGHTING} FROM memory_occurrence WHERE bank = ? AND session = ? ORDER "
+            f"SELECT {records.SIGHTING} FROM memory_occurrence WHERE bank = ? AND session = ? "
+            "ORDER "
             "BY key",
             *(bank, session),
         )
@@ -94,7 +102,8 @@ class MemoryWriter(CurationWriter):
 
     def stances(self, bank: str, session: str | None = None) -> list[Stance]:
         found = self._all(
-            f"SELECT {records.STANCE} FROM stance WHERE bank = ? AND session = coalesce(?, session) "
+            f"SELECT {records.STANCE} FROM stance WHERE bank = ? AND session = coalesce(?, "
+            "session) "
             "ORDER BY time, session, seq, uri, target, aspect",
             *(bank, session),
         )
@@ -104,14 +113,14 @@ class MemoryWriter(CurationWriter):
         self,
         bank: str,
         session: str,
-        sightings: Iterable[MemoryOccurrence],
+        occurrences: Iterable[MemoryOccurrence],
         stances: Iterable[Stance],
     ) -> None:
         self._clear_retained(bank, session, 0)
         self._run_many(
             f"INSERT INTO memory_occurrence (bank, session, {records.SIGHTING}) "
-            f"VALUES (?, ?, {records.marks(records.SIGHTING)})",
-            [(bank, session, *records.sighting_row(sighting)) for sighting in sightings],
+            f"VALUES (?, ?, {placeholders(records.SIGHTING)})",
+            [(bank, session, *records.sighting_row(sighting)) for sighting in occurrences],
         )
         self._hide_keys(bank, session, 0)
         self._run_many(
@@ -191,19 +200,19 @@ class MemoryWriter(CurationWriter):
         return [records.opinion_of(row) for row in found]
 
     def put_opinion(
-        self, opinion: Opinion, belief: OpinionRevision | None, passage: Passage | None
+        self, opinion: Opinion, revision: OpinionRevision | None, passage: Passage | None
     ) -> None:
         o = opinion
         self._run(
             upsert("opinion", records.OPINION, "bank, id"),
             *records.opinion_row(o),
         )
-        if belief is not None:
+        if revision is not None:
             self._run(
                 "INSERT INTO opinion_revision SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ?, "
                 "?, ?, ? "
                 "FROM opinion_revision WHERE bank = ? AND opinion = ?",
-                *(o.bank, o.id, *belief, o.bank, o.id),
+                *(o.bank, o.id, *revision, o.bank, o.id),
             )
         self._show(o.bank, o.id, passage)
 
@@ -226,7 +235,7 @@ class MemoryWriter(CurationWriter):
         )
         self._run(
             "DELETE FROM bank_alias WHERE bank = ? AND NOT coalesce(alias IN "
-            f"({marks_for(bank.aliases)}), false)",
+            f"({placeholders_for(bank.aliases)}), false)",
             *(bank.id, *bank.aliases),
         )
         self._run_many(

@@ -7,8 +7,8 @@ from typing import Any
 
 from holdfast.model.model_calls import CallOutcome, ModelCall, ModelSummary, ServicePause, Spending
 from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
-from holdfast.store.sql.rows import records
 from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import insert_missing, placeholders, upsert
 
 _CALL = (
     "bank, id, time, session, operation, service, model, tokens_in, tokens_out, tokens_cached, "
@@ -35,7 +35,7 @@ class ModelCalls(StatementRunner):
 
     def reserve_call(self, call: ModelCall) -> None:
         self._run(
-            f"INSERT INTO model_call ({_CALL}) VALUES ({records.marks(_CALL)})", *_call_row(call)
+            f"INSERT INTO model_call ({_CALL}) VALUES ({placeholders(_CALL)})", *_call_row(call)
         )
 
     def record_call_result(self, call: ModelCall) -> None:
@@ -75,7 +75,8 @@ class ModelCalls(StatementRunner):
 
     def paused_services(self) -> list[ServicePause]:
         return [
-            ServicePause(*row) for row in self._all(f"SELECT {_PAUSE} FROM service_pause ORDER BY service")
+            ServicePause(*row)
+            for row in self._all(f"SELECT {_PAUSE} FROM service_pause ORDER BY service")
         ]
 
     def pause_service(self, pause: ServicePause) -> None:

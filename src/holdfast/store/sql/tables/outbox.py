@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.store.protocol.outbox import OutboxItem, OutboxState
-from holdfast.store.sql.rows.records import marks
 from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import placeholders
 
 PARCEL = (
     "bank, remote, id, origin, line, mark, gone, state, queued, attempts, not_before, problem, "
@@ -34,13 +34,15 @@ class OutboxReader(StatementRunner):
 class OutboxWriter(OutboxReader):
     """The ways in."""
 
-    def put_outbox_item(self, parcel: OutboxItem) -> None:
-        self.drop_outbox_item(parcel)
-        row = parcel._replace(gone=int(parcel.gone))._asdict() | {"state": parcel.state.value}
-        self._run(f"INSERT INTO outbox_item ({PARCEL}) VALUES ({marks(PARCEL)})", *row.values())
+    def put_outbox_item(self, item: OutboxItem) -> None:
+        self.drop_outbox_item(item)
+        row = item._replace(gone=int(item.gone))._asdict() | {"state": item.state.value}
+        self._run(
+            f"INSERT INTO outbox_item ({PARCEL}) VALUES ({placeholders(PARCEL)})", *row.values()
+        )
 
-    def drop_outbox_item(self, parcel: OutboxItem) -> None:
+    def drop_outbox_item(self, item: OutboxItem) -> None:
         self._run(
             "DELETE FROM outbox_item WHERE bank = ? AND remote = ? AND id = ?",
-            *(parcel.bank, parcel.remote, parcel.id),
+            *(item.bank, item.remote, item.id),
         )

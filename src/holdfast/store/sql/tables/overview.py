@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.errors import StoreError
 from holdfast.model.query import RecordFilter
 from holdfast.store.protocol.overview import (
     BankContentSize,
     CommitAuthor,
     CommitFilter,
     PeriodCount,
-    TableSize,
 )
 from holdfast.store.sql import labels
 from holdfast.store.sql.runner import StatementRunner
@@ -49,22 +47,22 @@ class OverviewReader(StatementRunner):
         return [PeriodCount(kind, period, n) for (kind, period), n in sorted(counted.items())]
 
     def commit_ids(
-        self, bank: str | None, wanted: CommitFilter, limit: int, skip: int = 0
+        self, bank: str | None, commit_filter: CommitFilter, limit: int, offset: int = 0
     ) -> list[tuple[str, str]]:
-        if wanted.path:
-            return self._touching(bank, wanted, limit, skip)
-        by = f" AND {_BY_AUTHOR}" if wanted.author else ""
-        values = (_like(wanted.author),) * 2 if wanted.author else ()
+        if commit_filter.path:
+            return self._touching(bank, commit_filter, limit, offset)
+        by = f" AND {_BY_AUTHOR}" if commit_filter.author else ""
+        values = (_like(commit_filter.author),) * 2 if commit_filter.author else ()
         found: list[tuple[str, str, str]] = []
         # Bank by bank: so each is read in the order of its index, and no further than needed.
         for one in self._bank_ids(bank):
             rows = self._all(
                 f"SELECT time, id FROM visible_commit WHERE bank = ?{by} "
                 "ORDER BY time DESC, id LIMIT ?",
-                *(one, *values, limit + skip),
+                *(one, *values, limit + offset),
             )
             found += [(time, id, one) for time, id in rows]
-        return _page(found, limit, skip)
+        return _page(found, limit, offset)
 
     def _touching(
         self, bank: str | None, wanted: CommitFilter, limit: int, skip: int
@@ -94,15 +92,6 @@ class OverviewReader(StatementRunner):
             *(*values, limit),
         )
         return [CommitAuthor(*row) for row in found]
-
-    def table_sizes(self) -> list[TableSize]:
-        try:
-            found = self._all(
-                "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC, 1"
-            )
-        except StoreError:  # a library without this table
-            return []
-        return [TableSize(*row) for row in found]
 
     def bank_content_sizes(self) -> list[BankContentSize]:
         words = dict(self._all(_WORDS))

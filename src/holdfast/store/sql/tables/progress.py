@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.store.protocol.progress import SessionChange
 from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import insert, upsert
 
 _UNSEEN = (
     "session_change.number > coalesce((SELECT number FROM stage_progress WHERE "

@@ -11,8 +11,8 @@ from holdfast.model.uris import uri
 from holdfast.store.protocol.curation import Erasure
 from holdfast.store.protocol.rules import ReadRuleFile, Statement
 from holdfast.store.sql.rows import rules as rows
-from holdfast.store.sql.rows.records import marks
 from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import placeholders, upsert
 from holdfast.store.sql.tables.curation import CurationWriter
 
 _REFUSAL = "seq, target, text, why, time, who, evidence"
@@ -77,7 +77,7 @@ class RuleWriter(RuleReader, CurationWriter):
     def put_patterns(self, bank: str, patterns: Iterable[Pattern]) -> None:
         self._run("DELETE FROM pattern WHERE bank = ?", bank)
         self._run_many(
-            f"INSERT INTO pattern ({rows.PATTERN}) VALUES ({marks(rows.PATTERN)})",
+            f"INSERT INTO pattern ({rows.PATTERN}) VALUES ({placeholders(rows.PATTERN)})",
             [rows.row_of(pattern) for pattern in patterns],
         )
 

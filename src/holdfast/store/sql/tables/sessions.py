@@ -26,10 +26,10 @@ class SessionReader(StatementRunner):
     """What can be asked about them."""
 
     def list_sessions(
-        self, sieve: SessionFilter, limit: int, offset: int = 0
+        self, filter: SessionFilter, limit: int, offset: int = 0
     ) -> list[SessionListing]:
-        where, values = _passes(sieve)
-        if not sieve.bank and self.within is not None:
+        where, values = _passes(filter)
+        if not filter.bank and self.within is not None:
             own, mine = self._in_bank(None)
             where, values = f"{where} AND s.{own}", [*values, *mine]
         # The few of a page are picked first: to count turns is the dear part.

@@ -11,7 +11,7 @@ from holdfast.model.query import Passage
 from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.store.protocol.shares import ShareImport
-from holdfast.store.sql.rows.records import marks
+from holdfast.store.sql.statements import insert_missing, placeholders
 from holdfast.store.sql.tables.curation import CurationWriter
 from holdfast.store.sql.tables.outbox import OutboxReader, OutboxWriter
 
@@ -75,25 +75,25 @@ class ShareWriter(ShareReader, OutboxWriter, CurationWriter):
         )
         return [shared_of(row) for row in found]
 
-    def share_import_ids(self, bank: str, taking: str) -> list[str]:
+    def share_import_ids(self, bank: str, share_import: str) -> list[str]:
         found = self._all(
             "SELECT id FROM shared_record WHERE bank = ? AND share_import = ? ORDER BY id",
             bank,
-            taking,
+            share_import,
         )
         return [id for (id,) in found]
 
-    def put_share_import(self, taking: ShareImport, records: Iterable[SharedRecord]) -> None:
+    def put_share_import(self, share_import: ShareImport, records: Iterable[SharedRecord]) -> None:
         self._run(
             "INSERT INTO share_import VALUES (?, ?, ?, ?, ?)",
-            *(taking.bank, taking.id, taking.place, json.dumps(taking.heads), taking.time),
+            *(share_import.bank, share_import.id, share_import.place, json.dumps(share_import.heads), share_import.time),
         )
         columns = f"{SHARED}, share_import"
         self._run_many(
-            f"INSERT INTO shared_record ({columns}) VALUES ({marks(columns)})",
-            [(*_row_of(record), taking.id) for record in records],
+            f"INSERT INTO shared_record ({columns}) VALUES ({placeholders(columns)})",
+            [(*_row_of(record), share_import.id) for record in records],
         )
-        self.mark_changed(taking.bank, "")
+        self.mark_changed(share_import.bank, "")
 
     def put_shared_passages(
         self, bank: str, ids: Sequence[str], passages: Sequence[Passage]

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from holdfast.model.query import Passage
 from holdfast.store.protocol.vectors import StoredVector, VectorSpan
 from holdfast.store.sql.rows import records
-from holdfast.store.sql.runner import StatementRunner, marks_for, portions
+from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import batches, insert_missing, placeholders_for
 
 
 class VectorReader(StatementRunner):
@@ -38,12 +39,12 @@ class VectorReader(StatementRunner):
 
     def vectors_of(self, bank: str, model: str, hashes: Sequence[str]) -> list[StoredVector]:
         found: list[StoredVector] = []
-        for some in portions(hashes):
+        for some in batches(hashes):
             found += [
                 StoredVector(*row)
                 for row in self._all(
                     "SELECT number, hash, part, data FROM vector WHERE bank = ? AND model = ? "
-                    f"AND hash IN ({marks_for(some)})",
+                    f"AND hash IN ({placeholders_for(some)})",
                     bank,
                     model,
                     *some,
@@ -55,7 +56,7 @@ class VectorReader(StatementRunner):
         found = self._all(
             f"SELECT DISTINCT vector.number FROM passage {self._dialect.ordered_join} vector "
             "ON vector.bank = passage.bank AND vector.hash = passage.hash "
-            f"WHERE passage.bank = ? AND passage.kind IN ({marks_for(kinds)}) "
+            f"WHERE passage.bank = ? AND passage.kind IN ({placeholders_for(kinds)}) "
             "AND vector.model = ? ORDER BY vector.number",
             bank,
             *kinds,
@@ -77,14 +78,16 @@ class VectorReader(StatementRunner):
     ) -> list[tuple[int, Passage]]:
         columns = ", ".join(f"passage.{name}" for name in records.PASSAGE.split(", "))
         found: list[tuple[int, Passage]] = []
-        for some in portions(numbers):
+        for some in batches(numbers):
             found += [
                 (row[0], records.passage_of(row[1:]))
                 for row in self._all(
-                    f"SELECT vector.number, {columns} FROM vector {self._dialect.ordered_join} passage "
+                    f"SELECT vector.number, {columns} FROM vector {self._dialect.ordered_join} "
+                    "passage "
                     "ON passage.bank = vector.bank AND passage.hash = vector.hash "
-                    f"WHERE {self._dialect.no_index}vector.bank = ? AND {self._dialect.no_index}vector.model = ? "
-                    f"AND vector.number IN ({marks_for(some)})",
+                    f"WHERE {self._dialect.no_index}vector.bank = ? AND "
+                    f"{self._dialect.no_index}vector.model = ? "
+                    f"AND vector.number IN ({placeholders_for(some)})",
                     bank,
                     model,
                     *some,
@@ -128,7 +131,7 @@ class VectorReader(StatementRunner):
 
 def _waits(model: str, kinds: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The condition that a passage is to be embedded and has not been."""
-    among = f"kind IN ({marks_for(kinds)}) AND " if kinds else ""
+    among = f"kind IN ({placeholders_for(kinds)}) AND " if kinds else ""
     missing = (
         "NOT EXISTS (SELECT 1 FROM vector WHERE vector.bank = passage.bank "
         "AND vector.model = ? AND vector.hash = passage.hash)"

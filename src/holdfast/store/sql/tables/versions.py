@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.store.protocol.progress import OutdatedSession
 from holdfast.store.sql.runner import StatementRunner
+from holdfast.store.sql.statements import upsert
 
 _OLDER = (
     "FROM session AS s LEFT JOIN session_derivation ON session_derivation.bank = s.bank AND "
@@ -32,7 +33,10 @@ class DerivationVersions(StatementRunner):
 
     def set_derived_version(self, bank: str, session: str, version: int) -> None:
         self._run(
-            upsert("session_derivation", "bank, session, rules_version", "bank, session"), bank, session, version
+            upsert("session_derivation", "bank, session, rules_version", "bank, session"),
+            bank,
+            session,
+            version,
         )
 
     def outdated_sessions(self, rules: int, limit: int = 100) -> list[OutdatedSession]:

@@ -15,7 +15,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.to_json import to_jsonable
-from holdfast.recall.query.times import read_iso_span
+from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.export_tables import GROUPS
 from holdfast.store.protocol.export import ExportSelection
 

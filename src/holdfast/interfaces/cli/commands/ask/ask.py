@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from holdfast.app.answers.ask import Wish
+from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import Investigation
 from holdfast.app.memory import open_memory
 from holdfast.errors import CancelledError
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     question = options.words(arguments.question, "question")
     screen = Screen()
     with open_memory(options.with_plugins(load_settings(), arguments)) as memory:
-        wish = Wish(
+        wish = AskOptions(
             question,
             arguments.bank,
             tuple(Layer(name) for name in arguments.layer),

@@ -16,9 +16,8 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Hit, Layer, RecallResult, Strategy
 from holdfast.model.trust import Status
 from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.recall.core.tuning import DEFAULT_RERANK, DEFAULT_WEIGHTS
 from holdfast.recall.query.expansion import Expansion
-from holdfast.recall.ranking.fusion import GRAPH, LOOSE
-from holdfast.recall.ranking.rerank import SHARE
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -43,12 +42,12 @@ EXAMPLES = """\
 _FACTORS = ("speaker", "tool", "time", "superseded", "hypothesis", "decay", "astray")
 _MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends", "link")
 _EVIDENCE = {
-    "semantic_score": LOOSE["meaning"],
-    "soft_score": LOOSE["soft"],
-    "graph_score": GRAPH,
+    "semantic_score": DEFAULT_WEIGHTS.meaning,
+    "soft_score": DEFAULT_WEIGHTS.soft,
+    "graph_score": DEFAULT_WEIGHTS.graph,
     **dict.fromkeys(
         ("direct_fts_score", "expanded_fts_score", "summaries_score", "temporal_score"),
-        LOOSE["words"],
+        DEFAULT_WEIGHTS.words,
     ),
 }
 _TOLD = (Status.SUPERSEDED, Status.RETRACTED, Status.HYPOTHESIS)
@@ -194,9 +193,11 @@ def _lead(hit: Hit, below: Hit) -> str:
 def _weight(name: str, reranked: bool) -> float:
     """What a difference counts: its kind of evidence, and beside a cross-encoder less."""
     if name == "rerank":
-        return SHARE
+        return DEFAULT_RERANK.cross_encoder_share
     early = name.endswith("_score") or name == "neighbours"
-    return _EVIDENCE.get(name, 1.0) * (1 - SHARE if early and reranked else 1.0)
+    return _EVIDENCE.get(name, 1.0) * (
+        1 - DEFAULT_RERANK.cross_encoder_share if early and reranked else 1.0
+    )
 
 
 def _why(hit: Hit) -> str:

@@ -197,7 +197,7 @@ def _install_plugin(places: Places, where: host.SettingsFiles, enabled: bool) ->
     told = plugin_files.run_plugin_commands(program, commands) if program else plugin_files.CommandResult(False, "")
     if not told.ok:
         typed = " && ".join(f"claude plugin {shlex.join(command)}" for command in commands)
-        why = f"Claude Code said: {told.words}" if program else "`claude` is not on the path."
+        why = f"Claude Code said: {told.output}" if program else "`claude` is not on the path."
         raise InputError(f"The plugin lies in {folder}, but is not installed. {why}", typed)
     record, after = InstallRecord(places.home), load(where.hooks_file)
     if record.is_untouched(where.hooks_file, before.raw):

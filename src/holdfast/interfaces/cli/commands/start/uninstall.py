@@ -133,7 +133,7 @@ def _remove_plugins(places: Places, plugins: list[host.SettingsFiles]) -> None:
         told = plugin_files.run_plugin_commands(program, commands) if program else plugin_files.CommandResult(False, "")
         if not told.ok:
             raise InputError(
-                f"The plugin could not be removed: {told.words or '`claude` is not on the path'}.",
+                f"The plugin could not be removed: {told.output or '`claude` is not on the path'}.",
                 f"Run `claude plugin uninstall {plugin_files.ID}`, then this again.",
             )
         if untouched:

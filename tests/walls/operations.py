@@ -18,7 +18,7 @@ Json = dict[str, Any]
 BANK, ID, TEXT, PLAIN = "bank", "id", "text", "plain"
 # What places are called that name something. One that is called otherwise, and takes text, must
 # be listed here before anything passes.
-_MEANT = {
+_NAMES_BY_MEANING = {
     BANK: "bank aliases",
     ID: "id session session_id anchor uri into focus commit pull issue thread record anchor_id "
     "proposal review entry last",
@@ -30,11 +30,11 @@ _MEANT = {
     "preset last-event-id show every word confidence rules domain_of before after page offset "
     "days dropped key to look month year depth hops backups back n seq sure retention",
 }
-_OF_BANKS = {("{name}", "name"), ("{id}", "id"), ("graph bank", "name")}
-_KNOWN = {name: meaning for meaning, names in _MEANT.items() for name in names.split()}
+_BANK_PARAMETERS = {("{name}", "name"), ("{id}", "id"), ("graph bank", "name")}
+_KNOWN = {name: meaning for meaning, names in _NAMES_BY_MEANING.items() for name in names.split()}
 
 
-class Place(NamedTuple):
+class Parameter(NamedTuple):
     """A place in a request: in its path, its query, its body, its form or among arguments."""
 
     where: str
@@ -50,7 +50,7 @@ class Operation(NamedTuple):
     name: str
     method: str
     path: str
-    places: tuple[Place, ...]
+    parameters: tuple[Parameter, ...]
 
 
 class Call(NamedTuple):
@@ -61,7 +61,7 @@ class Call(NamedTuple):
 
     def at(self, where: str) -> Json:
         """The values that stand in one part of it."""
-        own = {place.name for place in self.operation.places if place.where == where}
+        own = {place.name for place in self.operation.parameters if place.where == where}
         return {name: value for name, value in self.values.items() if name in own}
 
     def said(self) -> str:
@@ -79,7 +79,7 @@ class Call(NamedTuple):
 
 def meaning(operation: str, name: str, schema: Mapping[str, Any]) -> str:
     """What a place is for."""
-    if (operation.rpartition("/banks/")[2], name) in _OF_BANKS:
+    if (operation.rpartition("/banks/")[2], name) in _BANK_PARAMETERS:
         return BANK
     if operation.startswith("/sessions/{name}") and name == "name":
         return ID
@@ -104,7 +104,7 @@ def rest(described: Json) -> Iterator[Operation]:
         for method, way in ways.items():
             if path == "/graphql":
                 continue
-            places = [
+            parameters = [
                 (
                     *(told["in"], told["name"]),
                     *(_resolved(described, told["schema"]), told.get("required", False)),
@@ -115,9 +115,9 @@ def rest(described: Json) -> Iterator[Operation]:
             schema = _resolved(described, body.get("schema", {}))
             for name, told in schema.get("properties", {}).items():
                 wanted = name in schema.get("required", ())
-                places.append(("body", name, _resolved(described, told), wanted))
+                parameters.append(("body", name, _resolved(described, told), wanted))
             name = f"{method.upper()} {path}"
-            yield Operation(name, method.upper(), path, _placed(path, places))
+            yield Operation(name, method.upper(), path, _parameters(path, parameters))
 
 
 def _resolved(described: Json, schema: Json) -> Json:
@@ -132,10 +132,12 @@ def _resolved(described: Json, schema: Json) -> Json:
     return schema
 
 
-def _placed(operation: str, places: Iterable[tuple[str, str, Json, bool]]) -> tuple[Place, ...]:
+def _parameters(
+    operation: str, parameters: Iterable[tuple[str, str, Json, bool]]
+) -> tuple[Parameter, ...]:
     return tuple(
-        Place(where, name, meaning(operation, name, schema), schema, required)
-        for where, name, schema, required in places
+        Parameter(where, name, meaning(operation, name, schema), schema, required)
+        for where, name, schema, required in parameters
     )
 
 
@@ -153,10 +155,10 @@ def pages() -> Iterator[Operation]:
     for router in ROUTERS:
         app.include_router(router)
     for operation in rest(app.openapi()):
-        taken = {place.name for place in operation.places}
+        taken = {place.name for place in operation.parameters}
         form = [("form", one, {"type": "string"}, False) for one in fields if one not in taken]
-        more = _placed(operation.path, form) if operation.method == "POST" else ()
-        yield operation._replace(places=(*operation.places, *more))
+        more = _parameters(operation.path, form) if operation.method == "POST" else ()
+        yield operation._replace(parameters=(*operation.parameters, *more))
 
 
 def tools(listed: list[Json]) -> Iterator[Operation]:
@@ -167,37 +169,37 @@ def tools(listed: list[Json]) -> Iterator[Operation]:
     record: Json = {"name": "resources/read", "inputSchema": uri}
     for tool in (*listed, record):
         schema: Json = tool["inputSchema"]
-        places = [
+        parameters = [
             ("argument", name, told, name in schema.get("required", ()))
             for name, told in schema["properties"].items()
         ]
         name = f"tool {tool['name']}"
-        yield Operation(name, "POST", tool["name"], _placed(name, [*places, bank]))
+        yield Operation(name, "POST", tool["name"], _parameters(name, [*parameters, bank]))
 
 
 def own_calls(operation: Operation, named: Named, side: Side) -> Iterator[Call]:
     """An operation as somebody would use it who asks for what is in a bank: with a record of each
     kind that there is, and with no more than must be said."""
-    takes_id = any(place.meaning == ID for place in operation.places)
-    needed = [place for place in operation.places if place.required]
+    takes_id = any(place.meaning == ID for place in operation.parameters)
+    needed = [place for place in operation.parameters if place.required]
     every = [name for both in named.records() for name in both]
     for id in every if takes_id else [""]:
-        yield _filled(operation, operation.places, named, side, id)
+        yield _filled(operation, operation.parameters, named, side, id)
     for id in every if any(place.meaning == ID for place in needed) else [""]:
         yield _filled(operation, needed, named, side, id)
 
 
 def _filled(
-    operation: Operation, places: Sequence[Place], named: Named, side: Side, id: str
+    operation: Operation, parameters: Sequence[Parameter], named: Named, side: Side, id: str
 ) -> Call:
     """With what is in a bank at these places; what says nothing is left out."""
-    values = {place.name: _own(place, named, side, id) for place in places}
-    needed = {place.name for place in places if place.required}
+    values = {place.name: _own(place, named, side, id) for place in parameters}
+    needed = {place.name for place in parameters if place.required}
     said = {name: v for name, v in values.items() if name in needed or v not in ("", [])}
     return Call(operation, said)
 
 
-def _own(place: Place, named: Named, side: Side, id: str) -> Any:
+def _own(place: Parameter, named: Named, side: Side, id: str) -> Any:
     if place.meaning == BANK:
         return [named.names[0]] if "array" in _kinds(place.schema) else named.names[0]
     if place.meaning == ID:
@@ -205,7 +207,7 @@ def _own(place: Place, named: Named, side: Side, id: str) -> Any:
     return named.word_of(id) if place.name == "word" else _usual(place, side.asked)
 
 
-def _usual(place: Place, words: str) -> Any:
+def _usual(place: Parameter, words: str) -> Any:
     """A value that is as the description wants it."""
     schema = place.schema
     if "const" in schema:
@@ -230,7 +232,7 @@ class Twin(NamedTuple):
     nowhere: Call | None = None
 
 
-_TWINS = 3
+_MAX_TWINS = 3
 # Forms are many and all take the same records; these lead to different ones.
 _IN_FORMS = ("session", "turn", "fact", "memory", "proposal", "review")
 
@@ -238,18 +240,18 @@ _IN_FORMS = ("session", "turn", "fact", "memory", "proposal", "review")
 def foreign_calls(operation: Operation, world: World, own: Side, other: Side) -> Iterator[Twin]:
     """Every way to name what is another's: one place of it at a time, the others with what is one's
     own or with nothing. A form is filled in as a whole."""
-    for place in operation.places:
+    for place in operation.parameters:
         if place.where != "form":
             yield from _varied(operation, place, world, own, other)
-    if any(place.where == "form" for place in operation.places):
+    if any(place.where == "form" for place in operation.parameters):
         yield from _forms(operation, world, other)
 
 
 def _varied(
-    operation: Operation, place: Place, world: World, own: Side, other: Side
+    operation: Operation, place: Parameter, world: World, own: Side, other: Side
 ) -> Iterator[Twin]:
     first = world.own.records()[0][0]
-    needed = [one for one in operation.places if one is not place and one.required]
+    needed = [one for one in operation.parameters if one is not place and one.required]
     rest = {one.name: _own(one, world.own, own, first) for one in needed}
     many = "array" in _kinds(place.schema)
 
@@ -262,10 +264,10 @@ def _varied(
     elif place.meaning == TEXT:
         yield Twin(with_it(f"Why is {other.asked} in {other.asked.lower()}.py slow?"))
     elif place.meaning == ID:
-        banks = {one.name: world.other.id for one in operation.places if one.meaning == BANK}
+        banks = {one.name: world.other.id for one in operation.parameters if one.meaning == BANK}
         for number, (id, uri) in enumerate(world.other.records()):
             word = {"word": uri.split("/")[0]} if "word" in rest else {}
-            twin = with_it(nowhere(id), **word) if number < _TWINS else None
+            twin = with_it(nowhere(id), **word) if number < _MAX_TWINS else None
             yield Twin(with_it(id, **word), twin)
             if banks:
                 yield Twin(with_it(uri, **banks, **word))
@@ -274,11 +276,11 @@ def _varied(
 def _forms(operation: Operation, world: World, other: Side) -> Iterator[Twin]:
     records = [both for both in world.other.records() if both[1].split("/")[0] in _IN_FORMS]
     for number, (id, uri) in enumerate(records):
-        call = _filled(operation, operation.places, world.own, other, id)
-        ids = {p.name: nowhere(id) for p in operation.places if p.meaning == ID}
+        call = _filled(operation, operation.parameters, world.own, other, id)
+        ids = {p.name: nowhere(id) for p in operation.parameters if p.meaning == ID}
         twin = Call(operation, {**call.values, **ids}) if number < 1 else None
         yield Twin(call, twin)
-        yield Twin(_filled(operation, operation.places, world.other, other, uri))
+        yield Twin(_filled(operation, operation.parameters, world.other, other, uri))
 
 
 def nowhere(name: str) -> str:

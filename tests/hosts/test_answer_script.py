@@ -50,7 +50,7 @@ class Home(NamedTuple):
             env={"PATH": os.environ["PATH"], "HOME": str(self.settings.home.parent), **env},
         )
 
-    def told(self, what: str, payload: object, session: str = SESSION, **env: str) -> str:
+    def injected(self, what: str, payload: object, session: str = SESSION, **env: str) -> str:
         """What it puts into the session."""
         done = self.run(what, payload, session, **env)
         assert done.returncode == 0 and done.stderr == b""
@@ -112,7 +112,7 @@ GOAL = prompted(scenarios.BUILT_WITH[4].prompt)
 
 @pytest.mark.parametrize("source", ["startup", "clear", "compact", "fork"])
 def test_a_session_that_starts_is_told_the_brief(home: Home, source: str) -> None:
-    text = home.told("start", started(source=source))
+    text = home.injected("start", started(source=source))
     assert "Where we left off" in text and text.startswith("<holdfast-brief")
     (event,) = home.events("SessionStart")
     assert json.loads(event.read_bytes())["source"] == source
@@ -124,32 +124,32 @@ def test_a_session_that_starts_is_told_the_brief(home: Home, source: str) -> Non
 
 
 def test_a_resumed_session_has_it_already(home: Home) -> None:
-    assert home.told("start", started(source="resume")) == ""
+    assert home.injected("start", started(source="resume")) == ""
     assert home.events("SessionStart") and not home.events(INJECTED)
 
 
 def test_a_folder_below_and_a_worktree_belong_to_the_project(home: Home, tmp_path: Path) -> None:
-    assert home.told("start", started(cwd=scenarios.SHOP + "/src/ui")) != ""
+    assert home.injected("start", started(cwd=scenarios.SHOP + "/src/ui")) != ""
     top, tree = tmp_path / "repo", tmp_path / "tree"
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", "-C"]
     subprocess.run(["git", "init", "-q", str(top)], check=True)
     subprocess.run([*git, str(top), "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     subprocess.run([*git, str(top), "worktree", "add", "-q", str(tree)], check=True)
-    assert home.told("start", started(cwd=str(tree))) == ""
+    assert home.injected("start", started(cwd=str(tree))) == ""
     know(home, f"gitdir:{top.resolve() / '.git'}")
-    assert "Where we left off" in home.told("start", started(cwd=str(tree)))
+    assert "Where we left off" in home.injected("start", started(cwd=str(tree)))
     know(home, "remote:github.com/acme/shop")
     url = "git@github.com:Acme/Shop.git"
     subprocess.run([*git, str(top), "remote", "add", "origin", url], check=True)
-    assert "Where we left off" in home.told("start", started(cwd=str(tree)))
+    assert "Where we left off" in home.injected("start", started(cwd=str(tree)))
 
 
 def know(home: Home, alias: str) -> None:
     """The shop is known under an alias, and under nothing else."""
     path = home.places.briefs / "folders.json"
-    told = json.loads(path.read_text())
+    result = json.loads(path.read_text())
     bank = json.loads(path.read_text())["folders"][scenarios.SHOP]
-    path.write_text(json.dumps({**told, "aliases": {alias: bank}}))
+    path.write_text(json.dumps({**result, "aliases": {alias: bank}}))
 
 
 def test_an_unknown_project_is_greeted_once_and_then_left_alone(home: Home) -> None:
@@ -161,12 +161,12 @@ def test_an_unknown_project_is_greeted_once_and_then_left_alone(home: Home) -> N
 
 def test_the_first_goal_is_answered_and_no_second(home: Home) -> None:
     for small_talk in ("hi", "/compact", "<task-notification>checkout</task-notification>"):
-        assert home.told("goal", prompted(small_talk)) == ""
-    text = home.told("goal", GOAL)
+        assert home.injected("goal", prompted(small_talk)) == ""
+    text = home.injected("goal", GOAL)
     assert "partners get the bulk endpoint" in text and "2026-06-10" in text
-    assert home.told("goal", GOAL) == ""
+    assert home.injected("goal", GOAL) == ""
     assert len(home.events("UserPromptSubmit")) == 5, "each prompt is kept"
-    assert "bulk endpoint" in home.told("goal", GOAL, session="another-session")
+    assert "bulk endpoint" in home.injected("goal", GOAL, session="another-session")
 
 
 def test_a_running_server_is_asked_first(home: Home) -> None:
@@ -180,7 +180,7 @@ def test_a_running_server_is_asked_first(home: Home) -> None:
         bare = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
         home.places.interpreter.write_text(f"{bare}\n-I\n")
         wait_for(path)
-        assert "bulk endpoint" in home.told("goal", GOAL)
+        assert "bulk endpoint" in home.injected("goal", GOAL)
     finally:
         asking.close()
     assert not path.exists()
@@ -223,33 +223,33 @@ def test_a_dead_socket_is_taken_over_and_a_bad_question_does_no_harm(home: Home)
 def test_a_file_with_a_decision_about_it_is_told_once(home: Home) -> None:
     given = {"file_path": scenarios.SHOP + "/src/auth/session.py"}
     edit = {"cwd": scenarios.SHOP, "tool_name": "Edit", "tool_input": given}
-    assert "twelve hours" in home.told("file", edit)
-    assert home.told("file", edit) == "" and not home.events("PreToolUse")
+    assert "twelve hours" in home.injected("file", edit)
+    assert home.injected("file", edit) == "" and not home.events("PreToolUse")
     other = {**edit, "tool_input": {"file_path": scenarios.SHOP + "/docs/readme.md"}}
-    assert home.told("file", other) == ""
-    assert home.told("file", {**edit, "agent_id": "a1"}, session="third") == ""
+    assert home.injected("file", other) == ""
+    assert home.injected("file", {**edit, "agent_id": "a1"}, session="third") == ""
 
 
 def test_an_error_that_was_resolved_before_is_told_once(home: Home) -> None:
     bank = json.loads((home.places.briefs / "folders.json").read_text())["folders"][scenarios.SHOP]
     path = home.places.briefs / f"{bank}.triggers.json"
-    told = json.loads(path.read_text())
+    result = json.loads(path.read_text())
     text = "<holdfast-brief>then</holdfast-brief>"
     entry: dict[str, object] = {"id": "error-1", "text": text, "records": []}
-    told["errors"] = {"ValueError: bad row N in P of the feed": [entry]}
-    path.write_text(json.dumps(told))
+    result["errors"] = {"ValueError: bad row N in P of the feed": [entry]}
+    path.write_text(json.dumps(result))
     error = "Exit code 1\nTraceback\nValueError: bad row 17 in /srv/feeds/a.csv of the feed\n"
     seen = {"cwd": scenarios.SHOP, "tool_name": "Bash", "error": error, "is_interrupt": False}
-    assert home.told("error", seen) == text
-    assert home.told("error", seen) == "" and len(home.events("PostToolUseFailure")) == 2
-    assert home.told("error", {**seen, "error": "Exit code 1"}) == ""
+    assert home.injected("error", seen) == text
+    assert home.injected("error", seen) == "" and len(home.events("PostToolUseFailure")) == 2
+    assert home.injected("error", {**seen, "error": "Exit code 1"}) == ""
 
 
 def test_subagents_get_nothing_unless_the_settings_say_so(home: Home) -> None:
-    assert home.told("subagent", started()) == ""
+    assert home.injected("subagent", started()) == ""
     path = home.places.briefs / "settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "subagents": True}))
-    assert "Where we left off" in home.told("subagent", started())
+    assert "Where we left off" in home.injected("subagent", started())
 
 
 @pytest.mark.parametrize("what", ["start", "goal", "file", "error"])
@@ -258,7 +258,7 @@ def test_settings_turn_each_kind_off(home: Home, what: str) -> None:
     off = {"v": 1, "session": False, "goal": False, "triggers": False}
     path.write_text(json.dumps(off))
     file = {"file_path": scenarios.SHOP + "/src/auth/session.py"}
-    assert home.told(what, {**started(), **GOAL, "tool_input": file, "error": "x"}) == ""
+    assert home.injected(what, {**started(), **GOAL, "tool_input": file, "error": "x"}) == ""
 
 
 @pytest.mark.parametrize("what", ["start", "goal", "file", "error", "nonsense"])
@@ -271,13 +271,13 @@ def test_garbage_is_kept_and_answered_with_nothing(home: Home, what: str, payloa
 
 
 def test_a_hook_that_is_off_does_nothing_at_all(home: Home) -> None:
-    assert home.told("start", started(), HOLDFAST_OFF="1") == ""
+    assert home.injected("start", started(), HOLDFAST_OFF="1") == ""
     assert list(home.inbox.iterdir()) == []
 
 
 def test_where_words_must_not_rest_only_names_do(home: Home) -> None:
     home.places.names_only.touch()
-    assert home.told("start", started()) != ""
+    assert home.injected("start", started()) != ""
     (event,) = home.events("SessionStart")
     assert event.stat().st_size == 0
 
@@ -290,7 +290,7 @@ def test_what_could_not_be_read_is_left_for_the_shell(home: Home) -> None:
 
 def test_a_huge_payload_is_kept_whole(home: Home) -> None:
     data = json.dumps(prompted("x" * 20_000_000)).encode()
-    assert home.told("goal", data) == ""
+    assert home.injected("goal", data) == ""
     (event,) = home.events("UserPromptSubmit")
     assert event.stat().st_size == len(data)
 
@@ -298,7 +298,7 @@ def test_a_huge_payload_is_kept_whole(home: Home) -> None:
 def test_broken_briefs_are_no_briefs(home: Home) -> None:
     for path in home.places.briefs.iterdir():
         path.write_text("{")
-    assert home.told("goal", GOAL) == "" and home.told("start", started()) == ""
+    assert home.injected("goal", GOAL) == "" and home.injected("start", started()) == ""
 
 
 def test_a_worker_is_started_where_one_is_needed(home: Home, tmp_path: Path) -> None:

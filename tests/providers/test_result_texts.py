@@ -29,11 +29,11 @@ JSON = st.recursive(
 class Parrot:
     """A way to a provider that answers anything with what it was given."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._told = told
+    def __init__(self, answer: dict[str, Any]) -> None:
+        self._answer = answer
 
     def request(self, message: Object, deadline: Deadline) -> Object:
-        return self._told
+        return self._answer
 
     def notify(self, message: Object, deadline: Deadline) -> None:
         pass
@@ -58,8 +58,8 @@ def test_any_result_gives_a_few_short_texts(content: Any, structured: Any) -> No
 @given(JSON, JSON)
 @settings(deadline=None)
 def test_any_offer_is_read_or_refused(tools: Any, cursor: Any) -> None:
-    told = {"protocolVersion": "2025-06-18", "tools": tools, "nextCursor": cursor}
-    with ProviderClient(Parrot({"id": 1, "result": told}), Deadline(60)) as client:
+    answer = {"protocolVersion": "2025-06-18", "tools": tools, "nextCursor": cursor}
+    with ProviderClient(Parrot({"id": 1, "result": answer}), Deadline(60)) as client:
         offered = client.tools()
     for way in choose_search_tools(offered.values()):
         assert way.tool in offered and isinstance(way.parameter, str)

@@ -201,8 +201,8 @@ def test_setting_up_again_after_a_change_keeps_the_change(user: User) -> None:
 
 
 def test_a_newcomer_is_left_with_nothing(user: User) -> None:
-    told = user.do("setup", "--yes")
-    assert "Claude Code was not found" in told and user.settings.exists()
+    result = user.do("setup", "--yes")
+    assert "Claude Code was not found" in result and user.settings.exists()
     user.do("uninstall", "--yes")
     left = [path for path in user.home.rglob("*") if ".holdfast" not in str(path)]
     assert left == []
@@ -283,8 +283,8 @@ def test_both_files_may_be_new_in_one_folder(user: User) -> None:
 
 def test_history_is_read_when_asked_for(user: User) -> None:
     bug_hunt().write(user.home / ".claude" / "projects")
-    told = json.loads(user.do("setup", "--yes", "--json"))
-    assert told["done"] and told["history"]["files"] == 1 and told["history"]["bytes"] > 0
+    result = json.loads(user.do("setup", "--yes", "--json"))
+    assert result["done"] and result["history"]["files"] == 1 and result["history"]["bytes"] > 0
     assert "Read" in user.do("setup", "--yes", "--ingest")
     assert json.loads(user.do("status", "--json"))["turns"] > 0
 

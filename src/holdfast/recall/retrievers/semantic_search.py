@@ -1,6 +1,7 @@
-"""Meaning by models: a vector per passage, a vector per piece of a word, a cross-encoder.
+"""Semantic search with models: a vector per passage, a vector per token, a cross-encoder.
 
-The only module of recall that needs NumPy; it is loaded when a question needs it.
+Needs NumPy, so it is loaded only when a search uses a model. The engine sees it as
+`core.semantic_port.SemanticSearch`.
 """
 
 from __future__ import annotations
@@ -26,14 +27,18 @@ from holdfast.store.protocol import Reader
 
 Floats = npt.NDArray[np.float32]
 
-# Two pieces of words less alike than this have nothing to do with each other.
-NEAR = 0.35
-_PIECES = 400
-_REMEMBERED = 32
+# In soft matching, tokens with a lower cosine do not match at all: lower, and long texts match
+# everything a little.
+MIN_SIMILARITY = 0.35
+# The tokens of a text, and of one word of a query, that soft matching reads.
+_MAX_TOKENS = 400
+_MAX_TOKENS_PER_WORD = 8
+# The vectors of the last queries are kept: one search asks for the same several times.
+_MAX_QUERIES_CACHED = 32
 
 
 class Embedder(Protocol):
-    """As much of an embedder as a question needs."""
+    """Makes vectors of texts."""
 
     @property
     def name(self) -> str: ...
@@ -45,19 +50,19 @@ class Embedder(Protocol):
 
 
 class Tokenizer(Protocol):
-    """As much of a tokenizer as soft matching needs."""
+    """Cuts texts into tokens."""
 
     def pieces(self, text: str, limit: int | None = None) -> list[int]: ...
 
 
 class TokenVectors(Protocol):
-    """The vectors of pieces."""
+    """The vectors of tokens."""
 
     def vectors(self, ids: Sequence[int]) -> Floats: ...
 
 
 class Reranker(Protocol):
-    """As much of a cross-encoder as a question needs."""
+    """A cross-encoder."""
 
     def score(
         self,
@@ -69,7 +74,7 @@ class Reranker(Protocol):
 
 
 class SemanticModels(NamedTuple):
-    """The models that there are."""
+    """The models that are configured."""
 
     embedder: Embedder | None
     tokenizer: Tokenizer | None
@@ -78,7 +83,7 @@ class SemanticModels(NamedTuple):
 
 
 class ModelSemanticSearch:
-    """Answers what `recall.meaning.Meaning` asks."""
+    """`SemanticSearch` over vectors in the store and a matrix file per bank in `folder`."""
 
     def __init__(self, folder: Path, parts: SemanticModels) -> None:
         self._folder = folder
@@ -102,24 +107,24 @@ class ModelSemanticSearch:
         if embedder is None:
             return RetrieverResult(())
         vector = self._vector(embedder, query)
-        finds: list[ScoredPassage] = []
+        results: list[ScoredPassage] = []
         lowest = 0.0
         skipped = 0
         banks = [bank] if bank is not None else [known.id for known in reader.banks()]
         for one in banks:
-            scanned = self._scanned(reader, embedder, one, vector, limit)
+            scanned = self._scan(reader, embedder, one, vector, limit)
             skipped += scanned.skipped
             found = _passages(reader, one, embedder.name, scanned, layers)
             if layers and len(scanned.best) == limit and len(found) < limit // 2:
-                # Others crowd out what is wanted: a bank has many turns and few commits.
+                # Other layers crowd out the wanted ones: a bank has many turns and few commits.
                 kinds = [kind for kind, layer in LAYER_BY_KIND.items() if layer in layers]
-                scanned = self._scanned(reader, embedder, one, vector, limit, kinds)
+                scanned = self._scan(reader, embedder, one, vector, limit, kinds)
                 found = _passages(reader, one, embedder.name, scanned, layers)
             if found:
-                lowest = min(lowest, scanned.lowest) if finds else scanned.lowest
-            finds += found
-        finds = _best_part(finds)[:limit]
-        return RetrieverResult(finds, lowest, _passed_over(skipped))
+                lowest = min(lowest, scanned.lowest) if results else scanned.lowest
+            results += found
+        results = _best_per_passage(results)[:limit]
+        return RetrieverResult(results, lowest, _damage_note(skipped))
 
     def similarities(
         self, reader: Reader, query: str, passages: Sequence[Passage]
@@ -147,22 +152,23 @@ class ModelSemanticSearch:
         self, weight: Mapping[str, float], texts: Sequence[Sequence[str]]
     ) -> list[float]:
         tokenizer, vectors = self._parts.tokenizer, self._parts.pieces
-        asked = {} if tokenizer is None else _weighed_pieces(weight, tokenizer)
+        asked = {} if tokenizer is None else _weigh_tokens(weight, tokenizer)
         if tokenizer is None or vectors is None or not asked or not texts:
             return [0.0] * len(texts)
-        cut = {part: tokenizer.pieces(part, _PIECES) for text in texts for part in text}
+        cut = {part: tokenizer.pieces(part, _MAX_TOKENS) for text in texts for part in text}
         held = [
-            [*chain.from_iterable(cut[part] for part in text)][:_PIECES] or [0] for text in texts
+            [*chain.from_iterable(cut[part] for part in text)][:_MAX_TOKENS] or [0]
+            for text in texts
         ]
         pieces = np.fromiter(chain.from_iterable(held), np.int64)
         distinct, place = np.unique(pieces, return_inverse=True)
         alike = vectors.vectors(list(asked)) @ vectors.vectors(distinct.tolist()).T
-        alike[alike < NEAR] = 0.0
+        alike[alike < MIN_SIMILARITY] = 0.0
         starts = np.cumsum([0, *map(len, held[:-1])])
         nearest = np.maximum.reduceat(alike[:, place], starts, axis=1)
         weights = np.array(list(asked.values()), np.float32)
         total = float(weights.sum()) or 1.0
-        # A product of a vector with itself can be a little more than 1.
+        # By rounding, the product of a vector with itself can be a little more than 1.
         return [min(1.0, float(value) / total) for value in weights @ nearest]
 
     def rerank(
@@ -174,12 +180,12 @@ class ModelSemanticSearch:
     def _vector(self, embedder: Embedder, query: str) -> Floats:
         known = self._queries.get(query)
         if known is None:
-            if len(self._queries) >= _REMEMBERED:
+            if len(self._queries) >= _MAX_QUERIES_CACHED:
                 self._queries.clear()
             known = self._queries[query] = embedder.embed([query])[0]
         return known
 
-    def _scanned(
+    def _scan(
         self,
         reader: Reader,
         embedder: Embedder,
@@ -188,7 +194,7 @@ class ModelSemanticSearch:
         limit: int,
         kinds: Sequence[str] = (),
     ) -> ScanResult:
-        """The nearest of a bank: out of those that the store names, or of all in our matrix."""
+        """The nearest vectors of a bank: from the store if it can search, else from the matrix."""
         asked = vector.astype("<f4").tobytes()
         named = reader.nearest_vectors(bank, embedder.name, asked, limit, kinds)
         if named is not None:
@@ -204,7 +210,7 @@ class ModelSemanticSearch:
         return self._matrices[bank]
 
 
-def _passed_over(skipped: int) -> str:
+def _damage_note(skipped: int) -> str:
     if not skipped:
         return ""
     return f"damaged vectors were passed over: {skipped}; the next embedding makes them anew"
@@ -213,7 +219,7 @@ def _passed_over(skipped: int) -> str:
 def _passages(
     reader: Reader, bank: str, model: str, scanned: ScanResult, layers: Sequence[Layer]
 ) -> list[ScoredPassage]:
-    """What the best of a scan stand for, as far as it is wanted."""
+    """The passages of the best vectors of a scan, of some layers or of all."""
     scores = dict(scanned.best)
     found = reader.passages_of(bank, model, list(scores))
     return [
@@ -223,19 +229,19 @@ def _passages(
     ]
 
 
-def _best_part(finds: Sequence[ScoredPassage]) -> list[ScoredPassage]:
-    """A passage of several parts stands where its best part stands."""
+def _best_per_passage(results: Sequence[ScoredPassage]) -> list[ScoredPassage]:
+    """Each passage once, with the score of its best part, best first."""
     best: dict[PassageKey, ScoredPassage] = {}
-    for find in finds:
-        key = passage_key(find.passage)
-        if key not in best or find.score > best[key].score:
-            best[key] = find
-    return sorted(best.values(), key=lambda find: (-find.score, passage_key(find.passage)))
+    for result in results:
+        key = passage_key(result.passage)
+        if key not in best or result.score > best[key].score:
+            best[key] = result
+    return sorted(best.values(), key=lambda result: (-result.score, passage_key(result.passage)))
 
 
-def _weighed_pieces(weight: Mapping[str, float], tokenizer: Tokenizer) -> dict[int, float]:
-    pieces: dict[int, float] = {}
+def _weigh_tokens(weight: Mapping[str, float], tokenizer: Tokenizer) -> dict[int, float]:
+    tokens: dict[int, float] = {}
     for word, value in weight.items():
-        for piece in tokenizer.pieces(word, 8):
-            pieces[piece] = max(value, pieces.get(piece, 0.0))
-    return pieces
+        for token in tokenizer.pieces(word, _MAX_TOKENS_PER_WORD):
+            tokens[token] = max(value, tokens.get(token, 0.0))
+    return tokens

@@ -1,9 +1,12 @@
-"""One stretch of time in English words: a day, a month, "three weeks ago", "last quarter".
+"""One date or period in English words: "last Friday", "three weeks ago", "early March", "Q2 2025".
 
-A word that may be another thing (may, march, sun, spring, dec) counts only where its
-neighbours make it a time. A month or weekday without a year or week is the latest that has
-begun. `3/5/2026` is read only if one order of its parts is possible and past; with dots the
-day comes first. What lies ahead ("next Monday") is never read, nor what repeats.
+`DateReader.read` tries one reader method after the other at a token. Ranges ("from X to Y") are in
+`time_phrases`.
+
+A word that may mean something else (may, march, sun, spring, dec) counts only where its neighbours
+make it a time. A month or weekday without a year or week is the latest that has begun. `3/5/2026`
+is read only if one order of its parts is possible and past; with dots the day comes first. Future
+("next Monday") and repeated times ("every day") are never read.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS
-from holdfast.recall.query.spans import (
+from holdfast.recall.query.calendar_spans import (
     CALENDAR,
     DAY,
     SEASONS,
@@ -70,8 +73,8 @@ _AHEAD_OR_REPEATING = frozenset("next every each any coming following per".split
 
 
 class Token(NamedTuple):
-    """A piece of the text: its word in lower case, its spelling, and where it stands. An empty
-    word is the end of a sentence."""
+    """A word of the text in lower case, its spelling, its position, and whether a comma follows. An
+    empty word is the end of a sentence."""
 
     word: str
     spelled: str = ""
@@ -81,14 +84,14 @@ class Token(NamedTuple):
 
 
 class SpanAt(NamedTuple):
-    """A span, and the place of the first token after it."""
+    """A span, and the index of the first token after its words."""
 
     span: Span
     after: int
 
 
 def tokenize(text: str, start: int, end: int) -> list[Token]:
-    """The tokens of a stretch of text; names and numbers of code stay in one piece."""
+    """The tokens of a part of a text; names and numbers of code stay in one piece."""
     found: list[Token] = []
     for match in _PIECE.finditer(text, start, end):
         core = match[0].strip(_WRAPPING)
@@ -105,7 +108,7 @@ def tokenize(text: str, start: int, end: int) -> list[Token]:
 
 
 class DateReader:
-    """Reads the stretch of time that starts at a token."""
+    """Reads the date or period that starts at a token."""
 
     def __init__(self, tokens: Sequence[Token], now: datetime) -> None:
         self.tokens = tokens
@@ -113,24 +116,35 @@ class DateReader:
         self.today = midnight(now)
 
     def word(self, at: int) -> str:
-        """The word at a place, "" outside of the text and between sentences."""
+        """The word at an index; "" outside of the text and between sentences."""
         return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
 
-    def read(self, at: int, led: bool = False) -> SpanAt | None:
-        """The stretch that starts here; `led` if a word before it announces a time."""
+    def read(self, at: int, after_preposition: bool = False) -> SpanAt | None:
+        """The span that starts at this token, or None. `after_preposition` tells that a word before
+        it, such as "in" or "since", announces a time."""
         if self.word(at - 1) in _AHEAD_OR_REPEATING or not self.word(at):
             return None
-        return self._slice(at) or self._part(at) or self._whole(at, led)
+        return (
+            self._read_slice(at) or self._read_part(at) or self._read_whole(at, after_preposition)
+        )
 
-    def _whole(self, at: int, led: bool) -> SpanAt | None:
+    def _read_whole(self, at: int, after_preposition: bool) -> SpanAt | None:
         readers: tuple[Callable[[int, bool], SpanAt | None], ...] = (
-            self._fixed, self._ago, self._last, self._weekday, self._numeric, self._dated,
-            self._month, self._quarter, self._season, self._year,
-        )  # fmt: skip
-        return next((found for reader in readers if (found := reader(at, led))), None)
+            self._read_fixed,
+            self._read_ago,
+            self._read_last,
+            self._read_weekday,
+            self._read_numeric,
+            self._read_dated,
+            self._read_month,
+            self._read_quarter,
+            self._read_season,
+            self._read_year,
+        )
+        return next((found for reader in readers if (found := reader(at, after_preposition))), None)
 
     def count(self, at: int) -> tuple[int, int, int] | None:
-        """A number in words or digits: at least, at most, and the place after it."""
+        """A number in words or digits: its least and most value, and the index after it."""
         word = self.word(at)
         if word == "a" and self.word(at + 1) in ("few", "couple"):
             at, word = at + 1, self.word(at + 1)
@@ -140,31 +154,31 @@ class DateReader:
             return None
         return *_COUNTS[word], at + (2 if word == "couple" and self.word(at + 1) == "of" else 1)
 
-    def _fixed(self, at: int, led: bool) -> SpanAt | None:
+    def _read_fixed(self, at: int, after_preposition: bool) -> SpanAt | None:
         word, today = self.word(at), self.today
         three = " ".join(self.word(n) for n in range(at, at + 3))
         if three == "day before yesterday":
             return SpanAt(day(today - 2 * DAY), at + 3)
         if three in ("week before last", "month before last", "year before last"):
-            return self._before(at + 3, word, 2)
+            return self._calendar_unit_before(at + 3, word, 2)
         if word in ("today", "yesterday"):
-            return self._daypart(day(today - DAY * (word == "yesterday")), at + 1)
+            return self._with_daypart(day(today - DAY * (word == "yesterday")), at + 1)
         if word == "tonight":
-            return self._daypart(day(today), at, "evening")
+            return self._with_daypart(day(today), at, "evening")
         if word in ("recently", "lately") and self.word(at + 1) != "used":
             return SpanAt(rolling(self.now, 14, "day") or day(today), at + 1)
         if word == "other" and self.word(at + 1) == "day" and self.word(at - 1) == "the":
             return SpanAt(Span(today - 10 * DAY, today), at + 2)
         return None
 
-    def _daypart(self, span: Span, at: int, part: str = "") -> SpanAt:
+    def _with_daypart(self, span: Span, at: int, part: str = "") -> SpanAt:
         part = part or self.word(at)
         if part not in _DAYPARTS:
             return SpanAt(span, at)
         first, last = (span.start + DAY * hour / 24 for hour in _DAYPARTS[part])
         return SpanAt(Span(first, last, span.cycle), at + 1)
 
-    def _ago(self, at: int, led: bool) -> SpanAt | None:
+    def _read_ago(self, at: int, after_preposition: bool) -> SpanAt | None:
         count = self.count(at)
         unit = UNITS.get(self.word(count[2])) if count else None
         if not count or not unit or self.word(count[2] + 1) not in ("ago", "back"):
@@ -172,19 +186,19 @@ class DateReader:
         span = ago(self.now, count[0], count[1], unit)
         return SpanAt(span, count[2] + 2) if span else None
 
-    def _before(self, after: int, unit: str, count: int) -> SpanAt | None:
-        """The calendar week, month, quarter or year so many before this one."""
+    def _calendar_unit_before(self, after: int, unit: str, count: int) -> SpanAt | None:
+        """The calendar week, month, quarter or year, so many before this one."""
         span = containing(self.now, unit)
         for _ in range(count):
             span = containing(span.start - DAY, unit) if span else None
         return SpanAt(span, after) if span else None
 
-    def _slice(self, at: int) -> SpanAt | None:
-        """First week of March; second half of 2025; first quarter of 2026."""
+    def _read_slice(self, at: int) -> SpanAt | None:
+        """Such as "First week of March", "second half of 2025", "first quarter of 2026"."""
         which, unit = self.word(at), self.word(at + 1)
         if self.word(at + 2) != "of" or (which not in _NTH and which != "last"):
             return None
-        inner = self._inner(at + 3)
+        inner = self._read_inner(at + 3)
         if not inner:
             return None
         span, number = inner.span, _NTH.get(which)
@@ -198,18 +212,24 @@ class DateReader:
         start = span.end - length if number is None else span.start + length * number
         return SpanAt(Span(start, start + length, span.cycle), inner.after)
 
-    def _inner(self, at: int) -> SpanAt | None:
-        """The longer stretch that a part is taken of; "the month" is this one."""
+    def _read_inner(self, at: int) -> SpanAt | None:
+        """The longer span of which a part is taken; "the month" is this month."""
         at += self.word(at) in ("of", "in")
         if self.word(at) != "the":
-            return self._whole(at, True)
+            return self._read_whole(at, True)
         unit = self.word(at + 1)
-        return self._before(at + 2, unit, 0) if unit in CALENDAR else self._whole(at + 1, True)
+        return (
+            self._calendar_unit_before(at + 2, unit, 0)
+            if unit in CALENDAR
+            else self._read_whole(at + 1, True)
+        )
 
-    def _part(self, at: int) -> SpanAt | None:
+    def _read_part(self, at: int) -> SpanAt | None:
         word = self.word(at)
         if word == "earlier":
-            found = self._whole(at + 1, False) if self.word(at + 1) in ("this", "today") else None
+            found = (
+                self._read_whole(at + 1, False) if self.word(at + 1) in ("this", "today") else None
+            )
             if found and found.span.start < self.now:
                 return SpanAt(Span(found.span.start, self.now), found.after)
             return None
@@ -217,31 +237,35 @@ class DateReader:
             word in ("beginning", "start", "middle", "end") and self.word(at + 1) != "of"
         ):
             return None
-        inner = self._inner(at + 1)
+        inner = self._read_inner(at + 1)
         return SpanAt(part_of(inner.span, *_PARTS[word]), inner.after) if inner else None
 
-    def _last(self, at: int, led: bool) -> SpanAt | None:
+    def _read_last(self, at: int, after_preposition: bool) -> SpanAt | None:
         word, what = self.word(at), self.word(at + 1)
         if word not in _LAST and word not in _THIS:
             return None
         if what in SEASONS:
             return self._latest_season(at + 2, what, word in _LAST)
         if what in _DAYPARTS and (word == "this" or what == "night"):
-            return self._daypart(day(self.today - DAY * (word in _LAST)), at + 1)
+            return self._with_daypart(day(self.today - DAY * (word in _LAST)), at + 1)
         if what in _MONTH or what in _WEEKDAY or what in _SHORT_WEEKDAY:
-            return self._last_named(at + 1, word)
+            return self._read_last_named(at + 1, word)
         if word in _LAST:
-            return self._last_units(at, word)
-        return self._before(at + 2, what, 0) if what in CALENDAR else self._weekend(at + 1, 0)
+            return self._read_last_units(at, word)
+        return (
+            self._calendar_unit_before(at + 2, what, 0)
+            if what in CALENDAR
+            else self._weekend(at + 1, 0)
+        )
 
-    def _last_units(self, at: int, word: str) -> SpanAt | None:
+    def _read_last_units(self, at: int, word: str) -> SpanAt | None:
         count, what = self.count(at + 1), self.word(at + 1)
         if count and (unit := UNITS.get(self.word(count[2]))):
             span = rolling(self.now, count[1], unit)
             return SpanAt(span, count[2] + 1) if span else None
         if what in CALENDAR and self.word(at + 2) != "of":
             if word != "past":
-                return self._before(at + 2, what, 1)
+                return self._calendar_unit_before(at + 2, what, 1)
             span = rolling(self.now, 1, what)
             return SpanAt(span, at + 2) if span else None
         if what in ("day", "hour", "fortnight") and self.word(at + 2) != "of":
@@ -255,32 +279,35 @@ class DateReader:
         saturday = self.today - DAY * (self.today.weekday() - 5) - 7 * DAY * back
         return SpanAt(Span(saturday, saturday + 2 * DAY, "week"), at + 1)
 
-    def _last_named(self, at: int, word: str) -> SpanAt | None:
-        """Last Tuesday, last March: one that is over, so not today and not this month."""
-        found = self._weekday(at, True) or self._dated(at, True) or self._month(at, True)
+    def _read_last_named(self, at: int, word: str) -> SpanAt | None:
+        """Such as "Last Tuesday", "last March": one that is over, so not today and not this
+        month."""
+        found = (
+            self._read_weekday(at, True) or self._read_dated(at, True) or self._read_month(at, True)
+        )
         if not found or word in _THIS or not found.span.cycle or found.span.end <= self.now:
             return found
         span = shift_back(found.span, 1)
         return SpanAt(span, found.after) if span else None
 
-    def _weekday(self, at: int, led: bool) -> SpanAt | None:
+    def _read_weekday(self, at: int, after_preposition: bool) -> SpanAt | None:
         word = self.word(at)
         number = _WEEKDAY.get(word)
-        if number is None and led:
-            # Sat and Sun are mostly a verb and a company.
+        if number is None and after_preposition:
+            # "sat" and "sun" are mostly a verb and a company.
             fits = word not in ("sat", "sun") or self.word(at - 1) in (*_LAST, *_THIS)
             number = _SHORT_WEEKDAY.get(word) if fits else None
-        if word == "weekend" and led and self.word(at - 1) == "the":
+        if word == "weekend" and after_preposition and self.word(at - 1) == "the":
             return self._weekend(at, int(self.today.weekday() < 5))
         if number is None:
             return None
         behind = (self.today.weekday() - number) % 7
         found = day(self.today - DAY * behind)
-        return self._daypart(found._replace(cycle="week"), at + 1)
+        return self._with_daypart(found._replace(cycle="week"), at + 1)
 
-    def _numeric(self, at: int, led: bool) -> SpanAt | None:
+    def _read_numeric(self, at: int, after_preposition: bool) -> SpanAt | None:
         match = _NUMERIC.fullmatch(self.word(at))
-        # With a time of day it is a line of a log.
+        # A date with a time of day is mostly from a log.
         if not match or _CLOCK.match(self.word(at + 1)):
             return None
         year, _, month, number, one, sign, two, late_year = match.groups()
@@ -301,8 +328,8 @@ class DateReader:
         word = self.word(at)
         return int(word) if len(word) == 4 and word.isascii() and word.isdigit() else 0
 
-    def _dated(self, at: int, led: bool) -> SpanAt | None:
-        """5 March 2026, the 5th of March, March 5th, Mar 5, 2026."""
+    def _read_dated(self, at: int, after_preposition: bool) -> SpanAt | None:
+        """Such as "5 March 2026", "the 5th of March", "March 5th", "Mar 5, 2026"."""
         number = self._ordinal(at)
         place = at + 1 + (self.word(at + 1) == "of") if number else at
         month = _MONTH.get(self.word(place), 0)
@@ -313,17 +340,19 @@ class DateReader:
             return None
         year = self._year_at(after)
         name = self.tokens[place]
-        if name.word in _DOUBTFUL_MONTHS and not (year or led or name.spelled[0].isupper()):
+        if name.word in _DOUBTFUL_MONTHS and not (
+            year or after_preposition or name.spelled[0].isupper()
+        ):
             return None
         if year:
             span = date(year, month, number)
             return SpanAt(span, after + 1) if span else None
-        # A leap day comes every eighth year at the rarest.
+        # February 29th is at most eight years ago.
         past = (date(self.now.year - n, month, number) for n in range(9))
         span = next((found for found in past if found and found.start <= self.now), None)
         return SpanAt(span._replace(cycle="year"), after) if span else None
 
-    def _month(self, at: int, led: bool) -> SpanAt | None:
+    def _read_month(self, at: int, after_preposition: bool) -> SpanAt | None:
         word = self.word(at)
         month = _MONTH.get(word)
         if not month:
@@ -333,7 +362,11 @@ class DateReader:
             span = months(year, month, 1)
             return SpanAt(span, after + 1) if span else None
         upper = self.tokens[at].spelled[0].isupper()
-        if word not in _BARE_MONTHS and not led and not (upper and self.word(at - 1) == "the"):
+        if (
+            word not in _BARE_MONTHS
+            and not after_preposition
+            and not (upper and self.word(at - 1) == "the")
+        ):
             return None
         no_such_day = self._ordinal(at + 1) and self._year_at(at + 2)
         if no_such_day or (word == "jan" and self.word(at - 1) in ("from", "by")):
@@ -343,7 +376,7 @@ class DateReader:
         span = months(self.now.year - (month > self.now.month), month, 1)
         return SpanAt(span._replace(cycle="year"), at + 1) if span else None
 
-    def _quarter(self, at: int, led: bool) -> SpanAt | None:
+    def _read_quarter(self, at: int, after_preposition: bool) -> SpanAt | None:
         match = _QUARTER.fullmatch(self.word(at))
         if not match:
             return None
@@ -353,14 +386,14 @@ class DateReader:
         if year:
             span = months(year, number * 3 - 2, 3)
             return SpanAt(span, at + 1 if match[2] or match[3] else after + 1) if span else None
-        if not led:
+        if not after_preposition:
             return None
         begun = number * 3 - 2 <= self.now.month
         span = months(self.now.year - (not begun), number * 3 - 2, 3)
         return SpanAt(span._replace(cycle="year"), at + 1) if span else None
 
-    def _season(self, at: int, led: bool) -> SpanAt | None:
-        """Spring is a framework and fall is a verb, so these two need "the" or a year."""
+    def _read_season(self, at: int, after_preposition: bool) -> SpanAt | None:
+        """Such as "Spring" is a framework and "fall" a verb, so these two need "the" or a year."""
         name = self.word(at)
         if name not in SEASONS:
             return None
@@ -368,8 +401,8 @@ class DateReader:
         if year := self._year_at(after):
             span = season(name, year)
             return SpanAt(span, after + 1) if span else None
-        announced = self.word(at - 1) in ("the", *_PARTS) and self._ends(at)
-        if not led or (name in ("spring", "fall") and not announced):
+        announced = self.word(at - 1) in ("the", *_PARTS) and self._no_noun_follows(at)
+        if not after_preposition or (name in ("spring", "fall") and not announced):
             return None
         return self._latest_season(at + 1, name, False)
 
@@ -380,15 +413,19 @@ class DateReader:
                 return SpanAt(span._replace(cycle="year"), after)
         return None
 
-    def _ends(self, at: int) -> bool:
-        """Whether no noun follows, which the word would only describe or count."""
+    def _no_noun_follows(self, at: int) -> bool:
+        """Whether no noun follows that the word would describe or count."""
         follows = self.word(at + 1)
         return not follows or follows in STOPWORDS or self.tokens[at].comma
 
-    def _year(self, at: int, led: bool) -> SpanAt | None:
-        """A bare year, after a word that announces one and not before what it may count."""
+    def _read_year(self, at: int, after_preposition: bool) -> SpanAt | None:
+        """A bare year: only after a preposition, not before a noun that it may count."""
         year = self._year_at(at)
-        if not led or not self._ends(at) or not self.now.year - 25 <= year <= self.now.year:
+        if (
+            not after_preposition
+            or not self._no_noun_follows(at)
+            or not self.now.year - 25 <= year <= self.now.year
+        ):
             return None
         span = months(year, 1, 12)
         return SpanAt(span, at + 1) if span else None

@@ -1,4 +1,4 @@
-"""A question, read: its terms and what they weigh in this bank, and the time that it names."""
+"""A query, read: its terms with their weights in the bank, and the time range that it names."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
 from holdfast.store.protocol import Reader
 
-_DATED = ("turn", "digest", "commit")
-_RELEASES = 100
+# The kinds that show whether there is anything of a time.
+_KINDS_WITH_TIME = ("turn", "digest", "commit")
+# How many commits that name a version are looked at to find the one that released it.
+_MAX_RELEASE_COMMITS = 100
 
 
 class Query(NamedTuple):
-    """A question, read."""
+    """A query, read. The weights of its terms are given by stem and by word; `time_stems` are the
+    stems of the words that name its time range."""
 
     text: str
     terms: Terms
@@ -32,22 +35,22 @@ class Query(NamedTuple):
 
     @property
     def only_time(self) -> bool:
-        """Whether it asks for nothing but what there is of a time."""
+        """Whether it asks for nothing but what happened at a time."""
         return self.time_range is not None and self.time_range.only_time
 
     def time_stems_at(self, time: str) -> frozenset[str]:
-        """The stems of the time that the question names, for what is of that time: nobody says
-        "before the release" of what he says before it."""
+        """The stems that a record of this time need not contain: those of the query's time phrase
+        if it lies in that range. Nobody writes "before the release" before the release."""
         in_time = self.time_range is not None and self.time_range.contains(time)
         return self.time_stems if in_time else frozenset()
 
 
 def read_query(store: Reader, bank: str | None, text: str, now: Callable[[], str]) -> Query:
-    """What a question asks for, by which words, and of which time."""
+    """Read a query: its terms, their weights in the bank, and its time range."""
     text = text.encode("utf-8", "ignore").decode("utf-8")
     when = find_time_range(store, bank, text, now())
-    # Every passage can be found by the words of its date, so those of the question stay, unless
-    # they are all it has.
+    # Passages can be found by the words of their date, so the words of a time stay in the query,
+    # unless it has no others.
     bare = when.rest if when is not None and when.only_time and when.rest.strip() else text
     terms = read_terms(bare)
     phrases = tuple(dict.fromkeys((*terms.phrases, *exact_names(text))))
@@ -63,9 +66,9 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def find_time_range(store: Reader, bank: str | None, text: str, now: str) -> TimeRange | None:
-    """The time that a question names. One that is about more than a time forgets it if there is
-    nothing of that time; in a bank that has been quiet for long, its "in June" and "recently"
-    are told from its last day."""
+    """The time range that a query names. If the bank has nothing of that time, it is read again
+    relative to the bank's last session (for "recently" in a bank that was quiet for long); if there
+    is still nothing, a query that asks for more than a time is searched without it."""
     for moment in dict.fromkeys((now, store.last_session_end(bank))):
         if not moment:
             continue
@@ -73,14 +76,15 @@ def find_time_range(store: Reader, bank: str | None, text: str, now: str) -> Tim
         when = read_time_range(text, said, lambda name: _landmark_time(store, bank, name))
         if when is None or when.only_time:
             return when
-        if any(store.recent_passages(bank, kind, 1, when.start, when.end) for kind in _DATED):
+        if any(
+            store.recent_passages(bank, kind, 1, when.start, when.end) for kind in _KINDS_WITH_TIME
+        ):
             return when
     return None
 
 
 def _landmark_time(store: Reader, bank: str | None, name: str) -> datetime | None:
-    """When a session, a commit or a release was, as far as sessions and commits tell. What is
-    no name of one is no time: a word of some commit's message dates nothing."""
+    """The time of the session, commit or release that a name means; None if it means none."""
     mark = read_landmark(name)
     if mark is None:
         return None
@@ -88,7 +92,7 @@ def _landmark_time(store: Reader, bank: str | None, name: str) -> datetime | Non
         times = [passage.time for passage in store.recent_passages(bank, "digest", 1)]
     elif mark.kind is LandmarkKind.RELEASE:
         said = [mark.name, f"v{mark.name}"] if mark.name else ["release", "released"]
-        matches = store.search(bank, said, ["team"], _RELEASES)
+        matches = store.search(bank, said, ["team"], _MAX_RELEASE_COMMITS)
         times = [m.passage.time for m in matches if _announces_release(m.passage.body, mark.name)]
     elif mark.name:
         found = store.find(bank, "commit", mark.name, 1)
@@ -100,7 +104,7 @@ def _landmark_time(store: Reader, bank: str | None, name: str) -> datetime | Non
 
 
 def _announces_release(message: str, version: str) -> bool:
-    """Whether a commit's first line tells of a release, of this version if there is one."""
+    """Whether a commit's subject announces a release, of a version if one is given."""
     subject = message.partition("\n")[0].lower()
     said = [word.strip(".,:;()[]") for word in subject.split()]
     if not version:

@@ -1,8 +1,8 @@
-"""Stretches of time: days, weeks from Monday, months, quarters, seasons of the northern half
-of the earth, and the way back from a moment.
+"""Spans of the calendar: days, weeks from Monday, months, quarters, northern seasons, and distances
+back from a moment.
 
-All moments are on the clock of whoever asks, without a zone. A span holds its start and not
-its end. Nothing here looks at a clock, and nothing leaves the years 1970 to 2199.
+All moments are local times of the user, without a zone. A span includes its start and excludes its
+end. Nothing here reads the clock, and all results lie in the years 1970 to 2199.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _CLOCK = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
 _DAYS = {"day": 1, "week": 7, "fortnight": 14}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
-# How far a remembered distance may be off to either side: half its unit.
+# How far "three weeks ago" may be off to either side: half its unit.
 _SLACK_DAYS = {"day": 0, "week": 3, "fortnight": 7, "month": 15, "quarter": 46, "year": 183}
 
 
 class Span(NamedTuple):
-    """From `start` up to `end`. `cycle` is "year" or "week" if it was named without one, as
-    March and Monday are: another may be meant."""
+    """From `start` up to `end`. `cycle` is "year" or "week" for a span named without one, such as
+    March or Monday: the same one of another year or week may be meant."""
 
     start: datetime
     end: datetime
@@ -42,7 +42,7 @@ def midnight(moment: datetime) -> datetime:
 
 
 def add_months(moment: datetime, count: int) -> datetime | None:
-    """The same day so many months on, or the last of that month; None if that is too far."""
+    """The same day so many months later, or the last of that month; None outside of 1970-2199."""
     year, month = divmod(moment.year * 12 + moment.month - 1 + count, 12)
     if not FIRST_YEAR <= year <= LAST_YEAR:
         return None
@@ -52,7 +52,7 @@ def add_months(moment: datetime, count: int) -> datetime | None:
 
 
 def subtract(moment: datetime, count: int, unit: str) -> datetime | None:
-    """So many units before a moment."""
+    """The moment so many units earlier; None before 1970."""
     if unit in _MONTHS:
         return add_months(moment, -count * _MONTHS[unit])
     gone = _CLOCK[unit] * count if unit in _CLOCK else DAY * (_DAYS[unit] * count)
@@ -77,7 +77,7 @@ def date(year: int, month: int, number: int) -> Span | None:
 
 
 def months(year: int, month: int, count: int) -> Span | None:
-    """Whole months from the first of a month on."""
+    """So many whole months, starting with this one."""
     if not (FIRST_YEAR <= year < LAST_YEAR and 1 <= month <= 12):
         return None
     start = datetime(year, month, 1)
@@ -86,7 +86,7 @@ def months(year: int, month: int, count: int) -> Span | None:
 
 
 def containing(moment: datetime, unit: str) -> Span | None:
-    """The week, month, quarter or year of a moment."""
+    """The week, month, quarter or year that contains a moment."""
     if unit == "week":
         start = midnight(moment) - DAY * moment.weekday()
         return Span(start, start + 7 * DAY)
@@ -95,12 +95,12 @@ def containing(moment: datetime, unit: str) -> Span | None:
 
 
 def season(name: str, year: int) -> Span | None:
-    """A season by its months; a winter belongs to the year in which it starts."""
+    """A season of three months; winter belongs to the year in which it starts."""
     return months(year, SEASONS[name], 3)
 
 
 def ago(now: datetime, least: int, most: int, unit: str) -> Span | None:
-    """What may be meant by so many units ago: a day exactly, all else with slack."""
+    """What "so many units ago" may mean: exact for days, with slack for longer units."""
     if unit in _CLOCK:
         off = max(most // 2, 1)
         start, end = subtract(now, most + off, unit), subtract(now, max(least - off, 0), unit)
@@ -114,7 +114,7 @@ def ago(now: datetime, least: int, most: int, unit: str) -> Span | None:
 
 
 def rolling(now: datetime, count: int, unit: str) -> Span | None:
-    """The last so many units up to now; days are whole days, and today is one more."""
+    """The last so many units up to now: whole days, and today in addition."""
     if unit in _CLOCK:
         start = subtract(now, count, unit)
         return Span(start, now) if start else None
@@ -123,8 +123,8 @@ def rolling(now: datetime, count: int, unit: str) -> Span | None:
 
 
 def part_of(span: Span, part: int, of: int) -> Span:
-    """One of several equal pieces of a span: of a year in whole months, of a month in whole
-    days. The end of a week starts on its Thursday."""
+    """One of several equal parts of a span: whole months of a year, whole days of a month. The end
+    of a week starts on Thursday."""
     length = span.end - span.start
     if length == 7 * DAY and of == 3:
         first, last = ((0, 3), (1, 4), (3, 7))[part]
@@ -140,7 +140,7 @@ def part_of(span: Span, part: int, of: int) -> Span:
 
 
 def shift_back(span: Span, times: int) -> Span | None:
-    """The same month or weekday so many years or weeks earlier (later if negative)."""
+    """The same month or weekday so many years or weeks earlier, or later if negative."""
     if span.cycle == "year":
         start, end = add_months(span.start, -12 * times), add_months(span.end, -12 * times)
         return Span(start, end, span.cycle) if start and end else None

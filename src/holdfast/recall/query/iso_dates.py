@@ -1,4 +1,5 @@
-"""Days and moments as people write them, as the text that records are ordered by."""
+"""ISO 8601 dates as people type them (`2026-03`, `2026-03-01T12:30`), as the timestamps by which
+records are ordered. Dates in words are read in `time_phrases`."""
 
 from __future__ import annotations
 
@@ -16,25 +17,25 @@ _ISO = regex(
 
 
 class IsoSpan(NamedTuple):
-    """From `first` up to, and without, `end`."""
+    """From `first` up to, but without, `end`."""
 
     first: str
     end: str
 
     @property
     def last(self) -> str:
-        """The last moment in it."""
+        """The last millisecond of the span."""
         return _spell(datetime.fromisoformat(self.end) - timedelta(milliseconds=1))
 
 
 def looks_like_date(text: str) -> bool:
-    """Whether a text is meant as a date, right or wrong; no id of a record looks like one."""
+    """Whether a text is meant as a date, valid or not; ids of records never look like one."""
     return re.match(r"\d{4}-\d{1,2}(?:-\d{1,2}(?:[T ].*)?)?$", text.strip()) is not None
 
 
 def read_iso_span(text: str) -> IsoSpan:
-    """What `2026-03`, `2026-03-01` or `2026-03-01T12:30+01:00` covers: a month, a day, a moment.
-    Without an offset it is UTC, as all times are here."""
+    """The span of `2026-03` (a month), `2026-03-01` (a day) or `2026-03-01T12:30+01:00` (a
+    millisecond). Without an offset it is in UTC."""
     found = _ISO.fullmatch(text.strip())
     try:
         if found is None or (found[3] and not found[2]):

@@ -10,28 +10,28 @@ from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
 import httpx
-from tests.walls.asked import Call, Operation, pages, rest, tools
 from tests.walls.graph import DESCRIBE, Graph
+from tests.walls.operations import Call, Operation, pages, rest, tools
 
 _HELLO = {
     "jsonrpc": "2.0", "id": 0, "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "w"}},
 }  # fmt: skip
-_HEARD = 4_000
+_MAX_STREAM_CHARS = 4_000
 _NUMBER = re.compile(r'"request_id": ?"[0-9a-f]+"')
 
 
-class Told(NamedTuple):
+class Reply(NamedTuple):
     """What came back. `fine` tells whether it was done."""
 
     status: int
     text: str
-    fine: bool
+    succeeded: bool
 
     @classmethod
-    def made(cls, status: int, text: str, fine: bool) -> Self:
+    def made(cls, status: int, text: str, succeeded: bool) -> Self:
         """All but the number that each request has."""
-        return cls(status, _NUMBER.sub("", text), fine)
+        return cls(status, _NUMBER.sub("", text), succeeded)
 
     def without(self, words: list[str]) -> str:
         """The text with some words taken out, wherever they stand."""
@@ -41,7 +41,7 @@ class Told(NamedTuple):
         return text
 
 
-class Asker:
+class KeyClient:
     """One key, or none."""
 
     def __init__(self, url: str, key: str, address: str = "127.0.0.1") -> None:
@@ -58,21 +58,21 @@ class Asker:
     def __exit__(self, *error: object) -> None:
         self.web.close()
 
-    def rest(self, call: Call) -> Told:
+    def rest(self, call: Call) -> Reply:
         """By REST. Of a stream only the start is listened to."""
         path = _path(call)
         body = call.at("body")
-        wants_body = any(place.where == "body" for place in call.operation.places)
+        wants_body = any(place.where == "body" for place in call.operation.parameters)
         sent: dict[str, Any] = _json(body) if wants_body else {"headers": {}}
         sent["headers"] |= {name: str(value) for name, value in call.at("header").items()}
         with self.web.stream(
             call.operation.method, path, params=call.at("query"), **sent
         ) as answer:
             if "event-stream" not in answer.headers.get("content-type", ""):
-                return _told(answer.status_code, answer.read().decode())
-            return _told(answer.status_code, _start(answer))
+                return _reply(answer.status_code, answer.read().decode())
+            return _reply(answer.status_code, _start(answer))
 
-    def page(self, call: Call) -> Told:
+    def page(self, call: Call) -> Reply:
         """A page, or a form of one."""
         form = {name: str(value) for name, value in call.at("form").items()}
         if call.operation.method == "POST":
@@ -85,36 +85,36 @@ class Asker:
             headers={"Origin": str(self.web.base_url).rstrip("/")},
         )
         told = answer.headers.get("location", "") + answer.text
-        return Told.made(answer.status_code, told, answer.status_code < 400)
+        return Reply.made(answer.status_code, told, answer.status_code < 400)
 
     def _find_form_key(self) -> str:
         found = _FORM_KEY.search(self.web.get("/memory?tab=memories").text)
         return found.group(1) if found else "none"
 
-    def graph(self, graph: Graph, call: Call) -> Told:
+    def graph(self, graph: Graph, call: Call) -> Reply:
         """By the graph. Whoever is not let in hears that as anywhere else."""
         answer = self.web.post("/graphql", **_json(graph.question(call)))
-        fine = answer.is_success and "errors" not in answer.json()
-        return Told.made(answer.status_code, answer.text, fine)
+        succeeded = answer.is_success and "errors" not in answer.json()
+        return Reply.made(answer.status_code, answer.text, succeeded)
 
-    def mcp(self, method: str, bank: str = "", **params: Any) -> Told:
+    def mcp(self, method: str, bank: str = "", **params: Any) -> Reply:
         """By MCP."""
         if not self._session:
             hello = self.web.post("/mcp", json=_HELLO)
             if not hello.is_success:
-                return _told(hello.status_code, hello.text)
+                return _reply(hello.status_code, hello.text)
             self._session = hello.headers["mcp-session-id"]
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         sent = _json(message)
         sent["headers"]["Mcp-Session-Id"] = self._session
         answer = self.web.post("/mcp", params={"bank": bank} if bank else {}, **sent)
         if not answer.is_success:
-            return _told(answer.status_code, answer.text)
+            return _reply(answer.status_code, answer.text)
         told = answer.json()
-        fine = "error" not in told and not told["result"].get("isError")
-        return Told.made(answer.status_code, answer.text, fine)
+        succeeded = "error" not in told and not told["result"].get("isError")
+        return Reply.made(answer.status_code, answer.text, succeeded)
 
-    def tool(self, call: Call) -> Told:
+    def tool(self, call: Call) -> Reply:
         """A tool, or a record, by MCP."""
         given = call.at("argument")
         bank = str(call.at("query").get("bank", ""))
@@ -143,41 +143,41 @@ def _start(answer: httpx.Response) -> str:
     heard = ""
     for piece in answer.iter_text():
         heard += piece
-        if "data:" in heard or len(heard) > _HEARD:
+        if "data:" in heard or len(heard) > _MAX_STREAM_CHARS:
             break
     return heard
 
 
-def _told(status: int, text: str) -> Told:
-    return Told.made(status, text, 200 <= status < 300)
+def _reply(status: int, text: str) -> Reply:
+    return Reply.made(status, text, 200 <= status < 300)
 
 
-Way = tuple[Operation, Callable[[Call], Told]]
+Way = tuple[Operation, Callable[[Call], Reply]]
 
 
-class Described:
+class ServerOperations:
     """Everything that a server says it can be asked, by whoever may ask everything."""
 
-    def __init__(self, chief: Asker) -> None:
+    def __init__(self, chief: KeyClient) -> None:
         self._rest = list(rest(chief.web.get("/api/v1/openapi.json").json()))
         self._graph = Graph(chief.web.post("/graphql", json={"query": DESCRIBE}).json())
         self.tools = self.tools_of(chief)
 
     @staticmethod
-    def tools_of(asker: Asker) -> list[dict[str, Any]]:
+    def tools_of(client: KeyClient) -> list[dict[str, Any]]:
         """The tools that somebody is offered."""
-        return json.loads(asker.mcp("tools/list").text)["result"]["tools"]
+        return json.loads(client.mcp("tools/list").text)["result"]["tools"]
 
-    def ways(self, sort: str, asker: Asker) -> list[Way]:
+    def ways(self, sort: str, client: KeyClient) -> list[Way]:
         """What can be asked in one of four ways, by somebody."""
         if sort == "rest":
-            return [(one, asker.rest) for one in self._rest]
+            return [(one, client.rest) for one in self._rest]
         if sort == "graph":
-            ask = partial(asker.graph, self._graph)
+            ask = partial(client.graph, self._graph)
             return [(one, ask) for one in self._graph.operations()]
         if sort == "tools":
-            return [(one, asker.tool) for one in tools(self.tools)]
-        return [(one, asker.page) for one in pages()]
+            return [(one, client.tool) for one in tools(self.tools)]
+        return [(one, client.page) for one in pages()]
 
 
-SORTS = ("pages", "tools", "graph", "rest")
+INTERFACES = ("pages", "tools", "graph", "rest")

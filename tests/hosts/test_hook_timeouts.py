@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, closing, contextmanager
 
 import pytest
-from tests.hosts.test_answering import (
+from tests.hosts.test_answer_script import (
     GOAL,
     SCRIPTS,
     SESSION,

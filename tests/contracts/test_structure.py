@@ -1,0 +1,145 @@
+"""Each check of `tools/check_structure.py` fails on a planted violation; `make check` runs them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from check_structure import MAX_MODULES, MAX_PUBLIC_METHODS, check
+
+ROOT = Path(__file__).parents[2]
+
+
+def package(folder: Path, **modules: str) -> Path:
+    """A package called `holdfast` with these modules."""
+    made = folder / "holdfast"
+    made.mkdir()
+    (made / "__init__.py").write_text("")
+    for name, text in modules.items():
+        (made / f"{name}.py").write_text(text)
+    return made
+
+
+def test_a_plain_package_passes(tmp_path: Path) -> None:
+    assert check(package(tmp_path, a="import json\n\n\ndef f() -> str:\n    return ''\n"), {}) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'import_module("holdfast.a")',
+        'import_module(f"holdfast.{name}")',
+        "import_module(PLACE + name)",
+        "import_module(OURS)",
+        '__import__("holdfast.a")',
+    ],
+)
+def test_an_import_of_ours_by_a_string_is_found(tmp_path: Path, call: str) -> None:
+    text = f'from importlib import import_module\n\nOURS = "holdfast.a"\nm = {call}\n'
+    (found,) = check(package(tmp_path, a=text), {})
+    assert found.startswith("holdfast.a:4:") and "by a string" in found
+
+
+def test_an_import_of_another_package_by_a_string_is_allowed(tmp_path: Path) -> None:
+    text = 'from importlib import import_module\n\nYAML = "yaml"\nm = import_module(YAML)\n'
+    assert check(package(tmp_path, a=text), {}) == []
+
+
+def test_an_import_inside_a_function_needs_a_reason_in_the_list(tmp_path: Path) -> None:
+    made = package(tmp_path, a="def f() -> None:\n    import json\n")
+    (found,) = check(made, {})
+    assert found.startswith("holdfast.a:2:") and "lazy-imports" in found
+    assert check(made, {"holdfast.a": "json takes 3 ms"}) == []
+    (without,) = check(made, {"holdfast.a": " "})
+    assert "without a reason" in without
+
+
+def test_a_listed_module_without_such_an_import_is_found(tmp_path: Path) -> None:
+    (found,) = check(package(tmp_path, a=""), {"holdfast.a": "json takes 3 ms"})
+    assert found == "holdfast.a: listed under lazy-imports, but has none"
+
+
+def test_a_package_with_too_many_modules_is_found(tmp_path: Path) -> None:
+    made = package(tmp_path, **{f"m{number}": "" for number in range(MAX_MODULES)})
+    assert check(made, {}) == []
+    (made / "one_more.py").write_text("")
+    (found,) = check(made, {})
+    assert found.startswith(f"holdfast: {MAX_MODULES + 1} modules")
+
+
+def test_a_class_with_too_many_public_methods_is_found(tmp_path: Path) -> None:
+    def methods(count: int) -> str:
+        return "".join(f"    def m{n}(self) -> None: ...\n" for n in range(count))
+
+    private = "    def _p(self) -> None: ...\n    @property\n    def q(self) -> int: ...\n"
+    made = package(tmp_path, a=f"class A:\n{methods(MAX_PUBLIC_METHODS)}{private}")
+    assert check(made, {}) == []
+    (made / "a.py").write_text(f"class A:\n{methods(MAX_PUBLIC_METHODS + 1)}")
+    (found,) = check(made, {})
+    assert "A has 16 public methods" in found
+    protocol = "from typing import Protocol\n\n\nclass A(Protocol):\n"
+    (made / "a.py").write_text(protocol + methods(MAX_PUBLIC_METHODS + 1))
+    assert check(made, {}) == []
+
+
+def test_a_hierarchy_of_three_levels_is_found_across_modules(tmp_path: Path) -> None:
+    made = package(
+        tmp_path,
+        a="class A: ...\n",
+        b="from holdfast.a import A\n\n\nclass B(A): ...\n",
+    )
+    assert check(made, {}) == []
+    (made / "c.py").write_text("from holdfast.b import B\n\n\nclass C(B): ...\n")
+    (found,) = check(made, {})
+    assert found.startswith("holdfast.c:4: C inherits over 3 levels")
+
+
+def test_errors_may_be_a_deeper_tree(tmp_path: Path) -> None:
+    text = "class AError(Exception): ...\n\n\nclass BError(AError): ...\n\n\nclass CError(BError): ...\n"
+    assert check(package(tmp_path, a=text), {}) == []
+
+
+def test_an_import_that_points_up_breaks_the_contracts(tmp_path: Path) -> None:
+    """The contracts of pyproject.toml, over a copy of the package with one import planted."""
+    for planted, module, contract in (
+        ("from holdfast.app.memory import Holdfast", "app/search/browse.py", "Layers of app"),
+        ("from holdfast.recall.engine import recall", "recall/core/plan.py", "Layers of recall"),
+        (
+            "from holdfast.refine.facts.facts import fact_id",
+            "refine/core/keywords.py",
+            "Layers of refine",
+        ),
+        (
+            "from holdfast.interfaces.http.app import WebApp",
+            "interfaces/http/core/metrics.py",
+            "Layers of interfaces.http",
+        ),
+    ):
+        folder = tmp_path / module.replace("/", "-")
+        copy = folder / "src" / "holdfast"
+        for source in (ROOT / "src" / "holdfast").rglob("*.py"):
+            target = copy / source.relative_to(ROOT / "src" / "holdfast")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+        text = (copy / module).read_text("utf-8")
+        (copy / module).write_text(f"{text}\n\ndef planted() -> None:\n    {planted}\n")
+        (folder / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+        done = subprocess.run(
+            [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+            cwd=folder,
+            env={"PYTHONPATH": str(folder / "src"), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 1, done.stdout
+        assert contract in done.stdout.partition("Broken contracts")[2], done.stdout
+
+
+def test_this_repository_passes() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "check_structure.py"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
