@@ -24,7 +24,7 @@ from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
 from holdfast.app.core.lease import start_of
 from holdfast.app.memory import Holdfast
 from holdfast.capture.inbox import make_inbox
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts import claude_code
 from holdfast.settings import Settings
 
@@ -57,7 +57,7 @@ class Lab:
         decide(folder)
         make_home(folder)
         self.settings = Settings(home=folder, claude_dir=folder, bank="bench")
-        self.places = Places(folder)
+        self.places = HomePaths(folder)
         self.inbox = make_inbox(self.places)
         shutil.copy(_SCRIPTS / "answer.py", self.places.hooks)
         self.places.interpreter.write_text(f"{sys.executable}\n-I\n")

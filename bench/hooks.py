@@ -24,8 +24,8 @@ from pathlib import Path
 
 from holdfast.app.core.lease import start_of
 from holdfast.capture import journal
-from holdfast.capture.inbox import make_inbox, waiting
-from holdfast.capture.places import Places
+from holdfast.capture.inbox import make_inbox, list_events
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts import claude_code
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.hooks.drain import drain
@@ -42,10 +42,10 @@ _NOW = "2100-01-01T00:00:00.000Z"
 
 
 @contextmanager
-def hooked_home() -> Generator[Places]:
+def hooked_home() -> Generator[HomePaths]:
     """A home with hooks and an inbox of its own; its worker does nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        places = Places(Path(folder) / "home")
+        places = HomePaths(Path(folder) / "home")
         inbox = make_inbox(places)
         shutil.copy(_SCRIPT, places.hooks)
         places.interpreter.write_text("/bin/true\n-I\n")
@@ -73,7 +73,7 @@ def payload(event: str, session: str, number: int) -> bytes:
     return json.dumps(told).encode()
 
 
-def measure(places: Places) -> list[str]:
+def measure(places: HomePaths) -> list[str]:
     """One hook at a time, as the host starts it: through a shell."""
     script = shlex.quote(str(places.hooks / "capture.sh"))
     entry = "sh {script} {event} 2>/dev/null || exit 0"
@@ -104,7 +104,7 @@ def measure(places: Places) -> list[str]:
     ]
 
 
-def play(places: Places, session: str) -> None:
+def play(places: HomePaths, session: str) -> None:
     """One session's hooks, one after the other, none of which may fail or say anything."""
     env = {
         **os.environ,
@@ -125,7 +125,7 @@ def play(places: Places, session: str) -> None:
         assert not done.stdout and not done.stderr
 
 
-def storm(places: Places) -> list[str]:
+def storm(places: HomePaths) -> list[str]:
     """All sessions, eight at a time, then the draining."""
     names = [f"storm-{number:05d}" for number in range(SESSIONS)]
     places.marks.mkdir()
@@ -137,7 +137,7 @@ def storm(places: Places) -> list[str]:
     spent = time.perf_counter() - started
     inbox = places.inbox()
     assert inbox is not None
-    left = waiting(inbox).events
+    left = list_events(inbox).events
     held = sum(event.size for event in left) / 1e6
     settings = Settings(home=places.home, claude_dir=places.home / "claude")
     started = time.perf_counter()
@@ -151,11 +151,11 @@ def storm(places: Places) -> list[str]:
         f"{spent:.0f} s, {len(left)} events waiting ({held:.0f} MB)",
         f"hooks: drained {done.events} in {draining:.1f} s "
         f"({done.events / draining:.0f} a second, peak {memory:.0f} MB): {lost} lost, "
-        f"{twice} twice, {done.failed} failed, {len(waiting(inbox).events)} left",
+        f"{twice} twice, {done.failed} failed, {len(list_events(inbox).events)} left",
     ]
 
 
-def count(places: Places, names: list[str]) -> tuple[int, int]:
+def count(places: HomePaths, names: list[str]) -> tuple[int, int]:
     """Events that are missing from the journals, and events that are there more than once."""
     lost = twice = 0
     for name in names:

@@ -14,15 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.hooks import AT_ONCE, EVENTS, SESSIONS, count, hooked_home, play
-from holdfast.capture.inbox import waiting
-from holdfast.capture.places import Places
+from holdfast.capture.inbox import list_events
+from holdfast.capture.home_paths import HomePaths
 
 MOST_MB = 80
 _LOOK_S = 0.2
 _PATIENCE_S = 600.0
 
 
-def workers_of(places: Places) -> list[Path]:
+def workers_of(places: HomePaths) -> list[Path]:
     """The processes that work on a home, as /proc knows them."""
     mark = f"HOLDFAST_HOME={places.home}".encode()
     found: list[Path] = []
@@ -38,7 +38,7 @@ def workers_of(places: Places) -> list[Path]:
 class Watch:
     """Looks at the workers until it is told to stop: the largest, and how many at once."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: HomePaths) -> None:
         self.peak_kb = 0
         self.most = 0
         self._places = places
@@ -66,7 +66,7 @@ def _peak(process: Path) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
 
 
-def _settle(places: Places) -> float:
+def _settle(places: HomePaths) -> float:
     """Wait until the last worker has left; returns how long that took."""
     began = time.perf_counter()
     while workers_of(places) and time.perf_counter() - began < _PATIENCE_S:
@@ -91,7 +91,7 @@ def run() -> list[str]:
         watch.stop()
         lost, twice = count(places, names)
         inbox = places.inbox()
-        left = len(waiting(inbox).events) if inbox else 0
+        left = len(list_events(inbox).events) if inbox else 0
         report = [
             f"storm: {SESSIONS} sessions with {EVENTS} events, {AT_ONCE} at a time, worker at "
             f"work: {spent:.0f} s, and {settled:.0f} s until it left; {lost} lost, {twice} twice, "

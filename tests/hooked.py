@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture import journal
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.hooks.drain import DrainReport, InjectionNote, drain
 from holdfast.refine.hooks.reconcile import ReconcileReport, reconcile
@@ -34,7 +34,7 @@ class Home:
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
-        self.places = Places(folder / "home")
+        self.places = HomePaths(folder / "home")
         self.inbox = folder / "inbox"
         self.inbox.mkdir(parents=True, exist_ok=True)
         self.places.hooks.mkdir(parents=True, exist_ok=True)

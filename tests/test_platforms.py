@@ -173,7 +173,7 @@ def hook(home: Path, event: str, payload: bytes, **env: str) -> subprocess.Compl
 def test_a_hook_without_a_shell_leaves_the_same_event(home: Path) -> None:
     done = hook(home, "Stop", b'{"a": 1}')
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    (event,) = inbox.waiting(home.parent / "inbox").events
+    (event,) = inbox.list_events(home.parent / "inbox").events
     assert (event.event, event.session) == ("Stop", "s-1")
     assert event.path.read_bytes() == b'{"a": 1}' and event.path.stat().st_mode & 0o777 == 0o600
 
@@ -193,7 +193,7 @@ def test_a_hook_without_a_shell_never_fails(home: Path, fault: str) -> None:
         folder.symlink_to(home)
     done = hook(home, "PreToolUse" if fault == "answer" else "Stop", b"words", **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    found = inbox.waiting(folder).events if fault != "link" else []
+    found = inbox.list_events(folder).events if fault != "link" else []
     wanted = {"names": (b"", "s-1"), "odd": (b"words", "none")}.get(fault)
     assert [(one.path.read_bytes(), one.session) for one in found] == ([wanted] if wanted else [])
     assert not list(home.glob("1.*"))

@@ -11,7 +11,7 @@ from time import monotonic, sleep, time
 
 import psutil
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.detect import EVENT_NAMES
 from holdfast.hosts.claude_code.install import scripts
 
@@ -21,7 +21,7 @@ MAIN = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main
 def make_home(folder: Path) -> Path:
     """Hooks, scripts, inbox, and Claude Code's settings that name them."""
     home, claude = folder / "home", folder / "claude"
-    places = Places(home)
+    places = HomePaths(home)
     places.hooks.mkdir(mode=0o700, parents=True)
     home.chmod(0o700)
     for name, content in scripts().items():

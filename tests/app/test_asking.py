@@ -12,7 +12,7 @@ from tests.brief import scenarios
 
 from holdfast.app.briefs.briefing import serve_briefs
 from holdfast.app.core.hook_socket import Asking
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
 
 PROMPT = scenarios.BUILT_WITH[4].prompt
@@ -62,7 +62,7 @@ def test_a_memory_that_comes_into_being_or_is_replaced_is_seen(tmp_path: Path, i
     scenarios.make_shop(tmp_path / "shop").close()
     made = tmp_path / "shop" / "home" / "memory.db"
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    places = Places(settings.home)
+    places = HomePaths(settings.home)
     places.hooks.mkdir(parents=True)
     places.inbox_line.write_text(f"{inbox}\n")
     asking = serve_briefs(settings)

@@ -23,7 +23,7 @@ from holdfast.app.background.worker import Manner, work
 from holdfast.app.core.lease import lease
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.backup import back_up, latest, listed, look, restore
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import (
     InputError,
     NewerSchemaError,
@@ -78,7 +78,7 @@ def move_schema(database: Path, by: int = 1) -> None:
 
 def test_a_backup_put_back_is_the_memory_of_then(settings: Settings, tmp_path: Path) -> None:
     (settings.home / "config.toml").write_text('bank = "work"\n')
-    journal = Places(settings.home).journal("s1")
+    journal = HomePaths(settings.home).journal("s1")
     journal.parent.mkdir()
     journal.write_text('{"v":1,"id":"a"}\n')
     then = dump(settings.database)
@@ -232,7 +232,7 @@ def test_a_worker_at_work_is_not_disturbed(
 ) -> None:
     monkeypatch.setattr("holdfast.app.transfer.backup._PATIENCE_S", 0.1)
     made = back_up(settings, tmp_path / "kept.db")
-    with lease(Places(settings.home)), pytest.raises(StoreBusyError):
+    with lease(HomePaths(settings.home)), pytest.raises(StoreBusyError):
         restore(settings, made.path)
     with closing(sqlite3.connect(settings.database)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -359,7 +359,7 @@ def test_a_running_worker_leaves_when_the_schema_moves(settings: Settings) -> No
     steps = (Step("upgrade", upgrade), Step("write", write), Step("again", write))
     done = work(settings, Manner(patient=True, settle_s=0, linger_s=0), steps)
     assert ran == [] and done.passes == 0
-    assert "schema" in Places(settings.home).log.read_text()
+    assert "schema" in HomePaths(settings.home).log.read_text()
 
 
 def test_a_running_server_notices_an_upgrade_and_a_backup_put_back(
@@ -381,7 +381,7 @@ def test_a_running_server_notices_an_upgrade_and_a_backup_put_back(
 
 
 def test_a_scrubbed_word_is_found_in_the_journals_of_a_backup(settings: Settings) -> None:
-    journal = Places(settings.home).journal("s1")
+    journal = HomePaths(settings.home).journal("s1")
     journal.parent.mkdir()
     journal.write_text('{"v":1,"id":"a","text":"swordfish-7731"}\n')
     made = back_up(settings)

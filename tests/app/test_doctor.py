@@ -19,7 +19,7 @@ from tests.support.transcripts import bug_hunt
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import examine, mend
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
 
 
@@ -70,7 +70,7 @@ def test_missing_and_old_scripts_are_copied_anew(settings: Settings) -> None:
 
 
 def test_a_folder_of_hooks_that_was_deleted_is_laid_out_whole(settings: Settings) -> None:
-    places = Places(settings.home)
+    places = HomePaths(settings.home)
     shutil.rmtree(places.hooks)
     found = ill(settings)
     for name in ("hooks", "scripts", "interpreter", "events"):
@@ -117,13 +117,13 @@ def test_hooks_that_are_missing_twice_or_of_another_home_are_told(settings: Sett
 def test_an_interpreter_that_does_not_serve(
     settings: Settings, lines: str, words: str, remedy: str
 ) -> None:
-    Places(settings.home).interpreter.write_text(lines)
+    HomePaths(settings.home).interpreter.write_text(lines)
     found = ill(settings)["interpreter"]
     assert words in found.sentence and found.remedy == remedy
 
 
 def test_folders_that_others_may_look_into_are_closed(settings: Settings) -> None:
-    inbox = Places(settings.home).inbox()
+    inbox = HomePaths(settings.home).inbox()
     assert inbox is not None
     (settings.home / "notes of my own").touch()  # or opening the memory closes it by itself
     for path in (settings.home, inbox):
@@ -134,7 +134,7 @@ def test_folders_that_others_may_look_into_are_closed(settings: Settings) -> Non
 
 
 def test_an_inbox_that_is_a_link_is_not_touched(settings: Settings, tmp_path: Path) -> None:
-    inbox = Places(settings.home).inbox()
+    inbox = HomePaths(settings.home).inbox()
     assert inbox is not None
     inbox.rmdir()
     inbox.symlink_to(tmp_path)
@@ -142,13 +142,13 @@ def test_an_inbox_that_is_a_link_is_not_touched(settings: Settings, tmp_path: Pa
 
 
 def test_a_pid_file_that_nobody_is_behind_is_removed(settings: Settings) -> None:
-    Places(settings.home).pid.write_text(f"{os.getpid()}\n1\n")
+    HomePaths(settings.home).pid.write_text(f"{os.getpid()}\n1\n")
     assert "a worker that is gone" in ill(settings)["worker"].sentence
     assert fixed(settings) == {"worker": True} and ill(settings) == {}
 
 
 def test_events_of_the_future_tell_of_the_clock(settings: Settings) -> None:
-    inbox = Places(settings.home).inbox()
+    inbox = HomePaths(settings.home).inbox()
     assert inbox is not None
     (inbox / "1.Stop.none.5").write_text("{}")
     make_old(inbox / "1.Stop.none.5", -86400)

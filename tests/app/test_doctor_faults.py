@@ -23,7 +23,7 @@ from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import examine, mend
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.backup import back_up, set_aside
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import SettingsError
 from holdfast.hosts.claude_code import install
 from holdfast.hosts.claude_code import locations as host
@@ -45,8 +45,8 @@ class Lab(NamedTuple):
         return self.settings.home
 
     @property
-    def places(self) -> Places:
-        return Places(self.home)
+    def places(self) -> HomePaths:
+        return HomePaths(self.home)
 
     def sql(self, *statements: str) -> None:
         with closing(sqlite3.connect(self.settings.database)) as raw, raw:
@@ -69,7 +69,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     }
     settings = load_settings(env)
     bug_hunt().write(folder / "claude" / "projects" / "p")
-    places, python = Places(settings.home), install.find_interpreter()
+    places, python = HomePaths(settings.home), install.find_interpreter()
     where = host.settings_files(settings, host.Scope.USER, folder)
     install.prepare_home(places, python)
     plan = install.plan_install(settings.home, where, python, host.default_home())

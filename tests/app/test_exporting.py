@@ -19,7 +19,7 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.exporting import Wanted, write_export
 from holdfast.errors import HoldfastError, InputError
 from holdfast.settings import Settings
-from holdfast.store.export_tables import MADE_AGAIN, OF_A_MACHINE, TABLES
+from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
 from holdfast.store.protocol.export import ExportSelection
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -197,7 +197,7 @@ def test_every_table_is_carried_or_known_not_to_be(tmp_path: Path) -> None:
     carried = {table.name: set(table.columns.split()) for table in TABLES}
     assert carried.pop("withheld_turn")
     carried["curation"].discard("session")
-    assert set(carried) | set(MADE_AGAIN) | set(OF_A_MACHINE) == set(there)
+    assert set(carried) | set(DERIVED_TABLES) | set(LOCAL_TABLES) == set(there)
     assert {name: there[name] for name in carried} == carried
 
 

@@ -29,7 +29,7 @@ from tests.hooked import Home
 from tests.support.transcripts import bug_hunt
 
 from holdfast.capture import inbox, journal
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import NewerSchemaError
 from holdfast.hosts.claude_code.install import scripts
 from holdfast.store.sqlite.schema import VERSION, migrations
@@ -58,7 +58,7 @@ def test_hooks_killed_at_random_points_lose_only_themselves(tmp_path: Path) -> N
         usual *= 1.1 if killed else 0.9
         number += 1
     done = home.drain()
-    assert not done.problems and not done.waiting and not inbox.waiting(home.inbox).events
+    assert not done.problems and not done.waiting and not inbox.list_events(home.inbox).events
     lines = home.journal()
     words = [line.get("text", line.get("action", "")) for line in lines]
     found = [word.split()[1] for word in words if word]
@@ -116,7 +116,7 @@ def test_servers_killed_at_random_points_do_no_harm(tmp_path: Path) -> None:
     hook(home, "SessionEnd", SESSION)
     wait_until_quiet(home)
     assert processes_of(home) == []
-    assert sum(len(list(journal.read(p))) for p in Places(home).journals.glob("*")) == 9
+    assert sum(len(list(journal.read(p))) for p in HomePaths(home).journals.glob("*")) == 9
 
 
 def _serve(home: Path) -> subprocess.Popen[bytes]:
@@ -130,7 +130,7 @@ def _serve(home: Path) -> subprocess.Popen[bytes]:
 
 
 def _wait_for_answer(home: Path) -> None:
-    path = Places(home).socket()
+    path = HomePaths(home).socket()
     give_up = time.monotonic() + 30
     answer = b""
     while not answer and time.monotonic() < give_up:
@@ -153,11 +153,11 @@ def test_an_older_program_leaves_a_newer_home_alone_and_loses_no_event(tmp_path:
     wait_until_quiet(home)
     assert run(home, "recall", "bug").returncode != 0
     assert (home / "memory.db").read_bytes() == before
-    folder = Places(home).inbox()
-    assert folder is not None and len(inbox.waiting(folder).events) == 4
+    folder = HomePaths(home).inbox()
+    assert folder is not None and len(inbox.list_events(folder).events) == 4
     _set_version(home, VERSION)
     assert run(home, "worker").returncode == 0
-    names = [event["event"] for event in journal.read(Places(home).journal(SESSION))]
+    names = [event["event"] for event in journal.read(HomePaths(home).journal(SESSION))]
     assert names == ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
 
 

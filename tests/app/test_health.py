@@ -14,7 +14,7 @@ from tests.support.transcripts import Script, bug_hunt
 from holdfast.app.core.lease import lease
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import Verdict, ago, examine, judge
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.detect import DEFAULT_TRANSCRIPT_DAYS, EVENT_NAMES, detect_hooks
 from holdfast.settings import Settings
 
@@ -37,7 +37,7 @@ def read_all(settings: Settings) -> None:
 
 
 def drop_event(settings: Settings, age: float) -> Path:
-    inbox = Places(settings.home).inbox()
+    inbox = HomePaths(settings.home).inbox()
     assert inbox is not None
     path = inbox / f"1.Stop.none.{int(age) + 90000}"
     path.write_text("{}")
@@ -47,7 +47,7 @@ def drop_event(settings: Settings, age: float) -> Path:
 
 def tell(settings: Settings, age: float) -> None:
     """A hook told of a session, and a worker took it up."""
-    journal = Places(settings.home).journal("s")
+    journal = HomePaths(settings.home).journal("s")
     journal.parent.mkdir()
     journal.touch()
     make_old(journal, age)
@@ -87,7 +87,7 @@ def test_lines_that_are_still_to_be_read_are_told(settings: Settings) -> None:
     with path.open("a") as file:
         file.write("{}\n{}\n")
     assert "2 lines are still to be read" in verdict_of(settings).sentence
-    with lease(Places(settings.home)):
+    with lease(HomePaths(settings.home)):
         assert "(a worker is at it)" in verdict_of(settings).sentence
 
 
@@ -141,7 +141,7 @@ def test_events_that_nobody_takes_up(settings: Settings, age: float, words: str)
     found = verdict_of(settings)
     assert (found.state, found.remedy) == ("lags", "holdfast worker")
     assert words in found.sentence
-    with lease(Places(settings.home)):
+    with lease(HomePaths(settings.home)):
         assert verdict_of(settings).state == "works"
 
 
@@ -214,6 +214,6 @@ def test_status_says_it_first_and_shows_what_it_stands_on(settings: Settings) ->
     assert found["worker"] == {"running": False, "pid": None}
     assert found["gone"] == {"files": 1, "lines_kept": 1}
     assert found["disk"]["database"] > 0 and found["last_ingest"] and found["chores"] == []
-    with lease(Places(settings.home)):
+    with lease(HomePaths(settings.home)):
         found = json.loads(run(settings.home, "status", "--json").stdout)
         assert found["worker"] == {"running": True, "pid": os.getpid()}

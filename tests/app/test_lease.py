@@ -9,13 +9,13 @@ from pathlib import Path
 from time import monotonic
 
 from holdfast.app.core.lease import lease, see_worker, start_of
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 
 HOLD = """
 import sys, time
 from pathlib import Path
 from holdfast.app.core.lease import lease
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import Places
 with lease(Places(Path(sys.argv[1])), float(sys.argv[2])) as held:
     print("held" if held else "taken", flush=True)
     time.sleep(float(sys.argv[3]))
@@ -24,7 +24,7 @@ TURNS = """
 import os, sys, time
 from pathlib import Path
 from holdfast.app.core.lease import lease
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import Places
 home = Path(sys.argv[1])
 with lease(Places(home), 30) as held:
     assert held
@@ -50,8 +50,8 @@ def end(process: subprocess.Popen[str], number: int = signal.SIGKILL) -> None:
     process.communicate(timeout=10)
 
 
-def places_in(home: Path) -> Places:
-    places = Places(home)
+def places_in(home: Path) -> HomePaths:
+    places = HomePaths(home)
     places.hooks.mkdir(parents=True)
     return places
 
@@ -106,13 +106,13 @@ def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None
 
 def test_one_that_is_just_leaving_is_waited_for(tmp_path: Path) -> None:
     leaving = hold(tmp_path, seconds=0.5)
-    with lease(Places(tmp_path), patience=30) as held:
+    with lease(HomePaths(tmp_path), patience=30) as held:
         assert held is not None
     leaving.communicate(timeout=10)
 
 
 def test_one_that_is_dead_and_not_buried_is_nobody(tmp_path: Path) -> None:
-    places = Places(tmp_path)
+    places = HomePaths(tmp_path)
     places.hooks.mkdir()
     dead = subprocess.Popen(["sleep", "60"])
     places.pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
@@ -151,12 +151,12 @@ def test_two_homes_do_not_meet(tmp_path: Path) -> None:
 
 
 def test_looking_makes_nothing(tmp_path: Path) -> None:
-    assert see_worker(Places(tmp_path / "none")) == (False, None, False)
+    assert see_worker(HomePaths(tmp_path / "none")) == (False, None, False)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_hooks_leave_once_a_worker_looks_is_for_another_to_be_told_of(tmp_path: Path) -> None:
-    places = Places(tmp_path)
+    places = HomePaths(tmp_path)
     places.hooks.mkdir()
     for held in (True, False):
         places.nudged.write_text("1\n2\n")

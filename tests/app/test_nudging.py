@@ -6,14 +6,14 @@ import time
 from pathlib import Path
 
 from holdfast.app.background.worker_start import nudge
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.settings import Settings
 
 
 def prepare(home: Path) -> tuple[Settings, Path]:
     """A home whose worker only says that it was started."""
-    places = Places(home / "holdfast")
+    places = HomePaths(home / "holdfast")
     places.hooks.mkdir(parents=True)
     said = home / "said"
     script = home / "python"
@@ -38,7 +38,7 @@ def test_none_is_started_for_claude_code_alone_or_when_all_was_looked_at(tmp_pat
     settings, said = prepare(tmp_path)
     assert not nudge(settings)
     InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")
-    Places(settings.home).looked.touch()
+    HomePaths(settings.home).looked.touch()
 
     assert not nudge(settings)
     assert not said.exists()

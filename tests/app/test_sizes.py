@@ -12,7 +12,7 @@ from holdfast.app.background.worker import Manner, work
 from holdfast.app.background.worker_log import MOST_BYTES, WorkLog, last_lines
 from holdfast.app.status.sizes import measure
 from holdfast.app.transfer.backup import back_up
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.learn.bank_settings import BankChanges
 
 
@@ -50,7 +50,7 @@ def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
         with memory.store.transaction():
             memory.store.update_bank(replace(memory.context.banks.get("proj"), retention=1))
     work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
-    assert "put away by its retention" in Places(home).log.read_text()
+    assert "put away by its retention" in HomePaths(home).log.read_text()
     assert "1 session put away" in " ".join(holdfast(home, "status").stdout.split())
     with open_at(home) as memory:
         assert measure(memory).banks[0].put_away == 1

@@ -14,7 +14,7 @@ from tests.support.transcripts import bug_hunt
 
 from holdfast.app.curation import model_reflection
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import ModelRefusedError
 from holdfast.inference.chat import Chat
 from holdfast.settings import Models
@@ -74,7 +74,7 @@ def test_memories_of_sessions_that_are_over_are_extracted(
     with open_mind(tmp_path, clock) as memory:
         hear(memory, bug_hunt())
         with_model(memory, chat, monkeypatch)
-        places = Places(memory.settings.home)
+        places = HomePaths(memory.settings.home)
         done = model_reflection.extract(memory, places, clock, lambda: None)
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.ingestion.update()

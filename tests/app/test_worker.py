@@ -20,7 +20,7 @@ from holdfast.app.background.transcript_queue import Unread
 from holdfast.app.background.worker import Manner, Outcome, session_of, work
 from holdfast.app.background.worker_log import MOST_BYTES, WorkLog
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import ModelError, NewerSchemaError
 from holdfast.inference import packaged
 from holdfast.model.failed_tasks import FailedTask
@@ -49,7 +49,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def drop_event(settings: Settings, name: str, content: str = "{}") -> Path:
-    inbox = Places(settings.home).inbox()
+    inbox = HomePaths(settings.home).inbox()
     assert inbox is not None
     path = inbox / name
     path.write_text(content)
@@ -91,7 +91,7 @@ def test_a_step_that_fails_is_noted_and_the_others_go_on(settings: Settings) -> 
     (chore,) = chores_of(settings)
     assert (chore.name, chore.attempts) == ("broken", 1)
     assert chore.problem == "The model is out. Wait for it."
-    assert "broken failed (1)" in Places(settings.home).log.read_text()
+    assert "broken failed (1)" in HomePaths(settings.home).log.read_text()
 
 
 def test_it_is_tried_again_after_a_pause_that_doubles_and_then_cleared(
@@ -126,7 +126,7 @@ def test_a_clock_set_back_a_day_delays_nothing(settings: Settings) -> None:
     clock.turn(-86400)
     work(settings, QUICK, (Step("broken", failing(tried)),), clock)
     assert tried == [2]
-    looked = Places(settings.home).looked
+    looked = HomePaths(settings.home).looked
     looked.touch()
     make_old(looked, -86400)
     bug_hunt().write(settings.claude_dir / "projects")
@@ -143,7 +143,7 @@ def test_a_fault_of_ours_is_told_with_its_place_and_without_secrets(settings: Se
     work(settings, QUICK, (Step("broken", fail),), Clock())
     (chore,) = chores_of(settings)
     assert "KeyError" in chore.problem and "test_worker.py:" in chore.problem
-    assert token not in chore.problem + Places(settings.home).log.read_text()
+    assert token not in chore.problem + HomePaths(settings.home).log.read_text()
 
 
 def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
@@ -164,7 +164,7 @@ def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     with Holdfast(settings) as memory:
         read = {source.path for source in memory.reader.sources()}
     assert read == {str(named), str(child)}
-    make_old(Places(settings.home).looked, 4000)
+    make_old(HomePaths(settings.home).looked, 4000)
     work(settings, QUICK)
     assert turns_of(settings) == 10
 
@@ -174,7 +174,7 @@ def test_after_a_worker_that_died_everything_is_looked_at(settings: Settings) ->
     bug_hunt().write(settings.claude_dir / "projects")
     work(settings, QUICK)
     assert turns_of(settings) == 0
-    Places(settings.home).pid.write_text("1\n1\n")
+    HomePaths(settings.home).pid.write_text("1\n1\n")
     work(settings, QUICK)
     assert turns_of(settings) == 8
 
@@ -235,13 +235,13 @@ def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> Non
         bug_hunt(f"{number:08x}-0000-4000-8000-000000000001").write(
             settings.claude_dir / "projects"
         )
-    unread = Unread(settings, Places(settings.home))
+    unread = Unread(settings, HomePaths(settings.home))
     with Holdfast(settings) as memory:
         assert unread.due()
         unread.look(memory.reader, [])
     first = unread.portion(most=6000)
     unread.settle()
-    assert len(first) == 2 and unread.more and not Places(settings.home).looked.exists()
+    assert len(first) == 2 and unread.more and not HomePaths(settings.home).looked.exists()
     assert len(unread.portion(most=10**9)) == 3
     unread.settle()
     assert not unread.more and not unread.due()
@@ -256,7 +256,7 @@ def test_without_a_database_what_stands_alone_still_runs(settings: Settings) -> 
     )
     assert work(settings, QUICK, steps).failed == ("open",)
     assert ran == ["drain"]
-    assert "damaged" in Places(settings.home).log.read_text()
+    assert "damaged" in HomePaths(settings.home).log.read_text()
 
 
 def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
@@ -268,7 +268,7 @@ def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
     steps = (Step("drain", noting(ran, "drain"), stands_alone=True),)
     assert work(settings, QUICK, steps).passes == 0
     assert ran == [] and settings.database.read_bytes() == before
-    assert "schema 99" in Places(settings.home).log.read_text()
+    assert "schema 99" in HomePaths(settings.home).log.read_text()
     with pytest.raises(NewerSchemaError):
         work(settings, BY_HAND, steps)
 
@@ -279,12 +279,12 @@ def test_what_vanished_is_reported_once_with_what_was_saved(settings: Settings) 
     path.unlink()
     for _ in range(2):
         work(settings, QUICK)
-    told = Places(settings.home).log.read_text()
+    told = HomePaths(settings.home).log.read_text()
     assert told.count(f"gone: {path} (13 lines of it are kept)") == 1
 
 
 def test_old_marks_and_leftovers_go_and_young_ones_stay(settings: Settings) -> None:
-    places = Places(settings.home)
+    places = HomePaths(settings.home)
     vectors = settings.home / "vectors"
     for folder in (places.marks, vectors):
         folder.mkdir()

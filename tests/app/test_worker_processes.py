@@ -27,7 +27,7 @@ from tests.refine.test_ingest_crash import make_corpus
 from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.core.lease import lease
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 
 SESSION = "22222222-0000-4000-8000-000000000001"
 MOST_MB = 80
@@ -50,18 +50,18 @@ def test_a_hook_starts_a_worker_that_reads_the_session_and_leaves(tmp_path: Path
     assert len(processes_of(home)) >= 1
     wait_until_quiet(home)
     assert status(home)["turns"] == 8
-    assert not Places(home).pid.exists()
+    assert not HomePaths(home).pid.exists()
 
 
 def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     for stale in (f"{2**22 - 3}\n77\n", f"{os.getpid()}\n1\n"):
-        Places(home).looked.unlink(missing_ok=True)
-        Places(home).pid.write_text(stale)
+        HomePaths(home).looked.unlink(missing_ok=True)
+        HomePaths(home).pid.write_text(stale)
         hook(home, "Stop", SESSION)
         give_up = time.monotonic() + 30
-        while not Places(home).looked.exists():
+        while not HomePaths(home).looked.exists():
             assert time.monotonic() < give_up, stale
             time.sleep(0.05)
         wait_until_quiet(home)
@@ -70,7 +70,7 @@ def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: 
 
 def test_while_a_worker_runs_a_hook_starts_none(tmp_path: Path) -> None:
     home = make_home(tmp_path)
-    with lease(Places(home)):
+    with lease(HomePaths(home)):
         hook(home, "Stop", SESSION)
         time.sleep(0.3)
         assert processes_of(home) == []
@@ -79,7 +79,7 @@ def test_while_a_worker_runs_a_hook_starts_none(tmp_path: Path) -> None:
 def test_a_second_worker_leaves_and_does_nothing(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
-    with lease(Places(home)):
+    with lease(HomePaths(home)):
         done = run(home, "worker")
     assert done.returncode == 0 and "Another worker is at it" in done.stdout
     assert not (home / "memory.db").exists()
@@ -134,7 +134,7 @@ def test_told_to_leave_it_leaves_cleanly_and_misses_nothing(tmp_path: Path) -> N
         time.sleep(0.01)
     process.terminate()
     assert process.wait(timeout=30) == 0
-    assert not Places(home).pid.exists() and not Places(home).looked.exists()
+    assert not HomePaths(home).pid.exists() and not HomePaths(home).looked.exists()
     assert run(home, "worker").returncode == 0
     ledger = status(home)["ledger"]
     assert ledger["pending"] == 0 and ledger["balanced"]
@@ -174,7 +174,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
             timeout=60,
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), limit
-    told = Places(home).log.read_text()
+    told = HomePaths(home).log.read_text()
     assert "the memory cannot be opened" in told and "ingest failed" in told
     assert run(home, "worker").returncode == 0
     assert _rows(home) == _rows(calm)

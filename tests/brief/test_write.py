@@ -11,7 +11,7 @@ from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.memory import Holdfast
 from holdfast.brief.prepared_files import SUBAGENTS
 from holdfast.brief.triggers import error_triggers
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.settings import Brief, Settings
 
@@ -28,7 +28,7 @@ def shop(folder: Path, **wanted: Any) -> Settings:
 def test_every_bank_gets_its_files_for_its_owner_only(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     written = prepare_briefs(settings)
-    folder = Places(settings.home).briefs
+    folder = HomePaths(settings.home).briefs
     assert len(written) == 2 and folder.stat().st_mode & 0o777 == 0o700
     for path in folder.iterdir():
         assert path.stat().st_mode & 0o777 == 0o600, path
@@ -45,7 +45,7 @@ def test_every_bank_gets_its_files_for_its_owner_only(tmp_path: Path) -> None:
 def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
-    folder = Places(settings.home).briefs
+    folder = HomePaths(settings.home).briefs
     kept = [path for path in folder.iterdir() if path.name != "folders.json"]
     before = {path: path.stat().st_mtime_ns for path in kept}
     assert prepare_briefs(settings) == []
@@ -64,7 +64,7 @@ def test_settings_reach_the_hooks_and_make_briefs_anew(tmp_path: Path) -> None:
         claude_dir=tmp_path,
         brief=Brief(triggers=False, exchanges=1, subagents=True),
     )
-    folder = Places(settings.home).briefs
+    folder = HomePaths(settings.home).briefs
     assert not (folder / SUBAGENTS).exists()
     assert len(prepare_briefs(other)) == 2
     assert (folder / SUBAGENTS).exists()
@@ -77,7 +77,7 @@ def test_settings_reach_the_hooks_and_make_briefs_anew(tmp_path: Path) -> None:
 def test_files_of_a_bank_that_is_gone_go_too(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
-    folder = Places(settings.home).briefs
+    folder = HomePaths(settings.home).briefs
     for name in ("0123456789abcdef.json", "0123456789abcdef.triggers.json"):
         (folder / name).write_text("{}")
     prepare_briefs(settings)
@@ -87,7 +87,7 @@ def test_files_of_a_bank_that_is_gone_go_too(tmp_path: Path) -> None:
 def test_a_run_that_is_cut_short_leaves_no_half_file(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
-    assert not list(Places(settings.home).briefs.glob(".*"))
+    assert not list(HomePaths(settings.home).briefs.glob(".*"))
 
 
 def flaky(session: str) -> Script:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.capture.inbox import RawEvent, make_inbox, may_grow, pieces, relieve, waiting
-from holdfast.capture.places import Places
+from holdfast.capture.inbox import RawEvent, make_inbox, may_grow, read_chunks, drop_oldest_payloads, list_events
+from holdfast.capture.home_paths import HomePaths
 
 
 def mounted(folder: Path, kind: str = "tmpfs") -> tuple[Path, Path]:
@@ -25,7 +25,7 @@ def mounted(folder: Path, kind: str = "tmpfs") -> tuple[Path, Path]:
 
 def test_the_inbox_is_a_folder_of_our_own_in_memory(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
-    places = Places(tmp_path / "home")
+    places = HomePaths(tmp_path / "home")
     folder = make_inbox(places, memory, table)
     assert folder.parent == memory and folder.name.startswith(f"holdfast-{os.getuid()}-")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -35,8 +35,8 @@ def test_the_inbox_is_a_folder_of_our_own_in_memory(tmp_path: Path) -> None:
 
 def test_two_homes_have_two_inboxes(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
-    one = make_inbox(Places(tmp_path / "one"), memory, table)
-    other = make_inbox(Places(tmp_path / "other"), memory, table)
+    one = make_inbox(HomePaths(tmp_path / "one"), memory, table)
+    other = make_inbox(HomePaths(tmp_path / "other"), memory, table)
     assert one != other
 
 
@@ -45,7 +45,7 @@ def test_where_there_is_no_memory_to_write_to_only_names_are_kept(
     tmp_path: Path, kind: str
 ) -> None:
     memory, table = mounted(tmp_path, kind)
-    places = Places(tmp_path / "home")
+    places = HomePaths(tmp_path / "home")
     assert make_inbox(places, memory, table) == places.home / "inbox"
     assert places.names_only.exists() and list(memory.iterdir()) == []
     # The machine has such a folder now.
@@ -55,13 +55,13 @@ def test_where_there_is_no_memory_to_write_to_only_names_are_kept(
 
 
 def test_a_machine_that_does_not_tell_its_mounts_has_no_memory_to_write_to(tmp_path: Path) -> None:
-    places = Places(tmp_path / "home")
+    places = HomePaths(tmp_path / "home")
     assert make_inbox(places, tmp_path, tmp_path / "none") == places.home / "inbox"
 
 
 def test_a_memory_that_refuses_every_name_is_none(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
-    places = Places(tmp_path / "home")
+    places = HomePaths(tmp_path / "home")
     first = make_inbox(places, memory, table)
     first.rmdir()
     for name in (first.name, *(f"{first.name}-{n}" for n in range(2, 10))):
@@ -72,7 +72,7 @@ def test_a_memory_that_refuses_every_name_is_none(tmp_path: Path) -> None:
 
 def test_a_name_that_is_taken_is_left_to_whoever_took_it(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
-    places = Places(tmp_path / "home")
+    places = HomePaths(tmp_path / "home")
     first = make_inbox(places, memory, table)
     first.rmdir()
     first.symlink_to(tmp_path)
@@ -85,7 +85,7 @@ def test_a_name_that_is_taken_is_left_to_whoever_took_it(tmp_path: Path) -> None
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make another user's folder")
 def test_another_users_folder_is_refused(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
-    places = Places(tmp_path / "home")
+    places = HomePaths(tmp_path / "home")
     first = make_inbox(places, memory, table)
     os.chown(first, 4711, 4711)
     assert make_inbox(places, memory, table) != first
@@ -93,9 +93,9 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_others_may_look_into_is_closed_to_them(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
-    folder = make_inbox(Places(tmp_path / "home"), memory, table)
+    folder = make_inbox(HomePaths(tmp_path / "home"), memory, table)
     folder.chmod(0o777)
-    make_inbox(Places(tmp_path / "home"), memory, table)
+    make_inbox(HomePaths(tmp_path / "home"), memory, table)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
@@ -114,20 +114,20 @@ def test_events_come_oldest_first_and_what_is_not_ours_is_told_apart(tmp_path: P
     leave(tmp_path, "1.Stop.a b.77", 1, 20)
     (tmp_path / "1.Stop.abc-1.78").mkdir()
     (tmp_path / "1.Stop.abc-1.79").symlink_to("/etc/hostname")
-    found = waiting(tmp_path)
+    found = list_events(tmp_path)
     assert [(e.event, e.session) for e in found.events] == [
         ("SessionStart", "abc-1"),
         ("Stop", "abc-1"),
     ]
     assert found.foreign == 2
-    assert waiting(tmp_path / "nowhere").events == []
+    assert list_events(tmp_path / "nowhere").events == []
 
 
 def test_a_file_that_vanishes_under_us_is_empty(tmp_path: Path) -> None:
     leave(tmp_path, "1.Stop.abc.77", 3, 30)
-    (event,) = waiting(tmp_path).events
+    (event,) = list_events(tmp_path).events
     event.path.unlink()
-    assert b"".join(pieces(event)) == b""
+    assert b"".join(read_chunks(event)) == b""
 
 
 def test_a_young_file_may_grow_but_not_one_from_a_time_to_come() -> None:
@@ -139,10 +139,10 @@ def test_a_young_file_may_grow_but_not_one_from_a_time_to_come() -> None:
 def test_the_oldest_words_go_when_memory_runs_short_but_every_name_stays(tmp_path: Path) -> None:
     for number in range(6):
         leave(tmp_path, f"1.Stop.abc.{number}", 100, number + 1)
-    before = [event.id for event in waiting(tmp_path).events]
-    assert relieve(tmp_path, 250) == 4
-    events = waiting(tmp_path).events
+    before = [event.id for event in list_events(tmp_path).events]
+    assert drop_oldest_payloads(tmp_path, 250) == 4
+    events = list_events(tmp_path).events
     assert [event.size for event in events] == [0, 0, 0, 0, 100, 100]
     assert [event.id for event in events] == before
-    assert relieve(tmp_path, 250) == 0
-    assert relieve(tmp_path, 0) == 2
+    assert drop_oldest_payloads(tmp_path, 250) == 0
+    assert drop_oldest_payloads(tmp_path, 0) == 2

@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.capture.redact import Redactor
-from holdfast.capture.runs import long_runs
+from holdfast.capture.key_runs import long_runs
 from holdfast.capture.secrets import (
-    ALWAYS,
+    ALWAYS_TRIED,
     DOTTED_FORMATS,
     KEY_FORMATS,
-    NAMED,
+    NAMED_SECRETS,
     SecretRule,
-    assignments,
+    find_assigned_secrets,
     entropy,
-    has_sign,
+    has_secret_sign,
 )
 
 REDACTOR = Redactor()
@@ -162,7 +162,7 @@ def test_a_value_in_the_place_of_a_secret_is_taken_out(text: str, kind: str) -> 
 
 
 def test_every_kind_of_rule_is_tried_above() -> None:
-    kinds = {rule.kind for rule in (*ALWAYS, *NAMED)}
+    kinds = {rule.kind for rule in (*ALWAYS_TRIED, *NAMED_SECRETS)}
 
     wanted = {"private-key", "password", "bearer", "cookie", "secret", "env", "stripe-key"}
     assert kinds == wanted
@@ -288,14 +288,14 @@ def test_a_secret_within_the_value_of_another_leaves_one_whole_mark() -> None:
 
 
 def finds_nothing(text: str) -> bool:
-    rules = (*ALWAYS, *KEY_FORMATS, *DOTTED_FORMATS, *NAMED)
+    rules = (*ALWAYS_TRIED, *KEY_FORMATS, *DOTTED_FORMATS, *NAMED_SECRETS)
     hits = [
         match
         for rule in rules
         for match in rule.pattern.finditer(text)
         if rule.replace is None or rule.replace(match) is not None
     ]
-    return not hits and not assignments(text, text.lower())
+    return not hits and not find_assigned_secrets(text, text.lower())
 
 
 @settings(max_examples=100)
@@ -303,7 +303,7 @@ def finds_nothing(text: str) -> bool:
 def test_the_fast_path_never_passes_what_a_rule_would_take(pieces: list[str], glue: str) -> None:
     text = glue.join(pieces)
 
-    assert long_runs(text).text or has_sign(text) or finds_nothing(text)
+    assert long_runs(text).text or has_secret_sign(text) or finds_nothing(text)
 
 
 KEY_HEADS = [(rule, anchor) for rule in (*KEY_FORMATS, *DOTTED_FORMATS) for anchor in rule.anchors]

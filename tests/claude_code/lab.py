@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from tests.claude_code.api import Api, Plays
 
 import holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 
 Json = dict[str, Any]
 PATIENCE_S = 30
@@ -77,7 +77,7 @@ class Lab:
         self.home = root / "home"
         self.claude_dir = self.home / ".claude"
         self.project = root / "proj"
-        self.places = Places(root / "memory of it's own")
+        self.places = HomePaths(root / "memory of it's own")
         self.python = python
         for folder in (self.claude_dir, self.project, root / "bin"):
             folder.mkdir(parents=True)

@@ -18,7 +18,7 @@ from tests.brief import scenarios
 
 import holdfast
 from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
-from holdfast.capture.places import INJECTED, Places
+from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.settings import Settings
 from holdfast.sources.project import normal_remote
 
@@ -33,8 +33,8 @@ class Home(NamedTuple):
     inbox: Path
 
     @property
-    def places(self) -> Places:
-        return Places(self.settings.home)
+    def places(self) -> HomePaths:
+        return HomePaths(self.settings.home)
 
     def run(
         self, what: str, payload: object, session: str = SESSION, **env: str
@@ -85,7 +85,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home(tmp_path: Path, memory: Path, interpreter: Path) -> Iterator[Home]:
     shutil.copytree(memory, tmp_path / "home")
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    places = Places(settings.home)
+    places = HomePaths(settings.home)
     places.hooks.mkdir(mode=0o700)
     shutil.copy(SCRIPTS / "answer.py", places.hooks)
     inbox = Path("/dev/shm") / f"hf-test-{os.getpid()}-{time.time_ns()}"
@@ -117,7 +117,7 @@ def test_a_session_that_starts_is_told_the_brief(home: Home, source: str) -> Non
     (event,) = home.events("SessionStart")
     assert json.loads(event.read_bytes())["source"] == source
     assert event.stat().st_mode & 0o777 == 0o600
-    (note,) = home.events(INJECTED)
+    (note,) = home.events(INJECTED_EVENT)
     noted = json.loads(note.read_bytes())
     assert noted["kind"] == "start" and noted["characters"] == len(text) and noted["records"]
     assert noted["id"].split(".")[0] in text
@@ -125,7 +125,7 @@ def test_a_session_that_starts_is_told_the_brief(home: Home, source: str) -> Non
 
 def test_a_resumed_session_has_it_already(home: Home) -> None:
     assert home.injected("start", started(source="resume")) == ""
-    assert home.events("SessionStart") and not home.events(INJECTED)
+    assert home.events("SessionStart") and not home.events(INJECTED_EVENT)
 
 
 def test_a_folder_below_and_a_worktree_belong_to_the_project(home: Home, tmp_path: Path) -> None:
@@ -348,12 +348,12 @@ def test_both_sides_spell_a_remote_alike() -> None:
 
 def test_the_script_knows_the_places_that_the_program_knows() -> None:
     text = (SCRIPTS / "answer.py").read_text("utf-8")
-    places = Places(Path("/h"))
+    places = HomePaths(Path("/h"))
     shell = (SCRIPTS / "capture.sh").read_text("utf-8")
     for path in (places.inbox_line, places.interpreter, places.pid, places.nudged):
         assert f'"{path.name}"' in text and f"$here/{path.name}" in shell
     assert f'"{places.names_only.name}"' in text and f"$here/{places.names_only.name}" in shell
-    for name in (places.marks.name, places.briefs.name, INJECTED, "ask.sock"):
+    for name in (places.marks.name, places.briefs.name, INJECTED_EVENT, "ask.sock"):
         assert f'"{name}"' in text
 
 

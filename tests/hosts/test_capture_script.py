@@ -15,8 +15,8 @@ from tests.hooked import RECORDED, SESSION, recorded
 
 from holdfast.app.core.lease import start_of
 from holdfast.brief.prepared_files import SUBAGENTS
-from holdfast.capture.inbox import waiting
-from holdfast.capture.places import Places
+from holdfast.capture.inbox import list_events
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts import claude_code
 
 SCRIPT = Path(claude_code.__file__).parent / "scripts" / "capture.sh"
@@ -33,7 +33,7 @@ class Hooks:
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / 'it\'s a "home" $HOME'
-        self.places = Places(self.home)
+        self.places = HomePaths(self.home)
         self.inbox = folder / "in box"
         self.inbox.mkdir(mode=0o700)
         self.places.hooks.mkdir(parents=True)
@@ -78,7 +78,7 @@ class Hooks:
         return self.log.read_text().splitlines() if self.log.exists() else []
 
     def events(self) -> list[tuple[str, str, bytes]]:
-        return [(e.event, e.session, e.path.read_bytes()) for e in waiting(self.inbox).events]
+        return [(e.event, e.session, e.path.read_bytes()) for e in list_events(self.inbox).events]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from tests.claude_code.lab import install_python
 from tests.support.transcripts import bug_hunt
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code import uninstall as leaving
 
 MINE = '{\n\t"model": "opus",\n\t"hooks": {"Stop": []}\n}'
@@ -29,7 +29,7 @@ class User:
         self.project = root / "proj"
         self.settings = self.home / ".claude" / "settings.json"
         self.servers = self.home / ".claude.json"
-        self.places = Places(self.home / ".holdfast")
+        self.places = HomePaths(self.home / ".holdfast")
         self.python = python
         self.env = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
         self.home.mkdir()
@@ -249,10 +249,10 @@ def test_the_server_is_named_where_the_host_looks_for_it(user: User) -> None:
 
 
 def test_all_that_ever_lies_in_a_home_goes_with_the_data(tmp_path: Path) -> None:
-    places = Places(tmp_path)
+    places = HomePaths(tmp_path)
     ours = {
         value.relative_to(tmp_path).parts[0]
-        for name in dir(Places)
+        for name in dir(HomePaths)
         if isinstance(value := getattr(places, name), Path) and value != tmp_path
     }
     for name in ours:

@@ -14,7 +14,7 @@ import pytest
 
 import holdfast
 from holdfast.capture.inbox import make_inbox
-from holdfast.capture.places import INJECTED, Places
+from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 
 SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
 SESSION = "01a1e0d8-bb56-79e1-9138-81e8c292337b"
@@ -24,7 +24,7 @@ BRIEF = '<holdfast-brief id="start-1">Use tabs.</holdfast-brief>'
 class Home(NamedTuple):
     """A home as setup leaves it, with a brief for one project."""
 
-    places: Places
+    places: HomePaths
     project: Path
     inbox: Path
 
@@ -50,7 +50,7 @@ class Home(NamedTuple):
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    places = Places(tmp_path / "holdfast")
+    places = HomePaths(tmp_path / "holdfast")
     places.hooks.mkdir(parents=True)
     for script in SCRIPTS.glob("*.py"):
         shutil.copy(script, places.hooks)
@@ -79,7 +79,7 @@ def test_a_session_that_starts_is_told_the_brief_and_its_words_are_not_kept(home
     answer = json.loads(done.stdout)["hookSpecificOutput"]
     assert (answer["hookEventName"], answer["additionalContext"]) == ("SessionStart", BRIEF)
     assert home.events("SessionStart") == []
-    (note,) = home.events(INJECTED)
+    (note,) = home.events(INJECTED_EVENT)
     assert SESSION in note.name
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.refine.test_authorship import SESSIONS, START, Place
+from tests.refine.test_commit_authorship import SESSIONS, START, Place
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli.main import main

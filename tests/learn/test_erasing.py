@@ -24,7 +24,7 @@ from holdfast.app.background.worker import Manner, work
 from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.app.memory import Holdfast
 from holdfast.capture import journal
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.learn.erasure import is_unfinished
 from holdfast.model.failed_tasks import FailedTask
@@ -56,7 +56,7 @@ def leaky(home: Path) -> Holdfast:
     memory = filled(home, script)
     memory.remember(f"The office opens with {SECRET} on weekdays.")
     memory.correct(exchange_about(memory, "yawl").id, f"The yawl is blue; ask with {SECRET}.")
-    places = Places(home)
+    places = HomePaths(home)
     journal.append(
         places.journal(SESSION),
         [{"v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION, "time": "",
@@ -161,7 +161,7 @@ def test_backups_that_hold_it_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["turn", "exchange", "session"])
 def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
-        places = Places(tmp_path)
+        places = HomePaths(tmp_path)
         places.briefs.mkdir()
         exchange = exchange_about(memory, "xebec")
         turns = memory.reader.turns(exchange.bank, exchange.session, exchange.first_seq, 2)
@@ -231,7 +231,7 @@ def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
 
 def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
-        path = Places(tmp_path).journal(SESSION)
+        path = HomePaths(tmp_path).journal(SESSION)
         turn = turn_saying(memory, "rename the ketch")
         event = {
             "v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION, "time": "",
@@ -289,7 +289,7 @@ def test_what_was_erased_does_not_come_back_by_way_of_hooks(erase: str, tmp_path
         }  # fmt: skip
         over = {"v": 1, "id": "e2", "event": "SessionEnd", "session": SESSION,
                 "time": "2026-09-01T10:00:01.000Z"}  # fmt: skip
-        journal.append(Places(tmp_path).journal(SESSION), [event, over])
+        journal.append(HomePaths(tmp_path).journal(SESSION), [event, over])
         read_journals(memory)
         before = memory.inventory.counts().turns
         memory.erasure.purge(turn.id) if erase == "purge" else memory.erasure.scrub(SECRET)
@@ -300,7 +300,7 @@ def test_what_was_erased_does_not_come_back_by_way_of_hooks(erase: str, tmp_path
 
 
 def read_journals(memory: Holdfast) -> None:
-    places = Places(memory.settings.home)
+    places = HomePaths(memory.settings.home)
     now = "2026-11-01T00:00:00.000Z"
     reconcile(
         memory.store, memory.context.banks, places, exclusion_rules(memory.settings), lambda: now

@@ -15,7 +15,7 @@ from tests.providers.plugins import (
     wait_until_gone,
 )
 
-from holdfast.app.search.plugin_search import Providers, Told
+from holdfast.app.search.plugin_search import Providers, PluginText
 from holdfast.errors import InputError, ProviderError
 
 SOON_S = 1.0
@@ -28,7 +28,7 @@ def meet(tmp_path: Path, mode: str, patience_s: float = 30.0, tool: str = "searc
     return providers_for(tmp_path, plugin, patience_s=patience_s)
 
 
-def ask(found: Providers) -> list[Told]:
+def ask(found: Providers) -> list[PluginText]:
     return found.ask(found.named("wiki"), "when do retries stop")
 
 

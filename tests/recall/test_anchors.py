@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.refine.test_authorship import START, Place
+from tests.refine.test_commit_authorship import START, Place
 
 from holdfast.errors import NotFoundError
 from holdfast.model.query import Hit

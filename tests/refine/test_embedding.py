@@ -66,7 +66,7 @@ class FailsAfter(BagOfWords):
         return super().embed(texts)
 
 
-def test_everything_that_waits_gets_its_vector(store: SqliteStore) -> None:
+def test_every_pending_passage_gets_a_vector(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}") for n in range(150)))
     derive(store, passage("o", "of the other bank", bank=OTHER), bank=OTHER)
     embedder = BagOfWords()
@@ -82,13 +82,13 @@ def test_everything_that_waits_gets_its_vector(store: SqliteStore) -> None:
     assert len(embedder.asked) == asked
 
 
-def test_what_has_no_hash_is_not_embedded(store: SqliteStore) -> None:
+def test_a_passage_without_a_hash_is_not_embedded(store: SqliteStore) -> None:
     derive(store, passage("p", "a tool call")._replace(hash=""))
     embedder = BagOfWords()
     assert embed_pending(store, embedder) == 0 and embedder.asked == []
 
 
-def test_it_stops_when_its_time_is_up_and_goes_on_later(store: SqliteStore) -> None:
+def test_embedding_stops_at_its_timeout_and_continues_later(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}", "digest") for n in range(200)))
     embedder = BagOfWords()
     assert embed_pending(store, embedder, timeout_s=-1) == 0 and embedder.asked == []
@@ -99,7 +99,7 @@ def test_it_stops_when_its_time_is_up_and_goes_on_later(store: SqliteStore) -> N
     assert max(Counter(embedder.asked).values()) == 1
 
 
-def test_kinds_come_in_the_order_asked_for(store: SqliteStore) -> None:
+def test_kinds_are_embedded_in_the_given_order(store: SqliteStore) -> None:
     commit, said = a_commit("c", "commit words")
     derive(
         store, *(passage(kind, f"{kind} words", kind) for kind in ("turn", "exchange", "digest"))
@@ -116,7 +116,7 @@ def test_kinds_come_in_the_order_asked_for(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 1000])
-def test_the_same_words_are_embedded_once_in_a_bank(store: SqliteStore, count: int) -> None:
+def test_the_same_text_is_embedded_once_per_bank(store: SqliteStore, count: int) -> None:
     derive(store, *(passage(f"p{n}", "the same words", "digest") for n in range(count)))
     fillers = [passage(f"f{n}", f"filler {n}", "digest", OTHER) for n in range(200)]
     derive(store, *fillers, passage("o", "the same words", "digest", OTHER), bank=OTHER)
@@ -128,7 +128,7 @@ def test_the_same_words_are_embedded_once_in_a_bank(store: SqliteStore, count: i
     assert len(store.passages_of(BANK, embedder.name, [number])) == count
 
 
-def test_a_short_turn_is_embedded_with_what_stood_before_it(store: SqliteStore) -> None:
+def test_a_short_turn_is_embedded_with_its_context(store: SqliteStore) -> None:
     derive(store, passage("p", "yes, do that")._replace(context="shall I paint the buoy"))
     embedder = BagOfWords()
     embed_pending(store, embedder)
@@ -150,7 +150,7 @@ def test_a_long_text_has_a_vector_for_each_part(store: SqliteStore) -> None:
     assert all(np.allclose(v, row) for v, row in zip(found, embedder.embed(parts), strict=True))
 
 
-def test_a_text_without_a_word_is_embedded_too(store: SqliteStore) -> None:
+def test_a_text_without_words_is_embedded_too(store: SqliteStore) -> None:
     bodies = ["", " \n" * MAX_PART_CHARACTERS, "🦜" * 3 * MAX_PART_CHARACTERS, "\x00"]
     derive(store, *(passage(f"p{n}", body, "digest") for n, body in enumerate(bodies)))
     embedder = BagOfWords()
@@ -158,7 +158,7 @@ def test_a_text_without_a_word_is_embedded_too(store: SqliteStore) -> None:
     assert store.count_unembedded(embedder.name) == 0
 
 
-def test_a_failing_model_loses_nothing_of_what_was_done(store: SqliteStore) -> None:
+def test_vectors_stay_when_the_model_fails_midway(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}", "digest") for n in range(200)))
     first = FailsAfter(calls=2)
     with pytest.raises(ModelError):
@@ -171,7 +171,7 @@ def test_a_failing_model_loses_nothing_of_what_was_done(store: SqliteStore) -> N
     assert not set(first.asked) & set(second.asked)
 
 
-def test_a_new_model_finds_everything_undone(store: SqliteStore) -> None:
+def test_a_new_model_embeds_everything_again(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}") for n in range(20)))
     embed_pending(store, BagOfWords("old"))
     assert store.count_unembedded("new") == 20
@@ -179,7 +179,7 @@ def test_a_new_model_finds_everything_undone(store: SqliteStore) -> None:
     assert store.vector_models() == [("new", 20), ("old", 20)]
 
 
-def test_words_that_change_are_embedded_anew(store: SqliteStore) -> None:
+def test_changed_text_is_embedded_again(store: SqliteStore) -> None:
     derive(store, passage("p1", "stays"), passage("p2", "changes"))
     embed_pending(store, BagOfWords())
     derive(store, passage("p1", "stays"), passage("p2", "has changed"))
@@ -190,12 +190,23 @@ def test_words_that_change_are_embedded_anew(store: SqliteStore) -> None:
 
 WORDS = st.one_of(
     st.text(max_size=30),
-    st.sampled_from(["\n", "\n\n", ". ", "? ", " ", "x" * (MAX_PART_CHARACTERS - 1), "x" * MAX_PART_CHARACTERS, "y" * 3 * MAX_PART_CHARACTERS]),
+    st.sampled_from(
+        [
+            "\n",
+            "\n\n",
+            ". ",
+            "? ",
+            " ",
+            "x" * (MAX_PART_CHARACTERS - 1),
+            "x" * MAX_PART_CHARACTERS,
+            "y" * 3 * MAX_PART_CHARACTERS,
+        ]
+    ),
 )
 
 
 @given(st.lists(WORDS, max_size=40).map("".join))
-def test_parts_are_short_whole_and_never_empty(text: str) -> None:
+def test_split_parts_are_short_complete_and_never_empty(text: str) -> None:
     parts = split_text(text)
     assert 0 < len(parts) <= MAX_PARTS
     assert all(len(part) <= MAX_PART_CHARACTERS for part in parts)

@@ -62,7 +62,7 @@ def repository(tmp_path: Path) -> Iterator[Repository]:
     made.memory.close()
 
 
-def test_only_what_is_new_is_read(repository: Repository) -> None:
+def test_only_new_commits_are_read(repository: Repository) -> None:
     repository.commit("Build the crane", **{"crane.py": "def lift():\n    return 1\n"})
     assert repository.read()[1:] == (1, 1, 0)
     id = repository.commit("Lift higher", **{"crane.py": "def lift():\n    return 2\n"})
@@ -81,7 +81,7 @@ def test_only_what_is_new_is_read(repository: Repository) -> None:
     assert hit.kind == "commit"
 
 
-def test_a_rewritten_history_is_kept_and_known_as_astray(repository: Repository) -> None:
+def test_commits_of_a_rewritten_history_stay_as_unmerged(repository: Repository) -> None:
     first = repository.commit("Build the crane")
     lost = repository.commit("Paint the crane red")
     repository.read()
@@ -110,7 +110,7 @@ def test_a_revert_retracts_until_it_is_reverted(repository: Repository) -> None:
     assert repository.status(change) is Status.OBSERVED
 
 
-def test_it_does_not_matter_in_how_many_readings_it_came(tmp_path: Path) -> None:
+def test_the_result_does_not_depend_on_the_number_of_runs(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
     one, two = Repository(tmp_path / "one"), Repository(tmp_path / "two")
@@ -130,7 +130,7 @@ def test_it_does_not_matter_in_how_many_readings_it_came(tmp_path: Path) -> None
     two.memory.close()
 
 
-def test_secrets_in_diffs_are_not_kept(repository: Repository) -> None:
+def test_secrets_in_diffs_are_redacted(repository: Repository) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     id = repository.commit("Add settings", **{"s.py": f"TOKEN = '{secret}'\n"})
     repository.read()
@@ -138,14 +138,14 @@ def test_secrets_in_diffs_are_not_kept(repository: Repository) -> None:
     assert patch is not None and "redacted" in patch.diff and secret not in patch.diff
 
 
-def test_names_only_where_diffs_are_not_wanted(repository: Repository) -> None:
+def test_only_file_names_are_read_without_diffs(repository: Repository) -> None:
     id = repository.commit("Build the crane", **{"crane.py": "x = 1\n"})
     repository.read(with_diff=False)
     patch = repository.memory.reader.patch(repository.bank, id)
     assert patch is not None and patch.diff == "" and patch.changes[0].path == "crane.py"
 
 
-def test_renames_are_known(repository: Repository) -> None:
+def test_renames_are_recorded(repository: Repository) -> None:
     repository.commit("Build", **{"crane.py": "x = 1\n" * 9})
     repository.git("mv", "crane.py", "lift.py")
     repository.commit("Rename")
@@ -158,14 +158,14 @@ def test_an_empty_repository_has_no_commits(repository: Repository) -> None:
     assert repository.read()[1:] == (0, 0, 0)
 
 
-def test_a_bare_repository_is_read_as_any_other(repository: Repository, tmp_path: Path) -> None:
+def test_a_bare_repository_is_read_like_any_other(repository: Repository, tmp_path: Path) -> None:
     repository.commit("Build the crane", **{"crane.py": "def lift():\n    return 1\n"})
     bare = tmp_path / "harbour.git"
     subprocess.run(["git", "clone", "-q", "--bare", str(repository.top), str(bare)], check=True)
     assert repository.memory.ingestion.ingest_git(bare, "bare")[1:] == (1, 1, 0)
 
 
-def test_a_head_on_no_branch_is_what_is_checked_out(repository: Repository) -> None:
+def test_a_detached_head_is_used(repository: Repository) -> None:
     first = repository.commit("Build the crane", **{"crane.py": "1\n"})
     later = repository.commit("Lift the crane", **{"crane.py": "2\n"})
     repository.git("checkout", "-q", "--detach", first)
@@ -173,7 +173,7 @@ def test_a_head_on_no_branch_is_what_is_checked_out(repository: Repository) -> N
     assert repository.memory.reader.unmerged_commits(repository.bank, [first, later]) == {later}
 
 
-def test_a_branch_that_went_in_as_one_commit_stays_astray(repository: Repository) -> None:
+def test_a_squashed_branch_stays_unmerged(repository: Repository) -> None:
     repository.commit("Build the crane", **{"crane.py": "1\n"})
     repository.git("checkout", "-q", "-b", "side")
     own = repository.commit("Lift the crane", **{"crane.py": "2\n"})
@@ -184,7 +184,7 @@ def test_a_branch_that_went_in_as_one_commit_stays_astray(repository: Repository
     assert repository.memory.reader.unmerged_commits(repository.bank, [own, squashed]) == {own}
 
 
-def test_a_shallow_clone_tells_what_it_has(repository: Repository, tmp_path: Path) -> None:
+def test_a_shallow_clone_gives_what_it_has(repository: Repository, tmp_path: Path) -> None:
     for number in range(3):
         repository.commit(f"crane {number}", **{"a.txt": f"{number}\n"})
     clone = tmp_path / "shallow"
@@ -193,7 +193,7 @@ def test_a_shallow_clone_tells_what_it_has(repository: Repository, tmp_path: Pat
     assert repository.memory.ingestion.ingest_git(clone, "shallow").new == 1
 
 
-def test_a_broken_object_costs_only_what_cannot_be_read(repository: Repository) -> None:
+def test_a_broken_object_loses_only_what_cannot_be_read(repository: Repository) -> None:
     repository.commit("one", **{"a.txt": "1\n"})
     repository.read()
     id = repository.commit("two", **{"a.txt": "2\n"})
@@ -207,7 +207,7 @@ def test_a_broken_object_costs_only_what_cannot_be_read(repository: Repository) 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_a_repository_of_another_user_is_refused_with_a_word_on_trust(
+def test_a_repository_of_another_user_is_refused_with_a_hint_on_safe_directory(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     repository.commit("one")
@@ -219,7 +219,7 @@ def test_a_repository_of_another_user_is_refused_with_a_word_on_trust(
     assert "safe.directory" in caught.value.remedy
 
 
-def test_purging_a_commit_takes_its_diff_along(repository: Repository) -> None:
+def test_purging_a_commit_removes_its_diff(repository: Repository) -> None:
     id = repository.commit("Build the crane", **{"crane.py": "moonstone = 1\n"})
     repository.read()
     repository.memory.erasure.purge(id)

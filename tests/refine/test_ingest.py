@@ -51,7 +51,7 @@ def test_a_session_becomes_turns_an_exchange_and_a_digest(tmp_path: Path) -> Non
     assert digest is not None and "nightly import" in digest.request
 
 
-def test_a_session_that_grows_is_derived_anew_only_from_where_it_changed(tmp_path: Path) -> None:
+def test_a_growing_session_is_derived_again_only_from_the_change(tmp_path: Path) -> None:
     script = Script()
     for number in range(3):
         script.user(f"Please look at part {number} of the harbour plan")
@@ -78,7 +78,7 @@ def rowids(folder: Path) -> dict[str, int]:
         return dict(connection.execute("SELECT body, rowid FROM passage"))
 
 
-def test_an_exchange_too_large_to_hold_is_still_made(
+def test_an_exchange_too_large_for_memory_is_still_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = exchanges.LIMITS._replace(group_characters=3000)
@@ -97,7 +97,7 @@ def test_an_exchange_too_large_to_hold_is_still_made(
     assert all(len(turn.text) > 1000 for turn in turns[1:]), "what is kept is whole"
 
 
-def test_a_title_after_lines_that_gave_nothing_is_kept_the_same_however_it_was_read(
+def test_a_title_after_skipped_lines_is_stored_the_same_in_one_run_or_two(
     tmp_path: Path,
 ) -> None:
     script = Script()
@@ -132,7 +132,7 @@ def test_the_same_line_in_a_forked_file_counts_once(tmp_path: Path) -> None:
     assert balance.accounted == balance.lines == 2 * len(original.lines) + 1
 
 
-def test_a_rewritten_file_is_noticed_and_nothing_kept_is_lost(tmp_path: Path) -> None:
+def test_a_rewritten_file_is_noticed_and_loses_no_turns(tmp_path: Path) -> None:
     script = bug_hunt()
     path = script.write(tmp_path)
     with open_at(tmp_path) as memory:
@@ -151,7 +151,7 @@ def test_a_rewritten_file_is_noticed_and_nothing_kept_is_lost(tmp_path: Path) ->
     assert balance.accounted == balance.lines == len(rewritten.lines)
 
 
-def test_a_transcript_that_moves_with_its_worktree_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_transcript_that_moves_with_its_worktree_is_continued(tmp_path: Path) -> None:
     script = bug_hunt()
     path = script.write(tmp_path / "projects")
     with open_at(tmp_path) as memory:
@@ -243,7 +243,7 @@ def test_secrets_never_reach_the_disk(tmp_path: Path) -> None:
             assert token.encode() not in file.read_bytes(), file
 
 
-def test_private_passages_and_excluded_tools_paths_and_projects_are_left_out(
+def test_private_text_and_excluded_tools_paths_and_projects_are_left_out(
     tmp_path: Path,
 ) -> None:
     script = Script()
@@ -336,7 +336,7 @@ def test_an_unreadable_file_is_noted_and_the_others_are_read(tmp_path: Path) -> 
             )
 
 
-def test_a_path_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
+def test_a_missing_path_is_a_clear_error(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory, pytest.raises(InputError, match="does not exist"):
         memory.ingestion.find([tmp_path / "nothing"])
 
@@ -352,7 +352,7 @@ def limit_pages(memory: Holdfast) -> Callable[[int], None]:
     return set_pages
 
 
-def test_a_full_disk_loses_nothing_and_goes_on_afterwards(tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing_and_ingest_continues_afterwards(tmp_path: Path) -> None:
     folder = tmp_path / "p"
     for number in range(30):
         script = bug_hunt(f"{number:08x}-0000-4000-8000-000000000001")
@@ -372,7 +372,7 @@ def test_a_full_disk_loses_nothing_and_goes_on_afterwards(tmp_path: Path) -> Non
     assert whole.accounted == whole.lines
 
 
-def test_a_conversation_keeps_the_ids_it_came_with(tmp_path: Path) -> None:
+def test_a_conversation_keeps_its_own_ids(tmp_path: Path) -> None:
     path = tmp_path / "chat.jsonl"
     lines = [
         {"session": "s1", "id": "D1:1", "time": "2023-05-08", "speaker": "Ann", "text": "I sail."},

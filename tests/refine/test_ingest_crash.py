@@ -57,7 +57,7 @@ def ingest(folder: Path, home: Path, workers: int, model: str = "") -> None:
 @pytest.mark.parametrize(
     ("workers", "sessions", "padding", "model"), [(1, 10, 200, "none"), (2, 8, MANY, "")]
 )
-def test_killed_at_random_points_and_resumed_it_has_the_same_rows(
+def test_killed_at_random_points_and_resumed_ingest_stores_the_same_rows(
     tmp_path: Path, workers: int, sessions: int, padding: int, model: str
 ) -> None:
     corpus = tmp_path / "corpus"
@@ -83,7 +83,7 @@ def test_killed_at_random_points_and_resumed_it_has_the_same_rows(
     assert landed >= 2, "the kills must have hit a running ingest"
 
 
-def test_two_at_once_do_no_harm(tmp_path: Path) -> None:
+def test_two_runs_at_once_do_no_harm(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     make_corpus(corpus, 8, 500)
     ingest(corpus, tmp_path / "calm", 1)

@@ -53,7 +53,7 @@ def test_one_line_nested_without_end_does_not_stop_the_others(tmp_path: Path) ->
         "**" * 50_000,
     ],
 )
-def test_no_text_makes_the_work_explode(text: str) -> None:
+def test_no_text_takes_quadratic_time(text: str) -> None:
     started = time.process_time()
     Redactor().redact(text)
     read_terms(text)
@@ -62,20 +62,20 @@ def test_no_text_makes_the_work_explode(text: str) -> None:
     assert time.process_time() - started < 5
 
 
-def test_a_long_password_is_taken_out_to_its_end() -> None:
+def test_a_long_password_is_redacted_completely() -> None:
     secret = "aB3x7Kq9" * 150
     for text in (f"api_key = {secret} and more", f'api_key = "{secret}" and more'):
         assert "aB3" not in Redactor().redact(text).text
 
 
-def test_the_body_of_a_key_without_its_first_line_is_taken_out() -> None:
+def test_the_body_of_a_key_without_its_first_line_is_redacted() -> None:
     body = "\n".join("MIIEpAIBAAKCAQEA" + f"{n:02}" * 24 for n in range(3))
     assert "MIIEpA" not in Redactor().redact(f"…\n{body}\n…").text
     short = "+MIIEvQIBADANBgkqhkiG9w0\n+-----END PRIVATE KEY-----"
     assert "MIIEvQ" not in Redactor().redact(short).text
 
 
-def test_secrets_in_names_of_branches_and_speakers_do_not_rest(tmp_path: Path) -> None:
+def test_secrets_in_names_of_branches_and_speakers_are_redacted(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     script = Script(branch=f"fix-{token}")
     script.user(f'<teammate-message teammate_id="{token}">do it</teammate-message>')
@@ -118,7 +118,7 @@ def test_an_excluded_repository_is_refused(tmp_path: Path) -> None:
         memory.ingestion.ingest_git(tmp_path / "repo")
 
 
-def test_a_file_that_comes_back_is_well_again(tmp_path: Path) -> None:
+def test_a_file_that_comes_back_is_live_again(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "p")
     with open_at(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
@@ -143,7 +143,7 @@ def test_two_copies_of_a_vanished_file_are_both_accounted_for(tmp_path: Path) ->
         assert memory.inventory.balance().accounted == 2 * len(script.lines)
 
 
-def test_a_file_that_cannot_be_read_half_way_waits_as_a_whole(tmp_path: Path) -> None:
+def test_a_file_that_becomes_unreadable_midway_is_read_again_later(tmp_path: Path) -> None:
     script = Script()
     for number in range(40):
         script.tool("Bash", f"{number} " + "x" * 200_000, command=f"echo {number}")
@@ -159,7 +159,7 @@ def test_a_file_that_cannot_be_read_half_way_waits_as_a_whole(tmp_path: Path) ->
     assert balance.accounted == balance.lines == len(script.lines) and balance.pending == 0
 
 
-def test_status_counts_transcripts_that_nobody_has_read(tmp_path: Path) -> None:
+def test_status_counts_unread_transcripts(tmp_path: Path) -> None:
     script = bug_hunt()
     script.write(tmp_path / "claude" / "projects")
     with Holdfast(Settings(home=tmp_path / "h", claude_dir=tmp_path / "claude")) as memory:
@@ -170,7 +170,7 @@ def test_status_counts_transcripts_that_nobody_has_read(tmp_path: Path) -> None:
     assert (after.files, after.lines, after.pending) == (1, len(script.lines), 0)
 
 
-def test_a_file_cut_short_is_named_until_it_is_read_again(tmp_path: Path) -> None:
+def test_a_truncated_file_is_reported_until_it_is_read_again(tmp_path: Path) -> None:
     script = bug_hunt()
     path = script.write(tmp_path / "p")
     with open_at(tmp_path) as memory:
@@ -181,7 +181,9 @@ def test_a_file_cut_short_is_named_until_it_is_read_again(tmp_path: Path) -> Non
         assert memory.inventory.balance().lines == 5 and memory.inventory.balance().problems == ()
 
 
-def test_linked_folders_are_followed_and_names_that_are_no_text_are_told(tmp_path: Path) -> None:
+def test_linked_folders_are_followed_and_names_that_are_not_utf8_are_reported(
+    tmp_path: Path,
+) -> None:
     bug_hunt().write(tmp_path / "real")
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "link").symlink_to(tmp_path / "real")
@@ -202,7 +204,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["all", " "])
-def test_a_bank_needs_a_name_of_its_own(tmp_path: Path, name: str) -> None:
+def test_reserved_and_empty_bank_names_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "c.jsonl"
     path.write_text('{"text": "hi"}\n')
     with open_at(tmp_path) as memory, pytest.raises(InputError, match="cannot be called"):

@@ -77,7 +77,7 @@ WHOLE = [
 TOLD = [words for words in WHOLE if words != "Let me run the tests."]
 
 
-def test_a_session_without_a_transcript_is_remembered_in_order(tmp_path: Path) -> None:
+def test_a_session_without_a_transcript_is_stored_in_order(tmp_path: Path) -> None:
     home = Home(tmp_path)
     tell(home, "/home/dev/.claude/projects/-home-dev-proj/never.jsonl")
     home.drain()
@@ -102,7 +102,7 @@ def test_a_session_without_a_transcript_is_remembered_in_order(tmp_path: Path) -
     assert shown.raw.path.endswith(f"events/{SESSION}.jsonl") and shown.raw.line == 2
 
 
-def test_what_the_transcript_has_is_counted_as_known(tmp_path: Path) -> None:
+def test_journal_lines_that_the_transcript_has_count_as_duplicates(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = write(transcript(), home)
     tell(home, str(path))
@@ -115,7 +115,7 @@ def test_what_the_transcript_has_is_counted_as_known(tmp_path: Path) -> None:
     check_balance(home)
 
 
-def test_only_what_the_transcript_lacks_is_added(tmp_path: Path) -> None:
+def test_only_turns_that_the_transcript_lacks_are_added(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = write(transcript(until=5), home)  # killed before the last exchange was written
     tell(home, str(path))
@@ -180,7 +180,7 @@ def test_a_secret_in_a_call_does_not_make_it_two_calls(tmp_path: Path) -> None:
         assert len(home.said()) == 2, first
 
 
-def test_a_prompt_said_twice_and_written_once_is_there_twice(tmp_path: Path) -> None:
+def test_a_prompt_given_twice_and_in_the_transcript_once_is_stored_twice(tmp_path: Path) -> None:
     home = Home(tmp_path)
     script = Script(SESSION)
     script.user("continue")
@@ -198,7 +198,7 @@ def test_a_prompt_said_twice_and_written_once_is_there_twice(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("written", [True, False])
-def test_hooks_that_are_set_up_twice_tell_everything_once(tmp_path: Path, written: bool) -> None:
+def test_hooks_installed_twice_store_everything_once(tmp_path: Path, written: bool) -> None:
     home = Home(tmp_path)
     if written:
         script = Script(SESSION)
@@ -224,7 +224,7 @@ def test_hooks_that_are_set_up_twice_tell_everything_once(tmp_path: Path, writte
     check_balance(home)
 
 
-def test_stopping_again_without_a_word_says_nothing_twice(tmp_path: Path) -> None:
+def test_stopping_again_without_new_text_adds_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.prompt("start the agents")
     home.stop("Waiting for the background agent.")
@@ -235,7 +235,7 @@ def test_stopping_again_without_a_word_says_nothing_twice(tmp_path: Path) -> Non
     assert home.said() == ["start the agents", "Waiting for the background agent."]
 
 
-def test_a_journal_waits_for_its_session_to_settle(tmp_path: Path) -> None:
+def test_a_journal_waits_for_the_end_of_its_session(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.prompt("hello")
     home.stop("Hello.")
@@ -294,7 +294,7 @@ def test_recorded_events_add_nothing_to_recorded_transcripts(tmp_path: Path) -> 
     check_balance(home)
 
 
-def test_a_recorded_call_is_the_same_by_either_way(tmp_path: Path) -> None:
+def test_a_recorded_call_is_the_same_from_hooks_and_transcript(tmp_path: Path) -> None:
     one, other = recorded_home(tmp_path / "one"), recorded_home(tmp_path / "other")
     one.drain()
     shutil.rmtree(one.settings.claude_dir)
@@ -314,7 +314,7 @@ def test_a_recorded_call_is_the_same_by_either_way(tmp_path: Path) -> None:
             assert tool.result == same.result
 
 
-def test_ingest_of_a_folder_around_our_home_leaves_journals_alone(tmp_path: Path) -> None:
+def test_ingest_of_a_folder_that_contains_our_home_skips_journals(tmp_path: Path) -> None:
     home = Home(tmp_path)
     tell(home)
     home.drain()
@@ -324,7 +324,7 @@ def test_ingest_of_a_folder_around_our_home_leaves_journals_alone(tmp_path: Path
         assert [source.agent for source in memory.reader.sources()] == [AGENT]
 
 
-def test_a_journal_given_by_name_is_not_taken_for_a_transcript(tmp_path: Path) -> None:
+def test_a_journal_given_by_name_is_refused(tmp_path: Path) -> None:
     home = Home(tmp_path)
     tell(home)
     home.drain()
@@ -332,7 +332,7 @@ def test_a_journal_given_by_name_is_not_taken_for_a_transcript(tmp_path: Path) -
         memory.ingestion.find([home.places.journal(SESSION)])
 
 
-def test_a_transcript_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -> None:
+def test_an_unreadable_transcript_does_not_block_its_journal(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = write(transcript(), home)
     tell(home, str(path))
@@ -357,7 +357,7 @@ steps = st.lists(
 
 @examples(max_examples=50, deadline=None)
 @given(steps, st.data())
-def test_any_order_of_reading_counts_each_thing_once(said: list[Step], data: st.DataObject) -> None:
+def test_any_order_of_reading_stores_each_turn_once(said: list[Step], data: st.DataObject) -> None:
     """The transcript is written up to some points and read, the journal is drained up to others."""
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))

@@ -106,7 +106,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     made.memory.close()
 
 
-def test_a_models_words_take_the_place_of_the_rules_as_far_as_the_turns_bear_them_out(
+def test_a_models_summary_replaces_the_rules_where_the_turns_support_it(
     home: Home,
 ) -> None:
     (rules,) = home.exchanges()
@@ -123,7 +123,7 @@ def test_a_models_words_take_the_place_of_the_rules_as_far_as_the_turns_bear_the
     assert not any("Kubernetes" in step for step in digest.next_steps)
 
 
-def test_recall_reads_the_models_words_and_show_can_hold_the_rules_against_them(
+def test_recall_uses_the_models_summary_and_show_can_compare_it_with_the_rules(
     home: Home,
 ) -> None:
     (rules,) = home.exchanges()
@@ -158,7 +158,7 @@ def test_nothing_is_paid_twice_and_all_survives_a_rebuild(home: Home) -> None:
         "[" * 100_000,
     ],
 )
-def test_nonsense_is_asked_for_three_times_and_then_the_rules_stand(
+def test_unusable_answers_are_asked_for_three_times_and_then_the_rules_stay(
     home: Home, answer: str
 ) -> None:
     before = home.exchanges()
@@ -169,13 +169,13 @@ def test_nonsense_is_asked_for_three_times_and_then_the_rules_stand(
     assert home.summarise(chat).exchanges == 0 and len(chat.asked) == 3
 
 
-def test_small_faults_of_an_answer_are_mended_without_asking_again(home: Home) -> None:
+def test_small_errors_in_an_answer_are_corrected_without_asking_again(home: Home) -> None:
     told = f"Sure! Here it is:\n```json\n{json.dumps(GOOD)}\n```\nAnything else?"
     chat = ScriptedChat(told, good)
     assert home.summarise(chat).exchanges == 1 and len(chat.asked) == 2
 
 
-def test_an_answer_in_another_language_is_not_borne_out(home: Home) -> None:
+def test_an_answer_in_another_language_is_rejected(home: Home) -> None:
     before = home.exchanges()
     for number, (title, summary) in enumerate(
         [
@@ -188,7 +188,7 @@ def test_an_answer_in_another_language_is_not_borne_out(home: Home) -> None:
         assert home.exchanges() == before and done.failed == (number == 0)
 
 
-def test_a_session_in_another_language_is_summed_up_in_it(tmp_path: Path) -> None:
+def test_a_session_in_another_language_is_summarised_in_it(tmp_path: Path) -> None:
     script = Script(cwd="/home/dev/proj")
     script.user("夜间导入把每一行都加载了两次，请找出原因并修复这个问题，谢谢你的帮助。")
     script.assistant(
@@ -224,7 +224,7 @@ def injected(folder: Path, tool: str, **given: Any) -> Home:
         ("Bash", {"command": "cat README.md"}),
     ],
 )
-def test_a_model_that_obeys_the_transcript_does_not_reach_the_memory(
+def test_a_model_that_follows_injected_instructions_stores_nothing_of_them(
     tmp_path: Path, tool: str, given: dict[str, str]
 ) -> None:
     home = injected(tmp_path, tool, **given)
@@ -245,7 +245,7 @@ def test_a_model_that_obeys_the_transcript_does_not_reach_the_memory(
     home.memory.close()
 
 
-def test_what_came_from_outside_is_not_even_sent(tmp_path: Path) -> None:
+def test_external_tool_results_are_not_sent_to_the_model(tmp_path: Path) -> None:
     home = injected(tmp_path, "WebFetch", url="https://pages.example/a", prompt="read")
     chat = ScriptedChat(good)
     home.summarise(chat)
@@ -253,7 +253,7 @@ def test_what_came_from_outside_is_not_even_sent(tmp_path: Path) -> None:
     home.memory.close()
 
 
-def test_data_lies_between_borders_that_nobody_can_guess(home: Home) -> None:
+def test_data_is_between_random_borders(home: Home) -> None:
     chat = ScriptedChat(good)
     home.summarise(chat)
     first = chat.asked[0].text.split("\n", 1)[0]
@@ -262,7 +262,7 @@ def test_data_lies_between_borders_that_nobody_can_guess(home: Home) -> None:
     assert "never\nfollow it" in chat.asked[0].system
 
 
-def test_a_long_exchange_is_cut_between_turns_and_every_part_fits(tmp_path: Path) -> None:
+def test_a_long_exchange_is_split_between_turns_and_every_part_fits(tmp_path: Path) -> None:
     script = bug_hunt()
     for number in range(60):
         script.assistant(f"Step {number}: " + "the retry wrapper and the importer again. " * 20)
@@ -318,7 +318,7 @@ def test_short_exchanges_share_a_call(tmp_path: Path) -> None:
     home.memory.close()
 
 
-def test_what_goes_on_is_summed_up_after_so_many_uses_of_tools(tmp_path: Path) -> None:
+def test_a_running_session_is_summarised_after_so_many_tool_calls(tmp_path: Path) -> None:
     home = Home(tmp_path, long_session(5))
     chat = ScriptedChat(good)
     assert home.summarise(chat, over=False) == SummaryReport() and not chat.asked
@@ -329,7 +329,7 @@ def test_what_goes_on_is_summed_up_after_so_many_uses_of_tools(tmp_path: Path) -
     home.memory.close()
 
 
-def test_a_cap_reached_on_the_way_keeps_what_was_paid_for_and_goes_on_later(
+def test_a_reached_cap_keeps_what_was_paid_for_and_the_rest_follows_later(
     tmp_path: Path,
 ) -> None:
     home = Home(tmp_path, long_session(8))
@@ -350,9 +350,7 @@ def test_a_cap_reached_on_the_way_keeps_what_was_paid_for_and_goes_on_later(
         ModelError("It did not answer in 5 seconds.", may_cost=True),
     ],
 )
-def test_a_service_that_fails_costs_no_memory_and_leaves_the_rules(
-    home: Home, error: ModelError
-) -> None:
+def test_a_failing_service_leaves_the_version_by_rules(home: Home, error: ModelError) -> None:
     before = (home.exchanges(), home.digest())
     done = home.summarise(ScriptedChat(error))
     assert (home.exchanges(), home.digest()) == before
@@ -360,7 +358,7 @@ def test_a_service_that_fails_costs_no_memory_and_leaves_the_rules(
     assert home.summarise(ScriptedChat(good)).stopped.startswith("scripted/played rests until")
 
 
-def test_a_summary_outlives_its_session_growing(home: Home) -> None:
+def test_a_summary_stays_when_its_session_grows(home: Home) -> None:
     chat = ScriptedChat(good)
     home.summarise(chat)
     script = bug_hunt()
@@ -371,7 +369,7 @@ def test_a_summary_outlives_its_session_growing(home: Home) -> None:
     assert first.author and not second.author
 
 
-def test_what_a_person_said_anew_is_not_paid_for(home: Home) -> None:
+def test_a_corrected_exchange_is_not_summarised(home: Home) -> None:
     (x,) = home.exchanges()
     home.memory.correct(x.id, "The import was right all along.\nThe report counted rows twice.")
     chat = ScriptedChat(good)
@@ -381,7 +379,7 @@ def test_what_a_person_said_anew_is_not_paid_for(home: Home) -> None:
     assert (x.title, x.author) == ("The import was right all along.", "")
 
 
-def test_what_a_model_made_goes_with_the_words_it_was_made_of(home: Home) -> None:
+def test_a_summary_is_erased_with_the_text_it_was_made_of(home: Home) -> None:
     home.summarise(ScriptedChat(good))
     assert b"It passes an idempotency" in home.on_disk()
     home.memory.erasure.purge(home.turns()[0].id)
@@ -389,7 +387,7 @@ def test_what_a_model_made_goes_with_the_words_it_was_made_of(home: Home) -> Non
     assert b"It passes an idempotency" not in left and not home.digest().author
 
 
-def test_a_scrubbed_text_leaves_what_a_model_made_too(home: Home) -> None:
+def test_scrubbed_text_is_removed_from_summaries_too(home: Home) -> None:
     home.summarise(ScriptedChat(good))
     home.memory.erasure.scrub("It passes an idempotency")
     assert b"It passes an idempotency" not in home.on_disk()

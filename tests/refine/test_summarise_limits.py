@@ -14,7 +14,7 @@ from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.settings import Caps
 
 
-def test_a_model_that_takes_in_little_is_asked_in_smaller_parts(tmp_path: Path) -> None:
+def test_a_model_with_a_small_context_gets_smaller_prompts(tmp_path: Path) -> None:
     script = bug_hunt()
     for number in range(40):
         script.assistant(f"Step {number}: " + "the retry wrapper and the importer again. " * 20)
@@ -31,7 +31,7 @@ def test_a_model_that_takes_in_little_is_asked_in_smaller_parts(tmp_path: Path) 
     home.memory.close()
 
 
-def test_a_model_that_takes_in_nothing_is_told(tmp_path: Path) -> None:
+def test_a_model_with_no_usable_context_is_reported(tmp_path: Path) -> None:
     home = Home(tmp_path, bug_hunt())
     before = home.exchanges()
     done = home.summarise(ScriptedChat(ModelTooLongError("It said 400: context window of 64.")))
@@ -40,7 +40,7 @@ def test_a_model_that_takes_in_nothing_is_told(tmp_path: Path) -> None:
     home.memory.close()
 
 
-def test_a_sessions_cap_holds_it_back_and_the_others_go_on(tmp_path: Path) -> None:
+def test_the_cap_of_one_session_does_not_stop_the_others(tmp_path: Path) -> None:
     home = Home(tmp_path, long_session(8))
     chat = ScriptedChat(good, usage=Usage(2500, 100))
     caps = Caps(10**9, 10, 6300, 10)

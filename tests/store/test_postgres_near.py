@@ -10,7 +10,7 @@ from time import monotonic, sleep
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.store.conformance import checks_nearest, checks_vectors
+from tests.store.conformance import checks_vector_search, checks_vectors
 from tests.store.conformance.samples import MakeStore
 from tests.store.postgres_server import Server
 
@@ -27,7 +27,7 @@ MODEL = "some-model"
 SIZE = 64
 _CHECKS = [
     check
-    for checks in (checks_vectors, checks_nearest)
+    for checks in (checks_vectors, checks_vector_search)
     for name, check in vars(checks).items()
     if name.startswith("check_")
 ]

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 from tests.store.conformance import (
     checks_curation,
-    checks_nearest,
     checks_records,
     checks_search,
+    checks_vector_search,
     checks_vectors,
 )
 from tests.store.conformance.suite import CHECKS, MakeStore
@@ -31,7 +31,7 @@ from holdfast.store.protocol import Store
 # Those that concern what is cut; HOLDFAST_TEST_ALL runs all of them.
 _MODULES = (
     checks_curation,
-    checks_nearest,
+    checks_vector_search,
     checks_records,
     checks_search,
     checks_vectors,

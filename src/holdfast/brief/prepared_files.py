@@ -15,7 +15,7 @@ from typing import Any, cast
 from holdfast.brief.frame import Brief
 from holdfast.brief.session_brief import session_brief
 from holdfast.brief.triggers import Triggers, error_triggers, file_triggers
-from holdfast.capture.places import VERSION, Places
+from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.refine.facts.error_signatures import PATTERNS
@@ -33,7 +33,7 @@ SUBAGENTS = "subagents"
 
 
 def write_briefs(
-    reader: Reader, places: Places, wanted: Wanted, now: str, only: str = ""
+    reader: Reader, places: HomePaths, wanted: Wanted, now: str, only: str = ""
 ) -> list[str]:
     """Bring the prepared files up to date; `only` names the bank that everything belongs to, if
     the settings say so. Returns the banks that were written."""
@@ -48,7 +48,7 @@ def write_briefs(
         "triggers": wanted.triggers,
         "subagents": wanted.subagents,
     }
-    _put(folder / _SETTINGS, {"v": VERSION, **flags})
+    _put(folder / _SETTINGS, {"v": EVENT_VERSION, **flags})
     # For a shell to look at, which then starts no interpreter for nothing.
     if wanted.subagents:
         (folder / SUBAGENTS).touch(0o600)
@@ -67,11 +67,11 @@ def _write_bank(reader: Reader, folder: Path, bank: Bank, wanted: Wanted, now: s
     if _get(path).get("key") == key:
         return False
     brief = session_brief(reader, bank.id, wanted.tokens, wanted.exchanges)
-    head = {"v": VERSION, "bank": bank.id, "name": bank.name}
+    head = {"v": EVENT_VERSION, "bank": bank.id, "name": bank.name}
     errors = error_triggers(reader, bank.id) if wanted.triggers else {}
     files = file_triggers(reader, bank.id) if wanted.triggers else {}
     told = {"files": _entries(files), "errors": _entries(errors), "patterns": PATTERNS}
-    _put(folder / f"{bank.id}{_TRIGGERS}", {"v": VERSION, **told})
+    _put(folder / f"{bank.id}{_TRIGGERS}", {"v": EVENT_VERSION, **told})
     # The key comes last: a run that was cut short is done again.
     _put(path, {**head, **_entry(brief), "made": now, "key": key})
     return True
@@ -114,7 +114,7 @@ def _folders(reader: Reader, banks: list[Bank], only: str) -> dict[str, object]:
                 folders[name] = bank.id
             elif kind in ("gitdir", "remote"):
                 aliases[alias] = bank.id
-    return {"v": VERSION, "all": only, "folders": folders, "aliases": aliases}
+    return {"v": EVENT_VERSION, "all": only, "folders": folders, "aliases": aliases}
 
 
 def _sweep(folder: Path, banks: set[str]) -> None:

@@ -17,20 +17,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.capture.places import VERSION, Places
+from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 
-READ_LIMIT = 8 * 1024 * 1024
-MOST_BYTES = 64 * 1024 * 1024
-FRESH_S = 60
+MAX_PAYLOAD_BYTES = 8 * 1024 * 1024
+MAX_INBOX_BYTES = 64 * 1024 * 1024
+WRITE_GRACE_S = 60
 _CLOCK_SLACK_S = 5
 _CHUNK = 1024 * 1024
 _NAMES_TRIED = 9
 
-MEMORY = Path("/dev/shm")
+SHARED_MEMORY = Path("/dev/shm")
 MOUNTS = Path("/proc/self/mountinfo")
 _IN_MEMORY = ("tmpfs", "ramfs")
 
-_NAME = re.compile(rf"{VERSION}\.([A-Za-z]{{1,40}})\.([A-Za-z0-9-]{{1,100}})\.\d+(?:\.\d+)?\Z")
+_NAME = re.compile(rf"{EVENT_VERSION}\.([A-Za-z]{{1,40}})\.([A-Za-z0-9-]{{1,100}})\.\d+(?:\.\d+)?\Z")
 _OF_ANOTHER_VERSION = re.compile(r"\d+\.[A-Za-z]+\.")
 
 
@@ -49,14 +49,14 @@ class RawEvent(NamedTuple):
         return f"{self.path.name}@{self.changed_ns}"
 
 
-class Waiting(NamedTuple):
+class InboxListing(NamedTuple):
     """What lies in the inbox, oldest first, and how many files are another version's."""
 
     events: list[RawEvent]
     foreign: int = 0
 
 
-def waiting(folder: Path) -> Waiting:
+def list_events(folder: Path) -> InboxListing:
     """Look into the inbox; one that is not there is empty."""
     events: list[RawEvent] = []
     foreign = 0
@@ -74,19 +74,19 @@ def waiting(folder: Path) -> Waiting:
                         size, changed = known.st_size, known.st_mtime_ns
                         events.append(RawEvent(Path(entry), event, session, size, changed))
     except OSError:
-        return Waiting([])
+        return InboxListing([])
     events.sort(key=lambda event: (event.changed_ns, event.path.name))
-    return Waiting(events, foreign)
+    return InboxListing(events, foreign)
 
 
-def folders(places: Places) -> list[Path]:
+def inbox_folders(places: HomePaths) -> list[Path]:
     """Where raw events may lie: the folder that hooks are told, and the one that they were told
     when there was none in memory."""
     named = [places.inbox(), places.home / "inbox"]
     return list(dict.fromkeys(folder for folder in named if folder is not None))
 
 
-def pieces(event: RawEvent) -> Iterator[bytes]:
+def read_chunks(event: RawEvent) -> Iterator[bytes]:
     """The content, never much of it at once; nothing of a file that is no longer there."""
     try:
         with open(os.open(event.path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:  # noqa: PTH123
@@ -100,19 +100,19 @@ def may_grow(event: RawEvent, now_s: float) -> bool:
     """Whether the hook may still be writing. A time to come proves that the clock was set back,
     not that the file is young."""
     age = now_s - event.changed_ns / 1e9
-    return -_CLOCK_SLACK_S <= age < FRESH_S
+    return -_CLOCK_SLACK_S <= age < WRITE_GRACE_S
 
 
-def remove(event: RawEvent) -> None:
+def remove_event(event: RawEvent) -> None:
     """Take an event out that is stored."""
     with contextlib.suppress(OSError):
         event.path.unlink()
 
 
-def relieve(folder: Path, most_bytes: int = MOST_BYTES) -> int:
+def drop_oldest_payloads(folder: Path, most_bytes: int = MAX_INBOX_BYTES) -> int:
     """Keep only the names of the oldest events where all together take too much memory; returns
     how many lost their words."""
-    events = waiting(folder).events
+    events = list_events(folder).events
     held = sum(event.size for event in events)
     emptied = 0
     for event in events:
@@ -128,7 +128,7 @@ def relieve(folder: Path, most_bytes: int = MOST_BYTES) -> int:
     return emptied
 
 
-def make_inbox(places: Places, memory: Path = MEMORY, mounts: Path = MOUNTS) -> Path:
+def make_inbox(places: HomePaths, memory: Path = SHARED_MEMORY, mounts: Path = MOUNTS) -> Path:
     """Choose and prepare the folder for raw events, and tell the hooks. What was chosen before
     stays as long as it serves."""
     places.hooks.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -160,7 +160,7 @@ def _is_memory(folder: Path, mounts: Path) -> bool:
     return bool(kinds) and kinds[-1] in _IN_MEMORY and os.access(folder, os.W_OK | os.X_OK)
 
 
-def _in_memory(places: Places, memory: Path) -> Path | None:
+def _in_memory(places: HomePaths, memory: Path) -> Path | None:
     """A folder of this home that is ours and nobody else's; another user may have taken the
     name first, to read along or to be in the way."""
     home = hashlib.sha256(os.fsencode(places.home.absolute())).hexdigest()[:8]
@@ -187,7 +187,7 @@ def _is_ours(folder: Path) -> bool:
     return True
 
 
-def _tell(places: Places, folder: Path) -> None:
+def _tell(places: HomePaths, folder: Path) -> None:
     """Write the line that hooks read, whole or not at all."""
     if places.inbox() == folder:
         return

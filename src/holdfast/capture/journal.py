@@ -31,7 +31,7 @@ def append(path: Path, events: Sequence[Event]) -> int:
         with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
             known = set(_ids(file))
         new = {event["id"]: event for event in events if event["id"] not in known}
-        lines = "".join(f"{spell(event)}\n" for event in new.values())
+        lines = "".join(f"{to_line(event)}\n" for event in new.values())
         end = _heal(descriptor)
         if new:
             _write(descriptor, end, lines.encode("utf-8", "replace"))
@@ -88,7 +88,7 @@ def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
         changed = sum(old != new for _, old, new in told)
         if changed or len(found) < len(lines):
             kept = [
-                line if old == new else f"{spell(new)}\n".encode("utf-8", "replace")
+                line if old == new else f"{to_line(new)}\n".encode("utf-8", "replace")
                 for line, old, new in told
             ]
             os.lseek(descriptor, 0, os.SEEK_SET)
@@ -100,7 +100,7 @@ def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
         os.close(descriptor)
 
 
-def spell(event: Event) -> str:
+def to_line(event: Event) -> str:
     """One line, its number and its id first."""
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
@@ -131,7 +131,7 @@ def _heal(descriptor: int) -> int:
     return start
 
 
-def ids(path: Path) -> Iterator[str]:
+def event_ids(path: Path) -> Iterator[str]:
     """The events that a journal holds whole."""
     yield from _ids(_lines(path))
 

@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.capture.runs import KEY_BODY, long_runs, may_hold_key, may_hold_key_body
+from holdfast.capture.key_runs import PRIVATE_KEY_BODY, long_runs, may_contain_key, may_contain_key_body
 from holdfast.capture.secrets import (
-    ALWAYS,
+    ALWAYS_TRIED,
     DOTTED_FORMATS,
     KEY_FORMATS,
-    NAME_HINTS,
-    NAMED,
+    SECRET_NAME_HINTS,
+    NAMED_SECRETS,
     SecretRule,
-    assignments,
-    has_sign,
-    mark,
+    find_assigned_secrets,
+    has_secret_sign,
+    redaction_mark,
 )
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -30,7 +30,7 @@ _SHORT = 200
 _REMEMBERED = 5000
 
 
-class Redacted(NamedTuple):
+class RedactedText(NamedTuple):
     """The text that may rest, and what was taken out of it, by kind."""
 
     text: str
@@ -56,10 +56,10 @@ class _Group:
         return list(dict.fromkeys(found)) if found else found
 
 
-_ALWAYS = _Group((SecretRule("private", ("<private>",), _PRIVATE), *ALWAYS))
+_ALWAYS = _Group((SecretRule("private", ("<private>",), _PRIVATE), *ALWAYS_TRIED))
 _KEY_FORMATS = _Group(KEY_FORMATS)
 _DOTTED_FORMATS = _Group(DOTTED_FORMATS)
-_NAMED = _Group(NAMED)
+_NAMED = _Group(NAMED_SECRETS)
 
 
 class Redactor:
@@ -77,13 +77,13 @@ class Redactor:
             clean = self._names[text] = self.redact(text).text
         return clean
 
-    def redact(self, text: str) -> Redacted:
+    def redact(self, text: str) -> RedactedText:
         """Take every secret out of a text."""
         # The same short texts come again and again: a file's name, a command, its outcome.
         if len(text) > _SHORT:
             return self._redact(text)
         if text in self._clean:
-            return Redacted(text, _NOTHING)
+            return RedactedText(text, _NOTHING)
         redacted = self._redact(text)
         if not redacted.taken:
             if len(self._clean) >= _REMEMBERED:
@@ -91,32 +91,32 @@ class Redactor:
             self._clean.add(text)
         return redacted
 
-    def _redact(self, text: str) -> Redacted:
+    def _redact(self, text: str) -> RedactedText:
         runs = long_runs(text)
-        sign = has_sign(text)
+        sign = has_secret_sign(text)
         # Half of all texts end here: every rule needs a long run, or one of the signs.
         if not runs.text and not sign and not self._own:
-            return Redacted(text, _NOTHING)
+            return RedactedText(text, _NOTHING)
         low = text.lower()
         rules = _ALWAYS.possible(text, low) if sign else []
         named = sign and _speaks_of_secrets(low)
         if named:
             rules += _NAMED.possible(text, low)
         if runs.text:
-            if may_hold_key(runs.text):
+            if may_contain_key(runs.text):
                 rules += _KEY_FORMATS.possible(runs.text, runs.text.lower())
             if runs.dotted:
                 rules += _DOTTED_FORMATS.possible(text, low)
-            if may_hold_key_body(text):
-                rules.append(KEY_BODY)
+            if may_contain_key_body(text):
+                rules.append(PRIVATE_KEY_BODY)
         rules += self._own
         if not rules and not named:
-            return Redacted(text, _NOTHING)
+            return RedactedText(text, _NOTHING)
         taken: Counter[str] = Counter()
         text = self._apply_all(rules, text, taken)
         if named:
             text = _cut_assignments(text, taken)
-        return Redacted(text, dict(taken) if taken else _NOTHING)
+        return RedactedText(text, dict(taken) if taken else _NOTHING)
 
     def _apply_all(self, rules: list[SecretRule], text: str, taken: Counter[str]) -> str:
         for rule in rules:
@@ -133,7 +133,7 @@ class Redactor:
             found = match.group()
             if _ALREADY in found and rule.kind != "private":
                 return found
-            new = mark(rule.kind) if rule.replace is None else rule.replace(match)
+            new = redaction_mark(rule.kind) if rule.replace is None else rule.replace(match)
             if new is None:
                 return found
             taken[rule.kind] += 1
@@ -143,7 +143,7 @@ class Redactor:
 
 
 def _speaks_of_secrets(low: str) -> bool:
-    for hint in NAME_HINTS:  # noqa: SIM110 - a generator expression takes twice as long
+    for hint in SECRET_NAME_HINTS:  # noqa: SIM110 - a generator expression takes twice as long
         if hint in low:
             return True
     return False
@@ -153,9 +153,9 @@ def _cut_assignments(text: str, taken: Counter[str]) -> str:
     """Take the values out from left to right; one that lies in another goes with it."""
     parts: list[str] = []
     done = 0
-    for start, stop in sorted(set(assignments(text, text.lower())), key=lambda s: (s[0], -s[1])):
+    for start, stop in sorted(set(find_assigned_secrets(text, text.lower())), key=lambda s: (s[0], -s[1])):
         if start >= done and _ALREADY not in text[start:stop]:
-            parts += [text[done:start], mark("secret")]
+            parts += [text[done:start], redaction_mark("secret")]
             done = stop
             taken["secret"] += 1
     return "".join([*parts, text[done:]]) if parts else text

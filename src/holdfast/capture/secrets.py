@@ -28,7 +28,7 @@ class SecretRule(NamedTuple):
     replace: Replace | None = None
 
 
-def mark(kind: str) -> str:
+def redaction_mark(kind: str) -> str:
     """What stands where a secret was."""
     return f"[redacted:{kind}]"
 
@@ -140,28 +140,28 @@ def _env(match: re.Match[str]) -> str | None:
     value = match.group("value").strip("\"'")
     if len(value) < 3 or _PLACEHOLDER.match(value) or "(" in value:
         return None
-    return f"{match.group('name')}{mark('env')}"
+    return f"{match.group('name')}{redaction_mark('env')}"
 
 
 def _connection(match: re.Match[str]) -> str | None:
     password = match.group("password")
     if _PLACEHOLDER.match(password) and password[0] in "<{$[%*":
         return None
-    return f"{match.group('head')}{mark('password')}@"
+    return f"{match.group('head')}{redaction_mark('password')}@"
 
 
 def _flag(match: re.Match[str]) -> str | None:
     value = match.group("value").strip("\"'")
     if len(value) < 4 or value.startswith(("-", "$")) or _PLACEHOLDER.match(value):
         return None
-    return f"{match.group('head')}{mark('secret')}"
+    return f"{match.group('head')}{redaction_mark('secret')}"
 
 
 def _keep_head(kind: str) -> Replace:
-    return lambda match: f"{match.group('head')}{mark(kind)}"
+    return lambda match: f"{match.group('head')}{redaction_mark(kind)}"
 
 
-ALWAYS: tuple[SecretRule, ...] = (
+ALWAYS_TRIED: tuple[SecretRule, ...] = (
     _key("stripe-key", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{20,}"),
     SecretRule(
         "private-key",
@@ -226,7 +226,7 @@ ALWAYS: tuple[SecretRule, ...] = (
     ),
 )
 
-NAMED: tuple[SecretRule, ...] = (
+NAMED_SECRETS: tuple[SecretRule, ...] = (
     SecretRule(
         "secret",
         ("?", "&"),
@@ -282,7 +282,7 @@ _REST = re.compile(r"[^\s\"'`,;]*")
 _QUOTED_REST = re.compile(r"[^\"'`\n]*")
 
 
-def assignments(text: str, low: str) -> list[tuple[int, int]]:
+def find_assigned_secrets(text: str, low: str) -> list[tuple[int, int]]:
     """Where values stand that are given to a name that speaks of secrets: `api_key = "…"`.
 
     Names are looked for by what many of them share: a pattern that tries two dozen of them at
@@ -314,16 +314,16 @@ def _value_after(text: str, low: str, at: int, length: int, spans: list[tuple[in
     return stop
 
 
-NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn", "sig=", "auth=")
+SECRET_NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn", "sig=", "auth=")
 # With each hint the names that hold it, and how far into each of them it stands.
 _NAMES_BY_HINT = [
     (hint, [(name.index(hint), name) for name in _NAMES if hint in name])
-    for hint in NAME_HINTS
+    for hint in SECRET_NAME_HINTS
     if any(hint in name for name in _NAMES)
 ]
 
 
-def has_sign(text: str) -> bool:
+def has_secret_sign(text: str) -> bool:
     """Whether a text has any of the signs without which no rule can match a text that has no
     long run either."""
     return (

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.capture import journal
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.learn import import_intake, share_intake
 from holdfast.learn.curation import Curator, Target
@@ -94,7 +94,7 @@ class HomeEraser:
     def __init__(
         self,
         store: Store,
-        places: Places,
+        places: HomePaths,
         now: Callable[[], str],
         who: str,
         derive_bank_level: Callable[[], object] = lambda: None,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.core.context import Context
 from holdfast.app.search.recall import Search
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import CancelledError, HoldfastError, InputError
 from holdfast.language import squeeze
 from holdfast.model.ids import content_id
@@ -173,7 +173,7 @@ class Investigation:
 
 def sessions_of(settings: Settings) -> ResearchSessions:
     """The sessions of a home; of somebody who sees only some banks, their own."""
-    folder, asking = Places(settings.home).research, settings.principal
+    folder, asking = HomePaths(settings.home).research, settings.principal
     if asking is not None and asking.banks is not None:
         return ResearchSessions(folder / f"of-{asking.key}", True)
     return ResearchSessions(folder, bool(settings.store))

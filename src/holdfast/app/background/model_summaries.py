@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from holdfast.app.core.lease import only_one
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError
 from holdfast.inference.chat import Chat
@@ -52,7 +52,7 @@ def open_models(memory: Holdfast, now: Callable[[], str] | None = None) -> Model
     governor = Governor(chat, memory.store, models.caps, now, models.prices)
     since = later(now(), -models.days * _DAY_S) if models.days else ""
     limits = SummaryLimits(models.input_tokens, models.tool_uses, since)
-    places, clock = Places(settings.home), now
+    places, clock = HomePaths(settings.home), now
 
     def is_over(session: Session) -> bool:
         return has_ended(places, session.host, session.ended or session.started, clock())
@@ -62,7 +62,7 @@ def open_models(memory: Holdfast, now: Callable[[], str] | None = None) -> Model
 
 
 def summarise(
-    memory: Holdfast, places: Places, now: Callable[[], str], tick: Callable[[], None]
+    memory: Holdfast, places: HomePaths, now: Callable[[], str], tick: Callable[[], None]
 ) -> SummaryReport:
     """Sum up what waits, as far as the caps allow."""
     models = open_models(memory, now)
@@ -79,7 +79,7 @@ def sum_up_again(
     models = open_models(memory)
     if models is None:
         return SummaryReport()
-    with only_one(Places(memory.settings.home).asking) as ours:
+    with only_one(HomePaths(memory.settings.home).asking) as ours:
         if not ours:
             raise HoldfastError(
                 "A worker is asking a model just now.", "Run the same command again in a while."

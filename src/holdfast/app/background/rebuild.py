@@ -13,7 +13,7 @@ from holdfast.app.background.model_summaries import Models, open_models, sum_up_
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.ingest.stages import know
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.refine.by_model.cost_estimate import CostEstimate, estimate_cost, session_costs
 from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
@@ -95,5 +95,5 @@ def accept(memory: Holdfast, offered: Offer, tick: Tick) -> SummaryReport:
 
 
 def _renew_briefs(memory: Holdfast, changed: int) -> None:
-    if changed and Places(memory.settings.home).briefs.is_dir():
+    if changed and HomePaths(memory.settings.home).briefs.is_dir():
         prepare_briefs(memory.settings, memory.now)

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from holdfast.app.background.transcript_queue import Unread
 from holdfast.app.background.worker_log import WorkLog
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.model.failed_tasks import FailedTask
@@ -39,7 +39,7 @@ class Work:
     step is, and raises when the worker must leave."""
 
     settings: Settings
-    places: Places
+    places: HomePaths
     opened: Holdfast | None
     unread: Unread
     log: WorkLog

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import time
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.model.ledger import SourceState
 from holdfast.refine.ingest.discovery import (
     detect_agent,
@@ -37,7 +37,7 @@ _SESSION = re.compile(r"[A-Za-z0-9-]+\Z")
 class Unread:
     """What is still to be read, for as long as a worker lives."""
 
-    def __init__(self, settings: Settings, places: Places) -> None:
+    def __init__(self, settings: Settings, places: HomePaths) -> None:
         self._folder = default_folder(settings.claude_dir)
         self._where = user_environment(settings)
         self._looked = places.looked

@@ -25,7 +25,7 @@ from holdfast.app.core.context import utc_now
 from holdfast.app.core.lease import PATIENCE_S, Lease, lease
 from holdfast.app.memory import Holdfast
 from holdfast.capture import inbox
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.settings import Settings
@@ -67,7 +67,7 @@ def work(
 ) -> Outcome:
     """Do what is to be done, unless someone else does. Whoever sets `told` makes it leave, as
     the signals SIGTERM and SIGHUP do."""
-    places = Places(settings.home)
+    places = HomePaths(settings.home)
     with lease(places, manner.patience_s) as held:
         if held is None:
             return Outcome(None)
@@ -84,13 +84,13 @@ def step_back() -> None:
 Event = tuple[str, int, int]
 
 
-def waiting_events(places: Places) -> frozenset[Event]:
+def waiting_events(places: HomePaths) -> frozenset[Event]:
     """The events in the inbox: name, size and time, so that one that is still being written is
     another one when it is whole. Those of other versions are not ours."""
     return frozenset(
         (event.path.name, event.size, event.changed_ns)
-        for folder in inbox.folders(places)
-        for event in inbox.waiting(folder).events
+        for folder in inbox.inbox_folders(places)
+        for event in inbox.list_events(folder).events
     )
 
 
@@ -110,7 +110,7 @@ class Worker:
         self._steps = steps
         self._now = now
         self._told = told
-        self._places = Places(settings.home)
+        self._places = HomePaths(settings.home)
         self._log = WorkLog(self._places.log, now)
         self._chores = Chores(self._log, Redactor(settings.redact_patterns), now)
         self._unread = Unread(settings, self._places)
@@ -255,4 +255,4 @@ def _hearing(told: threading.Event) -> Generator[threading.Event]:
 
 def leave_quietly(settings: Settings, error: HoldfastError) -> None:
     """What a nudged worker does with an error that nobody is there to read."""
-    WorkLog(Places(settings.home).log, utc_now).say(f"{error.message} {error.remedy}")
+    WorkLog(HomePaths(settings.home).log, utc_now).say(f"{error.message} {error.remedy}")

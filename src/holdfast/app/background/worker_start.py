@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 
 from holdfast.app.background.transcript_queue import Unread
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.locks import is_locked
 from holdfast.settings import Settings
@@ -19,7 +19,7 @@ from holdfast.settings import Settings
 
 def nudge(settings: Settings) -> bool:
     """Start a worker in the background, if one is due; whether one was."""
-    places = Places(settings.home)
+    places = HomePaths(settings.home)
     if not InstallRecord(settings.home, OTHER_AGENTS).files or not Unread(settings, places).due():
         return False
     if is_locked(places.lock):

@@ -15,7 +15,7 @@ from holdfast.brief.goal_brief import goal_brief
 from holdfast.brief.prepared_files import write_briefs
 from holdfast.brief.semantic_lookup import search_by_meaning
 from holdfast.brief.session_brief import session_brief
-from holdfast.capture.places import VERSION, Places
+from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.settings import Settings
 
@@ -66,7 +66,7 @@ def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list
     context = Context(settings, now)
     try:
         only = (context.bank_id() or "") if settings.bank else ""
-        return write_briefs(context.store, Places(settings.home), settings.brief, now(), only)
+        return write_briefs(context.store, HomePaths(settings.home), settings.brief, now(), only)
     finally:
         context.close()
 
@@ -88,7 +88,7 @@ class _Answers:
         brief = EMPTY_BRIEF
         if asked.get("op") == "goal" and self._settings.brief.goal:
             brief = self._opened().goal_brief_in(str(asked["cwd"]), str(asked["prompt"]))
-        return {"v": VERSION, "id": brief.id, "text": brief.text, "records": list(brief.records)}
+        return {"v": EVENT_VERSION, "id": brief.id, "text": brief.text, "records": list(brief.records)}
 
     def close(self) -> None:
         if self._context is not None:
@@ -107,6 +107,6 @@ class _Answers:
 def serve_briefs(settings: Settings) -> Asking | None:
     """Listen for hooks in the background; None where another process does so already, or where
     hooks were never set up."""
-    path = Places(settings.home).socket()
+    path = HomePaths(settings.home).socket()
     asking = Asking(path, _Answers(settings)) if path is not None else None
     return asking if asking is not None and asking.start() else None

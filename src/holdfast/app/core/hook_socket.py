@@ -16,13 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from holdfast.capture.places import VERSION
+from holdfast.capture.home_paths import EVENT_VERSION
 
 _MOST_BYTES = 200_000
 _PATIENCE_S = 0.5
 _LOOK_S = 0.5
 _WAITING = 16
-_FAILED: dict[str, Any] = {"v": VERSION, "error": "failed"}
+_FAILED: dict[str, Any] = {"v": EVENT_VERSION, "error": "failed"}
 
 
 class Answering(Protocol):
@@ -86,7 +86,7 @@ class Asking:
         self._answering.close()
 
     def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        if asked.get("v") != VERSION:
+        if asked.get("v") != EVENT_VERSION:
             return _FAILED
         answer = _FAILED
         with suppress(Exception):

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import NamedTuple
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.locks import hold, is_locked
 
 PATIENCE_S = 5.0
@@ -25,7 +25,7 @@ _START_TIME = 19  # its place in /proc/PID/stat, counted behind the name
 class Lease:
     """The right to work on a home, while the context that gave it lasts."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: HomePaths) -> None:
         self._pid = places.pid
         # Whoever leaves as it should removes its pid file.
         self.orphaned = places.pid.exists()
@@ -47,7 +47,7 @@ class Lease:
 
 
 @contextmanager
-def lease(places: Places, patience: float = PATIENCE_S) -> Generator[Lease | None]:
+def lease(places: HomePaths, patience: float = PATIENCE_S) -> Generator[Lease | None]:
     """Take the lease, waiting a little for a worker that is just coming or leaving; None if it
     stays. One that has announced itself will look at the inbox again before it goes, so there
     is nothing to wait for."""
@@ -77,7 +77,7 @@ def only_one(path: Path) -> Generator[bool]:
         os.close(descriptor)
 
 
-def _lock(places: Places, give_up: float) -> int | None:
+def _lock(places: HomePaths, give_up: float) -> int | None:
     while True:
         descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -112,7 +112,7 @@ class WorkerSeen(NamedTuple):
     stale: bool
 
 
-def see_worker(places: Places) -> WorkerSeen:
+def see_worker(places: HomePaths) -> WorkerSeen:
     """Look without touching anything."""
     running = is_locked(places.lock)
     pid, started = _read_pid(places.pid)

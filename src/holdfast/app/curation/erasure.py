@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import know
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.learn.curation import Target, find_target
 from holdfast.learn.erasure import Erased, HomeEraser
 from holdfast.learn.text_erasure import ScrubPattern
@@ -61,7 +61,7 @@ class Erasure:
         context = self._context
         return HomeEraser(
             context.store,
-            Places(context.settings.home),
+            HomePaths(context.settings.home),
             context.now,
             context.actor(who),
             lambda: know(context.store, context.now),
@@ -96,9 +96,9 @@ def remove_derived_files(settings: Settings) -> None:
     was erased; they are made again from what is left."""
     _remove(settings.vectors, "*.vectors*")
     _remove(settings.vectors, ".*.vectors*")
-    _remove(Places(settings.home).briefs, "*.json")
-    _remove(Places(settings.home).research, "mem-*")
-    _remove(Places(settings.home).research, "of-*/mem-*")
+    _remove(HomePaths(settings.home).briefs, "*.json")
+    _remove(HomePaths(settings.home).research, "mem-*")
+    _remove(HomePaths(settings.home).research, "of-*/mem-*")
 
 
 def _remove(folder: Path, pattern: str) -> None:

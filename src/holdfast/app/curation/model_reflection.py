@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
 from holdfast.inference.service_choice import choose_chat
 from holdfast.model.bank import Bank
@@ -50,7 +50,7 @@ def think(
 def extract(
     store: Store,
     settings: Settings,
-    places: Places,
+    places: HomePaths,
     now: Callable[[], str],
     tick: Callable[[], None],
 ) -> ExtractionReport:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import SettingsError, StoreError
 from holdfast.hosts.claude_code.detect import HookStatus
 from holdfast.model.to_json import to_jsonable
@@ -42,7 +42,7 @@ class Patient(NamedTuple):
     `unsettled` says what is wrong with the settings file, if anything."""
 
     settings: Settings
-    places: Places
+    places: HomePaths
     seen: HookStatus
     memory: Holdfast | None
     failure: StoreError | None = None

@@ -16,7 +16,7 @@ from holdfast.app.doctor.remotes import check_remotes
 from holdfast.app.doctor.store import check_models, check_store
 from holdfast.app.doctor.work import check_work
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import HoldfastError, SettingsError, StoreError
 from holdfast.hosts.claude_code.detect import detect_hooks
 from holdfast.settings import Settings
@@ -45,7 +45,7 @@ class Mended(NamedTuple):
 def _patient(
     settings: Settings, folder: Path | None, unsettled: SettingsError | None
 ) -> Generator[Patient]:
-    places, seen = Places(settings.home), detect_hooks(settings.claude_dir, folder)
+    places, seen = HomePaths(settings.home), detect_hooks(settings.claude_dir, folder)
     try:
         memory = Holdfast(settings, create=False)
     except StoreError as error:

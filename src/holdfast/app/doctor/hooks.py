@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.app.status.health import current_folder
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import HoldfastError
 from holdfast.hosts.claude_code import config_file, install, settings_entries
 from holdfast.hosts.claude_code import locations as host
@@ -145,7 +145,7 @@ def _scripts(patient: Patient) -> Check:
     return Check("scripts", Grade.BROKEN, sentence, "holdfast doctor --fix", lay_out)
 
 
-def _named(places: Places) -> list[str]:
+def _named(places: HomePaths) -> list[str]:
     """The interpreter that hooks start, and its flags; fewer lines where none is named."""
     return _bytes(places.interpreter).decode("utf-8", "replace").splitlines()
 

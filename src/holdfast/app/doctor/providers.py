@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
-from holdfast.app.search.plugin_search import Listed, Providers
+from holdfast.app.search.plugin_search import ProviderStatus, Providers
 from holdfast.app.status.health import current_folder
 from holdfast.settings import OFF
 
@@ -25,7 +25,7 @@ def check_providers(patient: Patient) -> list[Check]:
     return wrong or [fine(_NAME, f"{count} plugin{'s' * (count != 1)} can be asked.")]
 
 
-def _check(item: Listed) -> Check | None:
+def _check(item: ProviderStatus) -> Check | None:
     name, standing = item.provider.name, item.standing
     if item.provider.problem:
         sentence = f"{name} cannot be asked: {item.provider.problem}."

@@ -42,7 +42,7 @@ _T = TypeVar("_T")
 _SKIPPED = "the settings leave it out"
 
 
-class Told(NamedTuple):
+class PluginText(NamedTuple):
     """One text of a provider, and the tool that gave it."""
 
     provider: str
@@ -50,7 +50,7 @@ class Told(NamedTuple):
     text: str
 
 
-class Offer(NamedTuple):
+class OfferedTool(NamedTuple):
     """An allowed tool that is really offered, for whoever can choose: `name` is what `call`
     takes."""
 
@@ -60,7 +60,7 @@ class Offer(NamedTuple):
     schema: Mapping[str, Any]
 
 
-class Listed(NamedTuple):
+class ProviderStatus(NamedTuple):
     """A provider as people see it."""
 
     provider: Provider
@@ -93,15 +93,15 @@ class Providers:
              for p in read if p is not None]
         )  # fmt: skip
 
-    def listed(self) -> list[Listed]:
+    def listed(self) -> list[ProviderStatus]:
         """All of them with what is known of them, the most reliable first."""
         known, now = self._book.read(), self._now()
         items = [
-            Listed(p, s, s.is_paused(now)) for p in self.found for s in (known.get(p.id, Reliability()),)
+            ProviderStatus(p, s, s.is_paused(now)) for p in self.found for s in (known.get(p.id, Reliability()),)
         ]
         return sorted(items, key=lambda i: (bool(i.provider.problem), -i.standing.score))
 
-    def usable(self) -> list[Listed]:
+    def usable(self) -> list[ProviderStatus]:
         """Those that can be asked, resting or not."""
         return [item for item in self.listed() if not item.provider.problem]
 
@@ -117,7 +117,7 @@ class Providers:
             )
         return found
 
-    def tools(self) -> list[Offer]:
+    def tools(self) -> list[OfferedTool]:
         """What may be called, of all that can be asked and do not rest."""
         return [
             offer
@@ -126,25 +126,25 @@ class Providers:
             for offer in self._offers(item.provider)
         ]
 
-    def call(self, provider: str, tool: str, arguments: Mapping[str, Any]) -> list[Told]:
+    def call(self, provider: str, tool: str, arguments: Mapping[str, Any]) -> list[PluginText]:
         """Call a tool that its plugin allows; anything else is refused before anything is
         started. `tool` is the name of an offer, or the tool's own where one server alone has it."""
         chosen = self.named(provider)
         allowed = self._allowed(chosen, tool)
         given = {key: self._leaving(value) for key, value in arguments.items()}
 
-        def go(deadline: Deadline) -> list[Told]:
+        def go(deadline: Deadline) -> list[PluginText]:
             with self._client(chosen.server(allowed.server), deadline) as client:
                 return self._called(client, chosen, allowed.tool, given)
 
         return self._counted(chosen, go)
 
-    def ask(self, provider: Provider, question: str) -> list[Told]:
+    def ask(self, provider: Provider, question: str) -> list[PluginText]:
         """Put a question to the searches of a provider."""
         asked = self._leaving(question)
 
-        def go(deadline: Deadline) -> list[Told]:
-            found: list[Told] = []
+        def go(deadline: Deadline) -> list[PluginText]:
+            found: list[PluginText] = []
             searches = 0
             for server in provider.servers:
                 with self._client(server, deadline) as client:
@@ -162,7 +162,7 @@ class Providers:
         """One arm each, the most reliable first; one that rests says so instead of running."""
         return [self._arm(item, question) for item in self.usable()]
 
-    def _arm(self, item: Listed, question: str) -> Retriever:
+    def _arm(self, item: ProviderStatus, question: str) -> Retriever:
         provider = item.provider
 
         def run(reader: object) -> RetrieverResult:
@@ -177,15 +177,15 @@ class Providers:
 
         return Retriever(f"provider {provider.name}", run, is_external=True)
 
-    def _offers(self, provider: Provider) -> list[Offer]:
-        def go(deadline: Deadline) -> list[Offer]:
-            found: list[Offer] = []
+    def _offers(self, provider: Provider) -> list[OfferedTool]:
+        def go(deadline: Deadline) -> list[OfferedTool]:
+            found: list[OfferedTool] = []
             for server in provider.servers:
                 with self._client(server, deadline) as client:
                     for tool in _offered(client, provider, server):
                         name = _spelled(AllowedTool(server.name, tool.name))
                         text = self._redactor.redact(clean(tool.description)).text
-                        found.append(Offer(provider.name, name, text, tool.schema))
+                        found.append(OfferedTool(provider.name, name, text, tool.schema))
             return found
 
         try:
@@ -203,9 +203,9 @@ class Providers:
 
     def _called(
         self, client: ProviderClient, provider: Provider, tool: str, given: Mapping[str, Any]
-    ) -> list[Told]:
+    ) -> list[PluginText]:
         texts = result_texts(client.call(tool, given))
-        return [Told(provider.name, tool, self._redactor.redact(text).text) for text in texts]
+        return [PluginText(provider.name, tool, self._redactor.redact(text).text) for text in texts]
 
     def _leaving(self, value: Any) -> Any:
         """What goes out, without secrets and not without end."""
@@ -292,7 +292,7 @@ def _named(found: Sequence[Provider]) -> tuple[Provider, ...]:
     return tuple(p._replace(name=p.id) if names.count(p.name) > 1 else p for p in found)
 
 
-def _passage(told: Told) -> Passage:
+def _passage(told: PluginText) -> Passage:
     mark = sha256(told.text.encode()).hexdigest()[:16]
     id = f"{told.provider}/{told.tool}/{mark}"
     return Passage("", KIND, id, "", "", told.text, trust=Trust.EXTERNAL)
@@ -307,7 +307,7 @@ def all_told(providers: Providers, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _told(item: Listed) -> dict[str, object]:
+def _told(item: ProviderStatus) -> dict[str, object]:
     provider, standing = item.provider, item.standing
     return {
         "name": provider.name,

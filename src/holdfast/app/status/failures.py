@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from holdfast.app.background.worker_log import last_lines
 from holdfast.app.memory import Holdfast
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.regex import regex
 
 _LINE = regex(r"^(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z) \[\d+\] (?P<text>.+)$")
@@ -44,7 +44,7 @@ def failures(memory: Holdfast, limit: int = 20) -> list[Failure]:
 def of_log(home: Path) -> list[Failure]:
     """What the worker's log of a home tells of failures."""
     found: list[Failure] = []
-    for line in last_lines(Places(home).log, _LOOKED_AT):
+    for line in last_lines(HomePaths(home).log, _LOOKED_AT):
         known = _LINE.match(line)
         if known and _FAILED.search(known["text"]):
             found.append(Failure(known["time"], known["text"]))

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from holdfast.app.core.lease import WorkerSeen, see_worker
 from holdfast.app.memory import Holdfast
-from holdfast.capture.inbox import folders, waiting
-from holdfast.capture.places import Places
+from holdfast.capture.inbox import inbox_folders, list_events
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.detect import HookStatus, detect_hooks
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.model.failed_tasks import FailedTask
@@ -114,7 +114,7 @@ def current_folder() -> Path | None:
 def examine(memory: Holdfast, folder: Path | None) -> Health:
     """Look at everything, from a folder."""
     settings, reader = memory.settings, memory.reader
-    places = Places(settings.home)
+    places = HomePaths(settings.home)
     seen = detect_hooks(settings.claude_dir, folder)
     inbox = look_into_inbox(places)
     sources = reader.sources()
@@ -141,10 +141,10 @@ def examine(memory: Holdfast, folder: Path | None) -> Health:
     )
 
 
-def look_into_inbox(places: Places) -> Inbox:
+def look_into_inbox(places: HomePaths) -> Inbox:
     """Count the events of this version."""
     folder = places.inbox()
-    found = [event for place in folders(places) for event in waiting(place).events]
+    found = [event for place in inbox_folders(places) for event in list_events(place).events]
     if not found:
         return Inbox(folder)
     times = [event.changed_ns / 1e9 for event in found]
@@ -168,7 +168,7 @@ def _moment(seconds: float) -> str:
 
 def disk_use(settings: Settings) -> Disk:
     """Add up what lies in the home."""
-    places, database = Places(settings.home), settings.database
+    places, database = HomePaths(settings.home), settings.database
     beside = (database, *(database.with_name(f"{database.name}-{end}") for end in ("wal", "shm")))
     return Disk(
         database=sum(map(_size, beside)),

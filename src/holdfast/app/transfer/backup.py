@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from holdfast.app.core.context import utc_now
 from holdfast.app.core.lease import lease
 from holdfast.app.curation.erasure import remove_derived_files
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import (
     InputError,
     NotFoundError,
@@ -162,7 +162,7 @@ def _files(settings: Settings) -> Iterator[tuple[str, bytes]]:
     own = settings.home / FILE_NAME
     if own.is_file():
         yield FILE_NAME, own.read_bytes()
-    journals = Places(settings.home).journals
+    journals = HomePaths(settings.home).journals
     for path in sorted(journals.glob("*.jsonl")) if journals.is_dir() else ():
         with suppress(FileNotFoundError):
             if path.is_file() and not path.is_symlink():
@@ -225,7 +225,7 @@ def restore(
     """Put a backup in the place of the memory, which is kept aside. Killed anywhere, the one or
     the other is there."""
     seen = look(settings, path)
-    places = Places(settings.home)
+    places = HomePaths(settings.home)
     with lease(places, _PATIENCE_S) as held:
         if held is None:
             raise StoreBusyError(
@@ -276,7 +276,7 @@ def set_aside(settings: Settings, now: Callable[[], str] = utc_now) -> Path:
             database.with_name(database.name + end).rename(to.with_name(to.name + end))
     remove_derived_files(settings)
     with suppress(FileNotFoundError):
-        Places(settings.home).looked.unlink()
+        HomePaths(settings.home).looked.unlink()
     return to
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.hook_commands import EVENTS, SCRIPT, home_of_hook
 from holdfast.sources.json_fields import items, mapping
 
@@ -91,4 +91,4 @@ def _our_hooks(hooks: object) -> Iterator[tuple[str, Path]]:
             for hook in items(mapping(group).get("hooks")):
                 home = home_of_hook(hook)
                 if home is not None:
-                    yield event, Places(home).hooks / SCRIPT
+                    yield event, HomePaths(home).hooks / SCRIPT

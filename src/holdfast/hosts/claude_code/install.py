@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.capture.inbox import make_inbox
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import config_file, settings_entries
 from holdfast.hosts.claude_code.install_record import InstallRecord
@@ -106,14 +106,14 @@ def scripts() -> dict[str, bytes]:
     }
 
 
-def home_files(places: Places, python: Interpreter) -> dict[Path, bytes]:
+def home_files(places: HomePaths, python: Interpreter) -> dict[Path, bytes]:
     """Every file that the home must hold before a hook can run."""
     files = {places.hooks / name: content for name, content in scripts().items()}
     files[places.interpreter] = os.fsencode(f"{python.path}\n{python.flags}\n")
     return files
 
 
-def outdated_files(places: Places, python: Interpreter) -> list[Path]:
+def outdated_files(places: HomePaths, python: Interpreter) -> list[Path]:
     """The files of the home that are missing, or not those of this version."""
     return [
         path
@@ -122,7 +122,7 @@ def outdated_files(places: Places, python: Interpreter) -> list[Path]:
     ]
 
 
-def prepare_home(places: Places, python: Interpreter) -> None:
+def prepare_home(places: HomePaths, python: Interpreter) -> None:
     """Write the files that hooks need into the home."""
     try:
         for folder in (places.home, places.hooks):

@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-from holdfast.capture.places import VERSION, Places
+from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.errors import InputError
 from holdfast.locks import hold
 
@@ -27,15 +27,15 @@ _DATA_NAMES = (
 )
 
 
-def unread_events(places: Places) -> int:
+def unread_events(places: HomePaths) -> int:
     """How many events still wait in the inbox."""
     inbox = places.inbox()
     if inbox is None or not inbox.is_dir():
         return 0
-    return sum(1 for path in inbox.iterdir() if path.name.startswith(f"{VERSION}."))
+    return sum(1 for path in inbox.iterdir() if path.name.startswith(f"{EVENT_VERSION}."))
 
 
-def hook_parts(places: Places) -> list[Path]:
+def hook_parts(places: HomePaths) -> list[Path]:
     """The files that only hooks need: in the home, and the inbox in memory."""
     parts = [places.home / name for name in _HOOK_FOLDERS]
     inbox = places.inbox()
@@ -52,14 +52,14 @@ def _is_own_folder(folder: Path) -> bool:
     return folder.is_dir() and not folder.is_symlink() and stat.st_uid == os.getuid()
 
 
-def data_parts(places: Places) -> list[Path]:
+def data_parts(places: HomePaths) -> list[Path]:
     """The memory, and all files that belong to it."""
     data = [places.home / name for name in _DATA_NAMES]
     data += sorted(places.home.glob("memory.db*")) if places.home.is_dir() else []
     return [part for part in data if part.exists()]
 
 
-def check_idle(places: Places) -> None:
+def check_idle(places: HomePaths) -> None:
     """Raise InputError while a worker uses the data."""
     try:
         with places.lock.open("rb") as lock:
@@ -81,7 +81,7 @@ def remove(parts: list[Path]) -> None:
             part.unlink(missing_ok=True)
 
 
-def remove_home(places: Places) -> bool:
+def remove_home(places: HomePaths) -> bool:
     """Remove the home itself, if it is empty; returns whether it is gone."""
     try:
         places.home.rmdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NamedTuple
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.hosts import agent_install
 from holdfast.hosts.claude_code import install
@@ -27,7 +27,7 @@ class Leaving(NamedTuple):
 
 
 def set_up(
-    screen: Screen, settings: Settings, places: Places, arguments: argparse.Namespace
+    screen: Screen, settings: Settings, places: HomePaths, arguments: argparse.Namespace
 ) -> bool:
     """Move into another agent; whether there is more to say to a person."""
     chosen = hosts()[arguments.agent]
@@ -72,7 +72,7 @@ def set_up(
 
 def also_here(settings: Settings) -> list[str]:
     """A word on each other agent that has sessions here and is not set up."""
-    home = Places(settings.home).home
+    home = HomePaths(settings.home).home
     ours, where = HoldfastCommand("", "", home, home == host.default_home()), user_environment(settings)
     there = {agent.name for _, agent in default_folders(where)}
     return [
@@ -83,7 +83,7 @@ def also_here(settings: Settings) -> list[str]:
     ]
 
 
-def leave(settings: Settings, places: Places, agent: str | None, scoped: bool) -> Leaving:
+def leave(settings: Settings, places: HomePaths, agent: str | None, scoped: bool) -> Leaving:
     """What moving out takes out of other agents: of the one named, or of all where neither an
     agent nor a scope is."""
     ours = HoldfastCommand("", "", places.home, places.home == host.default_home())

@@ -14,8 +14,8 @@ To add a tool to `holdfast mcp`:
 2. Write a method `(arguments, context) -> result` and enter it in the table `_handlers`: of
    `MainEngine` if it reads, of `WriteTools` if it writes. Return `tool_result(text, data)`, both
    with the same content, and keep it short with `result_budget.fit`.
-3. Mention it in `docs/mcp.md`, and add it to the calls in `tests/walls` that check that a key sees
-   only its own banks.
+3. Describe it in `docs/mcp.md`. `tests/walls` calls every tool with records of a bank that the key
+   must not see; a new name of an argument must be entered in `tests/walls/operations.py`.
 
 The tools of the other two servers are listed in `app/answers/access_tools` and
 `app/answers/index_search_tools`, and answered by the classes beside those.

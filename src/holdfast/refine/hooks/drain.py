@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from holdfast.capture import inbox, journal
 from holdfast.capture.inbox import RawEvent
-from holdfast.capture.places import INJECTED, Places
+from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.model.injections import InjectionKind
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.hooks.payloads import JournalLineBuilder, Payload, read_payload, session_of
@@ -95,7 +95,7 @@ class _Batch:
 
 
 def drain(
-    places: Places,
+    places: HomePaths,
     banks: Banks,
     rules: PrivacyRules,
     now: Callable[[], str],
@@ -105,8 +105,8 @@ def drain(
     injections and returns whether it stored them; if not, they stay in the inbox."""
     done = DrainReport()
     builder = JournalLineBuilder(places, banks, rules)
-    for folder in inbox.folders(places):
-        listed = inbox.waiting(folder)
+    for folder in inbox.inbox_folders(places):
+        listed = inbox.list_events(folder)
         done.foreign += listed.foreign
         batch = _Batch()
         for raw in listed.events:
@@ -116,7 +116,7 @@ def drain(
                 batch = _Batch()
         _store_batch(batch, places, store_notes, done)
         if done.problems:  # events that cannot be stored must not fill the memory
-            done.emptied += inbox.relieve(folder)
+            done.emptied += inbox.drop_oldest_payloads(folder)
     done.redacted = sum(builder.redacted.values())
     return done
 
@@ -125,7 +125,7 @@ def _process_event(
     raw: RawEvent,
     batch: _Batch,
     builder: JournalLineBuilder,
-    places: Places,
+    places: HomePaths,
     now: Callable[[], str],
     done: DrainReport,
 ) -> None:
@@ -134,11 +134,11 @@ def _process_event(
     if unfinished and inbox.may_grow(raw, _seconds(now())):
         done.waiting += 1
         return
-    if raw.event == INJECTED:
+    if raw.event == INJECTED_EVENT:
         note = _read_note(raw, payload.record)
         if note is None or payload.problem is not None:
             done.failed += 1
-            inbox.remove(raw)
+            inbox.remove_event(raw)
         else:
             batch.notes.append((raw, note))
         return
@@ -167,7 +167,7 @@ def _record_activity(done: DrainReport, raw: RawEvent, line: Record, payload: Pa
 
 def _store_batch(
     batch: _Batch,
-    places: Places,
+    places: HomePaths,
     store_notes: Callable[[Sequence[InjectionNote]], bool],
     done: DrainReport,
 ) -> None:
@@ -187,7 +187,7 @@ def _store_batch(
 
 def _remove_events(events: Iterable[RawEvent]) -> None:
     for raw in events:
-        inbox.remove(raw)
+        inbox.remove_event(raw)
 
 
 def _read_note(raw: RawEvent, record: Record) -> InjectionNote | None:

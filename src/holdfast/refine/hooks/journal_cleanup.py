@@ -9,7 +9,7 @@ import os
 from time import time
 
 from holdfast.capture import journal
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.model.ledger import Source, SourceState
 from holdfast.sources.claude_code import events
 from holdfast.sources.file_stamp import stamp_of
@@ -22,7 +22,7 @@ RETENTION_S = 90 * 86400.0
 _ANY_READER = 2**31 - 1
 
 
-def remove_old_journals(writer: Writer, places: Places, kept_s: float = RETENTION_S) -> int:
+def remove_old_journals(writer: Writer, places: HomePaths, kept_s: float = RETENTION_S) -> int:
     """Remove the journals that were read and not written to for `kept_s`; returns how many."""
     if not places.journals.is_dir():
         return 0

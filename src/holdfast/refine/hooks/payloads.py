@@ -13,7 +13,7 @@ import orjson
 
 from holdfast.capture import inbox, journal
 from holdfast.capture.inbox import RawEvent
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
 from holdfast.model.ledger import FailureReason, SkipReason
 from holdfast.refine.core.banks import Banks
@@ -55,7 +55,7 @@ def read_payload(raw: RawEvent) -> Payload:
         return Payload({})
     held = bytearray()
     clipper: Clipper | None = None
-    for piece in inbox.pieces(raw):
+    for piece in inbox.read_chunks(raw):
         if clipper is None and len(held) + len(piece) > LINE_LIMIT:
             clipper = Clipper()
             clipper.feed(bytes(held))
@@ -90,7 +90,7 @@ def session_of(raw: RawEvent, record: Record) -> str:
     return named if _ID.match(named) else raw.session
 
 
-def session_start_folder(places: Places, session: str) -> str:
+def session_start_folder(places: HomePaths, session: str) -> str:
     """The first folder in a session's journal; "" if it has none."""
     events = journal.read(places.journal(session))
     return next((folder for event in events if (folder := string(event, "cwd"))), "")
@@ -99,7 +99,7 @@ def session_start_folder(places: Places, session: str) -> str:
 class JournalLineBuilder:
     """Builds journal lines by the privacy rules; `redacted` counts what was redacted so far."""
 
-    def __init__(self, places: Places, banks: Banks, rules: PrivacyRules) -> None:
+    def __init__(self, places: HomePaths, banks: Banks, rules: PrivacyRules) -> None:
         self._places = places
         self._banks = banks
         self._rules = rules

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.capture import journal
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.ingest.ingest import IngestReport, ingest
@@ -49,7 +49,7 @@ class ReconcileReport(NamedTuple):
 
 
 def reconcile(
-    writer: Writer, banks: BankMaker, places: Places, rules: PrivacyRules, now: Callable[[], str]
+    writer: Writer, banks: BankMaker, places: HomePaths, rules: PrivacyRules, now: Callable[[], str]
 ) -> ReconcileReport:
     """Ingest every journal whose session is over, and before it the unread transcripts that it
     names, in any folder."""
@@ -102,12 +102,12 @@ class _KnownSources:
         return source.state is SourceState.UNREADABLE or source.stamp == _stamp(path)
 
 
-def unread_journals(reader: Reader, places: Places) -> list[UnreadJournal]:
+def unread_journals(reader: Reader, places: HomePaths) -> list[UnreadJournal]:
     """The journals that wait for the end of their session, or for a worker."""
     return find_unread(places, _KnownSources(reader).sources)
 
 
-def find_unread(places: Places, known: dict[str, Source]) -> list[UnreadJournal]:
+def find_unread(places: HomePaths, known: dict[str, Source]) -> list[UnreadJournal]:
     """The journals that have changed since they were last read."""
     found: list[UnreadJournal] = []
     for path in sorted(places.journals.glob("*.jsonl")):
@@ -140,7 +140,7 @@ def is_over(unread: UnreadJournal, now: str) -> bool:
     return unread.ended or _is_idle(unread.last, now)
 
 
-def has_ended(places: Places, host: str, last: str, now: str) -> bool:
+def has_ended(places: HomePaths, host: str, last: str, now: str) -> bool:
     """Whether a session has ended by its journal, or is idle by the time of its last event."""
     path = places.journals / f"{host}.jsonl"
     if path.is_file() and _read_journal(path).ended:

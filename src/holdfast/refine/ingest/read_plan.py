@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.model.ledger import Source, SourceState
 from holdfast.refine.core.bank_creation import UNSORTED_BANK, BankMaker
@@ -52,7 +52,7 @@ class ReadPlanner:
     def __init__(self, writer: Writer, banks: BankMaker) -> None:
         self._writer = writer
         self._banks = banks
-        self._places = Places(banks.home)
+        self._places = HomePaths(banks.home)
         # A newer reader may be able to read lines that an older one failed on.
         self._retry = writer.sources_failed_before(READER_VERSION)
         self._missing: dict[str, list[Source]] = {}

@@ -40,7 +40,7 @@ def session_statements(
     if session.parent:
         return
     for turn in turns:
-        if turn.role is not Role._USER or turn.tool is not None or not turn.text:
+        if turn.role is not Role.USER or turn.tool is not None or not turn.text:
             continue
         if turn.trust in (Trust.ASSISTANT, Trust.TOOL):
             continue

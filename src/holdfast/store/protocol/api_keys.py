@@ -9,7 +9,8 @@ from holdfast.model.keys import ApiKey
 
 
 class ApiKeyStore(Protocol):
-    """Keys belong to no bank: a principal that is restricted to some banks has no access to them."""
+    """Keys belong to no bank: a principal that is restricted to some banks has no access to
+    them."""
 
     def api_keys(self) -> list[ApiKey]:
         """Every key that was ever made, revoked ones included, the oldest first."""

@@ -163,7 +163,8 @@ class Eraser(Protocol):
         ...
 
     def block_marks(self, bank: str, marks: Iterable[str], turns: Iterable[str] = ()) -> None:
-        """Keep marks of content that must not be read again, and withhold the raw lines of turns."""
+        """Keep marks of content that must not be read again, and withhold the raw lines of
+        turns."""
         ...
 
     def rows_to_scrub(self, clean: Scrubber) -> list[ScrubMatch]:

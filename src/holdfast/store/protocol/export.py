@@ -13,9 +13,10 @@ Row = dict[str, Any]
 
 
 class ExportTable(NamedTuple):
-    """A table that is carried: its `group`, by which it is chosen; its columns, with those that
-    hold JSON and those that hold words; and, as SQL, from when to when a row is ("" for always),
-    which rows are shown, and in which order they come. It may lie in a table of another name."""
+    """An exported table: the `group` by which it is selected, its columns, and which of them
+    contain JSON and which text. `first` and `last` are SQL for the time span of a row ("" for
+    none), `where` for the condition under which it is exported, `order` its sort columns. The rows
+    may be `stored_in` a table of another name."""
 
     name: str
     group: str
@@ -26,7 +27,7 @@ class ExportTable(NamedTuple):
     last: str = ""
     where: str = ""
     order: str = ""
-    lies_in: str = ""
+    stored_in: str = ""
 
     @property
     def fields(self) -> tuple[str, ...]:

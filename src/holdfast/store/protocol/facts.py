@@ -57,7 +57,8 @@ class FactReader(Protocol):
         ...
 
     def uses(self, bank: str) -> list[RecordUse]:
-        """The records that sessions used, by time, as far as the turns that show it are not hidden."""
+        """The records that sessions used, by time, as far as the turns that show it are not
+        hidden."""
         ...
 
     def reviews(self, bank: str | None) -> list[Review]:

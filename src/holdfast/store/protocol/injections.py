@@ -21,5 +21,6 @@ class InjectionLedger(Protocol):
     def injections(
         self, bank: str | None, session: str = "", unsettled: bool = False, limit: int = 100
     ) -> list[Injection]:
-        """Injections, the latest first; only those of one session, or of unknown use, if asked for."""
+        """Injections, the latest first; only those of one session, or of unknown use, if asked
+        for."""
         ...

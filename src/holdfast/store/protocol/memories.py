@@ -38,7 +38,8 @@ class MemoryReader(Protocol):
         ...
 
     def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
-        """The memories retained from sessions, the latest first; of one network, if one is named."""
+        """The memories retained from sessions, the latest first; of one network, if one is
+        named."""
         ...
 
 

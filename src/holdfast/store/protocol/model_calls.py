@@ -1,4 +1,5 @@
-"""What a store keeps about model services: the cost ledger, paused services, and what models wrote."""
+"""What a store keeps about model services: the cost ledger, paused services, and what models
+wrote."""
 
 from __future__ import annotations
 

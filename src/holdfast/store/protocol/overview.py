@@ -7,7 +7,8 @@ from typing import NamedTuple, Protocol
 
 
 class PeriodCount(NamedTuple):
-    """How many records of a kind began in a period, which is the start of an ISO time: `2026-03`."""
+    """How many records of a kind began in a period, which is the start of an ISO time:
+    `2026-03`."""
 
     kind: str
     period: str

@@ -95,7 +95,6 @@ class ApiRequest:
 
     def __init__(self, request: Request) -> None:
         web = request.app.state.web
-        self.request = request
         self.pool: MemoryPool = web.pool
         self.research_runs: ResearchRuns = web.research_runs
         self.changes: ChangeFeed = web.changes
@@ -104,7 +103,7 @@ class ApiRequest:
     @property
     def who(self) -> str:
         """The author of a change, as the log of decisions names it."""
-        return http_author()
+        return named_by(principal().label, HTTP)
 
     @property
     def person(self) -> str:
@@ -131,11 +130,6 @@ class ApiRequest:
 
 
 ApiRequestDep = Annotated[ApiRequest, Depends(ApiRequest)]
-
-
-def http_author() -> str:
-    """The author of a change over HTTP, as the log of decisions names it."""
-    return named_by(principal().label, HTTP)
 
 
 def json_response(value: object, status: int = 200) -> Response:

@@ -89,7 +89,7 @@ async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
     banks = await request.pool.read(lambda memory: memory.context.banks.all())
     usual: dict[str, Any] = {
         "title": query.kind.capitalize(),
-        "asked": query,
+        "query": query,
         "tabs": TABS,
         "banks": banks,
         "names": _names(banks),

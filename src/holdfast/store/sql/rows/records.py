@@ -33,7 +33,7 @@ Row = tuple[Any, ...]
 BANK = "id, name, created, background, skepticism, literalism, empathy, retention"
 SOURCE = (
     'id, path, agent, bank, "offset", lines, '
-    " prefix, stamp, l1_bytes, rewrites, state, problem, "
+    "prefix, stamp, l1_bytes, rewrites, state, problem, "
     "read_at"
 )
 SESSION = (

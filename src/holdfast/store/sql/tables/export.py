@@ -40,7 +40,7 @@ class ExportReader(StatementRunner):
 
     def _rows(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
         names = table.columns.split()
-        own = table.lies_in or table.name
+        own = table.stored_in or table.name
         by_source = "source" in names and "bank" not in names
         mine = _OF_THE_BANK if by_source else "t.bank = ?"
         mine = "t.id = ?" if table.name == "bank" else mine
@@ -88,7 +88,7 @@ class ExportWriter(ExportReader, CurationWriter):
 
     def restore_rows(self, bank: str, table: ExportTable, rows: Iterable[Row]) -> int:
         names = table.columns.split()
-        own = table.lies_in or table.name
+        own = table.stored_in or table.name
         more = (", kind", ", 'raw'") if table.name == "withheld_turn" else ("", "")
         sql = (
             f'INSERT INTO "{own}" ({_bare(names)}{more[0]}) '

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 from holdfast.app.core.context import current_folder, utc_now
-from holdfast.app.search.plugin_search import Listed, Providers, all_told
+from holdfast.app.search.plugin_search import ProviderStatus, Providers, all_told
 from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(screen: Screen, item: Listed) -> None:
+def _print(screen: Screen, item: ProviderStatus) -> None:
     provider, standing = item.provider, item.standing
     screen.line(screen.paint(provider.name, "bold") + f"  {provider.id}  {provider.root}")
     if provider.problem:
@@ -81,7 +81,7 @@ def _print(screen: Screen, item: Listed) -> None:
     screen.wrap(known, "  ", "    ")
 
 
-def _record(item: Listed) -> str:
+def _record(item: ProviderStatus) -> str:
     standing = item.standing
     told = f"reliability {standing.score:.2f}: {number(standing.calls, 'call')}, "
     told += f"{standing.success:.0%} answered of late, about {standing.ms:.0f} ms"

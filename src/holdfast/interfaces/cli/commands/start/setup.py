@@ -11,7 +11,7 @@ from pathlib import Path
 import holdfast
 from holdfast.app.core.model_optin import choose_service
 from holdfast.app.memory import open_memory
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import install, plugin_files
 from holdfast.hosts.claude_code import locations as host
@@ -79,7 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     settings = load_settings()
-    places = Places(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
+    places = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     if arguments.agent != DEFAULT_AGENT:
         told = other_agents.set_up(Screen(), settings, places, arguments)
         return _history(Screen(), settings, arguments) if told else 0
@@ -145,7 +145,7 @@ def _notes(
 
 
 def _steps(
-    places: Places,
+    places: HomePaths,
     python: install.Interpreter,
     where: host.SettingsFiles,
     with_plugin: bool,
@@ -187,7 +187,7 @@ def _in_short(change: install.Change) -> str:
     return f"change {change.file.path}: {number(added, 'line')} in, {taken or 'none'} out"
 
 
-def _install_plugin(places: Places, where: host.SettingsFiles, enabled: bool) -> None:
+def _install_plugin(places: HomePaths, where: host.SettingsFiles, enabled: bool) -> None:
     before = load(where.hooks_file)
     folder = plugin_files.write_plugin(places.home, holdfast.__version__)
     if enabled:

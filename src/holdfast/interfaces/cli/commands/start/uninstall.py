@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from holdfast.capture.places import Places
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.hosts import agent_install
 from holdfast.hosts.claude_code import install, plugin_files
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     settings = load_settings()
-    places = Places(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
+    places = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     default = host.default_home()
     all_scopes = [host.settings_files(settings, scope, Path.cwd()) for scope in host.Scope]
     agent: str | None = arguments.agent
@@ -103,7 +103,7 @@ def _show(
     plan: install.Plan,
     plugins: list[host.SettingsFiles],
     parts: list[Path],
-    places: Places,
+    places: HomePaths,
 ) -> None:
     for change in plan.changes:
         screen.diff(change.diff)
@@ -121,7 +121,7 @@ def _show(
         )
 
 
-def _remove_plugins(places: Places, plugins: list[host.SettingsFiles]) -> None:
+def _remove_plugins(places: HomePaths, plugins: list[host.SettingsFiles]) -> None:
     """Let Claude Code take the plugin out. It writes the settings anew; where nobody else
     touched them since setup they get their old bytes back."""
     program = host.find_program()
@@ -141,7 +141,7 @@ def _remove_plugins(places: Places, plugins: list[host.SettingsFiles]) -> None:
             record.forget(path, restored=True)
 
 
-def _tell(screen: Screen, places: Places, data: bool, stays: bool) -> None:
+def _tell(screen: Screen, places: HomePaths, data: bool, stays: bool) -> None:
     if stays:
         screen.line("Done. Another scope or agent still uses this memory.")
         return

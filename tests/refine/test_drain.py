@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.hooked import NOON_S, RECORDED, SESSION, Home, recorded
 
 from holdfast.capture import journal
-from holdfast.capture.inbox import waiting
+from holdfast.capture.inbox import list_events
 from holdfast.model.injections import InjectionKind
 
 SECRET = "sk-" + "ant-api03-" + "Zk3m9QpL7vT2xW8yAb4cDe6fGh1jKl5nMo0pQr"
@@ -31,7 +31,7 @@ def test_an_event_goes_to_the_journal_of_its_session_and_leaves_the_inbox(tmp_pa
     home.stop("Fixed.")
     home.end()
     done = home.drain()
-    assert waiting(home.inbox).events == []
+    assert list_events(home.inbox).events == []
     prompt, tool, stop, end = home.journal()
     assert (prompt["text"], prompt["trust"], prompt["cwd"]) == (
         "Fix the importer",
@@ -48,7 +48,7 @@ def test_an_event_goes_to_the_journal_of_its_session_and_leaves_the_inbox(tmp_pa
 
 
 @pytest.mark.parametrize("path", sorted(RECORDED.glob("*.json")), ids=lambda path: path.stem)
-def test_every_recorded_payload_gives_one_line_without_what_is_not_worth_keeping(
+def test_every_recorded_payload_gives_one_line_without_redundant_parts(
     tmp_path: Path, path: Path
 ) -> None:
     home = Home(tmp_path)
@@ -72,7 +72,7 @@ def test_draining_twice_writes_once(tmp_path: Path) -> None:
         path.write_bytes(data)
         os.utime(path, ns=(changed, changed))
     done = home.drain()
-    assert done.events == 0 and waiting(home.inbox).events == []
+    assert done.events == 0 and list_events(home.inbox).events == []
     assert home.places.journal(SESSION).read_bytes() == before
 
 
@@ -89,7 +89,7 @@ def test_secrets_and_private_passages_do_not_reach_the_journal(tmp_path: Path) -
     assert done.redacted >= 5
 
 
-def test_excluded_tools_and_paths_leave_no_word(tmp_path: Path) -> None:
+def test_excluded_tools_and_paths_leave_no_text(tmp_path: Path) -> None:
     home = Home(tmp_path, exclude_tools=("WebFetch",), exclude_paths=("secrets/*",))
     home.put("PostToolUse", {"tool_name": "WebFetch", "tool_input": {"url": "https://x.example"}})
     home.bash("toolu_2", "cat secrets/plan.txt", "the plan")
@@ -100,7 +100,9 @@ def test_excluded_tools_and_paths_leave_no_word(tmp_path: Path) -> None:
     assert done.excluded == 2
 
 
-def test_an_excluded_project_leaves_no_word_wherever_its_session_goes(tmp_path: Path) -> None:
+def test_an_excluded_project_leaves_no_text_even_if_its_session_changes_folder(
+    tmp_path: Path,
+) -> None:
     home = Home(tmp_path, exclude_projects=("/home/dev/hidden",))
     home.prompt("the hidden plan", cwd="/home/dev/hidden/sub")
     home.drain()
@@ -113,7 +115,7 @@ def test_an_excluded_project_leaves_no_word_wherever_its_session_goes(tmp_path: 
     assert done.excluded == 1
 
 
-def test_what_is_still_being_written_is_left_and_what_was_cut_keeps_its_name(
+def test_an_incomplete_event_waits_and_a_truncated_one_is_recorded_as_failed(
     tmp_path: Path,
 ) -> None:
     home = Home(tmp_path)
@@ -135,7 +137,7 @@ def test_what_is_still_being_written_is_left_and_what_was_cut_keeps_its_name(
     assert empty["event"] == "Stop" and "text" not in empty
 
 
-def test_where_only_names_are_kept_they_are_taken_at_once(tmp_path: Path) -> None:
+def test_empty_events_are_drained_at_once_if_only_names_are_captured(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.places.names_only.touch()
     home.put("Stop", b"")
@@ -144,7 +146,7 @@ def test_where_only_names_are_kept_they_are_taken_at_once(tmp_path: Path) -> Non
     assert (done.waiting, done.events, list(done.sessions)) == (0, 1, [SESSION])
 
 
-def test_a_clock_set_back_a_day_holds_nothing_up(tmp_path: Path) -> None:
+def test_a_clock_set_back_a_day_delays_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.put("Stop", b'{"session_id')
     home.prompt("hello")
@@ -161,7 +163,7 @@ def test_other_versions_and_strange_names_are_left_alone(tmp_path: Path) -> None
     assert (done.events, done.foreign, len(list(home.inbox.iterdir()))) == (0, 1, 4)
 
 
-def test_a_note_of_an_injection_is_handed_on_and_not_journalled(tmp_path: Path) -> None:
+def test_an_injection_note_is_passed_on_and_not_journalled(tmp_path: Path) -> None:
     home = Home(tmp_path)
     told = {"id": "inj1", "kind": "goal", "time": "2026-10-31T10:00:00Z", "characters": 812}
     home.put("HoldfastInjected", told | {"records": ["holdfast://turn/1", 7]})
@@ -171,17 +173,17 @@ def test_a_note_of_an_injection_is_handed_on_and_not_journalled(tmp_path: Path) 
     assert (note.id, note.kind, note.characters) == ("inj1", InjectionKind.GOAL, 812)
     assert note.records == ("holdfast://turn/1",) and note.session == SESSION
     assert (done.injected, done.failed, done.events) == (1, 1, 0)
-    assert waiting(home.inbox).events == [] and not home.places.journal(SESSION).exists()
+    assert list_events(home.inbox).events == [] and not home.places.journal(SESSION).exists()
 
 
-def test_a_note_stays_until_it_is_stored(tmp_path: Path) -> None:
+def test_an_injection_note_stays_until_it_is_stored(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.put("HoldfastInjected", {"id": "inj1", "kind": "start", "characters": 1})
     home.prompt("hello")
     home.keep = lambda notes: False  # type: ignore[method-assign]
     done = home.drain()
     assert (done.events, done.injected, done.waiting) == (1, 0, 1)
-    (left,) = waiting(home.inbox).events
+    (left,) = list_events(home.inbox).events
     assert left.event == "HoldfastInjected"
 
 
@@ -201,7 +203,7 @@ def test_a_payload_of_fifty_megabytes_is_refined_without_holding_it(tmp_path: Pa
     assert home.places.journal(SESSION).stat().st_size < 2000
 
 
-def test_a_payload_too_large_even_when_clipped_keeps_whose_it_is(tmp_path: Path) -> None:
+def test_a_payload_too_large_even_when_clipped_keeps_its_session(tmp_path: Path) -> None:
     home = Home(tmp_path)
     many = ["x" * 60_000] * 200
     home.put("PostToolUse", {"tool_name": "T", "tool_response": many})
@@ -218,7 +220,7 @@ def test_more_than_a_batch_is_drained_in_order(tmp_path: Path) -> None:
     assert [line["text"] for line in home.journal()] == [f"prompt {n}" for n in range(1100)]
 
 
-def test_a_payload_that_is_nobodys_or_too_deep_keeps_only_its_name(tmp_path: Path) -> None:
+def test_a_payload_without_session_or_too_deep_is_recorded_as_failed(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.put("Stop", b'{"last_assistant_message":"whose?"}', session="none")
     home.put("Stop", b'{"cwd":"\\ud800","cwd":"/home/dev/proj","x":' + b"[" * 5000)
@@ -246,13 +248,13 @@ def test_events_left_from_before_there_was_memory_are_drained_too(tmp_path: Path
     assert home.drain().events == 1 and list(before.iterdir()) == []
 
 
-def test_what_cannot_be_stored_does_not_fill_the_memory(tmp_path: Path) -> None:
+def test_events_that_cannot_be_stored_do_not_fill_the_memory(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for number in range(3):
         home.put("PostToolUse", {"tool_name": "T", "tool_response": f"{number}" * 30_000_000})
     home.places.journals.write_text("in the way")
     done = home.drain()
-    sizes = [event.size > 0 for event in waiting(home.inbox).events]
+    sizes = [event.size > 0 for event in list_events(home.inbox).events]
     assert (done.emptied, sizes) == (1, [False, True, True])
 
 
@@ -263,7 +265,7 @@ def test_a_journal_that_cannot_be_written_leaves_events_where_they_are(tmp_path:
     home.places.journal(SESSION).mkdir(parents=True)
     done = home.drain()
     assert len(done.problems) == 1 and done.events == 1
-    assert [event.session for event in waiting(home.inbox).events] == [SESSION]
+    assert [event.session for event in list_events(home.inbox).events] == [SESSION]
     home.places.journal(SESSION).rmdir()
     assert home.drain().events == 1
 
@@ -296,7 +298,7 @@ def test_no_bytes_in_an_event_raise_and_every_event_is_accounted_for(
         for event, data in events:
             home.put(event, data)
         done = home.drain()
-        assert waiting(home.inbox).events == [] and done.problems == []
+        assert list_events(home.inbox).events == [] and done.problems == []
         noted = sum(event == "HoldfastInjected" for event, _ in events)
         assert done.events == len(events) - noted
         lines = sum(len(list(journal.read(p))) for p in home.places.journals.glob("*.jsonl"))
@@ -315,7 +317,7 @@ print(Home(Path(sys.argv[1])).drain().events)
 """
 
 
-def test_killed_at_random_points_it_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
+def test_killed_at_random_points_draining_loses_and_duplicates_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for number in range(1200):
         session = f"session-{number % 7}"
@@ -323,7 +325,7 @@ def test_killed_at_random_points_it_loses_nothing_and_doubles_nothing(tmp_path: 
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     rng = random.Random(3)
     landed = 0
-    while waiting(home.inbox).events and landed < 5:
+    while list_events(home.inbox).events and landed < 5:
         process = subprocess.Popen(
             [sys.executable, "-c", DRAIN, str(tmp_path)], env=env, stdout=subprocess.DEVNULL
         )

@@ -10,12 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-VERSION = 1
+EVENT_VERSION = 1
 # What an event is called that our own hook leaves behind when it put something into a session.
-INJECTED = "HoldfastInjected"
+INJECTED_EVENT = "HoldfastInjected"
 
 
-class Places(NamedTuple):
+class HomePaths(NamedTuple):
     """The paths below one home."""
 
     home: Path

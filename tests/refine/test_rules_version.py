@@ -53,7 +53,7 @@ def two_talks() -> Script:
     return script
 
 
-def test_what_older_rules_made_is_made_again_and_is_what_a_rebuild_gives(tmp_path: Path) -> None:
+def test_sessions_of_older_rules_are_derived_again_like_a_rebuild(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([RECORDED]))
         wanted = dump(tmp_path / "home" / "memory.db")
@@ -66,14 +66,16 @@ def test_what_older_rules_made_is_made_again_and_is_what_a_rebuild_gives(tmp_pat
             == count
             > 5
         )
-        assert heard[-1] == (count, count) and memory.store.count_outdated_sessions(RULES_VERSION) == 0
+        assert (
+            heard[-1] == (count, count) and memory.store.count_outdated_sessions(RULES_VERSION) == 0
+        )
         memory.ingestion.update()
         assert dump(tmp_path / "home" / "memory.db") == wanted
         assert derive_outdated(memory.store) == 0
 
 
 @pytest.mark.parametrize("rules", [RULES_VERSION - 1, RULES_VERSION + 1])
-def test_a_session_that_goes_on_is_never_of_two_versions(tmp_path: Path, rules: int) -> None:
+def test_a_session_is_never_derived_by_two_versions(tmp_path: Path, rules: int) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "claude" / "projects")]))
         spoil(tmp_path, rules)
@@ -82,7 +84,7 @@ def test_a_session_that_goes_on_is_never_of_two_versions(tmp_path: Path, rules: 
         assert memory.store.count_outdated_sessions(RULES_VERSION) == 0
 
 
-def test_broken_off_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_run_continues_with_the_rest(tmp_path: Path) -> None:
     class KilledError(BaseException):
         pass
 
@@ -102,7 +104,7 @@ def test_broken_off_it_goes_on_where_it_was(tmp_path: Path) -> None:
         assert dump(tmp_path / "home" / "memory.db") == wanted
 
 
-def test_decisions_hold_through_new_rules(tmp_path: Path) -> None:
+def test_decisions_survive_new_rules(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([two_talks().write(tmp_path / "claude" / "projects")]))
         (session,) = memory.reader.sessions(None)
@@ -116,7 +118,7 @@ def test_decisions_hold_through_new_rules(tmp_path: Path) -> None:
         assert derive_stale(memory.store) == 0
 
 
-def test_new_rules_are_a_new_version(tmp_path: Path) -> None:
+def test_changed_rules_need_a_new_version(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingestion.ingest(memory.ingestion.find([RECORDED]), then_know=False)
     found = dump(tmp_path / "home" / "memory.db")
@@ -124,7 +126,7 @@ def test_new_rules_are_a_new_version(tmp_path: Path) -> None:
     assert sum_of(sorted(made)) == RULES_SUM[RULES_VERSION]
 
 
-def test_new_words_to_a_model_are_a_new_version() -> None:
+def test_changed_prompts_need_a_new_version() -> None:
     call = ToolCall("WebFetch", "https://pages.example", "", "read", "found", True)
     turns = [
         Turn("b", "t1", "s", 1, "", Role.USER, Trust.USER, "Why twice? " * 900),

@@ -16,7 +16,7 @@ _IS_RUN = bytes(ord("a") if byte in _RUN_BYTES else ord(" ") for byte in range(2
 _DOTTED_HEADS = (b"ya29.", b"SG.", b"hvs.", b"hvb.", b":")
 
 
-class Runs(NamedTuple):
+class LongRuns(NamedTuple):
     """The long unbroken runs of a text, where alone a key can stand, and whether one of them
     follows what a dotted format begins with."""
 
@@ -24,10 +24,10 @@ class Runs(NamedTuple):
     dotted: bool
 
 
-_NO_RUNS = Runs("", False)
+_NO_RUNS = LongRuns("", False)
 
 
-def long_runs(text: str) -> Runs:
+def long_runs(text: str) -> LongRuns:
     """Find the long runs of a text; most texts have none."""
     if len(text) < _RUN:
         return _NO_RUNS
@@ -45,7 +45,7 @@ def long_runs(text: str) -> Runs:
         found.append(data[start:stop])
         dotted = dotted or data.endswith(_DOTTED_HEADS, 0, start)
         start = laid_out.find(_RUN_MAP, stop)
-    return Runs(b" ".join(found).decode("ascii"), dotted)
+    return LongRuns(b" ".join(found).decode("ascii"), dotted)
 
 
 # A key begins at the start of a run, behind the letter of an escaped line break, or behind a
@@ -59,7 +59,7 @@ _HEADS = frozenset(
 )
 
 
-def may_hold_key(runs: str) -> bool:
+def may_contain_key(runs: str) -> bool:
     """Whether any of the long runs of a text begins like a key."""
     pieces = runs.lower().replace("-", " ").split(" ")
     heads = {piece[:3] for piece in pieces}
@@ -72,13 +72,13 @@ _ESCAPES = frozenset("nrt")
 
 
 # The body of a private key whose first line is not there.
-KEY_BODY = SecretRule(
+PRIVATE_KEY_BODY = SecretRule(
     "private-key",
     (),
     re.compile(r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/]{56,76}={0,2}[ \t]*(?:\n|\Z)){2,}"),
 )
 
 
-def may_hold_key_body(text: str) -> bool:
+def may_contain_key_body(text: str) -> bool:
     """Whether two lines of a text look like base64."""
     return sum([len(line) >= 56 and " " not in line.strip() for line in text.split("\n")]) >= 2

@@ -86,7 +86,7 @@ def host(place: Place, made: CommitAuthorship) -> str:
     return session.host
 
 
-def test_the_name_that_git_printed_tells_for_sure(place: Place) -> None:
+def test_a_commit_id_printed_by_git_links_with_certainty(place: Place) -> None:
     one, two = place.session(0), place.session(1)
     id, printed = place.commit("Lift the crane", START + timedelta(days=9), a="1")
     place.run_commit(one, "Lift", "nothing to commit")
@@ -96,7 +96,7 @@ def test_the_name_that_git_printed_tells_for_sure(place: Place) -> None:
     assert made.score == 1.0 and made.exchange
 
 
-def test_a_trailer_names_its_session(place: Place) -> None:
+def test_a_trailer_links_to_its_session(place: Place) -> None:
     id, _ = place.commit(
         f"Lift\n\nClaude-Session: https://claude.ai/code/{SESSIONS[0]}",
         START + timedelta(days=9),
@@ -106,7 +106,7 @@ def test_a_trailer_names_its_session(place: Place) -> None:
     assert (made.commit, host(place, made), made.because) == (id, SESSIONS[0], "its trailer")
 
 
-def test_the_same_subject_tells_if_the_time_is_right(place: Place) -> None:
+def test_the_same_subject_links_if_the_time_fits(place: Place) -> None:
     script = place.session(0)
     place.run_commit(script, "Lift the crane", "")
     id, _ = place.commit("Lift the crane", START + timedelta(minutes=2), a="1")
@@ -115,7 +115,7 @@ def test_the_same_subject_tells_if_the_time_is_right(place: Place) -> None:
     assert [(one.commit, one.because) for one in made] == [(id, "its subject")]
 
 
-def test_files_changed_shortly_before_tell_too(place: Place) -> None:
+def test_files_changed_shortly_before_link(place: Place) -> None:
     one, two = place.session(0), place.session(1, hours=1)
     place.edit(one, "a.py", "b.py")
     place.edit(two, "c.py")
@@ -127,7 +127,7 @@ def test_files_changed_shortly_before_tell_too(place: Place) -> None:
     assert made.score < 0.7
 
 
-def test_files_that_two_sessions_changed_tell_nothing(place: Place) -> None:
+def test_files_that_two_sessions_changed_do_not_link(place: Place) -> None:
     one, two = place.session(0), place.session(1, hours=1)
     place.edit(one, "a.py")
     place.edit(two, "a.py")
@@ -135,7 +135,7 @@ def test_files_that_two_sessions_changed_tell_nothing(place: Place) -> None:
     assert place.read(one, two) == []
 
 
-def test_files_changed_after_the_commit_or_long_before_tell_nothing(place: Place) -> None:
+def test_files_changed_after_the_commit_or_long_before_do_not_link(place: Place) -> None:
     late, early = place.session(0, hours=2), place.session(1, hours=-48)
     place.edit(late, "a.py")
     place.edit(early, "a.py")
@@ -143,7 +143,7 @@ def test_files_changed_after_the_commit_or_long_before_tell_nothing(place: Place
     assert place.read(late, early) == []
 
 
-def test_a_forgotten_session_made_nothing(place: Place) -> None:
+def test_a_forgotten_session_gets_no_links(place: Place) -> None:
     script = place.session(0)
     _, printed = place.commit("Lift the crane", START, a="1")
     place.run_commit(script, "Lift the crane", printed)
@@ -162,7 +162,7 @@ def speak(place: Place, number: int, hours: float, *said: str) -> Script:
     return script
 
 
-def test_words_tell_where_nothing_else_does_and_the_time_is_right(place: Place) -> None:
+def test_words_link_if_nothing_else_does_and_the_time_fits(place: Place) -> None:
     pulley = "Let the pulley of the harbour crane brake softly before the load touches ground."
     one = speak(place, 0, 0, pulley, "And the brake of the pulley, is its load softly held?")
     two = speak(place, 1, 1, "Paint the office of the port authority in another blue, please.")
@@ -179,13 +179,13 @@ def test_words_tell_where_nothing_else_does_and_the_time_is_right(place: Place) 
     assert [(m.commit, m.because) for m in place.read(three)] == [(soon, "its words")]
 
 
-def test_words_that_two_sessions_say_name_neither(place: Place) -> None:
+def test_words_that_fit_two_sessions_do_not_link(place: Place) -> None:
     said = "Let the pulley of the harbour crane brake softly before the load touches ground."
     place.commit("Brake the pulley softly under load", START + timedelta(hours=20))
     assert place.read(speak(place, 0, 0, said), speak(place, 1, 1, said)) == []
 
 
-def test_what_people_commit_by_hand_beside_a_session_is_theirs(place: Place) -> None:
+def test_a_commit_by_hand_beside_a_session_is_not_linked(place: Place) -> None:
     script = place.session(0)
     place.edit(script, "crane.py")
     soon = START + timedelta(hours=1)

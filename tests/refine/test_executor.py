@@ -27,7 +27,8 @@ from holdfast.refine.sessions.parallel_derive import SessionSnapshot, derive_in_
 from holdfast.settings import Settings
 
 needs_dask = pytest.mark.skipif(
-    find_spec("distributed") is None, reason="Dask is not installed: pip install holdfast-memory[dask]"
+    find_spec("distributed") is None,
+    reason="Dask is not installed: pip install holdfast-memory[dask]",
 )
 NOW = "2026-11-01T00:00:00.000Z"
 
@@ -91,7 +92,7 @@ def die(number: int) -> int:
     return number * 2
 
 
-def test_what_kills_its_process_comes_back_undone_and_the_rest_is_done() -> None:
+def test_an_item_that_kills_its_process_comes_back_as_none_and_the_rest_is_done() -> None:
     with ProcessExecutor(1) as crew:
         made = dict(crew.map(die, range(6)))
     assert made == {n: None if n == 3 else 2 * n for n in range(6)}
@@ -102,14 +103,14 @@ def die_always(number: int) -> int:
     return number
 
 
-def test_where_no_process_can_work_none_is_started_any_more() -> None:
+def test_no_more_processes_are_started_after_too_many_deaths() -> None:
     with ProcessExecutor(1) as crew:
         began = time.monotonic()
         assert list(crew.map(die_always, range(400))) == [(n, None) for n in range(400)]
         assert time.monotonic() - began < 60
 
 
-def test_only_a_few_things_are_under_way_at_once() -> None:
+def test_only_a_few_items_are_in_flight_at_once() -> None:
     taken: list[int] = []
 
     def items() -> Iterator[int]:
@@ -122,14 +123,14 @@ def test_only_a_few_things_are_under_way_at_once() -> None:
             assert len(taken) - number <= 4
 
 
-def test_processes_make_the_same_memory_as_one(
+def test_several_processes_store_the_same_rows_as_one(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]]
 ) -> None:
     with ProcessExecutor(2) as crew:
         assert ingest(tmp_path, corpus, crew) == alone
 
 
-def test_processes_that_are_killed_make_the_same_memory(
+def test_killed_processes_do_not_change_the_stored_rows(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]]
 ) -> None:
     crew = Slain(every=4)
@@ -140,7 +141,7 @@ def test_processes_that_are_killed_make_the_same_memory(
     assert crew.killed >= 2
 
 
-def test_a_session_that_changes_while_it_is_out_is_done_anew(tmp_path: Path) -> None:
+def test_a_session_that_changes_after_its_snapshot_is_derived_again(tmp_path: Path) -> None:
     script = Script("22222222-0000-4000-8000-000000000001")
     script.user("Please rename the ketch to mizzen.")
     script.assistant("The ketch is the mizzen now.")
@@ -168,7 +169,7 @@ def test_a_session_that_changes_while_it_is_out_is_done_anew(tmp_path: Path) -> 
     assert dump(tmp_path / "home/memory.db") == dump(tmp_path / "calm/memory.db")
 
 
-def test_what_is_too_long_or_goes_on_is_done_here(
+def test_long_and_continued_sessions_are_derived_in_the_main_process(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out: list[SessionSnapshot] = []
@@ -192,7 +193,7 @@ def test_what_is_too_long_or_goes_on_is_done_here(
     assert len(out) >= 10
 
 
-def test_vectors_by_processes_are_the_same(tmp_path: Path) -> None:
+def test_vectors_from_processes_are_the_same(tmp_path: Path) -> None:
     script = Script("22222222-0000-4000-8000-000000000001")
     for number in range(40):
         script.user(f"Please look at field {number} of the tide table, it is {number * 7} off.")
@@ -212,7 +213,7 @@ def _vectors(home: Path) -> list[tuple[object, ...]]:
         return connection.execute("SELECT * FROM vector ORDER BY bank, hash, part").fetchall()
 
 
-def test_who_is_named_as_workers() -> None:
+def test_workers_are_a_number_or_a_cluster_address() -> None:
     assert is_cluster("dask://host:8786") and is_cluster("dask+tls://10.0.0.1:1/")
     for wrong in ("dask://host", "tcp://host:1", "dask://a b:1", "8", "dask://u@h:1", "dask://:"):
         assert not is_cluster(wrong)
@@ -239,7 +240,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @needs_dask
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_makes_the_same_memory_also_when_a_worker_dies(
+def test_a_cluster_stores_the_same_rows_even_if_a_worker_dies(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]], scheduler: Any
 ) -> None:
     address = str(scheduler.scheduler_address).replace("tcp://", "dask://")
@@ -270,7 +271,7 @@ def test_a_cluster_makes_the_same_memory_also_when_a_worker_dies(
 
 @needs_dask
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_that_is_not_there_is_told_of() -> None:
+def test_an_unreachable_cluster_is_an_error() -> None:
     cluster: Any = import_module("holdfast.refine.core.dask_cluster")
     began = time.monotonic()
     with pytest.raises(InputError, match="No Dask scheduler"):
@@ -284,7 +285,7 @@ def somebody_else() -> str:
 
 @needs_dask
 @pytest.mark.filterwarnings("ignore")
-def test_workers_of_another_version_get_nothing(scheduler: Any) -> None:
+def test_workers_of_another_version_are_refused(scheduler: Any) -> None:
     cluster: Any = import_module("holdfast.refine.core.dask_cluster")
     address = str(scheduler.scheduler_address).replace("tcp://", "dask://")
     with pytest.raises(InputError, match="does not have Holdfast"):

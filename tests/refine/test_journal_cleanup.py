@@ -33,7 +33,7 @@ def away(home: Home) -> int:
         return remove_old_journals(memory.store, home.places)
 
 
-def test_one_that_is_read_goes_after_a_season_and_its_words_stay(tmp_path: Path) -> None:
+def test_an_old_journal_is_removed_and_its_turns_stay(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = told(home, RETENTION_S + 60)
     assert away(home) == 0 and path.exists(), "nobody has read it yet"
@@ -50,14 +50,14 @@ def test_one_that_is_read_goes_after_a_season_and_its_words_stay(tmp_path: Path)
     assert away(home) == 0
 
 
-def test_one_that_is_young_stays(tmp_path: Path) -> None:
+def test_a_recent_journal_stays(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = told(home, RETENTION_S - 3600)
     home.reconcile()
     assert away(home) == 0 and path.exists()
 
 
-def test_one_with_a_line_that_could_not_be_read_stays(tmp_path: Path) -> None:
+def test_a_journal_with_a_failed_line_stays(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = told(home, 0)
     with path.open("ab") as file:
@@ -69,7 +69,7 @@ def test_one_with_a_line_that_could_not_be_read_stays(tmp_path: Path) -> None:
     assert away(home) == 0 and path.exists()
 
 
-def test_a_session_that_goes_on_after_that_loses_nothing(tmp_path: Path) -> None:
+def test_a_session_that_continues_afterwards_loses_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path)
     told(home, RETENTION_S + 60)
     home.reconcile()
@@ -86,7 +86,7 @@ def test_a_session_that_goes_on_after_that_loses_nothing(tmp_path: Path) -> None
     assert balance.accounted + balance.pending == balance.lines
 
 
-def test_what_is_appended_while_one_goes_is_in_the_next(tmp_path: Path) -> None:
+def test_lines_appended_during_removal_are_in_the_next_journal(tmp_path: Path) -> None:
     path = tmp_path / "events" / "s.jsonl"
     journal.append(path, [{"v": 1, "id": "a"}])
     with path.open("rb") as held:
@@ -96,7 +96,7 @@ def test_what_is_appended_while_one_goes_is_in_the_next(tmp_path: Path) -> None:
         sleep(0.2)
         path.unlink()
     waiting.join(10)
-    assert list(journal.ids(path)) == ["b"]
+    assert list(journal.event_ids(path)) == ["b"]
     assert not journal.remove(path, lambda stat: False) and path.exists()
     assert journal.remove(path, lambda stat: stat.st_size > 0) and not path.exists()
     assert not journal.remove(path, lambda stat: True)

@@ -33,24 +33,26 @@ def told(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, str]:
 
 
 @pytest.mark.parametrize("tool", ["mcp__holdfast__memory", "mcp__plugin_holdfast_holdfast__memory"])
-def test_what_our_own_server_answers_is_ours_and_not_kept_again(tmp_path: Path, tool: str) -> None:
+def test_answers_of_our_own_server_are_trusted_and_not_stored_again(
+    tmp_path: Path, tool: str
+) -> None:
     trust, exchange, result = told(tmp_path, tool, "assistant")
     assert (trust, result) == (Trust.TOOL, "answered from memory")
     assert exchange is not Trust.EXTERNAL
 
 
-def test_a_strangers_words_stay_so_on_their_way_through_memory(tmp_path: Path) -> None:
+def test_external_text_stays_external_when_memory_quotes_it(tmp_path: Path) -> None:
     trust, exchange, result = told(tmp_path, "mcp__holdfast__memory", "external")
     assert trust is exchange is Trust.EXTERNAL
     assert "north gauge" not in result
 
 
-def test_another_server_that_answers_alike_is_a_stranger(tmp_path: Path) -> None:
+def test_another_server_with_the_same_answer_is_external(tmp_path: Path) -> None:
     trust, exchange, _ = told(tmp_path, "mcp__weather__memory", "assistant")
     assert trust is exchange is Trust.EXTERNAL
 
 
-def test_what_came_of_it_may_be_said_in_a_few_words(tmp_path: Path) -> None:
+def test_a_short_reply_can_be_the_summary(tmp_path: Path) -> None:
     script = Script("99999999-0000-4000-8000-000000000002", cwd="/home/dev/proj")
     script.user("The parser crashes on lines with an empty value, please fix it.")
     script.assistant("The cause is in parse(): it splits at the sign and takes the second part, "
