@@ -24,8 +24,8 @@ from pathlib import Path
 
 from holdfast.app.core.lease import start_of
 from holdfast.capture import journal
-from holdfast.capture.inbox import make_inbox, list_events
 from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.inbox import list_events, make_inbox
 from holdfast.hosts import claude_code
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.hooks.drain import drain
@@ -85,7 +85,7 @@ def measure(places: HomePaths) -> list[str]:
     worker = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     )
-    places.pid.write_text(f"{worker.pid}\n{start_of(worker.pid)}\n")
+    places.worker_pid.write_text(f"{worker.pid}\n{start_of(worker.pid)}\n")
     env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "bench"}
     times: dict[str, list[float]] = {name: [] for name in cases}
     for round in range(ROUNDS + 5):
@@ -128,9 +128,9 @@ def play(places: HomePaths, session: str) -> None:
 def storm(places: HomePaths) -> list[str]:
     """All sessions, eight at a time, then the draining."""
     names = [f"storm-{number:05d}" for number in range(SESSIONS)]
-    places.marks.mkdir()
+    places.session_marks.mkdir()
     for name in names:
-        (places.marks / f"{name}.goal").touch()
+        (places.session_marks / f"{name}.goal").touch()
     started = time.perf_counter()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(play, [places] * len(names), names))

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.hooks import AT_ONCE, EVENTS, SESSIONS, count, hooked_home, play
-from holdfast.capture.inbox import list_events
 from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.inbox import list_events
 
 MOST_MB = 80
 _LOOK_S = 0.2
@@ -79,9 +79,9 @@ def run() -> list[str]:
     names = [f"storm-{number:05d}" for number in range(SESSIONS)]
     with hooked_home() as places:
         places.interpreter.write_text(f"{sys.executable}\n-B\n")
-        places.marks.mkdir()
+        places.session_marks.mkdir()
         for name in names:
-            (places.marks / f"{name}.goal").touch()
+            (places.session_marks / f"{name}.goal").touch()
         watch = Watch(places)
         began = time.perf_counter()
         with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -38,7 +38,7 @@ class Home:
         self.inbox = folder / "inbox"
         self.inbox.mkdir(parents=True, exist_ok=True)
         self.places.hooks.mkdir(parents=True, exist_ok=True)
-        self.places.inbox_line.write_text(f"{self.inbox}\n")
+        self.places.inbox_pointer.write_text(f"{self.inbox}\n")
         self.settings = Settings(home=self.places.home, claude_dir=folder / "claude", **settings)
         self.rules = PrivacyRules(
             self.settings.redact_patterns, self.settings.exclude_tools, self.settings.exclude_paths

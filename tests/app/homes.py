@@ -30,7 +30,7 @@ def make_home(folder: Path) -> Path:
     places.interpreter.write_text(f"{sys.executable}\n-B\n")
     inbox = folder / "inbox"
     inbox.mkdir(mode=0o700)
-    places.inbox_line.write_text(f"{inbox}\n")
+    places.inbox_pointer.write_text(f"{inbox}\n")
     claude.mkdir(exist_ok=True)
     script = places.hooks / "capture.sh"
     hooks = {

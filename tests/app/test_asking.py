@@ -64,7 +64,7 @@ def test_a_memory_that_comes_into_being_or_is_replaced_is_seen(tmp_path: Path, i
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     places = HomePaths(settings.home)
     places.hooks.mkdir(parents=True)
-    places.inbox_line.write_text(f"{inbox}\n")
+    places.inbox_pointer.write_text(f"{inbox}\n")
     asking = serve_briefs(settings)
     assert asking is not None
     goal = {"op": "goal", "cwd": scenarios.SHOP, "prompt": PROMPT}

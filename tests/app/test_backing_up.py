@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.app.homes import environment
 from tests.dump import dump
-from tests.learn.homes import harbour
+from tests.learn.sample_memory import sample_session
 from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background.step_runner import Step, Work
@@ -66,7 +66,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def grow(settings: Settings) -> None:
-    read_in(settings, harbour())
+    read_in(settings, sample_session())
 
 
 def move_schema(database: Path, by: int = 1) -> None:
@@ -359,7 +359,7 @@ def test_a_running_worker_leaves_when_the_schema_moves(settings: Settings) -> No
     steps = (Step("upgrade", upgrade), Step("write", write), Step("again", write))
     done = work(settings, Manner(patient=True, settle_s=0, linger_s=0), steps)
     assert ran == [] and done.passes == 0
-    assert "schema" in HomePaths(settings.home).log.read_text()
+    assert "schema" in HomePaths(settings.home).worker_log.read_text()
 
 
 def test_a_running_server_notices_an_upgrade_and_a_backup_put_back(

@@ -142,7 +142,7 @@ def test_an_inbox_that_is_a_link_is_not_touched(settings: Settings, tmp_path: Pa
 
 
 def test_a_pid_file_that_nobody_is_behind_is_removed(settings: Settings) -> None:
-    HomePaths(settings.home).pid.write_text(f"{os.getpid()}\n1\n")
+    HomePaths(settings.home).worker_pid.write_text(f"{os.getpid()}\n1\n")
     assert "a worker that is gone" in ill(settings)["worker"].sentence
     assert fixed(settings) == {"worker": True} and ill(settings) == {}
 

@@ -154,7 +154,7 @@ MENDED: dict[str, tuple[str, Callable[[Lab], object]]] = {
         lambda lab: write(lab.places.hooks / "answer.py", "pass\n"),
     ),
     "the folder of scripts is gone": ("scripts", lambda lab: shutil.rmtree(lab.places.hooks)),
-    "hooks do not know the inbox": ("scripts", lambda lab: lab.places.inbox_line.unlink()),
+    "hooks do not know the inbox": ("scripts", lambda lab: lab.places.inbox_pointer.unlink()),
     "no Python is named": ("interpreter", lambda lab: write(lab.places.interpreter, "")),
     "the Python is gone": (
         "interpreter",
@@ -210,7 +210,7 @@ MENDED: dict[str, tuple[str, Callable[[Lab], object]]] = {
         "backups",
         lambda lab: write(lab.home / "backups" / "memory-20260101T000000000Z.db", "nothing"),
     ),
-    "a worker died": ("worker", lambda lab: write(lab.places.pid, f"{os.getpid()}\n1\n")),
+    "a worker died": ("worker", lambda lab: write(lab.places.worker_pid, f"{os.getpid()}\n1\n")),
     "events wait and nobody comes": ("events", late_event),
     "a step of the worker failed": ("chores", chore),
     "a matrix is damaged": (

@@ -43,7 +43,7 @@ def test_hooks_killed_at_random_points_lose_only_themselves(tmp_path: Path) -> N
     for name, content in scripts().items():
         (home.places.hooks / name).write_bytes(content)
     home.places.interpreter.write_text(f"{sys.executable}\n-I\n")
-    home.places.pid.write_text(f"{os.getpid()}\n")  # no worker comes between
+    home.places.worker_pid.write_text(f"{os.getpid()}\n")  # no worker comes between
     rng = random.Random(5)
     whole: set[str] = set()
     landed = number = 0

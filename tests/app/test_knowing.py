@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.app.homes import make_home
 from tests.dump import dump
-from tests.learn.minds import START, talk
+from tests.learn.opinion_sessions import START, session_on_day
 
 from holdfast.app.background import steps
 from holdfast.app.background.worker import Manner, work
@@ -48,7 +48,7 @@ def test_a_worker_reflects_at_the_end_of_sessions(
 ) -> None:
     folder = settings.claude_dir / "projects"
     for number in (1, 2):
-        talk(number, "The CI is flaky.").write(folder)
+        session_on_day(number, "The CI is flaky.").write(folder)
     work(settings, QUICK, steps.STEPS, lambda: at(3))
     with Holdfast(settings, lambda: at(3)) as memory:
         (believed,) = memory.opinions.opinions()
@@ -62,7 +62,7 @@ def test_a_reflection_that_fails_holds_nothing_up(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(knowing, "know", fail)
-    talk(1, "The CI is flaky.").write(settings.claude_dir / "projects")
+    session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
     outcome = work(settings, QUICK, steps.STEPS, lambda: at(2))
     assert outcome.failed == ("know",)
     with Holdfast(settings, lambda: at(2)) as memory:
@@ -71,7 +71,7 @@ def test_a_reflection_that_fails_holds_nothing_up(
 
 def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
     for number in (1, 300):
-        talk(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
+        session_on_day(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
     work(settings, QUICK, steps.STEPS, lambda: at(301))
     with Holdfast(settings, lambda: at(301)) as memory:
         memory.context.banks.change(BankChanges(retention=12))
@@ -89,7 +89,7 @@ def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Sett
             ("The CI is flaky.", "I prefer small commits of Dana Meyer.", "Never sail on Fridays."),
             1,
         ):
-            memory.ingest(memory.ingestion.find([talk(number, words).write(folder)]))
+            memory.ingest(memory.ingestion.find([session_on_day(number, words).write(folder)]))
         memory.remember("The walrus bucket is encrypted.")
         whole = dump(database)
         memory.ingestion.rebuild()

@@ -60,12 +60,12 @@ def test_one_has_it_and_the_other_is_told_so(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     with lease(places) as first:
         assert first is not None
-        assert places.pid.read_text().split("\n")[:2] == [str(os.getpid()), start_of(os.getpid())]
+        assert places.worker_pid.read_text().split("\n")[:2] == [str(os.getpid()), start_of(os.getpid())]
         assert see_worker(places) == (True, os.getpid(), False)
         with lease(places, patience=0.1) as second:
             assert second is None
-        assert places.pid.exists(), "whoever does not get it takes nothing away"
-    assert not places.pid.exists()
+        assert places.worker_pid.exists(), "whoever does not get it takes nothing away"
+    assert not places.worker_pid.exists()
     assert see_worker(places) == (False, None, False)
 
 
@@ -97,7 +97,7 @@ def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None
     began = monotonic()
     with lease(places, patience=30) as held:
         assert held is None
-    places.pid.write_text("1\n1\n")  # of a worker before it
+    places.worker_pid.write_text("1\n1\n")  # of a worker before it
     with lease(places, patience=0.3) as held:
         assert held is None
     assert 0.3 <= monotonic() - began < 20
@@ -115,22 +115,22 @@ def test_one_that_is_dead_and_not_buried_is_nobody(tmp_path: Path) -> None:
     places = HomePaths(tmp_path)
     places.hooks.mkdir()
     dead = subprocess.Popen(["sleep", "60"])
-    places.pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
+    places.worker_pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
     dead.kill()
     os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
     with lease(places):
-        places.pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
+        places.worker_pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
         assert see_worker(places).pid is None
     dead.wait()
 
 
 def test_a_number_that_another_process_has_now_is_nobody(tmp_path: Path) -> None:
     places = places_in(tmp_path)
-    places.pid.write_text(f"{os.getpid()}\n1\n")
+    places.worker_pid.write_text(f"{os.getpid()}\n1\n")
     assert see_worker(places) == (False, None, True)
     holder = hold(tmp_path)
     try:
-        places.pid.write_text(f"{os.getpid()}\n1\n")
+        places.worker_pid.write_text(f"{os.getpid()}\n1\n")
         assert see_worker(places) == (True, None, False)
     finally:
         end(holder)
@@ -139,7 +139,7 @@ def test_a_number_that_another_process_has_now_is_nobody(tmp_path: Path) -> None
 def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     holder = hold(tmp_path)
-    places.lock.unlink()
+    places.worker_lock.unlink()
     with lease(places, patience=0) as held:
         assert held is not None
     end(holder)
@@ -159,6 +159,6 @@ def test_what_hooks_leave_once_a_worker_looks_is_for_another_to_be_told_of(tmp_p
     places = HomePaths(tmp_path)
     places.hooks.mkdir()
     for held in (True, False):
-        places.nudged.write_text("1\n2\n")
+        places.starting_worker.write_text("1\n2\n")
         with lease(places) if held else nullcontext(), lease(places, patience=0):
-            assert not places.nudged.exists()
+            assert not places.starting_worker.exists()

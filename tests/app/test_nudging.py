@@ -38,7 +38,7 @@ def test_none_is_started_for_claude_code_alone_or_when_all_was_looked_at(tmp_pat
     settings, said = prepare(tmp_path)
     assert not nudge(settings)
     InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")
-    HomePaths(settings.home).looked.touch()
+    HomePaths(settings.home).last_scan.touch()
 
     assert not nudge(settings)
     assert not said.exists()

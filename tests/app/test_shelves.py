@@ -2,7 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
+from tests.learn.opinion_sessions import (
+    Clock,
+    ingest_and_update,
+    open_dated_memory,
+    opinion_on,
+    session_on_day,
+)
 from tests.refine.banks import NOW, filled, said
 
 from holdfast.app.views.catalogue import ANY, PAGE, Wanted, decisions, put_away, shelf
@@ -13,10 +19,10 @@ from holdfast.model.trust import Trust
 
 def test_an_opinion_lies_there_with_its_trend_and_its_history(tmp_path: Path) -> None:
     clock = Clock()
-    with open_mind(tmp_path, clock) as memory:
+    with open_dated_memory(tmp_path, clock) as memory:
         for day, words in ((1, "The pipeline is flaky."), (3, "Our pipeline is still flaky.")):
             clock.day = day
-            hear(memory, talk(day, words))
+            ingest_and_update(memory, session_on_day(day, words))
         found = opinion_on(memory, "pipeline")
         (item,) = shelf(memory, Wanted("opinions")).items
         assert (item.id, item.trend, item.speaks_for) == (found.id, "strengthening", 2)

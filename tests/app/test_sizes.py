@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
-from tests.learn.homes import harbour, open_at
+from tests.learn.sample_memory import open_memory, sample_session
 
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import Manner, work
@@ -18,15 +18,15 @@ from holdfast.learn.bank_settings import BankChanges
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    script = harbour()
+    script = sample_session()
     script.write(tmp_path / "claude" / "projects")
-    with open_at(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([]))
     return tmp_path
 
 
 def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
-    with open_at(home) as memory:
+    with open_memory(home) as memory:
         memory.ingestion.embed()
         back_up(memory.settings)
         sizes = measure(memory)
@@ -45,14 +45,14 @@ def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
 def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
     steps = [step for step in STEPS if step.name == "know"]
     manner = Manner(patient=True, settle_s=0, linger_s=0)
-    with open_at(home) as memory:
+    with open_memory(home) as memory:
         settings = memory.settings
         with memory.store.transaction():
             memory.store.update_bank(replace(memory.context.banks.get("proj"), retention=1))
     work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
-    assert "put away by its retention" in HomePaths(home).log.read_text()
+    assert "put away by its retention" in HomePaths(home).worker_log.read_text()
     assert "1 session put away" in " ".join(holdfast(home, "status").stdout.split())
-    with open_at(home) as memory:
+    with open_memory(home) as memory:
         assert measure(memory).banks[0].put_away == 1
         memory.context.banks.change(BankChanges(retention=0), "proj")
         assert measure(memory).banks[0].put_away == 0

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.learn.minds import Clock, hear, open_mind, talk
+from tests.learn.opinion_sessions import Clock, ingest_and_update, open_dated_memory, session_on_day
 from tests.support.chats import ScriptedChat
 from tests.support.transcripts import bug_hunt
 
@@ -39,8 +39,8 @@ def test_a_model_reasons_and_what_it_believes_is_kept(
         "claims": [{"sentence": OSLO, "for": [*range(1, 9)], "against": [], "confidence": 0.99}],
     }
     chat = ScriptedChat(json.dumps(said))
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, OSLO), talk(2, f"{OSLO} Mind that."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
         with_model(memory, chat, monkeypatch)
         told = memory.reflect("where is the ferry timetable printed")
         assert told.author == "scripted/played" and "Put together by rules" not in told.answer
@@ -53,8 +53,8 @@ def test_a_model_reasons_and_what_it_believes_is_kept(
 
 def test_without_an_answer_the_rules_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chat = ScriptedChat(ModelRefusedError("No key.", "Give one."))
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, OSLO))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, OSLO))
         with_model(memory, chat, monkeypatch)
         told = memory.reflect("where is the ferry timetable printed")
         assert told.author == "" and told.answer.startswith("Put together by rules")
@@ -71,8 +71,8 @@ def test_memories_of_sessions_that_are_over_are_extracted(
     chat = ScriptedChat(json.dumps({"memories": [found]}))
     clock = Clock()
     clock.day = 186
-    with open_mind(tmp_path, clock) as memory:
-        hear(memory, bug_hunt())
+    with open_dated_memory(tmp_path, clock) as memory:
+        ingest_and_update(memory, bug_hunt())
         with_model(memory, chat, monkeypatch)
         places = HomePaths(memory.settings.home)
         done = model_reflection.extract(memory, places, clock, lambda: None)

@@ -12,7 +12,7 @@ import pytest
 from tests.app.services import Json, Service, User, asking, completion, serving
 from tests.claude_code.api import Api, Say, Use
 from tests.claude_code.lab import find_claude
-from tests.learn.minds import talk
+from tests.learn.opinion_sessions import session_on_day
 from tests.support.transcripts import bug_hunt
 
 OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
@@ -52,7 +52,7 @@ def claim(sentence: str, *records: int) -> Json:
 
 def reader(folder: Path, service: Service, more: str = REFLECTING) -> User:
     """Somebody who has read two sessions about a timetable."""
-    user = User(folder, asking(service, more), talk(1, OSLO), talk(2, f"{OSLO} Mind that."))
+    user = User(folder, asking(service, more), session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
     user.env["HOLDFAST_BANK"] = "proj"
     user.run("ingest", "--embed", "none")
     service.asked.clear()
@@ -206,7 +206,7 @@ def test_a_subscription_reflects_through_the_real_program(tmp_path: Path) -> Non
     api = Api(plays, str(tmp_path))
     spoken = f"{OSLO} PLAY:answer"
     settings = '[models]\nuse = "claude"\nreflection = "haiku"\n'
-    user = User(tmp_path, settings, talk(1, spoken), talk(2, f"{spoken} Mind that."))
+    user = User(tmp_path, settings, session_on_day(1, spoken), session_on_day(2, f"{spoken} Mind that."))
     user.env |= api.env(tmp_path)
     user.run("ingest", "--embed", "none")
     told = reflect(user)

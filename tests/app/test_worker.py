@@ -91,7 +91,7 @@ def test_a_step_that_fails_is_noted_and_the_others_go_on(settings: Settings) -> 
     (chore,) = chores_of(settings)
     assert (chore.name, chore.attempts) == ("broken", 1)
     assert chore.problem == "The model is out. Wait for it."
-    assert "broken failed (1)" in HomePaths(settings.home).log.read_text()
+    assert "broken failed (1)" in HomePaths(settings.home).worker_log.read_text()
 
 
 def test_it_is_tried_again_after_a_pause_that_doubles_and_then_cleared(
@@ -126,7 +126,7 @@ def test_a_clock_set_back_a_day_delays_nothing(settings: Settings) -> None:
     clock.turn(-86400)
     work(settings, QUICK, (Step("broken", failing(tried)),), clock)
     assert tried == [2]
-    looked = HomePaths(settings.home).looked
+    looked = HomePaths(settings.home).last_scan
     looked.touch()
     make_old(looked, -86400)
     bug_hunt().write(settings.claude_dir / "projects")
@@ -143,7 +143,7 @@ def test_a_fault_of_ours_is_told_with_its_place_and_without_secrets(settings: Se
     work(settings, QUICK, (Step("broken", fail),), Clock())
     (chore,) = chores_of(settings)
     assert "KeyError" in chore.problem and "test_worker.py:" in chore.problem
-    assert token not in chore.problem + HomePaths(settings.home).log.read_text()
+    assert token not in chore.problem + HomePaths(settings.home).worker_log.read_text()
 
 
 def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
@@ -164,7 +164,7 @@ def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     with Holdfast(settings) as memory:
         read = {source.path for source in memory.reader.sources()}
     assert read == {str(named), str(child)}
-    make_old(HomePaths(settings.home).looked, 4000)
+    make_old(HomePaths(settings.home).last_scan, 4000)
     work(settings, QUICK)
     assert turns_of(settings) == 10
 
@@ -174,7 +174,7 @@ def test_after_a_worker_that_died_everything_is_looked_at(settings: Settings) ->
     bug_hunt().write(settings.claude_dir / "projects")
     work(settings, QUICK)
     assert turns_of(settings) == 0
-    HomePaths(settings.home).pid.write_text("1\n1\n")
+    HomePaths(settings.home).worker_pid.write_text("1\n1\n")
     work(settings, QUICK)
     assert turns_of(settings) == 8
 
@@ -241,7 +241,7 @@ def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> Non
         unread.look(memory.reader, [])
     first = unread.portion(most=6000)
     unread.settle()
-    assert len(first) == 2 and unread.more and not HomePaths(settings.home).looked.exists()
+    assert len(first) == 2 and unread.more and not HomePaths(settings.home).last_scan.exists()
     assert len(unread.portion(most=10**9)) == 3
     unread.settle()
     assert not unread.more and not unread.due()
@@ -256,7 +256,7 @@ def test_without_a_database_what_stands_alone_still_runs(settings: Settings) -> 
     )
     assert work(settings, QUICK, steps).failed == ("open",)
     assert ran == ["drain"]
-    assert "damaged" in HomePaths(settings.home).log.read_text()
+    assert "damaged" in HomePaths(settings.home).worker_log.read_text()
 
 
 def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
@@ -268,7 +268,7 @@ def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
     steps = (Step("drain", noting(ran, "drain"), stands_alone=True),)
     assert work(settings, QUICK, steps).passes == 0
     assert ran == [] and settings.database.read_bytes() == before
-    assert "schema 99" in HomePaths(settings.home).log.read_text()
+    assert "schema 99" in HomePaths(settings.home).worker_log.read_text()
     with pytest.raises(NewerSchemaError):
         work(settings, BY_HAND, steps)
 
@@ -279,17 +279,17 @@ def test_what_vanished_is_reported_once_with_what_was_saved(settings: Settings) 
     path.unlink()
     for _ in range(2):
         work(settings, QUICK)
-    told = HomePaths(settings.home).log.read_text()
+    told = HomePaths(settings.home).worker_log.read_text()
     assert told.count(f"gone: {path} (13 lines of it are kept)") == 1
 
 
 def test_old_marks_and_leftovers_go_and_young_ones_stay(settings: Settings) -> None:
     places = HomePaths(settings.home)
     vectors = settings.home / "vectors"
-    for folder in (places.marks, vectors):
+    for folder in (places.session_marks, vectors):
         folder.mkdir()
-    kept = [places.marks / "young.goal", vectors / "a.vectors", vectors / ".b.vectors.1-2"]
-    gone = [places.marks / "old.goal", vectors / ".a.vectors.1-2"]
+    kept = [places.session_marks / "young.goal", vectors / "a.vectors", vectors / ".b.vectors.1-2"]
+    gone = [places.session_marks / "old.goal", vectors / ".a.vectors.1-2"]
     for path in (*kept, *gone):
         path.touch()
     for path in gone:

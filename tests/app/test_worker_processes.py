@@ -50,18 +50,18 @@ def test_a_hook_starts_a_worker_that_reads_the_session_and_leaves(tmp_path: Path
     assert len(processes_of(home)) >= 1
     wait_until_quiet(home)
     assert status(home)["turns"] == 8
-    assert not HomePaths(home).pid.exists()
+    assert not HomePaths(home).worker_pid.exists()
 
 
 def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     for stale in (f"{2**22 - 3}\n77\n", f"{os.getpid()}\n1\n"):
-        HomePaths(home).looked.unlink(missing_ok=True)
-        HomePaths(home).pid.write_text(stale)
+        HomePaths(home).last_scan.unlink(missing_ok=True)
+        HomePaths(home).worker_pid.write_text(stale)
         hook(home, "Stop", SESSION)
         give_up = time.monotonic() + 30
-        while not HomePaths(home).looked.exists():
+        while not HomePaths(home).last_scan.exists():
             assert time.monotonic() < give_up, stale
             time.sleep(0.05)
         wait_until_quiet(home)
@@ -134,7 +134,7 @@ def test_told_to_leave_it_leaves_cleanly_and_misses_nothing(tmp_path: Path) -> N
         time.sleep(0.01)
     process.terminate()
     assert process.wait(timeout=30) == 0
-    assert not HomePaths(home).pid.exists() and not HomePaths(home).looked.exists()
+    assert not HomePaths(home).worker_pid.exists() and not HomePaths(home).last_scan.exists()
     assert run(home, "worker").returncode == 0
     ledger = status(home)["ledger"]
     assert ledger["pending"] == 0 and ledger["balanced"]
@@ -174,7 +174,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
             timeout=60,
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), limit
-    told = HomePaths(home).log.read_text()
+    told = HomePaths(home).worker_log.read_text()
     assert "the memory cannot be opened" in told and "ingest failed" in told
     assert run(home, "worker").returncode == 0
     assert _rows(home) == _rows(calm)

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.capture.inbox import RawEvent, make_inbox, may_grow, read_chunks, drop_oldest_payloads, list_events
 from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.inbox import (
+    RawEvent,
+    drop_oldest_payloads,
+    list_events,
+    make_inbox,
+    may_grow,
+    read_chunks,
+)
 
 
 def mounted(folder: Path, kind: str = "tmpfs") -> tuple[Path, Path]:
@@ -29,7 +36,7 @@ def test_the_inbox_is_a_folder_of_our_own_in_memory(tmp_path: Path) -> None:
     folder = make_inbox(places, memory, table)
     assert folder.parent == memory and folder.name.startswith(f"holdfast-{os.getuid()}-")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert places.inbox() == folder and not places.names_only.exists()
+    assert places.inbox() == folder and not places.names_only_flag.exists()
     assert make_inbox(places, memory, table) == folder
 
 
@@ -47,11 +54,11 @@ def test_where_there_is_no_memory_to_write_to_only_names_are_kept(
     memory, table = mounted(tmp_path, kind)
     places = HomePaths(tmp_path / "home")
     assert make_inbox(places, memory, table) == places.home / "inbox"
-    assert places.names_only.exists() and list(memory.iterdir()) == []
+    assert places.names_only_flag.exists() and list(memory.iterdir()) == []
     # The machine has such a folder now.
     table.write_text(table.read_text().replace(kind, "tmpfs"))
     assert make_inbox(places, memory, table).parent == memory
-    assert not places.names_only.exists()
+    assert not places.names_only_flag.exists()
 
 
 def test_a_machine_that_does_not_tell_its_mounts_has_no_memory_to_write_to(tmp_path: Path) -> None:
@@ -67,7 +74,7 @@ def test_a_memory_that_refuses_every_name_is_none(tmp_path: Path) -> None:
     for name in (first.name, *(f"{first.name}-{n}" for n in range(2, 10))):
         (memory / name).write_text("squatter")
     assert make_inbox(places, memory, table) == places.home / "inbox"
-    assert places.names_only.exists()
+    assert places.names_only_flag.exists()
 
 
 def test_a_name_that_is_taken_is_left_to_whoever_took_it(tmp_path: Path) -> None:

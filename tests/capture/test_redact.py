@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.capture.redact import Redactor
 from holdfast.capture.key_runs import long_runs
+from holdfast.capture.redact import Redactor
 from holdfast.capture.secrets import (
     ALWAYS_TRIED,
     DOTTED_FORMATS,
     KEY_FORMATS,
     NAMED_SECRETS,
     SecretRule,
-    find_assigned_secrets,
     entropy,
+    find_assigned_secrets,
     has_secret_sign,
 )
 
@@ -75,7 +75,7 @@ def test_a_key_becomes_a_typed_mark_and_is_counted(kind: str, key: str) -> None:
     redacted = REDACTOR.redact(f"Use {key} here, and {key} there.")
 
     assert redacted.text == f"Use [redacted:{kind}] here, and [redacted:{kind}] there."
-    assert redacted.taken == {kind: 2}
+    assert redacted.counts == {kind: 2}
 
 
 @pytest.mark.parametrize(("kind", "key"), KEYS, ids=KEY_IDS)
@@ -157,7 +157,7 @@ def test_a_value_in_the_place_of_a_secret_is_taken_out(text: str, kind: str) -> 
     redacted = REDACTOR.redact(f"Before.\n{text}\nAfter.")
 
     assert SECRET not in redacted.text
-    assert redacted.taken == {kind: 1}
+    assert redacted.counts == {kind: 1}
     assert redacted.text.startswith("Before.\n")
 
 
@@ -199,7 +199,7 @@ def test_patterns_of_the_settings_are_rules_too() -> None:
 def test_kinds_are_counted_each_by_itself() -> None:
     aws, token = KEYS[0][1], KEYS[5][1]
 
-    assert REDACTOR.redact(f"{aws} {token} {aws}").taken == {"aws-key": 2, "github-token": 1}
+    assert REDACTOR.redact(f"{aws} {token} {aws}").counts == {"aws-key": 2, "github-token": 1}
 
 
 AROUND = st.text(max_size=60)
@@ -217,7 +217,7 @@ def test_a_planted_key_never_survives(
     redacted = REDACTOR.redact(f"{before}{left}{key}{right}{after}")
 
     assert key not in redacted.text
-    assert sum(redacted.taken.values()) >= 1
+    assert sum(redacted.counts.values()) >= 1
 
 
 @pytest.mark.parametrize(("kind", "key"), GLUED_KEYS)

@@ -163,8 +163,8 @@ class Lab:
         """Keep a worker from starting, so that what hooks left stays to be looked at."""
         stat = Path("/proc/self/stat")
         began = stat.read_text().rpartition(")")[2].split()[19] if stat.exists() else ""
-        self.places.pid.write_text(f"{os.getpid()}\n{began}\n")
-        self._lock = os.open(self.places.lock, os.O_CREAT | os.O_RDWR, 0o600)
+        self.places.worker_pid.write_text(f"{os.getpid()}\n{began}\n")
+        self._lock = os.open(self.places.worker_lock, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def wait_until(self, there: Callable[[], object]) -> None:
@@ -178,7 +178,7 @@ class Lab:
         """Let the worker that a hook started finish: the inbox is empty, and it has left."""
         inbox = self.places.inbox()
         assert inbox is not None
-        self.wait_until(lambda: not any(inbox.glob("1.*")) and not self.places.pid.exists())
+        self.wait_until(lambda: not any(inbox.glob("1.*")) and not self.places.worker_pid.exists())
 
     def events(self, wait_for: str = "") -> list[Event]:
         """What hooks left, in the order in which they left it; `wait_for` names an event that

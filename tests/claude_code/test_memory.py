@@ -123,7 +123,7 @@ def test_a_killed_session_is_read_by_the_next_worker(lab: Lab) -> None:
     running.kill()
     running.communicate(timeout=10)
     # One that the start of the session began may still be at it.
-    lab.wait_until(lambda: not lab.places.pid.exists())
+    lab.wait_until(lambda: not lab.places.worker_pid.exists())
     assert lab.holdfast("worker").status == 0
     told = status(lab)
     assert told["ledger"]["balanced"] and told["turns"] > 0

@@ -92,9 +92,9 @@ def home(tmp_path: Path, memory: Path, interpreter: Path) -> Iterator[Home]:
     if not os.access("/dev/shm", os.W_OK):
         inbox = tmp_path / "inbox"
     inbox.mkdir(mode=0o700)
-    places.inbox_line.write_text(f"{inbox}\n")
+    places.inbox_pointer.write_text(f"{inbox}\n")
     places.interpreter.write_text(f"{interpreter}\n-I\n")
-    places.pid.write_text(f"{os.getpid()}\n")
+    places.worker_pid.write_text(f"{os.getpid()}\n")
     yield Home(settings, inbox)
     shutil.rmtree(inbox)
 
@@ -276,14 +276,14 @@ def test_a_hook_that_is_off_does_nothing_at_all(home: Home) -> None:
 
 
 def test_where_words_must_not_rest_only_names_do(home: Home) -> None:
-    home.places.names_only.touch()
+    home.places.names_only_flag.touch()
     assert home.injected("start", started()) != ""
     (event,) = home.events("SessionStart")
     assert event.stat().st_size == 0
 
 
 def test_what_could_not_be_read_is_left_for_the_shell(home: Home) -> None:
-    home.places.inbox_line.unlink()
+    home.places.inbox_pointer.unlink()
     done = home.run("start", started())
     assert (done.stdout, done.stderr, done.returncode) == (b"", b"", 1)
 
@@ -309,7 +309,7 @@ def test_a_worker_is_started_where_one_is_needed(home: Home, tmp_path: Path) -> 
     data = json.dumps(started()).encode()
     script = [sys.executable, "-I", "-S", str(home.places.hooks / "answer.py"), "start", SESSION]
     home.places.interpreter.write_text(f"{fake}\n-I\n")
-    home.places.pid.write_text("999999999\n")
+    home.places.worker_pid.write_text("999999999\n")
     subprocess.run(script, input=data, check=True, capture_output=True, timeout=60)
     assert not ran.exists(), "nothing waits but what this session just left"
     (home.inbox / "1.Stop.another.1").touch()
@@ -350,17 +350,17 @@ def test_the_script_knows_the_places_that_the_program_knows() -> None:
     text = (SCRIPTS / "answer.py").read_text("utf-8")
     places = HomePaths(Path("/h"))
     shell = (SCRIPTS / "capture.sh").read_text("utf-8")
-    for path in (places.inbox_line, places.interpreter, places.pid, places.nudged):
+    for path in (places.inbox_pointer, places.interpreter, places.worker_pid, places.starting_worker):
         assert f'"{path.name}"' in text and f"$here/{path.name}" in shell
-    assert f'"{places.names_only.name}"' in text and f"$here/{places.names_only.name}" in shell
-    for name in (places.marks.name, places.briefs.name, INJECTED_EVENT, "ask.sock"):
+    assert f'"{places.names_only_flag.name}"' in text and f"$here/{places.names_only_flag.name}" in shell
+    for name in (places.session_marks.name, places.briefs.name, INJECTED_EVENT, "ask.sock"):
         assert f'"{name}"' in text
 
 
 def test_words_that_nobody_has_come_for_in_a_day_are_the_last(home: Home) -> None:
     """As where the package was removed and its hooks were not."""
     home.places.interpreter.write_text("/bin/false\n-I\n")
-    home.places.pid.unlink()
+    home.places.worker_pid.unlink()
     script = [sys.executable, "-I", "-S", str(home.places.hooks / "answer.py"), "start", SESSION]
     left = home.inbox / "1.Stop.another.1"
     left.write_text("{}")
@@ -368,6 +368,6 @@ def test_words_that_nobody_has_come_for_in_a_day_are_the_last(home: Home) -> Non
         os.utime(left, (time.time() - age, time.time() - age))
         data = json.dumps(started()).encode()
         subprocess.run(script, input=data, check=True, capture_output=True, timeout=60)
-        assert home.places.names_only.exists() is names_only
+        assert home.places.names_only_flag.exists() is names_only
     subprocess.run(script, input=b'{"a":1}', check=True, capture_output=True, timeout=60)
     assert [e.stat().st_size > 0 for e in home.events("SessionStart")].count(False) == 1

@@ -15,8 +15,8 @@ from tests.hooked import RECORDED, SESSION, recorded
 
 from holdfast.app.core.lease import start_of
 from holdfast.brief.prepared_files import SUBAGENTS
-from holdfast.capture.inbox import list_events
 from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.inbox import list_events
 from holdfast.hosts import claude_code
 
 SCRIPT = Path(claude_code.__file__).parent / "scripts" / "capture.sh"
@@ -37,7 +37,7 @@ class Hooks:
         self.inbox = folder / "in box"
         self.inbox.mkdir(mode=0o700)
         self.places.hooks.mkdir(parents=True)
-        self.places.inbox_line.write_text(f"{self.inbox}\n")
+        self.places.inbox_pointer.write_text(f"{self.inbox}\n")
         self.script = self.places.hooks / "capture.sh"
         shutil.copy(SCRIPT, self.script)
         self.log = folder / "log"
@@ -122,7 +122,7 @@ def test_fifty_megabytes_are_taken(hooks: Hooks) -> None:
 
 
 def test_where_only_names_may_be_kept_the_file_is_empty(hooks: Hooks) -> None:
-    hooks.places.names_only.touch()
+    hooks.places.names_only_flag.touch()
     hooks.silent("UserPromptSubmit", b'{"prompt":"secret"}')
     assert hooks.events() == [("UserPromptSubmit", SESSION, b"")]
 
@@ -156,7 +156,7 @@ def test_an_inbox_of_another_user_is_not_written_to(hooks: Hooks) -> None:
 
 
 def test_without_a_home_the_entry_of_the_settings_succeeds(hooks: Hooks) -> None:
-    hooks.places.inbox_line.unlink()
+    hooks.places.inbox_pointer.unlink()
     hooks.silent("Stop")
     shutil.rmtree(hooks.home)
     quoted = str(hooks.script).replace("'", "'\\''")
@@ -179,7 +179,7 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_on_a_full_disk_the_name_is_kept_or_nothing(hooks: Hooks, mounted: Path) -> None:
-    hooks.places.inbox_line.write_text(f"{mounted}\n")
+    hooks.places.inbox_pointer.write_text(f"{mounted}\n")
     hooks.inbox = mounted
     hooks.silent("PostToolUse", b"x" * 1_000_000)
     hooks.silent("PostToolUse", b'{"small":1}')
@@ -215,7 +215,7 @@ def test_a_worker_that_runs_is_left_to_it(hooks: Hooks) -> None:
     hooks.worker()
     code = "import sys; sys.stdin.read()"
     running = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
-    hooks.places.pid.write_text(f"{running.pid}\n{start_of(running.pid)}\n")
+    hooks.places.worker_pid.write_text(f"{running.pid}\n{start_of(running.pid)}\n")
     hooks.silent("Stop")
     assert hooks.started(0.3) == []
     running.communicate()
@@ -232,7 +232,7 @@ def test_while_one_is_being_started_no_other_is(hooks: Hooks, shell: list[str]) 
     for _ in range(5):
         hooks.run("Stop", b"{}", shell)
     assert hooks.started() == ["start"]
-    number = int(hooks.places.nudged.read_text().split()[0])
+    number = int(hooks.places.starting_worker.read_text().split()[0])
     gate.write_text("go\n")
     give_up = time.monotonic() + 20
     while start_of(number) and _state(number) != "Z" and time.monotonic() < give_up:
@@ -252,7 +252,7 @@ def _state(number: int) -> str:
 def test_a_number_that_another_process_bears_now_is_no_worker(hooks: Hooks) -> None:
     hooks.worker()
     other = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
-    hooks.places.pid.write_text(f"{other.pid}\n7\n")
+    hooks.places.worker_pid.write_text(f"{other.pid}\n7\n")
     hooks.silent("Stop")
     assert len(hooks.started()) == 1
     other.communicate()
@@ -304,8 +304,8 @@ def test_a_subagent_costs_no_interpreter_where_none_is_briefed(hooks: Hooks) -> 
 def test_the_second_prompt_of_a_session_is_only_captured(hooks: Hooks) -> None:
     hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
     (hooks.places.hooks / "answer.py").write_text("print('answer')")
-    hooks.places.marks.mkdir()
-    (hooks.places.marks / f"{SESSION}.goal").touch()
+    hooks.places.session_marks.mkdir()
+    (hooks.places.session_marks / f"{SESSION}.goal").touch()
     hooks.silent("UserPromptSubmit")
     assert len(hooks.events()) == 1
 

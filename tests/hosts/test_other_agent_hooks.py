@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import holdfast
-from holdfast.capture.inbox import make_inbox
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
+from holdfast.capture.inbox import make_inbox
 
 SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
 SESSION = "01a1e0d8-bb56-79e1-9138-81e8c292337b"

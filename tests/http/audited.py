@@ -58,6 +58,6 @@ def placed(folder: Path) -> Generator[Place]:
     env = empty_home(folder)
     with Holdfast(load_settings(env)) as memory:
         fill(memory, root)
-        bank = memory.context.banks.all()[0].id
+        bank = memory.banks.all()[0].id
     with serving(env, folder) as made:
         yield Place(made, root, bank)

@@ -15,7 +15,7 @@ TRICK = "<script>document.title='run'</script></textarea><h1>mine</h1>"
 
 def bank_of(server: Server) -> str:
     with remembering(server) as memory:
-        return memory.context.banks.get("tidewatch").id
+        return memory.banks.get("tidewatch").id
 
 
 def test_a_bank_is_changed_in_a_browser(looker: Looker) -> None:
@@ -27,14 +27,14 @@ def test_a_bank_is_changed_in_a_browser(looker: Looker) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
     with remembering(looker.server) as memory:
-        bank = memory.context.banks.get("harbour")
+        bank = memory.banks.get("harbour")
         assert bank.disposition == Disposition(5, 3, 3)
         assert bank.background == "Two people and a harbour."
     page.get_by_label("drop the name harbour").check()
     page.get_by_label("Preset").select_option("support")
     page.get_by_role("button", name="Save").click()
     with remembering(looker.server) as memory:
-        bank = memory.context.banks.get("tidewatch")
+        bank = memory.banks.get("tidewatch")
         assert bank.disposition == Disposition(2, 2, 5) and "name:harbour" not in bank.aliases
 
 
@@ -48,8 +48,8 @@ def test_sessions_are_put_away_only_where_that_was_said(looker: Looker) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
     with remembering(looker.server) as memory:
-        assert memory.context.banks.get("tidewatch").retention == 600
-        memory.context.banks.change(BankChanges(retention=0), "tidewatch")
+        assert memory.banks.get("tidewatch").retention == 600
+        memory.banks.change(BankChanges(retention=0), "tidewatch")
 
 
 def test_a_bank_that_changed_meanwhile_is_not_overwritten(server: Server) -> None:
@@ -58,14 +58,14 @@ def test_a_bank_that_changed_meanwhile_is_not_overwritten(server: Server) -> Non
     found = re.search(r'name="seen" value="(\w+)"', visitor.look(path).text)
     assert found is not None
     with remembering(server) as memory:
-        memory.context.banks.change(
+        memory.banks.change(
             BankChanges(background="Changed by somebody else."), "tidewatch"
         )
     form = {"seen": found.group(1), "background": "My own words.", "skepticism": "1"}
     got = visitor.post(path, form)
     assert got.status == 409 and "My own words." in got.text
     with remembering(server) as memory:
-        assert memory.context.banks.get("tidewatch").background == "Changed by somebody else."
+        assert memory.banks.get("tidewatch").background == "Changed by somebody else."
 
 
 def test_what_is_no_setting_is_refused_and_what_was_written_kept(server: Server) -> None:
@@ -87,12 +87,12 @@ def test_what_is_no_setting_is_refused_and_what_was_written_kept(server: Server)
 
 def test_what_is_written_of_a_bank_never_runs(looker: Looker) -> None:
     with remembering(looker.server) as memory:
-        memory.context.banks.change(BankChanges(background=TRICK, aliases=(TRICK,)), "tidewatch")
+        memory.banks.change(BankChanges(background=TRICK, aliases=(TRICK,)), "tidewatch")
     for path in ("/banks", f"/banks/{bank_of(looker.server)}"):
         page = looker.window(path)
         assert "run" not in page.title() and page.locator("h1").count() == 1
     with remembering(looker.server) as memory:
-        memory.context.banks.change(
+        memory.banks.change(
             BankChanges(background="", dropped_aliases=(TRICK,)), "tidewatch"
         )
     assert looker.odd == []

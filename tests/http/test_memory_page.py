@@ -33,7 +33,7 @@ def test_the_addresses_of_citations_open_on_their_record(server: Server) -> None
     with remembering(server) as memory:
         fact = memory.browse.facts(BANK)[0]
         concept = memory.browse.concepts(BANK)[0]
-        kept = memory.reader.retained(memory.context.banks.get(BANK).id)[0]
+        kept = memory.reader.retained(memory.banks.get(BANK).id)[0]
     for tab, record, said in (
         ("facts", fact, fact.content),
         ("concepts", concept, concept.name),

@@ -68,7 +68,7 @@ def fill(memory: Holdfast, root: Path) -> None:
     git(root, "add", ".")
     git(root, "commit", "-qm", "Add the yawl")
     memory.ingestion.ingest_git(root)
-    bank = memory.context.banks.all()[0].id
+    bank = memory.banks.all()[0].id
     memory.retain("The yawl is painted blue.", where="src/yawl.py", bank=bank)
     memory.rules.sync_all()
     for domain, text in TAUGHT.items():
@@ -155,7 +155,7 @@ def test_what_is_rejected_is_remembered_and_not_proposed_again(looker: Looker) -
     page.get_by_text("Turned down, and not proposed again").click()
     expect(page.get_by_text("we tag from anywhere")).to_be_visible()
     with remembering(looker.server) as memory:
-        bank = memory.context.banks.all()[0].id
+        bank = memory.banks.all()[0].id
         learned = memory.teaching.learn("release", TAUGHT["release"], bank=bank, by=AGENT)
         assert "we tag from anywhere" in learned.refused
 
@@ -198,7 +198,7 @@ def test_what_agents_want_kept_is_kept_in_a_persons_name_or_forgotten(looker: Lo
     gate.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
     with remembering(looker.server) as memory:
-        bank = memory.context.banks.all()[0].id
+        bank = memory.banks.all()[0].id
         kept = {m.what: m.trust for m in memory.reader.remembered(bank)}
         assert kept["The crane works again."] is Trust.USER
         assert "The crane is out of order." not in kept and "The gate sticks." not in kept

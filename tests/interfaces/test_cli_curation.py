@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
-from tests.learn.homes import SESSION, harbour
+from tests.learn.sample_memory import SESSION, sample_session
 
 from holdfast.store.sqlite.migrate import back_up
 
@@ -21,7 +21,7 @@ SECRET = "swordfish-7731-zanzibar"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    script = harbour()
+    script = sample_session()
     script.user(f"The harbour office opens with {SECRET} on weekdays.")
     script.assistant("Noted, I keep the word of the harbour office to myself.")
     script.write(tmp_path / "claude" / "projects")

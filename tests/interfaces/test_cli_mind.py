@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.interfaces.command_line import Run, read, runner
-from tests.learn.minds import START, talk
+from tests.learn.opinion_sessions import START, session_on_day
 
 from holdfast.interfaces.cli.main import main
 
@@ -17,7 +17,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     folder = tmp_path / "claude" / "projects"
     for number in (1, 2):
-        said = talk(number, "The CI is flaky, I am tired of it because releases wait.")
+        said = session_on_day(number, "The CI is flaky, I am tired of it because releases wait.")
         # What is believed fades, so these must not be long ago.
         age = datetime.now(UTC) - timedelta(days=9 - number) - START
         for line in said.lines:

@@ -1,4 +1,4 @@
-"""Where rules are learned: inside a project."""
+"""A project folder for tests of rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.refine.test_rules import project
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project that we stand in."""
-    made = project(tmp_path)
-    monkeypatch.chdir(made)
-    return made
+    """A project, which is the working directory."""
+    folder = project(tmp_path)
+    monkeypatch.chdir(folder)
+    return folder

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dump import dump
-from tests.learn.homes import exchange_about, findable, open_at
+from tests.learn.sample_memory import exchange_about, open_memory, places_found
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
@@ -44,7 +44,7 @@ def sessions(home: Path) -> list[Path]:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_at(tmp_path) as opened:
+    with open_memory(tmp_path) as opened:
         opened.ingest(opened.ingestion.find(sessions(tmp_path)))
         yield opened
 
@@ -74,7 +74,7 @@ def test_a_persons_name_stays_through_growth_rebuild_and_the_loss_of_the_founder
     renamed = memory.browse.concept("gauges in the fog")
     assert (renamed.id, renamed.members) == (gauge.id, gauge.members)
     assert memory.show(uri("concept", gauge.id)).superseded == "Tide gauge readings"
-    assert findable(memory, "Gauges in the fog") or memory.recall("fog").hits
+    assert places_found(memory, "Gauges in the fog") or memory.recall("fog").hits
     memory.ingestion.rebuild()
     assert memory.browse.concept("Gauges in the fog") == renamed
     memory.forget(gauge.members[0])
@@ -127,7 +127,7 @@ def test_a_forgotten_exchange_leaves_its_concept_without_a_word(memory: Holdfast
         left = concept(memory, "gauge")
         assert left.id == gauge.id and last not in left.members
         assert "feldspar" not in repr(left)
-        assert findable(memory, "feldspar") == []
+        assert places_found(memory, "feldspar") == []
 
 
 @pytest.mark.parametrize("how", ["purge", "scrub"])
@@ -170,10 +170,10 @@ def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Hold
 
 
 def test_killed_before_the_concepts_are_written_the_work_is_still_there(tmp_path: Path) -> None:
-    with open_at(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingestion.ingest(memory.ingestion.find(sessions(tmp_path)), then_know=False)
         assert memory.browse.concepts() == [] and memory.store.banks_behind("concepts", 1)
-    with open_at(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.remember("Nothing about that.")
         assert len(memory.browse.concepts()) == 2 and not memory.store.banks_behind("concepts", 1)
 
@@ -224,7 +224,7 @@ def test_decisions_survive_a_rebuild_and_any_order_of_reading(
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         paths = sessions(home)
-        with open_at(home) as memory:
+        with open_memory(home) as memory:
             for place in order:
                 memory.ingest(memory.ingestion.find([paths[place]]))
             before = dump(memory.settings.database)
@@ -236,7 +236,7 @@ def test_decisions_survive_a_rebuild_and_any_order_of_reading(
             memory.undo(1000)
             assert dump(memory.settings.database)["concept"] == before["concept"]
             assert dump(memory.settings.database)["passage"] == before["passage"]
-        with open_at(home / "other") as memory:
+        with open_memory(home / "other") as memory:
             memory.ingest(memory.ingestion.find(paths))
             again = dump(memory.settings.database)
             assert again["concept"] == before["concept"]

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 from tests.dump import dump
-from tests.learn.homes import SESSION, exchange_about, filled, findable, harbour, turn_saying
+from tests.learn.sample_memory import (
+    SESSION,
+    exchange_about,
+    memory_with_session,
+    places_found,
+    sample_session,
+    turn_saying,
+)
 from tests.support.embedders import BagOfWords
 from tests.support.transcripts import Script
 
@@ -24,7 +31,7 @@ def brief_of(memory: Holdfast) -> str:
 
 
 def test_what_is_remembered_is_found_cited_and_told_at_once(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         kept = memory.remember("Deploys go out on Tuesdays.", who="ada")
         hit = memory.recall("when do deploys go out").hits[0]
         assert hit.uri == f"holdfast://memory/{kept.id}"
@@ -40,7 +47,7 @@ def test_what_is_remembered_is_found_cited_and_told_at_once(tmp_path: Path) -> N
 
 
 def test_a_goal_brief_tells_what_is_remembered_about_it(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         memory.remember("The mooring service must never retry a payment, the bank charges twice.")
         with Holdfast(memory.settings, create=False) as briefing:
             told = briefing.goal_brief("Make the mooring service retry a failed payment.")
@@ -50,13 +57,13 @@ def test_a_goal_brief_tells_what_is_remembered_about_it(tmp_path: Path) -> None:
 
 def test_secrets_are_taken_out_of_what_is_remembered_and_corrected(tmp_path: Path) -> None:
     key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         assert memory.remember(f"the key is {key}").what == "the key is [redacted:anthropic-key]"
         assert key not in memory.correct(exchange_about(memory, "yawl").id, f"use {key}").text
 
 
 def test_the_same_words_are_remembered_once_and_again_after_an_undo(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         first = memory.remember("Tea is at four.")
         assert memory.remember("  Tea is at four. ") == first
         assert memory.inventory.counts().memories == 1
@@ -71,12 +78,12 @@ def test_the_same_words_are_remembered_once_and_again_after_an_undo(tmp_path: Pa
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * 20_001])
 def test_no_words_and_too_many_are_refused(text: str, tmp_path: Path) -> None:
-    with filled(tmp_path) as memory, pytest.raises(InputError):
+    with memory_with_session(tmp_path) as memory, pytest.raises(InputError):
         memory.remember(text)
 
 
 def test_a_corrected_exchange_gives_its_new_words_everywhere(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         id = exchange_about(memory, "yawl").id
         memory.correct(id, "We decided to always paint the yawl green, not blue.", who="ada")
         exchange = exchange_about(memory, "green")
@@ -109,7 +116,7 @@ def test_a_corrected_exchange_gives_its_new_words_everywhere(tmp_path: Path) -> 
 
 
 def test_a_corrected_turn_reaches_what_is_derived_from_it(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         turn = turn_saying(memory, "Renamed the ketch module")
         memory.correct(turn.id, "The ketch module was deleted; nothing was renamed to spritsail.")
         now = memory.reader.find(None, "turn", turn.id)[0]
@@ -124,7 +131,7 @@ def test_a_corrected_turn_reaches_what_is_derived_from_it(tmp_path: Path) -> Non
 
 
 def test_of_a_corrected_tool_call_the_result_is_said_anew(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         turns = memory.reader.turns(exchange_about(memory, "xebec").bank, SESSION)
         call = next(turn for turn in turns if turn.tool and turn.tool.name == "Bash")
         memory.correct(call.id, "a flaky machine, all passed")
@@ -137,7 +144,7 @@ def test_of_a_corrected_tool_call_the_result_is_said_anew(tmp_path: Path) -> Non
 
 
 def test_a_digest_and_a_memory_can_be_corrected(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         kept = memory.remember("Tea is at four.")
         memory.correct(kept.id, "Tea is at five.")
         assert memory.recall("when is tea").hits[0].text == "Tea is at five."
@@ -153,7 +160,7 @@ def test_a_digest_and_a_memory_can_be_corrected(tmp_path: Path) -> None:
 
 
 def test_a_commit_can_be_corrected_forgotten_and_purged(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         repository = make_repository(tmp_path / "repo")
         memory.ingestion.ingest_git(repository)
         before = dump(memory.settings.database)
@@ -165,16 +172,16 @@ def test_a_commit_can_be_corrected_forgotten_and_purged(tmp_path: Path) -> None:
         found = memory.browse.find(file="rudder.py").findings
         assert [finding.title for finding in found] == ["Replace the rudder"]
         memory.forget(commit)
-        assert findable(memory, "rudder") == []
+        assert places_found(memory, "rudder") == []
         assert not memory.browse.find(file="rudder.py").findings
         memory.ingestion.ingest_git(repository)
         memory.ingestion.rebuild()
-        assert findable(memory, "rudder") == []
+        assert places_found(memory, "rudder") == []
         memory.undo(2)
         assert dump(memory.settings.database) == before
         memory.erasure.purge(commit)
         memory.ingestion.ingest_git(repository)
-        assert findable(memory, "rudder") == []
+        assert places_found(memory, "rudder") == []
 
 
 def make_repository(path: Path) -> Path:
@@ -192,12 +199,12 @@ def run(command: list[str]) -> None:
 
 
 def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         (tmp_path / "briefs").mkdir()
         embed_pending(memory.store, BagOfWords())
         before = dump(memory.settings.database)
         memory.forget(exchange_about(memory, "yawl").id)
-        assert findable(memory, "yawl") == []
+        assert places_found(memory, "yawl") == []
         assert memory.recall("which colour did we paint the yawl?").hits == ()
         assert not memory.browse.find(file="yawl.py").findings
         assert len(memory.reader.filter_records(None, RecordFilter(since="0"))) == 2
@@ -209,7 +216,7 @@ def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_pat
 
 
 def test_an_exchange_keeps_its_name_and_borders_without_its_first_turn(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         before = exchange_about(memory, "xebec")
         memory.forget(turn_saying(memory, "why the xebec loader fails at night").id)
         after = exchange_about(memory, "xebec")
@@ -220,11 +227,11 @@ def test_an_exchange_keeps_its_name_and_borders_without_its_first_turn(tmp_path:
 
 
 def test_raw_lines_are_not_searched_for_what_is_forgotten(tmp_path: Path) -> None:
-    script = harbour()
+    script = sample_session()
     script.user("Please list what lies in the hold now.")
     noise = "\n".join(f"row {n} of nothing" for n in range(400))
     script.tool("Bash", f"{noise}\nbarquentine-0815\n{noise}", command="cat manifest.txt")
-    with filled(tmp_path, script) as memory:
+    with memory_with_session(tmp_path, script) as memory:
         found = memory.recall("barquentine-0815")
         assert found.fallbacks == ("raw_grep",)
         memory.forget(found.hits[0].uri)
@@ -232,7 +239,7 @@ def test_raw_lines_are_not_searched_for_what_is_forgotten(tmp_path: Path) -> Non
 
 
 def test_a_forgotten_session_takes_its_subagents_whenever_they_are_read(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         memory.forget(f"session/{SESSION}")
         agent = Script(SESSION)
         agent.user("Look at the spinnaker, agent.", isSidechain=True, agentId="a1")
@@ -242,15 +249,15 @@ def test_a_forgotten_session_takes_its_subagents_whenever_they_are_read(tmp_path
         path = folder / "agent-a1.jsonl"
         path.write_bytes(agent.dumps())
         memory.ingest(memory.ingestion.find([path]))
-        assert findable(memory, "spinnaker") == []
+        assert places_found(memory, "spinnaker") == []
         assert memory.inventory.counts().sessions == 0
         memory.restore(f"session/{SESSION}")
-        assert findable(memory, "spinnaker")
+        assert places_found(memory, "spinnaker")
         assert memory.inventory.counts().sessions == 2
 
 
 def test_what_is_forgotten_says_so_and_how_to_bring_it_back(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         exchange = exchange_about(memory, "yawl")
         inside = turn_saying(memory, "paint the yawl")
         memory.forget(exchange.id, who="ada")
@@ -270,7 +277,7 @@ def test_what_is_forgotten_says_so_and_how_to_bring_it_back(tmp_path: Path) -> N
 
 
 def test_a_merged_record_is_told_by_the_one_it_went_into(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         one = memory.remember("Tea is at four o'clock.")
         other = memory.remember("Tea is at four.")
         before = dump(memory.settings.database)
@@ -289,12 +296,15 @@ def test_a_merged_record_is_told_by_the_one_it_went_into(tmp_path: Path) -> None
 
 
 def test_a_session_is_corrected_by_its_parts(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory, pytest.raises(InputError, match="no words of its own"):
+    with (
+        memory_with_session(tmp_path) as memory,
+        pytest.raises(InputError, match="no words of its own"),
+    ):
         memory.correct(f"session/{SESSION}", "anything")
 
 
 def test_nothing_to_undo_is_nothing_undone(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         assert memory.undo() == []
         memory.forget(exchange_about(memory, "yawl").id)
         assert [entry.action for entry in memory.undo(5)] == [Action.FORGET]
@@ -302,7 +312,7 @@ def test_nothing_to_undo_is_nothing_undone(tmp_path: Path) -> None:
 
 
 def test_decisions_move_with_their_session_to_another_bank(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         memory.forget(exchange_about(memory, "yawl").id)
         memory.correct(exchange_about(memory, "mizzen").id, "The ketch became a felucca.")
         with memory.store.transaction():
@@ -310,7 +320,7 @@ def test_decisions_move_with_their_session_to_another_bank(tmp_path: Path) -> No
             for source in memory.reader.sources():
                 memory.store.move_source_to_bank(source.id, bank)
         memory.ingestion.rebuild()
-        assert findable(memory, "yawl") == []
+        assert places_found(memory, "yawl") == []
         told = memory.recall("felucca", bank="elsewhere").hits
         assert told
         memory.undo(2)

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dump import dump
-from tests.learn.homes import findable, harbour, open_at
+from tests.learn.sample_memory import open_memory, places_found, sample_session
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
@@ -72,7 +72,7 @@ def two_sessions(home: Path) -> list[Path]:
     other.user("Why is the capstan so slow?")
     other.assistant("The capstan waits for the pawl; a second pawl would help.")
     folder = home / "claude" / "projects"
-    return [harbour().write(folder), other.write(folder)]
+    return [sample_session().write(folder), other.write(folder)]
 
 
 @FEW
@@ -80,7 +80,7 @@ def two_sessions(home: Path) -> list[Path]:
 def test_undoing_everything_restores_exactly(decisions: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        with open_at(home) as memory:
+        with open_memory(home) as memory:
             memory.ingest(memory.ingestion.find(two_sessions(home)))
             before = dump(memory.settings.database)
             for step in decisions:
@@ -96,7 +96,7 @@ def test_undoing_everything_restores_exactly(decisions: list[Step]) -> None:
 def test_each_undo_gives_what_was_before_the_decision(decisions: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        with open_at(home) as memory:
+        with open_memory(home) as memory:
             memory.ingest(memory.ingestion.find(two_sessions(home)))
             seen: list[tuple[int, dict[str, list[str]]]] = []
             for step in decisions:
@@ -119,7 +119,7 @@ def entries(memory: Holdfast) -> int:
 def test_decisions_survive_a_rebuild_and_reading_everything_again(decisions: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        with open_at(home) as memory:
+        with open_memory(home) as memory:
             paths = two_sessions(home)
             memory.ingest(memory.ingestion.find(paths))
             for step in decisions:
@@ -140,12 +140,12 @@ def test_decisions_survive_a_rebuild_and_reading_everything_again(decisions: lis
        st.integers(0, 30))  # fmt: skip
 def test_the_order_of_ingest_and_curation_does_not_matter(cut: int, op: str, n: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        whole = harbour().dumps().splitlines(keepends=True)
+        whole = sample_session().dumps().splitlines(keepends=True)
         dumps: list[dict[str, list[str]]] = []
         targets: list[str] = []
-        path = harbour().write(Path(folder) / "claude" / "projects")
+        path = sample_session().write(Path(folder) / "claude" / "projects")
         for late in (True, False):
-            with open_at(Path(folder) / f"home{late}") as memory:
+            with open_memory(Path(folder) / f"home{late}") as memory:
                 if late:
                     path.write_bytes(b"".join(whole[:cut]))
                     memory.ingest(memory.ingestion.find([path]))
@@ -179,7 +179,7 @@ def test_of_what_is_forgotten_nothing_is_findable_after_a_rebuild(kind: str, n: 
             script.user(f"Please look into the {word} and tell me what it does there.")
             script.assistant(f"The {word} holds the wall; nothing else depends on {word}.")
         path = script.write(home / "claude" / "projects")
-        with open_at(home) as memory:
+        with open_memory(home) as memory:
             (home / "briefs").mkdir(parents=True)
             memory.ingest(memory.ingestion.find([path]))
             listed = names(memory, kind)
@@ -199,6 +199,6 @@ def test_of_what_is_forgotten_nothing_is_findable_after_a_rebuild(kind: str, n: 
                 if again:
                     memory.ingestion.rebuild()
                 for word in gone:
-                    assert findable(memory, word) == []
+                    assert places_found(memory, word) == []
             memory.restore(target)
             assert dump(memory.settings.database) == before

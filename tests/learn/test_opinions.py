@@ -3,7 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.learn.minds import Clock, hear, open_mind, opinion_on, talk
+from tests.learn.opinion_sessions import (
+    Clock,
+    ingest_and_update,
+    open_dated_memory,
+    opinion_on,
+    session_on_day,
+)
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
@@ -16,25 +22,29 @@ from holdfast.model.trust import Status, Trust
 
 def test_a_belief_strengthens_is_contradicted_and_is_revised(tmp_path: Path) -> None:
     clock = Clock()
-    with open_mind(tmp_path, clock) as memory:
+    with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 1
-        hear(memory, talk(1, "The pipeline is flaky."))
+        ingest_and_update(memory, session_on_day(1, "The pipeline is flaky."))
         first = opinion_on(memory, "pipeline")
         assert (first.what, first.trend) == ("pipeline is flaky", Trend.NEW)
         assert first.status is Status.HYPOTHESIS
         clock.day = 3
-        hear(memory, talk(3, "Our pipeline is still flaky, it cost me an hour."))
+        ingest_and_update(
+            memory, session_on_day(3, "Our pipeline is still flaky, it cost me an hour.")
+        )
         second = opinion_on(memory, "pipeline")
         assert second.confidence > first.confidence
         assert (second.trend, second.status) == (Trend.STRENGTHENING, Status.OBSERVED)
         clock.day = 9
-        hear(memory, talk(9, "Since the new runners the pipeline is really stable."))
+        ingest_and_update(
+            memory, session_on_day(9, "Since the new runners the pipeline is really stable.")
+        )
         torn = opinion_on(memory, "pipeline")
         assert torn.tension and torn.confidence < second.confidence
         assert (torn.what, torn.trend) == ("pipeline is flaky", Trend.WEAKENING)
         assert "in tension" in memory.reflect("is the pipeline flaky", store=False).answer
         clock.day = 12
-        hear(memory, talk(12, "The pipeline is stable now, good."))
+        ingest_and_update(memory, session_on_day(12, "The pipeline is stable now, good."))
         revised = opinion_on(memory, "pipeline")
         assert revised.what == "pipeline is stable" and not revised.tension
         assert (len(revised.evidence_for), len(revised.evidence_against)) == (2, 2)
@@ -43,9 +53,13 @@ def test_a_belief_strengthens_is_contradicted_and_is_revised(tmp_path: Path) -> 
 
 
 def test_asking_weighs_a_contradiction_that_came_since(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "The linter is slow."), talk(2, "The linter is slow."))
-        hear(memory, talk(3, "The linter is fast."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(
+            memory,
+            session_on_day(1, "The linter is slow."),
+            session_on_day(2, "The linter is slow."),
+        )
+        ingest_and_update(memory, session_on_day(3, "The linter is fast."))
         assert opinion_on(memory, "linter").tension
         memory.reflect("how fast is the linter")
         settled = opinion_on(memory, "linter")
@@ -56,14 +70,14 @@ def test_asking_weighs_a_contradiction_that_came_since(tmp_path: Path) -> None:
 
 def test_what_nobody_says_any_more_grows_stale_and_fades(tmp_path: Path) -> None:
     clock = Clock()
-    with open_mind(tmp_path, clock) as memory:
+    with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 2
-        hear(memory, talk(1, "The staging cluster is sluggish."))
+        ingest_and_update(memory, session_on_day(1, "The staging cluster is sluggish."))
         firm = opinion_on(memory, "staging cluster")
         clock.day = 200
         assert memory.opinions.opinions()[0].trend is Trend.STALE
         clock.day = 900
-        hear(memory, talk(900, "Say hello."))
+        ingest_and_update(memory, session_on_day(900, "Say hello."))
         gone = opinion_on(memory, "staging cluster")
         assert gone.confidence < firm.confidence
         assert gone.status is Status.RETRACTED and memory.opinions.opinions() == []
@@ -72,8 +86,12 @@ def test_what_nobody_says_any_more_grows_stale_and_fades(tmp_path: Path) -> None
 
 
 def test_forgotten_evidence_weakens_and_then_removes_an_opinion(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "The gaffer tool is clunky."), talk(2, "The gaffer tool is clunky."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(
+            memory,
+            session_on_day(1, "The gaffer tool is clunky."),
+            session_on_day(2, "The gaffer tool is clunky."),
+        )
         before = opinion_on(memory, "gaffer tool")
         memory.forget(before.evidence_for[0])
         weaker = opinion_on(memory, "gaffer tool")
@@ -85,8 +103,12 @@ def test_forgotten_evidence_weakens_and_then_removes_an_opinion(tmp_path: Path) 
 
 
 def test_a_purge_and_a_scrub_leave_no_word_of_an_opinion(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "The xebec42 service is flaky."), talk(2, "The ketch77 is slow."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(
+            memory,
+            session_on_day(1, "The xebec42 service is flaky."),
+            session_on_day(2, "The ketch77 is slow."),
+        )
         memory.erasure.purge(opinion_on(memory, "xebec42 service").evidence_for[0])
         memory.erasure.scrub("ketch77")
         data = b"".join(
@@ -96,8 +118,12 @@ def test_a_purge_and_a_scrub_leave_no_word_of_an_opinion(tmp_path: Path) -> None
 
 
 def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "The xebec is flaky."), talk(2, "The xebec is flaky."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(
+            memory,
+            session_on_day(1, "The xebec is flaky."),
+            session_on_day(2, "The xebec is flaky."),
+        )
         before = opinion_on(memory, "xebec")
         with memory.store.transaction():
             memory.store.drop_derived()
@@ -107,8 +133,8 @@ def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
 
 
 def test_a_purged_wish_leaves_no_word(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "Say hello."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, "Say hello."))
         kept = memory.retain("The galleass99 is flaky", "opinion", 0.9, why="galleass99 sank")
         memory.erasure.purge(kept.id)
         data = b"".join(p.read_bytes() for p in memory.settings.home.glob("memory.db*"))
@@ -116,16 +142,20 @@ def test_a_purged_wish_leaves_no_word(tmp_path: Path) -> None:
 
 
 def test_people_correct_forget_and_restore_opinions(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "The yawl build is slow."), talk(2, "The yawl build is slow."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(
+            memory,
+            session_on_day(1, "The yawl build is slow."),
+            session_on_day(2, "The yawl build is slow."),
+        )
         id = opinion_on(memory, "yawl build").id
         memory.correct(id, "The yawl build is slow on laptops only.")
         assert opinion_on(memory, "yawl build").what == "The yawl build is slow on laptops only."
-        hear(memory, talk(3, "The yawl build is slow."))
+        ingest_and_update(memory, session_on_day(3, "The yawl build is slow."))
         assert "laptops only" in opinion_on(memory, "yawl build").what
         assert memory.recall("yawl laptops").hits[0].uri.endswith(id)
         memory.forget(id)
-        hear(memory, talk(4, "The yawl build is slow."))
+        ingest_and_update(memory, session_on_day(4, "The yawl build is slow."))
         assert memory.opinions.opinions(all=True) == []
         memory.restore(id)
         assert len(memory.opinions.opinions()[0].evidence_for) == 4
@@ -134,18 +164,18 @@ def test_people_correct_forget_and_restore_opinions(tmp_path: Path) -> None:
 
 
 def test_what_was_told_of_by_others_is_no_opinion(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        script = talk(1, "Look at that page.")
+    with open_dated_memory(tmp_path) as memory:
+        script = session_on_day(1, "Look at that page.")
         script.tool("WebFetch", "The compiler is slow. I prefer tabs.", url="https://x.example")
         script.assistant("The page says that the compiler is slow.")
         script.user("Is the compiler slow? If the loader is slow, tell me. It is slow.")
-        hear(memory, script)
+        ingest_and_update(memory, script)
         assert memory.opinions.opinions(all=True) == []
 
 
 def test_an_opinion_that_is_retained_needs_a_confidence_and_counts(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "The mizzen parser is robust."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, "The mizzen parser is robust."))
         alone = opinion_on(memory, "mizzen parser").confidence
         with pytest.raises(InputError):
             memory.retain("The mizzen parser is robust", Network.OPINION)
@@ -162,8 +192,10 @@ def test_an_opinion_that_is_retained_needs_a_confidence_and_counts(tmp_path: Pat
 
 
 def test_the_session_brief_tells_what_is_firmly_believed(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, *(talk(n, "The lugger suite is flaky, as ever.") for n in range(1, 4)))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(
+            memory, *(session_on_day(n, "The lugger suite is flaky, as ever.") for n in range(1, 4))
+        )
         with Holdfast(memory.settings, create=False) as briefing:
             told = briefing.briefs.session_brief().text
         assert "Believed here" in told and "lugger suite is flaky" in told
@@ -180,8 +212,10 @@ def test_skepticism_wants_more_and_believes_less() -> None:
 
 def test_what_is_believed_mentions_nothing_that_was_not_said(tmp_path: Path) -> None:
     """An opinion is no record beside the words it was made of, however often all is made anew."""
-    with open_mind(tmp_path) as memory:
-        hear(memory, *(talk(n, "The CraneParser is really slow.") for n in range(3)))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(
+            memory, *(session_on_day(n, "The CraneParser is really slow.") for n in range(3))
+        )
         memory.ingestion.update()
         (bank,) = memory.reader.banks()
         opinion = opinion_on(memory, "CraneParser")
@@ -198,8 +232,8 @@ def test_what_is_believed_mentions_nothing_that_was_not_said(tmp_path: Path) -> 
 def test_a_network_is_searched_in_what_was_retained_and_believed(
     network: Network, tmp_path: Path
 ) -> None:
-    with open_mind(tmp_path) as memory:
-        scripts = [talk(n, "The crane parser is really slow.") for n in range(3)]
+    with open_dated_memory(tmp_path) as memory:
+        scripts = [session_on_day(n, "The crane parser is really slow.") for n in range(3)]
         for script in scripts:
             script.user("Mend the crane parser, it fails.")
             script.tool("Bash", "KeyError: 'crane'", error=True, command="pytest tests/crane")
@@ -208,7 +242,7 @@ def test_a_network_is_searched_in_what_was_retained_and_believed(
             )
             script.tool("Bash", "3 passed", command="pytest tests/crane")
             script.assistant("Fixed the crane parser; the root cause was a key that was missing.")
-        hear(memory, *scripts)
+        ingest_and_update(memory, *scripts)
         found = memory.recall("crane parser", networks=[network], limit=50)
         kinds = {hit.kind for hit in (*found.hits, *found.misses)}
         assert kinds == {"memory"}
@@ -217,8 +251,10 @@ def test_a_network_is_searched_in_what_was_retained_and_believed(
 
 
 def test_a_network_that_a_bank_lacks_is_told_beside_those_it_has(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, *(talk(n, "The crane parser is really slow.") for n in range(3)))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(
+            memory, *(session_on_day(n, "The crane parser is really slow.") for n in range(3))
+        )
         told = memory.search.missing_networks_hint(None, [Network.EXPERIENCE])
         assert told.endswith("no memories of network experience; of those it has: opinion.")
         assert memory.recall("crane parser", networks=[Network.EXPERIENCE]).hits == ()

@@ -74,7 +74,7 @@ def test_a_convention_of_three_sessions_by_two_authors_becomes_a_proposed_rule(r
         assert found.pattern.authors == ("user", "Ann")
         assert found.proposal.path == RULES and found.proposal.domain == "testing"
         assert "table-driven tests" in found.diff and not (root / RULES).exists()
-        assert memory.show(found.proposal.target).word == "pattern"
+        assert memory.show(found.proposal.target).kind == "pattern"
 
 
 def test_approving_writes_exactly_what_was_shown(root: Path) -> None:

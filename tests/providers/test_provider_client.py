@@ -15,7 +15,7 @@ from tests.providers.plugins import (
     wait_until_gone,
 )
 
-from holdfast.app.search.plugin_search import Providers, PluginText
+from holdfast.app.search.plugin_search import PluginText, Providers
 from holdfast.errors import InputError, ProviderError
 
 SOON_S = 1.0

@@ -334,7 +334,7 @@ def refresh(database: Path, folder: Path, times: int) -> None:
     """What a second process does."""
     with closing(SqliteStore(database)) as store:
         for _ in range(times):
-            matrix(folder)._write(store)  # pyright: ignore[reportPrivateUsage]
+            matrix(folder)._write_file(store)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_two_processes_may_write_the_file_at_once(

@@ -1,4 +1,4 @@
-"""Which session made which commit, told by real commits and by what sessions say of them."""
+"""Links between real commits and the sessions that made them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Place:
         return done.stdout
 
     def commit(self, message: str, at: datetime, **files: str) -> tuple[str, str]:
-        """A commit's name, and what git printed."""
+        """A commit's id, and what git printed."""
         for name, content in files.items():
             (self.top / name).write_text(content)
         self.git("add", "-A")

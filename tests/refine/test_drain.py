@@ -139,7 +139,7 @@ def test_an_incomplete_event_waits_and_a_truncated_one_is_recorded_as_failed(
 
 def test_empty_events_are_drained_at_once_if_only_names_are_captured(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.places.names_only.touch()
+    home.places.names_only_flag.touch()
     home.put("Stop", b"")
     home.now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(NOON_S + 1))
     done = home.drain()
@@ -165,8 +165,8 @@ def test_other_versions_and_strange_names_are_left_alone(tmp_path: Path) -> None
 
 def test_an_injection_note_is_passed_on_and_not_journalled(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    told = {"id": "inj1", "kind": "goal", "time": "2026-10-31T10:00:00Z", "characters": 812}
-    home.put("HoldfastInjected", told | {"records": ["holdfast://turn/1", 7]})
+    note = {"id": "inj1", "kind": "goal", "time": "2026-10-31T10:00:00Z", "characters": 812}
+    home.put("HoldfastInjected", note | {"records": ["holdfast://turn/1", 7]})
     home.put("HoldfastInjected", {"id": "inj2", "kind": "of-the-future", "characters": 1})
     done = home.drain()
     (note,) = home.notes

@@ -70,11 +70,11 @@ def test_every_pending_passage_gets_a_vector(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}") for n in range(150)))
     derive(store, passage("o", "of the other bank", bank=OTHER), bank=OTHER)
     embedder = BagOfWords()
-    told: list[int] = []
+    progress: list[int] = []
     assert store.count_unembedded(embedder.name) == 151
-    assert embed_pending(store, embedder, on_progress=told.append) == 151
+    assert embed_pending(store, embedder, on_progress=progress.append) == 151
     assert store.count_unembedded(embedder.name) == 0
-    assert told == sorted(told) and told[-1] == 151
+    assert progress == sorted(progress) and progress[-1] == 151
     assert store.vector_span(BANK, embedder.name).total == 150
     assert store.vector_span(OTHER, embedder.name).total == 1
     asked = len(embedder.asked)

@@ -1,4 +1,4 @@
-"""Many hands make the same memory: processes, a real Dask cluster, and what becomes of the dead."""
+"""Several processes or a real Dask cluster store the same rows as one, even if some are killed."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def alone(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, l
 
 def ingest(home: Path, corpus: Path, crew: Executor) -> dict[str, list[str]]:
     with open_at(home) as memory:
-        told: list[int] = []
-        memory.ingestion.ingest(memory.ingestion.find([corpus]), crew=crew, tick=told.append)
-        assert told == list(range(1, len(told) + 1)) and len(told) >= 10
+        progress: list[int] = []
+        memory.ingestion.ingest(memory.ingestion.find([corpus]), crew=crew, tick=progress.append)
+        assert progress == list(range(1, len(progress) + 1)) and len(progress) >= 10
     return dump(home / "memory.db")
 
 
 class Slain:
-    """A crew of processes that are killed now and then, as by a machine without memory."""
+    """An executor whose processes are killed now and then, as by a machine without memory."""
 
     def __init__(self, every: int) -> None:
         self._own = ProcessExecutor(2)
@@ -111,16 +111,16 @@ def test_no_more_processes_are_started_after_too_many_deaths() -> None:
 
 
 def test_only_a_few_items_are_in_flight_at_once() -> None:
-    taken: list[int] = []
+    submitted: list[int] = []
 
     def items() -> Iterator[int]:
         for number in range(20):
-            taken.append(number)
+            submitted.append(number)
             yield number
 
     with ProcessExecutor(1) as crew:
         for number, _ in crew.map(double, items()):
-            assert len(taken) - number <= 4
+            assert len(submitted) - number <= 4
 
 
 def test_several_processes_store_the_same_rows_as_one(
@@ -149,7 +149,7 @@ def test_a_session_that_changes_after_its_snapshot_is_derived_again(tmp_path: Pa
     with open_at(tmp_path / "home") as memory:
 
         class Late(NoExecutor):
-            """While it works, more of the session is read by somebody else."""
+            """Another process reads more of the session while this one derives it."""
 
             size = 2
 
@@ -204,8 +204,8 @@ def test_vectors_from_processes_are_the_same(tmp_path: Path) -> None:
             memory.ingest(memory.ingestion.find([path]))
             with ProcessExecutor(2) as crew:
                 assert memory.ingestion.embed(crew=crew if name == "two" else None) == 0
-    told = [_vectors(tmp_path / name) for name in ("one", "two")]
-    assert len(told[0]) > 64 and told[0] == told[1]
+    vectors = [_vectors(tmp_path / name) for name in ("one", "two")]
+    assert len(vectors[0]) > 64 and vectors[0] == vectors[1]
 
 
 def _vectors(home: Path) -> list[tuple[object, ...]]:
@@ -250,7 +250,7 @@ def test_a_cluster_stores_the_same_rows_even_if_a_worker_dies(
         victim = next(iter(scheduler.workers.values()))
 
         class Deadly(NoExecutor):
-            """Kills a worker of the cluster once things are under way."""
+            """Kills a worker of the cluster once items are in flight."""
 
             size = 2
 

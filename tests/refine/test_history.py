@@ -1,4 +1,4 @@
-"""A repository's history in the memory: incremental, rewritten, reverted, odd."""
+"""Reading git history: incremental, rewritten, reverted, and unusual repositories."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ def test_only_new_commits_are_read(repository: Repository) -> None:
     repository.commit("Build the crane", **{"crane.py": "def lift():\n    return 1\n"})
     assert repository.read()[1:] == (1, 1, 0)
     id = repository.commit("Lift higher", **{"crane.py": "def lift():\n    return 2\n"})
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     memory = repository.memory
     assert (
         memory.ingestion.ingest_git(
-            repository.top, tick=lambda done, all: told.append((done, all))
+            repository.top, tick=lambda done, all: progress.append((done, all))
         ).new
         == 1
     )
-    assert told == [(1, 2)]
+    assert progress == [(1, 2)]
     patch = memory.reader.patch(repository.bank, id)
     assert patch is not None and patch.diff.endswith("-    return 1\n+    return 2")
     (hit,) = memory.recall("lift", bank=repository.bank, limit=1).hits

@@ -1,4 +1,4 @@
-"""What a reviewer would try: hostile shapes, files that change under us, growth, borders."""
+"""Ingest of hostile input, of files that change while they are read, and at limits."""
 
 from __future__ import annotations
 

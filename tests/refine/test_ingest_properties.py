@@ -89,7 +89,7 @@ def as_bytes(script: Script, rng: random.Random) -> bytes:
 
 
 def grow_and_ingest(home: Path, path: Path, data: bytes, cuts: list[int]) -> None:
-    """Let the file grow in steps, reading after each."""
+    """Grow the file in steps and ingest after each."""
     with open_at(home) as memory:
         for stop in [*sorted(cuts), len(data)]:
             path.write_bytes(data[:stop])

@@ -1,4 +1,4 @@
-"""Journals are put away once every word of them is safe, and long enough ago."""
+"""Journals are removed once all of their lines are stored, and old enough."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from holdfast.refine.hooks.journal_cleanup import RETENTION_S, remove_old_journa
 from holdfast.sources.claude_code.events import AGENT
 
 
-def told(home: Home, age_s: float) -> Path:
-    """A session that hooks told of, whose journal was last written so long ago."""
+def write_journal(home: Home, age_s: float) -> Path:
+    """A session with hook events only, whose journal was last written so long ago."""
     home.prompt("Why do rows double?")
     home.stop("The retry wrapper loads twice.")
     home.end()
@@ -28,17 +28,17 @@ def told(home: Home, age_s: float) -> Path:
     return path
 
 
-def away(home: Home) -> int:
+def remove_old(home: Home) -> int:
     with home.open() as memory:
         return remove_old_journals(memory.store, home.places)
 
 
 def test_an_old_journal_is_removed_and_its_turns_stay(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    path = told(home, RETENTION_S + 60)
-    assert away(home) == 0 and path.exists(), "nobody has read it yet"
+    path = write_journal(home, RETENTION_S + 60)
+    assert remove_old(home) == 0 and path.exists(), "nobody has read it yet"
     home.reconcile()
-    assert away(home) == 1 and not path.exists()
+    assert remove_old(home) == 1 and not path.exists()
     assert home.said() == ["Why do rows double?", "The retry wrapper loads twice."]
     with home.open() as memory:
         (source,) = memory.reader.sources()
@@ -47,33 +47,33 @@ def test_an_old_journal_is_removed_and_its_turns_stay(tmp_path: Path) -> None:
     assert (source.agent, source.state) == (AGENT, SourceState.GONE)
     assert balance.accounted + balance.pending == balance.lines
     assert shown.raw is not None and shown.raw.state == "gone"
-    assert away(home) == 0
+    assert remove_old(home) == 0
 
 
 def test_a_recent_journal_stays(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    path = told(home, RETENTION_S - 3600)
+    path = write_journal(home, RETENTION_S - 3600)
     home.reconcile()
-    assert away(home) == 0 and path.exists()
+    assert remove_old(home) == 0 and path.exists()
 
 
 def test_a_journal_with_a_failed_line_stays(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    path = told(home, 0)
+    path = write_journal(home, 0)
     with path.open("ab") as file:
         file.write(b"{broken\n")
     os.utime(path, (1, 1))
     home.reconcile()
     with home.open() as memory:
         assert memory.reader.failures()
-    assert away(home) == 0 and path.exists()
+    assert remove_old(home) == 0 and path.exists()
 
 
 def test_a_session_that_continues_afterwards_loses_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    told(home, RETENTION_S + 60)
+    write_journal(home, RETENTION_S + 60)
     home.reconcile()
-    assert away(home) == 1
+    assert remove_old(home) == 1
     home.prompt("And now?")
     home.stop("Now they do not.")
     home.end()

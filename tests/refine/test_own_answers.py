@@ -1,5 +1,5 @@
-"""What our own server says comes back in transcripts: it is not remembered a second time, and a
-stranger's words in it stay a stranger's."""
+"""Answers of our own MCP server appear in transcripts: they are not stored a second time, and
+external text that they quote stays external."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from holdfast.model.trust import Trust
 from holdfast.settings import Settings
 
 
-def told(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, str]:
-    """The trust of the call and of the exchange, and what is kept of the answer."""
+def ingest_answer(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, str]:
+    """The trust of the call and of the exchange, and the stored answer."""
     script = Script("99999999-0000-4000-8000-000000000001", cwd="/home/dev/proj")
     script.user("Which harbour gauge do we trust?")
     cited = [{"uri": "holdfast://turn/1", "trust": trust, "excerpt": "The north gauge."}]
@@ -36,19 +36,19 @@ def told(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, str]:
 def test_answers_of_our_own_server_are_trusted_and_not_stored_again(
     tmp_path: Path, tool: str
 ) -> None:
-    trust, exchange, result = told(tmp_path, tool, "assistant")
+    trust, exchange, result = ingest_answer(tmp_path, tool, "assistant")
     assert (trust, result) == (Trust.TOOL, "answered from memory")
     assert exchange is not Trust.EXTERNAL
 
 
 def test_external_text_stays_external_when_memory_quotes_it(tmp_path: Path) -> None:
-    trust, exchange, result = told(tmp_path, "mcp__holdfast__memory", "external")
+    trust, exchange, result = ingest_answer(tmp_path, "mcp__holdfast__memory", "external")
     assert trust is exchange is Trust.EXTERNAL
     assert "north gauge" not in result
 
 
 def test_another_server_with_the_same_answer_is_external(tmp_path: Path) -> None:
-    trust, exchange, _ = told(tmp_path, "mcp__weather__memory", "assistant")
+    trust, exchange, _ = ingest_answer(tmp_path, "mcp__weather__memory", "assistant")
     assert trust is exchange is Trust.EXTERNAL
 
 

@@ -52,7 +52,7 @@ def write(script: Script, home: Home) -> Path:
 
 
 def transcript(until: int = 99) -> Script:
-    """The same session, as its transcript tells it."""
+    """The transcript of the same session."""
     script = Script(SESSION)
     script.user("Why do rows double?")
     script.assistant("Let me run the tests.")
@@ -272,7 +272,7 @@ def test_a_subagents_events_belong_to_its_own_session(tmp_path: Path) -> None:
 
 
 def recorded_home(folder: Path) -> Home:
-    """Everything that hooks were given while the recorded transcripts were written."""
+    """All payloads that hooks got while the recorded transcripts were written."""
     home = Home(folder)
     shutil.copytree(TRANSCRIPTS, home.settings.claude_dir / "projects")
     for path in sorted(RECORDED.glob("*.json")):
@@ -306,8 +306,8 @@ def test_a_recorded_call_is_the_same_from_hooks_and_transcript(tmp_path: Path) -
     for call, (turn, tool) in by_hook.items():
         known, same = by_file[call]
         assert (turn.session, turn.role, turn.trust) == (known.session, Role.TOOL, known.trust)
-        told: tuple[Any, ...] = (tool.name, tool.target, tool.lines, tool.ok)
-        assert told == (same.name, same.target, same.lines, same.ok)
+        from_hook: tuple[Any, ...] = (tool.name, tool.target, tool.lines, tool.ok)
+        assert from_hook == (same.name, same.target, same.lines, same.ok)
         if tool.name != "ToolSearch":  # the hook is told what was left to its default as well
             assert (turn.id, tool.action) == (known.id, same.action)
         if tool.name != "mcp__toy__fail":  # the model is told more than the hook

@@ -1,4 +1,4 @@
-"""What rules and prompts make carries their version, and a new version makes all of it again."""
+"""Derived rows carry the version of the rules or prompts, and a new version derives them again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_memory(folder: Path) -> Holdfast:
 
 
 def spoil(folder: Path, rules: int = 0) -> None:
-    """Let everything be the work of older rules, which gave every exchange the same title."""
+    """Make all rows look derived by older rules, which gave every exchange the same title."""
     with closing(sqlite3.connect(folder / "home" / "memory.db")) as raw, raw:
         raw.execute("UPDATE session_derivation SET rules_version = ?", (rules,))
         raw.execute("UPDATE exchange SET title = 'by older rules'")
@@ -60,14 +60,15 @@ def test_sessions_of_older_rules_are_derived_again_like_a_rebuild(tmp_path: Path
         assert memory.store.count_outdated_sessions(RULES_VERSION) == 0
         spoil(tmp_path)
         count = memory.store.count_outdated_sessions(RULES_VERSION)
-        heard: list[tuple[int, int]] = []
+        progress: list[tuple[int, int]] = []
         assert (
-            derive_outdated(memory.store, lambda done, total: heard.append((done, total)))
+            derive_outdated(memory.store, lambda done, total: progress.append((done, total)))
             == count
             > 5
         )
         assert (
-            heard[-1] == (count, count) and memory.store.count_outdated_sessions(RULES_VERSION) == 0
+            progress[-1] == (count, count)
+            and memory.store.count_outdated_sessions(RULES_VERSION) == 0
         )
         memory.ingestion.update()
         assert dump(tmp_path / "home" / "memory.db") == wanted
@@ -136,8 +137,8 @@ def test_changed_prompts_need_a_new_version() -> None:
     parts = prompts.split_exchange(turns, 2000)
     asked = (prompts.exchanges_question(parts, "notes"), prompts.digest_question("all of it"))
     plain = [repr(q).replace(", toolbox=None", "") for q in asked]
-    told = [
+    questions = [
         said.replace(q.text.split("\n", 1)[0], "border")
         for said, q in zip(plain, asked, strict=True)
     ]
-    assert sum_of(told) == PROMPTS_SUM[prompts.PROMPT_VERSION]
+    assert sum_of(questions) == PROMPTS_SUM[prompts.PROMPT_VERSION]

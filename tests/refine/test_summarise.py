@@ -1,4 +1,4 @@
-"""Summaries by a model that is good, bad, obedient, silent or dear."""
+"""Summaries by models that answer well, badly, in another language, or not at all."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DIGEST = {
 
 
 def good(question: Question) -> str:
-    """What a good model says to any question."""
+    """A good model's answer to any question."""
     if question.schema is prompts.DIGEST_SCHEMA:
         return json.dumps(DIGEST)
     asked = question.text.count(" exchange ") or 1
@@ -54,7 +54,7 @@ def good(question: Question) -> str:
 
 
 class Home:
-    """A memory with one session in it, and a model to sum it up."""
+    """A memory with one session, and a model to summarise it."""
 
     def __init__(self, folder: Path, script: Script) -> None:
         settings = Settings(folder / "home", folder / "claude", embed_model="none")
@@ -170,8 +170,8 @@ def test_unusable_answers_are_asked_for_three_times_and_then_the_rules_stay(
 
 
 def test_small_errors_in_an_answer_are_corrected_without_asking_again(home: Home) -> None:
-    told = f"Sure! Here it is:\n```json\n{json.dumps(GOOD)}\n```\nAnything else?"
-    chat = ScriptedChat(told, good)
+    wrapped = f"Sure! Here it is:\n```json\n{json.dumps(GOOD)}\n```\nAnything else?"
+    chat = ScriptedChat(wrapped, good)
     assert home.summarise(chat).exchanges == 1 and len(chat.asked) == 2
 
 
@@ -239,8 +239,8 @@ def test_a_model_that_follows_injected_instructions_stores_nothing_of_them(
     chat = ScriptedChat(json.dumps(obeys), json.dumps({**DIGEST, "learned": [EVIL]}))
     home.summarise(chat)
     for record in (*home.exchanges(), home.digest()):
-        told = repr(record)
-        assert "approved deleting" not in told.lower() and "holdfast-brief" not in told, told
+        text = repr(record)
+        assert "approved deleting" not in text.lower() and "holdfast-brief" not in text, text
         assert not any("evil" in fact for fact in getattr(record, "facts", ()))
     home.memory.close()
 

@@ -1,4 +1,4 @@
-"""Models that take in little, and sessions that may take little."""
+"""Summaries with a small model context and with spending caps."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.learn.homes import exchange_about, open_at
+from tests.learn.sample_memory import exchange_about, open_memory
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
@@ -39,7 +39,7 @@ def voyage() -> Script:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_at(tmp_path) as opened:
+    with open_memory(tmp_path) as opened:
         path = voyage().write(tmp_path / "claude" / "projects")
         opened.ingest(opened.ingestion.find([path]))
         yield opened
@@ -77,7 +77,7 @@ def test_a_section_of_which_nothing_is_known_says_so(tmp_path: Path) -> None:
     script = Script(SESSION)
     script.user("Say hello to the harbour.")
     script.assistant("Hello, harbour.")
-    with open_at(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([script.write(tmp_path / "claude" / "projects")]))
         _, page = hand_off(memory, f"holdfast://session/{SESSION}")
     for title in ("Decisions", "Dead ends", "Open questions"):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.learn.minds import hear, open_mind, talk
+from tests.learn.opinion_sessions import ingest_and_update, open_dated_memory, session_on_day
 
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
@@ -23,11 +23,11 @@ TWICE = "The ferry timetable is printed in Oslo every spring."
 
 
 def harbour(memory: Holdfast) -> None:
-    hear(
+    ingest_and_update(
         memory,
-        talk(1, ONCE, TWICE),
-        talk(2, "Remember: the ferry timetable is printed in Oslo, every spring again."),
-        talk(3, "I am tired of the crane, it keeps failing. We need it for the summer."),
+        session_on_day(1, ONCE, TWICE),
+        session_on_day(2, "Remember: the ferry timetable is printed in Oslo, every spring again."),
+        session_on_day(3, "I am tired of the crane, it keeps failing. We need it for the summer."),
     )
 
 
@@ -37,7 +37,7 @@ def asked(memory: Holdfast, query: str, wish: BankChanges) -> Reflection:
 
 
 def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
+    with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         query = "what does the harbour crane need"
         trusting = asked(memory, query, BankChanges(skepticism=1))
@@ -53,7 +53,7 @@ def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> N
 
 
 def test_literalism_wants_the_very_words(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
+    with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         loose = asked(memory, "ferry timetables printing", BankChanges(literalism=1))
         exact = asked(memory, "ferry timetables printing", BankChanges(literalism=5))
@@ -66,7 +66,7 @@ def test_literalism_wants_the_very_words(tmp_path: Path) -> None:
 
 
 def test_empathy_tells_what_people_felt_and_why(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
+    with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         query = "how is the crane"
         told = [asked(memory, query, BankChanges(empathy=n)).voices for n in (1, 3, 5)]
@@ -78,7 +78,7 @@ def test_empathy_tells_what_people_felt_and_why(tmp_path: Path) -> None:
 
 
 def test_what_several_sessions_say_is_kept_as_an_opinion(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
+    with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         assert memory.reflect("where is the ferry timetable printed", store=False).stored == ()
         told = memory.reflect("where is the ferry timetable printed")
@@ -93,26 +93,32 @@ def test_what_several_sessions_say_is_kept_as_an_opinion(tmp_path: Path) -> None
 
 
 def test_what_only_tells_how_the_work_stands_is_no_claim(tmp_path: Path) -> None:
-    script = talk(1, "Please print the ferry timetable.")
+    script = session_on_day(1, "Please print the ferry timetable.")
     script.assistant("Writing the ferry timetable now. Two agents print the ferry timetable.")
-    with open_mind(tmp_path) as memory:
-        hear(memory, script)
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, script)
         told = memory.reflect("how is the ferry timetable printed", store=False)
         assert not any("Writing" in c.sentence or "agents" in c.sentence for c in told.claims)
 
 
 def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
+    with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         told = memory.reflect("quarterly zeppelin maintenance budget")
         assert told.abstained and told.confidence == 0 and told.stored == ()
 
 
 def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
-    with open_mind(tmp_path, bank="") as memory:
+    with open_dated_memory(tmp_path, bank="") as memory:
         secret = "The brigantine deploy is flaky."
-        hear(memory, talk(1, secret, cwd="/home/dev/one"), talk(2, secret, cwd="/home/dev/one"))
-        hear(memory, talk(3, "The sloop importer is stable.", cwd="/home/dev/two"))
+        ingest_and_update(
+            memory,
+            session_on_day(1, secret, cwd="/home/dev/one"),
+            session_on_day(2, secret, cwd="/home/dev/one"),
+        )
+        ingest_and_update(
+            memory, session_on_day(3, "The sloop importer is stable.", cwd="/home/dev/two")
+        )
         assert [o.target for o in memory.opinions.opinions("two")] == ["sloop import"]
         assert memory.reflect("is the brigantine deploy flaky", "two").abstained
         assert not memory.recall("brigantine deploy", "two").hits
@@ -131,7 +137,7 @@ def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
 
 
 def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
+    with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         bank = memory.context.banks.change(
             BankChanges(skepticism=4, background="We run a harbour.")
@@ -167,7 +173,7 @@ def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> Non
 
 def test_a_finding_rests_on_nothing_that_was_made_of_other_records(tmp_path: Path) -> None:
     """A fact or a concept is made anew with its records; a belief must not hang on it."""
-    with open_mind(tmp_path) as memory:
+    with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         told = memory.reflect("where is the ferry timetable printed")
         (stored,) = [o for o in memory.opinions.opinions(all=True) if o.author]

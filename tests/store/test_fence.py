@@ -66,7 +66,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.mark.parametrize("name", ways("str | None"))
 def test_all_banks_are_those_that_are_seen_in_every_statement(store: Store, name: str) -> None:
     said: list[str] = []
-    connection = cast("sqlite3.Connection", cast("Any", store).connection)
+    connection = cast("sqlite3.Connection", cast("Any", store).connection.raw)
     mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
     with store.transaction():
         connection.set_trace_callback(said.append)

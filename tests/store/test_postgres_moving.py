@@ -59,10 +59,38 @@ def told(memory: Holdfast) -> list[tuple[str, str, float]]:
     return [(hit.uri, hit.text, round(hit.score, 6)) for found in asked for hit in found.hits]
 
 
-def test_a_move_to_a_server_that_is_killed_goes_on_where_it_was(
-    postgres: Server, tmp_path: Path
+PARTITIONS = ("", "&partitions=16")
+
+
+@pytest.mark.parametrize("partitions", PARTITIONS)
+def test_a_whole_memory_moves_to_a_server_and_back(
+    postgres: Server, tmp_path: Path, partitions: str
 ) -> None:
-    home, url = settings_of(tmp_path), postgres.empty_database()
+    home, back = settings_of(tmp_path), settings_of(tmp_path / "back")
+    url = postgres.empty_database() + partitions
+    before = read_in(tmp_path, tmp_path / "said")
+
+    there = move_memory(home, "sqlite://", url)
+    with Holdfast(replace(home, store=url)) as memory:
+        assert told(memory) == before
+        assert memory.store.check_integrity() == IntegrityReport()
+    again = move_memory(home, url, f"sqlite://{back.database}")
+
+    assert there.rows == again.rows and there.tables == again.tables
+    with Holdfast(back) as memory:
+        assert told(memory) == before
+    cut = "SELECT count(*) FROM pg_class WHERE relname LIKE 'passage_p%' AND relispartition"
+    assert postgres.run(url.replace(partitions, ""), f"{cut} AND relkind = 'r'") == [
+        (16 if partitions else 0,)
+    ]
+
+
+@pytest.mark.parametrize("partitions", PARTITIONS)
+def test_a_move_to_a_server_that_is_killed_goes_on_where_it_was(
+    postgres: Server, tmp_path: Path, partitions: str
+) -> None:
+    home, plain = settings_of(tmp_path), postgres.empty_database()
+    url = plain + partitions
     before = read_in(tmp_path, tmp_path / "said")
     for after in (30, 25):
         kill_half_way(tmp_path, "sqlite://", url, after)
@@ -78,7 +106,7 @@ def test_a_move_to_a_server_that_is_killed_goes_on_where_it_was(
         assert told(memory) == before
         assert memory.store.check_integrity() == IntegrityReport()
         memory.remember("Numbers go on after those that came along.", bank="proj")
-    assert postgres.run(url, "SELECT to_regclass('holdfast.move_progress')") == [(None,)]
+    assert postgres.run(plain, "SELECT to_regclass('holdfast.move_progress')") == [(None,)]
     with pytest.raises(InputError, match="not empty"):
         move_memory(home, "sqlite://", url)
 
@@ -102,10 +130,11 @@ def test_a_move_to_a_file_that_is_killed_goes_on_where_it_was(
         assert memory.store.check_integrity() == IntegrityReport()
 
 
+@pytest.mark.parametrize("partitions", PARTITIONS)
 def test_what_was_moved_before_the_old_memory_changed_is_moved_anew(
-    postgres: Server, tmp_path: Path
+    postgres: Server, tmp_path: Path, partitions: str
 ) -> None:
-    home, url = settings_of(tmp_path), postgres.empty_database()
+    home, url = settings_of(tmp_path), postgres.empty_database() + partitions
     read_in(tmp_path, tmp_path / "said")
     kill_half_way(tmp_path, "sqlite://", url, 40)
     with Holdfast(home) as memory:

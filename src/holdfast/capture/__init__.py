@@ -1,1 +1,2 @@
-"""The way in, on the standard library alone: what must happen to text before it may rest."""
+"""Capture of hook events and redaction of secrets before anything is written to disk. Standard
+library only, because hooks pay for every import."""

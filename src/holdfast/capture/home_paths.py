@@ -1,8 +1,8 @@
-"""Where things lie in the home that hooks, workers and servers share.
+"""Paths in the home that hooks, workers and servers share.
 
-The shell script and the script that answers hooks know the same names; a test holds them
-to it. A name that starts with another `VERSION` belongs to another version of the program and
-is left alone.
+The shell script of the hooks and the script that answers them use the same names; a test compares
+them. A file whose name starts with another `EVENT_VERSION` belongs to another version of the
+program and is left alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 EVENT_VERSION = 1
-# What an event is called that our own hook leaves behind when it put something into a session.
+# The event that our own hook leaves when it has injected context into a session.
 INJECTED_EVENT = "HoldfastInjected"
 
 
@@ -22,58 +22,59 @@ class HomePaths(NamedTuple):
 
     @property
     def hooks(self) -> Path:
-        """The scripts that the agent runs, and what they must know."""
+        """The scripts that the agent runs, and their configuration."""
         return self.home / "hooks"
 
     @property
     def interpreter(self) -> Path:
-        """Line 1 the interpreter that can import this program, line 2 its flags."""
+        """Line 1: the interpreter that can import this program; line 2: its flags."""
         return self.hooks / "python"
 
     @property
-    def inbox_line(self) -> Path:
-        """Names the folder of raw events."""
+    def inbox_pointer(self) -> Path:
+        """A file with the path of the inbox."""
         return self.hooks / "inbox"
 
     @property
-    def names_only(self) -> Path:
-        """Is there where events must not carry words, for want of a folder in memory."""
+    def names_only_flag(self) -> Path:
+        """Exists where events must not contain payloads, because there is no folder in memory."""
         return self.hooks / "names-only"
 
     @property
-    def pid(self) -> Path:
-        """The worker's process, for a shell to look at: line 1 its number, line 2 when it
-        started, as /proc tells it, for numbers are used again."""
+    def worker_pid(self) -> Path:
+        """The worker's process, for shell scripts. Line 1: its process id; line 2: its start
+        time as in /proc, because process ids are reused."""
         return self.hooks / "worker.pid"
 
     @property
-    def nudged(self) -> Path:
-        """The same of a worker that a hook has just started and that has not looked yet."""
+    def starting_worker(self) -> Path:
+        """The same for a worker that a hook has just started and that has not read the inbox
+        yet."""
         return self.hooks / "nudged"
 
     @property
-    def lock(self) -> Path:
-        """Held by the worker for as long as it lives."""
+    def worker_lock(self) -> Path:
+        """Locked by the worker for as long as it runs."""
         return self.home / "worker.lock"
 
     @property
-    def asking(self) -> Path:
-        """Held by whoever asks a model service for summaries."""
+    def summary_lock(self) -> Path:
+        """Locked while a process asks a model service for summaries."""
         return self.home / "asking.lock"
 
     @property
-    def log(self) -> Path:
-        """What the worker could tell nobody else."""
+    def worker_log(self) -> Path:
+        """The log of the worker."""
         return self.home / "worker.log"
 
     @property
-    def looked(self) -> Path:
-        """As old as the worker's last look through all transcripts that missed none."""
+    def last_scan(self) -> Path:
+        """Its time is that of the worker's last complete scan of all transcripts."""
         return self.home / "looked"
 
     @property
     def journals(self) -> Path:
-        """Redacted events, one file a session."""
+        """Redacted events, one file per session."""
         return self.home / "events"
 
     def journal(self, session: str) -> Path:
@@ -82,28 +83,28 @@ class HomePaths(NamedTuple):
 
     @property
     def research(self) -> Path:
-        """Investigations, one file a session."""
+        """Investigations, one file per session."""
         return self.home / "research"
 
     @property
-    def marks(self) -> Path:
-        """What was already done for a session."""
+    def session_marks(self) -> Path:
+        """Marks of what was already done for a session."""
         return self.home / "marks"
 
     @property
     def briefs(self) -> Path:
-        """What hooks only have to read."""
+        """Prepared briefs, which hooks only have to read."""
         return self.home / "briefs"
 
     def inbox(self) -> Path | None:
-        """The folder of raw events; None where hooks were never set up."""
+        """The folder of raw events; None where hooks were never installed."""
         try:
-            named = self.inbox_line.read_text("utf-8").strip()
+            named = self.inbox_pointer.read_text("utf-8").strip()
         except OSError:
             return None
         return Path(named) if named else None
 
     def socket(self) -> Path | None:
-        """Where a running server can be asked."""
+        """The socket of a running server."""
         inbox = self.inbox()
         return inbox / "ask.sock" if inbox else None

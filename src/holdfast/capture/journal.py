@@ -1,8 +1,8 @@
-"""The journal: redacted events on disk, one file a session, one JSON object a line.
+"""The journal: redacted events on disk, one file per session, one JSON object per line.
 
-A line is there whole or not at all: one that a kill cut short is taken off by the next to append,
-whose event still lies in the inbox. Appending the same event again changes nothing, so whoever
-reads the inbox may die at any point, or do so twice at once.
+A line is written completely or not at all: the next process to append removes one that was cut
+short by a kill; its event is still in the inbox. Appending the same event again changes nothing, so
+a process that empties the inbox may die at any point, and two may do it at once.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from holdfast.locks import hold
 
 Event = dict[str, Any]
 
-_ID = re.compile(rb'\{"v":\d+,"id":"([^"\\]+)"')
-_TAIL = 64 * 1024
+_EVENT_ID = re.compile(rb'\{"v":\d+,"id":"([^"\\]+)"')
+_TAIL_BYTES = 64 * 1024
 
 
 def append(path: Path, events: Sequence[Event]) -> int:
-    """Add the events that are not there yet, for good; returns how many those were. Either all
+    """Append the events that are not in the journal yet, durably; returns how many. Either all
     are there afterwards, or OSError is raised and none is."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = _open_locked(path)
@@ -32,7 +32,7 @@ def append(path: Path, events: Sequence[Event]) -> int:
             known = set(_ids(file))
         new = {event["id"]: event for event in events if event["id"] not in known}
         lines = "".join(f"{to_line(event)}\n" for event in new.values())
-        end = _heal(descriptor)
+        end = _drop_partial_line(descriptor)
         if new:
             _write(descriptor, end, lines.encode("utf-8", "replace"))
             os.fsync(descriptor)
@@ -42,8 +42,8 @@ def append(path: Path, events: Sequence[Event]) -> int:
 
 
 def _open_locked(path: Path) -> int:
-    """The journal of that name, which nobody else may change until it is closed. One that was
-    removed while we waited for it is not it any more."""
+    """Open the journal and lock it until it is closed. A file that was removed while waiting for
+    the lock is opened again."""
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
         descriptor = os.open(path, flags, 0o600)
@@ -58,7 +58,7 @@ def _open_locked(path: Path) -> int:
 
 
 def remove(path: Path, may: Callable[[os.stat_result], bool]) -> bool:
-    """Remove a journal, if it may go as it is once nobody else can append to it."""
+    """Lock a journal and remove it, if `may` allows it in its present state."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -76,20 +76,20 @@ def remove(path: Path, may: Callable[[os.stat_result], bool]) -> bool:
 
 
 def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
-    """Change the events of a journal where it lies, so that nobody who appends to it is missed;
-    returns how many changed. A line that is no event goes."""
+    """Change the events of a journal in place, so that no process loses what it appends; returns
+    how many changed. A line that is no event is removed."""
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         hold(descriptor)
         with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
             lines = file.readlines()
         found = [(line, event) for line in lines if (event := parse(line)) is not None]
-        told = [(line, event, change(event)) for line, event in found]
-        changed = sum(old != new for _, old, new in told)
+        changes = [(line, event, change(event)) for line, event in found]
+        changed = sum(old != new for _, old, new in changes)
         if changed or len(found) < len(lines):
             kept = [
                 line if old == new else f"{to_line(new)}\n".encode("utf-8", "replace")
-                for line, old, new in told
+                for line, old, new in changes
             ]
             os.lseek(descriptor, 0, os.SEEK_SET)
             os.ftruncate(descriptor, 0)
@@ -101,7 +101,7 @@ def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
 
 
 def to_line(event: Event) -> str:
-    """One line, its number and its id first."""
+    """The event as one line of JSON, version and id first."""
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -115,12 +115,12 @@ def _write(descriptor: int, end: int, data: bytes) -> None:
         raise
 
 
-def _heal(descriptor: int) -> int:
-    """Take off a last line that was cut short; returns where the journal ends then."""
+def _drop_partial_line(descriptor: int) -> int:
+    """Remove a last line that was cut short; returns the end of the journal."""
     end = os.lseek(descriptor, 0, os.SEEK_END)
     start = end
     while start > 0:
-        step = min(_TAIL, start)
+        step = min(_TAIL_BYTES, start)
         found = os.pread(descriptor, step, start - step).rfind(b"\n")
         if found >= 0:
             start += found + 1 - step
@@ -132,19 +132,19 @@ def _heal(descriptor: int) -> int:
 
 
 def event_ids(path: Path) -> Iterator[str]:
-    """The events that a journal holds whole."""
+    """The ids of the events in a journal."""
     yield from _ids(_lines(path))
 
 
 def _ids(lines: Iterable[bytes]) -> Iterator[str]:
     for line in lines:
-        found = _ID.match(line)
+        found = _EVENT_ID.match(line)
         if found and line.endswith(b"\n"):
             yield found.group(1).decode("utf-8", "replace")
 
 
 def read(path: Path) -> Iterator[Event]:
-    """The events in order; a line that is none is passed over."""
+    """The events in order; a line that is no event is skipped."""
     for line in _lines(path):
         event = parse(line)
         if event is not None:
@@ -152,7 +152,7 @@ def read(path: Path) -> Iterator[Event]:
 
 
 def parse(line: bytes) -> Event | None:
-    """The event on a line."""
+    """The event on a line; None if it is none."""
     try:
         event: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -161,8 +161,8 @@ def parse(line: bytes) -> Event | None:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Whole lines; of a journal that cannot be opened there are none. Whoever wants to append to
-    it will hear why."""
+    """The complete lines; none if the journal cannot be opened. Appending to it reports the
+    error."""
     try:
         with path.open("rb") as file:
             for line in file:

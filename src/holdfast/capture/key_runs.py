@@ -1,5 +1,5 @@
-"""Long unbroken runs of characters, where alone a key can stand: a quick look that saves most
-texts from two dozen patterns."""
+"""Long unbroken runs of characters, the only places where a key can be. This quick check saves
+most texts from two dozen patterns."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import NamedTuple
 from holdfast.capture.secrets import KEY_FORMATS, SecretRule
 
 # Every key format has a run of at least this many of these characters.
-_RUN = 15
-_RUN_MAP = b"a" * _RUN
+_MIN_RUN = 15
+_RUN_MAP = b"a" * _MIN_RUN
 _RUN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _IS_RUN = bytes(ord("a") if byte in _RUN_BYTES else ord(" ") for byte in range(256))
-_DOTTED_HEADS = (b"ya29.", b"SG.", b"hvs.", b"hvb.", b":")
+_DOTTED_PREFIXES = (b"ya29.", b"SG.", b"hvs.", b"hvb.", b":")
 
 
 class LongRuns(NamedTuple):
-    """The long unbroken runs of a text, where alone a key can stand, and whether one of them
-    follows what a dotted format begins with."""
+    """The long runs of a text, and whether one of them follows the prefix of a dotted format."""
 
     text: str
     dotted: bool
@@ -29,34 +28,38 @@ _NO_RUNS = LongRuns("", False)
 
 def long_runs(text: str) -> LongRuns:
     """Find the long runs of a text; most texts have none."""
-    if len(text) < _RUN:
+    if len(text) < _MIN_RUN:
         return _NO_RUNS
     data = text.encode("ascii", "replace")
     # Laid out as "a" for every character of a run, the text is searched at memory speed.
-    laid_out = data.translate(_IS_RUN)
-    start = laid_out.find(_RUN_MAP)
+    run_map = data.translate(_IS_RUN)
+    start = run_map.find(_RUN_MAP)
     if start < 0:
         return _NO_RUNS
     found: list[bytes] = []
     dotted = "hooks.slack.com" in text
     while start >= 0:
-        stop = laid_out.find(b" ", start)
+        stop = run_map.find(b" ", start)
         stop = len(data) if stop < 0 else stop
         found.append(data[start:stop])
-        dotted = dotted or data.endswith(_DOTTED_HEADS, 0, start)
-        start = laid_out.find(_RUN_MAP, stop)
+        dotted = dotted or data.endswith(_DOTTED_PREFIXES, 0, start)
+        start = run_map.find(_RUN_MAP, stop)
     return LongRuns(b" ".join(found).decode("ascii"), dotted)
 
 
 # A key begins at the start of a run, behind the letter of an escaped line break, or behind a
 # hyphen. Its first three characters are looked up in a set; the two-letter heads are followed
 # by a hexadecimal digit.
-_HEADS = frozenset(
+_KEY_PREFIXES = frozenset(
     (anchor + end)[:3].lower()
     for rule in KEY_FORMATS
     for anchor in rule.anchors
     for end in "0123456789abcdef"
 )
+
+
+# The letters of \n, \r and \t in JSON.
+_ESCAPES = frozenset("nrt")
 
 
 def may_contain_key(runs: str) -> bool:
@@ -65,10 +68,7 @@ def may_contain_key(runs: str) -> bool:
     heads = {piece[:3] for piece in pieces}
     heads.update([piece[1:4] for piece in pieces if piece[:1] in _ESCAPES])
     # "sk-…" lost its hyphen above.
-    return not _HEADS.isdisjoint(heads) or "sk" in heads
-
-
-_ESCAPES = frozenset("nrt")
+    return not _KEY_PREFIXES.isdisjoint(heads) or "sk" in heads
 
 
 # The body of a private key whose first line is not there.

@@ -1,10 +1,10 @@
-"""The shapes of secrets: one rule per kind, each with the literals that must be present.
+"""The formats of secrets: one rule per kind, with the literals that must be present.
 
-Where none of a rule's `anchors` occurs in a text, its pattern is not even tried, and patterns
-start with a literal where they can. An anchor in lower case is looked for in any case; one
-with a capital must stand as it is. The rules come in groups, so that most texts pass after
-some twenty look-ups: tried always, tried where a long unbroken run of characters stands
-(`KEY_FORMATS`, `DOTTED_FORMATS`), and tried where a name speaks of secrets (`NAMED`).
+Where none of a rule's `anchors` occurs in a text, its pattern is not tried, and patterns start with
+a literal where they can. An anchor in lower case is searched for in any case; one with a capital
+letter is case-sensitive. The rules come in groups, so that most texts pass after some twenty
+lookups: always tried (`ALWAYS_TRIED`), tried where there is a long unbroken run of characters
+(`KEY_FORMATS`, `DOTTED_FORMATS`), and tried where a name suggests a secret (`NAMED_SECRETS`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-# What a match becomes; None leaves it as it is.
+# The replacement of a match; None leaves it as it is.
 Replace = Callable[[re.Match[str]], str | None]
 
 
 class SecretRule(NamedTuple):
-    """One kind of secret. `replace` may look closer and decline."""
+    """One kind of secret. `replace` may inspect the match and decline."""
 
     kind: str
     anchors: tuple[str, ...]
@@ -29,7 +29,7 @@ class SecretRule(NamedTuple):
 
 
 def redaction_mark(kind: str) -> str:
-    """What stands where a secret was."""
+    """The text that replaces a secret."""
     return f"[redacted:{kind}]"
 
 
@@ -86,13 +86,13 @@ DOTTED_FORMATS: tuple[SecretRule, ...] = (
     _key("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b"),
 )
 
-_NAMES = tuple(
+_SECRET_NAMES = tuple(
     "password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey "
     "access_key access-key private_key privatekey auth_key authkey encryption_key "
     "encryptionkey signing_key signingkey account_key accountkey credential".split()
 )
 
-# Values that stand for a secret without being one.
+# Values that are placeholders for a secret.
 _PLACEHOLDER = re.compile(
     r"(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\{.*\}|\[.*\]|\$\{?(?-i:[A-Z_][A-Z0-9_]*)\}?|\$\(.*|%.*%"
     r"|(?:your|my|some)[-_ ]?(?:own[-_ ])?(?:api|app|secret|token|key|pass|access|auth|client|db).*"
@@ -111,28 +111,38 @@ def entropy(text: str) -> float:
     return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values())
 
 
+# Bits a character from which a value counts as random. With a digit or a symbol in it, words are
+# already unlikely; without one, names in camel case must pass. Lower values redact more.
+_MIN_ENTROPY_WITH_DIGIT = 2.8
+_MIN_ENTROPY_LETTERS = 3.6
+# Shorter values are rarely secrets worth the damage that redacting ordinary words does.
+_MIN_RANDOM_CHARACTERS = 8
+
+
 def _looks_random(value: str) -> bool:
-    """Letters and digits mixed as no name or word would mix them."""
-    if len(value) < 8 or _PLACEHOLDER.match(value) or _WORDY.match(value):
+    """Whether letters and digits are mixed as in no name or word."""
+    if len(value) < _MIN_RANDOM_CHARACTERS or _PLACEHOLDER.match(value) or _WORDY.match(value):
         return False
     has_digit = any(c.isdigit() or c in "!#%&*+?@^~" for c in value)
     has_letter = any(c.isalpha() for c in value)
     mixed = value.lower() != value and value.upper() != value
-    return has_letter and (has_digit or mixed) and entropy(value) >= (2.8 if has_digit else 3.6)
+    if not has_letter or not (has_digit or mixed):
+        return False
+    return entropy(value) >= (_MIN_ENTROPY_WITH_DIGIT if has_digit else _MIN_ENTROPY_LETTERS)
 
 
 def _is_secret(name: str, match: re.Match[str]) -> bool:
     value, quoted = match["value"], bool(match["quote"])
     after = match.string[match.end() : match.end() + 1]
     if quoted and len(value) < 400 and after != match["quote"]:
-        return False  # the quote is another's
+        return False  # the quote belongs to something else
     if quoted and ("pass" in name or "pwd" in name) and " " not in value:
         return not _PLACEHOLDER.match(value)
     return not _is_code(value, quoted) and _looks_random(value)
 
 
 def _is_code(value: str, quoted: bool) -> bool:
-    """An expression rather than a literal: a call, an attribute, an index."""
+    """Whether it is an expression rather than a literal: a call, an attribute, an index."""
     return not quoted and any(c in value for c in "()[]{}<>.$")
 
 
@@ -283,9 +293,9 @@ _QUOTED_REST = re.compile(r"[^\"'`\n]*")
 
 
 def find_assigned_secrets(text: str, low: str) -> list[tuple[int, int]]:
-    """Where values stand that are given to a name that speaks of secrets: `api_key = "…"`.
+    """The spans of values that are assigned to a name that suggests a secret: `api_key = "…"`.
 
-    Names are looked for by what many of them share: a pattern that tries two dozen of them at
+    Names are found by the parts that many of them share: a pattern that tries two dozen of them at
     every character took eighty times as long.
     """
     if len(low) != len(text):
@@ -304,7 +314,7 @@ def find_assigned_secrets(text: str, low: str) -> list[tuple[int, int]]:
 
 
 def _value_after(text: str, low: str, at: int, length: int, spans: list[tuple[int, int]]) -> int:
-    """Note where the secret stands that is given to the name at a place; returns its end."""
+    """Append the span of the secret that is assigned to the name at `at`; returns its end."""
     match = _VALUE.match(text, at + length)
     if match is None or not _is_secret(low[at : match.end("name")], match):
         return 0
@@ -315,17 +325,17 @@ def _value_after(text: str, low: str, at: int, length: int, spans: list[tuple[in
 
 
 SECRET_NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn", "sig=", "auth=")
-# With each hint the names that hold it, and how far into each of them it stands.
+# For each hint, the names that contain it, and its offset in each.
 _NAMES_BY_HINT = [
-    (hint, [(name.index(hint), name) for name in _NAMES if hint in name])
+    (hint, [(name.index(hint), name) for name in _SECRET_NAMES if hint in name])
     for hint in SECRET_NAME_HINTS
-    if any(hint in name for name in _NAMES)
+    if any(hint in name for name in _SECRET_NAMES)
 ]
 
 
 def has_secret_sign(text: str) -> bool:
-    """Whether a text has any of the signs without which no rule can match a text that has no
-    long run either."""
+    """Whether a text has any of the signs without which no rule can match, unless it has a long
+    run."""
     return (
         ":" in text
         or "=" in text

@@ -403,7 +403,7 @@ class HomeEraser:
 
     def _log_lines(self) -> list[str]:
         try:
-            return self._places.log.read_text("utf-8", "replace").splitlines(keepends=True)
+            return self._places.worker_log.read_text("utf-8", "replace").splitlines(keepends=True)
         except OSError:
             return []
 
@@ -412,7 +412,7 @@ class HomeEraser:
         cleaned = [clean(line) for line in lines]
         changed = sum(one != other for one, other in zip(lines, cleaned, strict=True))
         if changed:
-            with self._places.log.open("r+", encoding="utf-8") as file:
+            with self._places.worker_log.open("r+", encoding="utf-8") as file:
                 file.truncate(0)
                 file.write("".join(cleaned))
         return changed

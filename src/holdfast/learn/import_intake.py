@@ -131,7 +131,7 @@ class DraftImporter:
 
         def clean(text: str) -> str:
             redacted = self._redactor.redact(text.translate(_CONTROL_CHARS).strip())
-            counts.redacted.update(redacted.taken)
+            counts.redacted.update(redacted.counts)
             return redacted.text
 
         title, text = clean(draft.title)[:_MAX_TITLE_CHARS], clean(draft.text)

@@ -69,7 +69,7 @@ class TextCleaner(NamedTuple):
             text = re.sub(rf"(?<![\w.]){re.escape(home)}(?![\w.-])", "~", text)
         text = _ROOT_HOME.sub("~", _HOME_SLUGS.sub("-~", _HOME_FOLDERS.sub("~", text)))
         redacted = self.redactor.redact(strip_hidden(text))
-        return redacted.text, sum(redacted.taken.values())
+        return redacted.text, sum(redacted.counts.values())
 
 
 class Draft(NamedTuple):

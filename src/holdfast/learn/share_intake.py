@@ -127,7 +127,7 @@ def _plan_record(
         record, text=texts[0].text, note=texts[1].text, author=texts[2].text, files=files
     )
     planned = planned._replace(
-        redacted=planned.redacted + sum(sum(t.taken.values()) for t in texts)
+        redacted=planned.redacted + sum(sum(t.counts.values()) for t in texts)
     )
     if before is None or before.gone:
         return planned._replace(added=(*planned.added, clean))

@@ -68,7 +68,7 @@ def summarise(
     models = open_models(memory, now)
     if models is None:
         return SummaryReport()
-    with only_one(places.asking) as ours:
+    with only_one(places.summary_lock) as ours:
         return models.summariser().run(tick) if ours else SummaryReport()
 
 
@@ -79,7 +79,7 @@ def sum_up_again(
     models = open_models(memory)
     if models is None:
         return SummaryReport()
-    with only_one(HomePaths(memory.settings.home).asking) as ours:
+    with only_one(HomePaths(memory.settings.home).summary_lock) as ours:
         if not ours:
             raise HoldfastError(
                 "A worker is asking a model just now.", "Run the same command again in a while."

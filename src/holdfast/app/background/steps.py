@@ -37,7 +37,7 @@ SUMS_S = 60.0
 
 def drain(work: Work) -> str:
     """Take up what hooks left: into journals, with the secrets out, and out of memory."""
-    if work.places.inbox_line.exists():
+    if work.places.inbox_pointer.exists():
         make_inbox(work.places)
     banks = Banks(work.settings)
     done = events.drain(work.places, banks, exclusion_rules(work.settings), work.now, _keeper(work))
@@ -283,7 +283,7 @@ def push(work: Work) -> str:
 
 def tidy(work: Work) -> str:
     """Remove what nobody needs any more: marks of old sessions, files left half-written."""
-    removed = _remove_old(work.places.marks, "*", MARKS_KEPT_S)
+    removed = _remove_old(work.places.session_marks, "*", MARKS_KEPT_S)
     settings = work.settings
     for folder, left in (
         (settings.vectors, ".*.vectors.*"),

@@ -40,7 +40,7 @@ class Unread:
     def __init__(self, settings: Settings, places: HomePaths) -> None:
         self._folder = default_folder(settings.claude_dir)
         self._where = user_environment(settings)
-        self._looked = places.looked
+        self._looked = places.last_scan
         self._queue: deque[Input] = deque()
         self._looking = False
 

@@ -111,7 +111,7 @@ class Worker:
         self._now = now
         self._told = told
         self._places = HomePaths(settings.home)
-        self._log = WorkLog(self._places.log, now)
+        self._log = WorkLog(self._places.worker_log, now)
         self._chores = Chores(self._log, Redactor(settings.redact_patterns), now)
         self._unread = Unread(settings, self._places)
         self._memory: Holdfast | None = None
@@ -255,4 +255,4 @@ def _hearing(told: threading.Event) -> Generator[threading.Event]:
 
 def leave_quietly(settings: Settings, error: HoldfastError) -> None:
     """What a nudged worker does with an error that nobody is there to read."""
-    WorkLog(HomePaths(settings.home).log, utc_now).say(f"{error.message} {error.remedy}")
+    WorkLog(HomePaths(settings.home).worker_log, utc_now).say(f"{error.message} {error.remedy}")

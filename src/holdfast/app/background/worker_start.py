@@ -22,7 +22,7 @@ def nudge(settings: Settings) -> bool:
     places = HomePaths(settings.home)
     if not InstallRecord(settings.home, OTHER_AGENTS).files or not Unread(settings, places).due():
         return False
-    if is_locked(places.lock):
+    if is_locked(places.worker_lock):
         return False
     with suppress(OSError):
         python, flags = places.interpreter.read_text("utf-8").splitlines()[:2]

@@ -26,9 +26,9 @@ class Lease:
     """The right to work on a home, while the context that gave it lasts."""
 
     def __init__(self, places: HomePaths) -> None:
-        self._pid = places.pid
+        self._pid = places.worker_pid
         # Whoever leaves as it should removes its pid file.
-        self.orphaned = places.pid.exists()
+        self.orphaned = places.worker_pid.exists()
 
     def announce(self) -> None:
         """Let hooks know that a worker is there, so that they start none."""
@@ -53,7 +53,7 @@ def lease(places: HomePaths, patience: float = PATIENCE_S) -> Generator[Lease | 
     is nothing to wait for."""
     places.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(OSError):  # before anything is decided: what hooks leave from here on is news
-        places.nudged.unlink()
+        places.starting_worker.unlink()
     descriptor = _lock(places, monotonic() + patience)
     if descriptor is None:
         yield None
@@ -79,19 +79,19 @@ def only_one(path: Path) -> Generator[bool]:
 
 def _lock(places: HomePaths, give_up: float) -> int | None:
     while True:
-        descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(places.worker_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             held = hold(descriptor, wait=False)
         except OSError:
             os.close(descriptor)
             raise
         # The lock of a file that someone has removed meanwhile is nobody's.
-        if held and _same(descriptor, places.lock):
+        if held and _same(descriptor, places.worker_lock):
             return descriptor
         os.close(descriptor)
         if held:
             continue
-        pid, started = _read_pid(places.pid)
+        pid, started = _read_pid(places.worker_pid)
         if monotonic() >= give_up or (pid is not None and _is_alive(pid, started)):
             return None
         sleep(_POLL_S)
@@ -114,8 +114,8 @@ class WorkerSeen(NamedTuple):
 
 def see_worker(places: HomePaths) -> WorkerSeen:
     """Look without touching anything."""
-    running = is_locked(places.lock)
-    pid, started = _read_pid(places.pid)
+    running = is_locked(places.worker_lock)
+    pid, started = _read_pid(places.worker_pid)
     alive = pid is not None and _is_alive(pid, started)
     return WorkerSeen(running, pid if alive and running else None, pid is not None and not running)
 

@@ -133,7 +133,7 @@ def _scripts(patient: Patient) -> Check:
     python = install.Interpreter(named[0], named[1]) if len(named) > 1 else None
     wanted = install.outdated_files(places, python or install.Interpreter("", ""))
     differ = sorted(path.name for path in wanted)
-    differ += [places.inbox_line.name] if places.inbox() is None else []
+    differ += [places.inbox_pointer.name] if places.inbox() is None else []
     if not differ:
         return fine("scripts", "The scripts that hooks run are those of this version.")
 

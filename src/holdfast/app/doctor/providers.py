@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
-from holdfast.app.search.plugin_search import ProviderStatus, Providers
+from holdfast.app.search.plugin_search import Providers, ProviderStatus
 from holdfast.app.status.health import current_folder
 from holdfast.settings import OFF
 

@@ -21,10 +21,10 @@ def _lease(patient: Patient) -> Check:
     if seen.stale:
 
         def remove() -> str:
-            patient.places.pid.unlink(missing_ok=True)
-            return f"{patient.places.pid} removed."
+            patient.places.worker_pid.unlink(missing_ok=True)
+            return f"{patient.places.worker_pid} removed."
 
-        sentence = f"{patient.places.pid} names a worker that is gone."
+        sentence = f"{patient.places.worker_pid} names a worker that is gone."
         return Check("worker", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
     if seen.running:
         return fine("worker", f"A worker is at work{f' ({seen.pid})' if seen.pid else ''}.")

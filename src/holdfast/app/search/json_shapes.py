@@ -127,7 +127,7 @@ def whole_concept(one: Concept, found: Trace, names: Names) -> Told:
 def member(record: object) -> Told:
     """What belongs to a concept, in brief."""
     whole = to_jsonable(record)
-    kind = type(record).__name__.lower()
+    kind = type(record).__name__.removesuffix("Record").lower()
     title = whole.get("title") or whole.get("what", "")
     time = whole.get("started") or whole.get("when", "")
     return {"uri": uri(kind, whole["id"]), "kind": kind, "title": title, "time": time}
@@ -157,12 +157,12 @@ def anchored(anchor: CodeAnchor) -> Told:
 def traced(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Told:
     """A record and the way down from it."""
     return {
-        "uri": uri(found.word, found.record.id),
-        "kind": found.word,
+        "uri": uri(found.kind, found.record.id),
+        "kind": found.kind,
         "record": to_jsonable(found.record),
         **({"by_rules": to_jsonable(by_rules)} if by_rules is not None else {}),
         "above": list(found.above),
-        "below": [named(type(record).__name__.lower(), record) for record in found.below],
+        "below": [named(type(record).__name__.removesuffix("Record").lower(), record) for record in found.below],
         "raw": to_jsonable(found.raw),
         "superseded": found.superseded,
         **({"note": found.note} if found.note else {}),

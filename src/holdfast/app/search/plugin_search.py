@@ -1,7 +1,7 @@
-"""Plugins that may be asked: found, connected to, and held to what they allow themselves.
+"""Searching plugins: find them, connect to them, and call only the tools their manifests allow.
 
-Whatever they say is outside text: redacted, attributed, `external`, never stored. What is asked of
-them is redacted too, since it leaves this process. See docs/providers.md.
+Their replies are external text: redacted, attributed, never stored. Queries are redacted too,
+because they leave this process. See docs/providers.md.
 """
 
 from __future__ import annotations
@@ -33,17 +33,28 @@ from holdfast.sources.providers.rpc import Deadline, Transport
 from holdfast.sources.providers.stdio import StdioTransport
 from holdfast.sources.providers.tool_choice import choose_search_tools
 
-# Ending a program takes a moment too, and all of it has to fit into the arm's five seconds.
-ANSWER_S = RETRIEVER_TIMEOUT_S - 0.8
-MOST_ASKED = 1_000
-# What any program needs to run; no key and no token is among these.
-_PLAIN = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SHELL")
+# Less than a retriever's timeout, because ending the plugin's process takes time too.
+ANSWER_TIMEOUT_S = RETRIEVER_TIMEOUT_S - 0.8
+MAX_QUERY_CHARS = 1_000
+# Environment variables that every plugin gets: what programs need to run, and no key or token.
+_PASSED_VARIABLES = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "SHELL",
+)
 _T = TypeVar("_T")
 _SKIPPED = "the settings leave it out"
 
 
 class PluginText(NamedTuple):
-    """One text of a provider, and the tool that gave it."""
+    """One text that a provider returned, and the tool it came from."""
 
     provider: str
     tool: str
@@ -51,8 +62,7 @@ class PluginText(NamedTuple):
 
 
 class OfferedTool(NamedTuple):
-    """An allowed tool that is really offered, for whoever can choose: `name` is what `call`
-    takes."""
+    """An allowed tool that the provider offers; `name` is what `Providers.call` takes."""
 
     provider: str
     name: str
@@ -61,7 +71,7 @@ class OfferedTool(NamedTuple):
 
 
 class ProviderStatus(NamedTuple):
-    """A provider as people see it."""
+    """A provider with its reliability, and whether it is paused after failures."""
 
     provider: Provider
     standing: Reliability
@@ -69,15 +79,15 @@ class ProviderStatus(NamedTuple):
 
 
 class Providers:
-    """The providers of a user as seen from a folder. Finding them reads files; only `tools`,
-    `call`, `ask` and the arms start or reach anything, each for five seconds at most."""
+    """The providers that are enabled in a folder. The constructor only reads files; `tools`, `call`,
+    `ask` and the retrievers start processes or connect, each within `patience_s`."""
 
     def __init__(
         self,
         settings: Settings,
         now: Callable[[], str],
         folder: Path | None,
-        patience_s: float = ANSWER_S,
+        patience_s: float = ANSWER_TIMEOUT_S,
     ) -> None:
         self._now = now
         self._patience_s = patience_s
@@ -88,25 +98,27 @@ class Providers:
         plugins = find_plugins(settings.claude_dir, folder, settings.providers.plugin_dirs)
         self.problems = plugins.problems
         read = [read_provider(plugin, self._environment) for plugin in plugins.found]
-        self.found = _named(
+        self.found = _with_unique_names(
             [p._replace(problem=_SKIPPED) if _is_in(p, settings.providers.skip) else p
              for p in read if p is not None]
         )  # fmt: skip
 
     def listed(self) -> list[ProviderStatus]:
-        """All of them with what is known of them, the most reliable first."""
+        """Every provider, the most reliable first."""
         known, now = self._book.read(), self._now()
         items = [
-            ProviderStatus(p, s, s.is_paused(now)) for p in self.found for s in (known.get(p.id, Reliability()),)
+            ProviderStatus(p, s, s.is_paused(now))
+            for p in self.found
+            for s in (known.get(p.id, Reliability()),)
         ]
         return sorted(items, key=lambda i: (bool(i.provider.problem), -i.standing.score))
 
     def usable(self) -> list[ProviderStatus]:
-        """Those that can be asked, resting or not."""
+        """The providers that can be queried, paused or not."""
         return [item for item in self.listed() if not item.provider.problem]
 
     def named(self, name: str) -> Provider:
-        """A provider that can be asked, by its name."""
+        """The provider with this name; raises an `InputError` if it cannot be queried."""
         found = next((p for p in self.found if name in (p.name, p.id)), None)
         if found is None:
             known = ", ".join(p.name for p in self.found) or "none"
@@ -118,100 +130,103 @@ class Providers:
         return found
 
     def tools(self) -> list[OfferedTool]:
-        """What may be called, of all that can be asked and do not rest."""
+        """The tools that may be called, of every provider that is not paused."""
         return [
             offer
             for item in self.usable()
             if not item.resting
-            for offer in self._offers(item.provider)
+            for offer in self._offered_tools(item.provider)
         ]
 
     def call(self, provider: str, tool: str, arguments: Mapping[str, Any]) -> list[PluginText]:
-        """Call a tool that its plugin allows; anything else is refused before anything is
-        started. `tool` is the name of an offer, or the tool's own where one server alone has it."""
+        """Call a tool that the manifest allows; any other is refused before a process is started.
+        `tool` is an `OfferedTool.name`, or the tool's own name if only one server has it."""
         chosen = self.named(provider)
         allowed = self._allowed(chosen, tool)
-        given = {key: self._leaving(value) for key, value in arguments.items()}
+        given = {key: self._redacted_argument(value) for key, value in arguments.items()}
 
         def go(deadline: Deadline) -> list[PluginText]:
             with self._client(chosen.server(allowed.server), deadline) as client:
-                return self._called(client, chosen, allowed.tool, given)
+                return self._call_tool(client, chosen, allowed.tool, given)
 
-        return self._counted(chosen, go)
+        return self._recorded(chosen, go)
 
     def ask(self, provider: Provider, question: str) -> list[PluginText]:
-        """Put a question to the searches of a provider."""
-        asked = self._leaving(question)
+        """Query every search tool of a provider."""
+        query = self._redacted_argument(question)
 
         def go(deadline: Deadline) -> list[PluginText]:
             found: list[PluginText] = []
             searches = 0
             for server in provider.servers:
                 with self._client(server, deadline) as client:
-                    for way in choose_search_tools(_offered(client, provider, server)):
+                    for search in choose_search_tools(_allowed_tools(client, provider, server)):
                         searches += 1
-                        given = {way.parameter: asked}
-                        found += self._called(client, provider, way.tool, given)
+                        given = {search.parameter: query}
+                        found += self._call_tool(client, provider, search.tool, given)
             if not searches:
                 raise ProviderError("none of its allowed tools is a search that takes one text")
             return found
 
-        return self._counted(provider, go)
+        return self._recorded(provider, go)
 
-    def arms(self, question: str) -> list[Retriever]:
-        """One arm each, the most reliable first; one that rests says so instead of running."""
-        return [self._arm(item, question) for item in self.usable()]
+    def retrievers(self, question: str) -> list[Retriever]:
+        """A retriever for each provider, the most reliable first; one for a paused provider fails with
+        the reason."""
+        return [self._retriever(item, question) for item in self.usable()]
 
-    def _arm(self, item: ProviderStatus, question: str) -> Retriever:
+    def _retriever(self, item: ProviderStatus, question: str) -> Retriever:
         provider = item.provider
 
         def run(reader: object) -> RetrieverResult:
             if item.resting:
                 until = item.standing.resting_until[:16].replace("T", " ")
                 raise ProviderError(f"left alone until {until}: {item.standing.problem}")
-            told = self.ask(provider, question)
-            places = range(len(told), 0, -1)
+            texts = self.ask(provider, question)
+            places = range(len(texts), 0, -1)
             return RetrieverResult(
-                [ScoredPassage(_passage(t), n) for n, t in zip(places, told, strict=True)]
+                [ScoredPassage(_passage(t), n) for n, t in zip(places, texts, strict=True)]
             )
 
         return Retriever(f"provider {provider.name}", run, is_external=True)
 
-    def _offers(self, provider: Provider) -> list[OfferedTool]:
+    def _offered_tools(self, provider: Provider) -> list[OfferedTool]:
         def go(deadline: Deadline) -> list[OfferedTool]:
             found: list[OfferedTool] = []
             for server in provider.servers:
                 with self._client(server, deadline) as client:
-                    for tool in _offered(client, provider, server):
-                        name = _spelled(AllowedTool(server.name, tool.name))
+                    for tool in _allowed_tools(client, provider, server):
+                        name = _qualified_name(AllowedTool(server.name, tool.name))
                         text = self._redactor.redact(clean(tool.description)).text
                         found.append(OfferedTool(provider.name, name, text, tool.schema))
             return found
 
         try:
-            return self._counted(provider, go)
+            return self._recorded(provider, go)
         except ProviderError:
             return []
 
     def _allowed(self, provider: Provider, tool: str) -> AllowedTool:
-        fitting = [one for one in provider.allowed if tool in (_spelled(one), one.tool)]
+        fitting = [one for one in provider.allowed if tool in (_qualified_name(one), one.tool)]
         if len(fitting) == 1:
             return fitting[0]
-        names = ", ".join(map(_spelled, provider.allowed))
+        names = ", ".join(map(_qualified_name, provider.allowed))
         what = "is of several servers" if fitting else "is not allowed"
         raise InputError(f"The tool {tool!r} of {provider.name} {what}.", f"Allowed: {names}.")
 
-    def _called(
+    def _call_tool(
         self, client: ProviderClient, provider: Provider, tool: str, given: Mapping[str, Any]
     ) -> list[PluginText]:
         texts = result_texts(client.call(tool, given))
         return [PluginText(provider.name, tool, self._redactor.redact(text).text) for text in texts]
 
-    def _leaving(self, value: Any) -> Any:
-        """What goes out, without secrets and not without end."""
-        return self._redactor.redact(value[:MOST_ASKED]).text if isinstance(value, str) else value
+    def _redacted_argument(self, value: Any) -> Any:
+        """An argument without secrets, cut to a length that plugins can be expected to take."""
+        return (
+            self._redactor.redact(value[:MAX_QUERY_CHARS]).text if isinstance(value, str) else value
+        )
 
-    def _counted(self, provider: Provider, go: Callable[[Deadline], _T]) -> _T:
+    def _recorded(self, provider: Provider, go: Callable[[Deadline], _T]) -> _T:
         started = perf_counter()
         try:
             done = go(Deadline(self._patience_s))
@@ -227,7 +242,7 @@ class Providers:
         if server.url:
             transport = HttpTransport(server.url, dict(server.headers))
         else:
-            environment = {**_plain(), **dict(server.environment)}
+            environment = {**_base_environment(), **dict(server.environment)}
             transport = StdioTransport(
                 server.command, server.arguments, environment, self._folder or Path("/")
             )
@@ -235,10 +250,10 @@ class Providers:
             yield client
 
 
-def arms_for(
+def plugin_retrievers(
     settings: Settings, now: Callable[[], str], folder: str, question: str, plan: Plan
 ) -> list[Retriever]:
-    """The arms that a plan asks for. Where none can run, one says why."""
+    """The retrievers that a plan asks for; if none can run, one that fails with the reason."""
     if not plan.asks_plugins:
         return []
     if settings.providers.use == OFF:
@@ -247,38 +262,43 @@ def arms_for(
             f'Put use = "asked" under [providers] in {settings.home / FILE_NAME}.',
         )
     if plan.as_of:
-        return [_silent("plugins cannot look back")]
-    arms = Providers(settings, now, Path(folder)).arms(question)
-    return arms or [_silent("no plugin here can be asked; `holdfast providers` says why")]
+        return [_failing_retriever("plugins cannot look back")]
+    arms = Providers(settings, now, Path(folder)).retrievers(question)
+    return arms or [
+        _failing_retriever("no plugin here can be asked; `holdfast providers` says why")
+    ]
 
 
-def _silent(why: str) -> Retriever:
+def _failing_retriever(why: str) -> Retriever:
     def run(reader: object) -> RetrieverResult:
         raise ProviderError(why)
 
     return Retriever("providers", run, is_external=True)
 
 
-def _plain() -> dict[str, str]:
-    """What every program is given. A server that asks Holdfast in turn must not come back to us
-    through it, so for that one providers are off."""
-    return {**{n: os.environ[n] for n in _PLAIN if n in os.environ}, "HOLDFAST_PROVIDERS": OFF}
+def _base_environment() -> dict[str, str]:
+    """The environment of every plugin. Providers are off in it, so that a plugin that queries
+    Holdfast cannot cause a loop."""
+    return {
+        **{n: os.environ[n] for n in _PASSED_VARIABLES if n in os.environ},
+        "HOLDFAST_PROVIDERS": OFF,
+    }
 
 
 def _environment(settings: Settings, folder: Path | None) -> dict[str, str]:
-    """What the description of a server may refer to."""
+    """The variables that a manifest may refer to."""
     here = {"CLAUDE_PROJECT_DIR": str(folder)} if folder else {}
-    return {**_plain(), **here, **dict(settings.providers.env)}
+    return {**_base_environment(), **here, **dict(settings.providers.env)}
 
 
-def _offered(client: ProviderClient, provider: Provider, server: Server) -> list[Tool]:
-    """What a server has of the tools that are allowed, in the order they are allowed."""
+def _allowed_tools(client: ProviderClient, provider: Provider, server: Server) -> list[Tool]:
+    """The allowed tools that a server has, in the order of the manifest."""
     offered = client.tools()
     wanted = [one.tool for one in provider.allowed if one.server == server.name]
     return [offered[name] for name in wanted if name in offered]
 
 
-def _spelled(allowed: AllowedTool) -> str:
+def _qualified_name(allowed: AllowedTool) -> str:
     return f"mcp__{allowed.server}__{allowed.tool}"
 
 
@@ -286,28 +306,28 @@ def _is_in(provider: Provider, names: Sequence[str]) -> bool:
     return provider.name in names or provider.id in names
 
 
-def _named(found: Sequence[Provider]) -> tuple[Provider, ...]:
-    """Two plugins of one name are called by their names with their marketplaces."""
+def _with_unique_names(found: Sequence[Provider]) -> tuple[Provider, ...]:
+    """Plugins that share a name get their id, which includes the marketplace, as their name."""
     names = [provider.name for provider in found]
     return tuple(p._replace(name=p.id) if names.count(p.name) > 1 else p for p in found)
 
 
-def _passage(told: PluginText) -> Passage:
-    mark = sha256(told.text.encode()).hexdigest()[:16]
-    id = f"{told.provider}/{told.tool}/{mark}"
-    return Passage("", KIND, id, "", "", told.text, trust=Trust.EXTERNAL)
+def _passage(found: PluginText) -> Passage:
+    mark = sha256(found.text.encode()).hexdigest()[:16]
+    id = f"{found.provider}/{found.tool}/{mark}"
+    return Passage("", KIND, id, "", "", found.text, trust=Trust.EXTERNAL)
 
 
-def all_told(providers: Providers, settings: Settings) -> dict[str, Any]:
-    """The providers and what is known of each, ready to be sent."""
+def providers_json(providers: Providers, settings: Settings) -> dict[str, Any]:
+    """Every provider and its reliability, as JSON."""
     return {
         "use": settings.providers.use,
-        "providers": [_told(item) for item in providers.listed()],
+        "providers": [_provider_json(item) for item in providers.listed()],
         "problems": providers.problems,
     }
 
 
-def _told(item: ProviderStatus) -> dict[str, object]:
+def _provider_json(item: ProviderStatus) -> dict[str, object]:
     provider, standing = item.provider, item.standing
     return {
         "name": provider.name,

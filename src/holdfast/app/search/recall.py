@@ -195,10 +195,10 @@ class Search:
         context = self._context
         retrievers: list[Retriever] = []
         if plan.asks_plugins and context.settings.principal is None:
-            from holdfast.app.search.plugin_search import arms_for
+            from holdfast.app.search.plugin_search import plugin_retrievers
 
             folder = current_folder()
-            retrievers += arms_for(context.settings, context.now, folder, query, plan)
+            retrievers += plugin_retrievers(context.settings, context.now, folder, query, plan)
         if plan.asks_remotes:
             from holdfast.app.remote.remote_search import Asker
 

@@ -44,7 +44,7 @@ def failures(memory: Holdfast, limit: int = 20) -> list[Failure]:
 def of_log(home: Path) -> list[Failure]:
     """What the worker's log of a home tells of failures."""
     found: list[Failure] = []
-    for line in last_lines(HomePaths(home).log, _LOOKED_AT):
+    for line in last_lines(HomePaths(home).worker_log, _LOOKED_AT):
         known = _LINE.match(line)
         if known and _FAILED.search(known["text"]):
             found.append(Failure(known["time"], known["text"]))

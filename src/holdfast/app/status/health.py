@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from holdfast.app.core.lease import WorkerSeen, see_worker
 from holdfast.app.memory import Holdfast
-from holdfast.capture.inbox import inbox_folders, list_events
 from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.inbox import inbox_folders, list_events
 from holdfast.hosts.claude_code.detect import HookStatus, detect_hooks
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.model.failed_tasks import FailedTask
@@ -174,7 +174,7 @@ def disk_use(settings: Settings) -> Disk:
         database=sum(map(_size, beside)),
         vectors=sum(_sizes(settings.vectors)),
         journals=sum(_sizes(places.journals)),
-        logs=_size(places.log),
+        logs=_size(places.worker_log),
         backups=sum(_sizes(settings.home / "backups")),
         other=sum(sum(_sizes(settings.home / name)) for name in _OTHER),
     )

@@ -250,7 +250,7 @@ def restore(
             shutil.rmtree(folder, ignore_errors=True)
         remove_derived_files(settings)
         with suppress(FileNotFoundError):
-            places.looked.unlink()  # the next worker looks through all transcripts
+            places.last_scan.unlink()  # the next worker looks through all transcripts
     return Restored(seen, str(aside or ""), tuple(files))
 
 
@@ -276,7 +276,7 @@ def set_aside(settings: Settings, now: Callable[[], str] = utc_now) -> Path:
             database.with_name(database.name + end).rename(to.with_name(to.name + end))
     remove_derived_files(settings)
     with suppress(FileNotFoundError):
-        HomePaths(settings.home).looked.unlink()
+        HomePaths(settings.home).last_scan.unlink()
     return to
 
 

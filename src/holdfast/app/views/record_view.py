@@ -119,7 +119,7 @@ def open_record(memory: Holdfast, trace: Trace) -> Opened | None:
         fingerprint(words),
         _can(memory, record),
         f"{record.file}, line {record.line}" if isinstance(record, Rule) else "",
-        confirmed(reader, record.bank).get(uri(trace.word, record.id)),
+        confirmed(reader, record.bank).get(uri(trace.kind, record.id)),
     )
 
 

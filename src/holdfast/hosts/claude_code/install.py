@@ -17,8 +17,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.capture.inbox import make_inbox
 from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.inbox import make_inbox
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import config_file, settings_entries
 from holdfast.hosts.claude_code.install_record import InstallRecord

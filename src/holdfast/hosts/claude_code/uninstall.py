@@ -62,7 +62,7 @@ def data_parts(places: HomePaths) -> list[Path]:
 def check_idle(places: HomePaths) -> None:
     """Raise InputError while a worker uses the data."""
     try:
-        with places.lock.open("rb") as lock:
+        with places.worker_lock.open("rb") as lock:
             idle = hold(lock.fileno(), wait=False)
     except FileNotFoundError:
         return

@@ -118,8 +118,8 @@ class MainEngine:
     def _ask(self, arguments: Object, context: CallContext) -> Object:
         """The answer to a question. The id of the research session is reported before it starts, so
         that it can be followed; cancelling the call cancels the research."""
-        wish = AskOptions(arguments["question"], self._bank, remotes=self._ask_remotes)
-        investigation = self.reading().answers.investigate(wish, arguments.get("session_id", ""))
+        options = AskOptions(arguments["question"], self._bank, remotes=self._ask_remotes)
+        investigation = self.reading().answers.investigate(options, arguments.get("session_id", ""))
         context.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
         context.progress(f"Session {investigation.id}")
         with closing(cast(Generator[ResearchEvent], iter(investigation))) as events:

@@ -72,11 +72,11 @@ class WriteTools:
 
     def _remember(self, arguments: Object, context: CallContext) -> Object:
         memory = self._writable()
-        kept = memory.remember(arguments["text"], self._bank, _author(context), Trust.ASSISTANT)
-        name = uri("memory", kept.id)
-        bank = memory.context.bank_name(kept.bank)
-        data = {"uri": name, "bank": bank, "text": kept.what, "trust": kept.trust.value}
-        return tool_result(f"Remembered in {bank} as {name}: {kept.what}", data)
+        stored = memory.remember(arguments["text"], self._bank, _author(context), Trust.ASSISTANT)
+        name = uri("memory", stored.id)
+        bank = memory.context.bank_name(stored.bank)
+        data = {"uri": name, "bank": bank, "text": stored.what, "trust": stored.trust.value}
+        return tool_result(f"Remembered in {bank} as {name}: {stored.what}", data)
 
     def _learn(self, arguments: Object, context: CallContext) -> Object:
         learned = self._writable().teaching.learn(
@@ -103,8 +103,8 @@ class WriteTools:
             arguments["action"], bank=self._bank
         )
         if "candidates" in data:
-            kept, left = fit(data["candidates"])
-            data |= {"candidates": kept} | ({"left_out": left} if left else {})
+            stored, left = fit(data["candidates"])
+            data |= {"candidates": stored} | ({"left_out": left} if left else {})
         return tool_result(_learning_text(arguments["action"], data), data)
 
 

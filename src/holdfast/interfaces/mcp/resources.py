@@ -57,7 +57,7 @@ def list_resources(reader: Reader, bank: str | None) -> list[Object]:
 def read_resource(reader: Reader, bank: str | None, name: str) -> Object:
     """A record as text, with the records above it and those it is made of."""
     found = trace(reader, bank, resolve(reader, bank, name))
-    own = uri(found.word, found.record.id)
+    own = uri(found.kind, found.record.id)
     text = cut("\n".join(_lines(own, found)), MOST_CHARACTERS)
     return {"contents": [{"uri": name, "mimeType": "text/plain", "text": text}]}
 

@@ -11,8 +11,8 @@ from holdfast.interfaces.ui.graph_layout import Label, NodeToPlace, place_labels
 from holdfast.recall.lookup.neighbours import Neighbour, Neighbourhood
 
 WIDTH = 860.0
-_LEAST, _EACH = 600.0, 1.7
-_LONGEST = 24
+_MIN_HEIGHT, _HEIGHT_PER_ENTITY = 600.0, 1.7
+_MAX_LABEL_CHARS = 24
 # The name of each kind, singular and plural.
 KINDS = {
     "person": ("person", "people"),
@@ -56,7 +56,7 @@ class Picture(NamedTuple):
 @lru_cache(maxsize=16)
 def draw(found: Neighbourhood, width: float = WIDTH) -> Picture:
     """Lay out and label a neighbourhood; more entities make a higher picture."""
-    height = _LEAST + _EACH * len(found.entities)
+    height = _MIN_HEIGHT + _HEIGHT_PER_ENTITY * len(found.entities)
     most = max((one.records for one in found.entities), default=1)
     radii = [_radius(one, most) for one in found.entities]
     spots = [
@@ -109,7 +109,7 @@ def _place_labels(
     return [back[n] for n in range(len(entities))]
 
 
-def shorten_name(name: str, most: int = _LONGEST) -> str:
+def shorten_name(name: str, most: int = _MAX_LABEL_CHARS) -> str:
     """A name for a label: the last part of a long path, the start of any other long name."""
     name = " ".join(name.split())
     if len(name) <= most:

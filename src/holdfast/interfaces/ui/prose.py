@@ -53,10 +53,12 @@ def raw(text: str) -> Markup:
 
 def highlight(text: str, query: str) -> Markup:
     """A text with the words of a query marked."""
-    asked = sorted({word for word in _WORD.findall(query) if len(word) > 2}, key=len, reverse=True)
-    if not asked:
+    query_words = sorted(
+        {word for word in _WORD.findall(query) if len(word) > 2}, key=len, reverse=True
+    )
+    if not query_words:
         return raw(text)
-    pattern = re.compile(rf"\b({'|'.join(map(re.escape, asked[:20]))})\w*", re.IGNORECASE)
+    pattern = re.compile(rf"\b({'|'.join(map(re.escape, query_words[:20]))})\w*", re.IGNORECASE)
     return _marked(text, pattern, lambda found: Markup("<mark>{}</mark>").format(found.group()))
 
 

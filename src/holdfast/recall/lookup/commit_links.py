@@ -1,7 +1,7 @@
-"""What commits, pulls and issues have to do with each other.
+"""Which pull requests and issues a commit belongs to, and the other way round.
 
-A commit belongs to the pulls that list it or went in as it, and to the numbers in its message:
-`(#12)`, `Merge pull request #12`, `Fixes #7`. Numbers are looked up in the commit's own bank.
+A commit belongs to the pull requests that list it or were merged as it, and to the numbers in its
+message: `(#12)`, `Merge pull request #12`, `Fixes #7`. Numbers are looked up in the commit's bank.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST_COMMITS = 250
 
 
 def threads_of_commit(reader: Reader, commit: Commit) -> list[Thread]:
-    """The pulls and issues of a commit, pulls first."""
+    """The pull requests and issues of a commit, pull requests first."""
     found: list[Thread] = [*reader.pulls_with_commit(commit.bank, commit.id)]
     numbers = (*_NUMBER.findall(commit.subject), *_CLOSING.findall(commit.body))
     for number in dict.fromkeys(int(one) for one in numbers):
@@ -30,7 +30,7 @@ def threads_of_commit(reader: Reader, commit: Commit) -> list[Thread]:
 
 
 def names_above(reader: Reader, record: Commit | Pull | Issue | Remark) -> tuple[str, ...]:
-    """The URIs of what a record belongs to."""
+    """The URIs of the threads and commits that a record belongs to."""
     if isinstance(record, Remark):
         return (record.thread,)
     if isinstance(record, Commit):
@@ -44,7 +44,7 @@ def names_above(reader: Reader, record: Commit | Pull | Issue | Remark) -> tuple
 
 
 def records_below(reader: Reader, record: Pull | Issue) -> Iterator[Record]:
-    """What was said under a thread, then the commits of a pull that are known."""
+    """The remarks of a thread, then the known commits of a pull request."""
     yield from reader.remarks(record.bank, _uri(record))
     if isinstance(record, Pull):
         for id in dict.fromkeys((*record.commits[:_MOST_COMMITS], record.merge)):
@@ -53,7 +53,7 @@ def records_below(reader: Reader, record: Pull | Issue) -> Iterator[Record]:
 
 
 def web_address(reader: Reader, bank: str, word: str, id: str) -> str:
-    """Where a pull, an issue or a remark is read on its forge; else the page of its own here."""
+    """The URL of a pull request, an issue or a remark on its forge; else its page here."""
     found = [one for one in reader.find(bank, word, id, 1) if one.id == id]
     record = found[0] if found else None
     if not isinstance(record, Pull | Issue | Remark):

@@ -1,5 +1,5 @@
-"""What a commit is part of: tags, reverts, files, hunks, and the sessions that made it; and from
-the other side, the commits that a session or an exchange made."""
+"""Details of a commit (tags, reverts, files, diff, the sessions that made it), and the commits
+that a session or an exchange made."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from holdfast.store.protocol.git_history import CommitAuthorship
 
 
 class CommitSession(NamedTuple):
-    """A session that made a commit, by its URI and the host's own name; in which exchange, how
-    surely, and what tells."""
+    """A session that made a commit: its URI, the host's id, the exchange, how sure that is
+    (`score`) and why."""
 
     session: str
     host: str
@@ -24,7 +24,8 @@ class CommitSession(NamedTuple):
 
 
 class SessionCommit(NamedTuple):
-    """A commit that a session made: how surely, what tells, and whether HEAD lacks it."""
+    """A commit that a session made: how sure that is (`score`), why, and whether it is not merged
+    into HEAD (`astray`)."""
 
     uri: str
     subject: str
@@ -35,9 +36,9 @@ class SessionCommit(NamedTuple):
 
 
 class CommitDetails(NamedTuple):
-    """What is known of a commit beside its message. What it reverts, and what reverted it, are
-    URIs, or the bare name of a commit that was never read. `files` is None where nobody read
-    what it changed, as of a merge."""
+    """What is known of a commit besides its message. `reverts` and `reverted_by` are URIs, or bare
+    hashes of commits that were not read. `files` is None if its changes were not read, as for a
+    merge."""
 
     tags: tuple[str, ...] = ()
     astray: bool = False
@@ -49,7 +50,7 @@ class CommitDetails(NamedTuple):
 
 
 def commit_details(reader: Reader, commit: Commit) -> CommitDetails:
-    """Everything around a commit."""
+    """The details of a commit."""
     bank, id = commit.bank, commit.id
     patch = reader.patch(bank, id)
     makers = (_maker(reader, made) for made in reader.authorship(bank, commit=id))
@@ -65,7 +66,7 @@ def commit_details(reader: Reader, commit: Commit) -> CommitDetails:
 
 
 def commits_of(reader: Reader, record: Record) -> tuple[SessionCommit, ...]:
-    """The commits that a session made, or an exchange of it, the earliest first."""
+    """The commits that a session or an exchange made, the earliest first."""
     if not isinstance(record, Session | Digest | Exchange):
         return ()
     session = record.id if isinstance(record, Session) else record.session
@@ -85,7 +86,7 @@ def commits_of(reader: Reader, record: Record) -> tuple[SessionCommit, ...]:
 
 
 def _maker(reader: Reader, made: CommitAuthorship) -> CommitSession | None:
-    """None for a session that nobody is shown any more."""
+    """The session of an authorship; None if it was forgotten."""
     for session in reader.find(made.bank, "session", made.session, 1):
         if isinstance(session, Session) and session.id == made.session:
             there = reader.find(made.bank, "exchange", made.exchange, 1) if made.exchange else []

@@ -1,4 +1,5 @@
-"""Entities as people look them up: by any name, with what mentions them and what goes with them."""
+"""Entities by any of their names, with the records that mention them and the entities beside
+them."""
 
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ from holdfast.recall.links.record_links import Links, NearestLookup
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.graph import GraphEntity
 
-_RECORDS = 200
-_TITLE = 100
+# The latest records of an entity that are looked at; a page shows fewer.
+_MAX_RECORDS = 200
+_MAX_TITLE = 100
 
 
 class MentioningRecord(NamedTuple):
@@ -27,7 +29,7 @@ class MentioningRecord(NamedTuple):
 
 
 class CooccurringEntity(NamedTuple):
-    """An entity that occurs with another, and in how many records it does."""
+    """An entity that occurs with another, and the number of records that mention both."""
 
     uri: str
     name: str
@@ -35,7 +37,7 @@ class CooccurringEntity(NamedTuple):
 
 
 class EntityDetails(NamedTuple):
-    """An entity with what is known of it; `links` are those of the records that are listed."""
+    """An entity with its records, the entities beside it, and the `links` of the records listed."""
 
     entity: Entity
     records: tuple[MentioningRecord, ...]
@@ -44,7 +46,7 @@ class EntityDetails(NamedTuple):
 
 
 def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
-    """The one entity that a URI, an id or any spelling names."""
+    """The one entity that a URI, an id or a spelling names."""
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     found = [(one, known) for one in banks for known in entities_named(reader, one, name)]
     if not found:
@@ -61,7 +63,7 @@ def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
 
 
 def entities_named(reader: Reader, bank: str, name: str) -> list[GraphEntity]:
-    """The entities of a bank that a URI, an id or any spelling names."""
+    """The entities of a bank that a URI, an id or a spelling names."""
     named = parse_uri(name)
     by_id = reader.entity(bank, named.id) if named and named.kind in ("", "entity") else None
     if by_id is not None:
@@ -79,18 +81,19 @@ def describe_entity(
     nearest: NearestLookup | None = None,
     kinds: Sequence[LinkKind] = tuple(LinkKind),
 ) -> EntityDetails:
-    """What is known of an entity: its latest records, what occurs with it, and their links of
+    """An entity with its latest records, the entities that occur with it, and the records' links of
     some kinds."""
     known = reader.entity(entity.bank, entity.id)
     if known is None:
         return EntityDetails(entity, (), (), ())
-    bonds = reader.mentions_of(entity.bank, known.number, _RECORDS)
-    parts = {bond.node: bond.parts for bond in bonds}
+    mentions = reader.mentions_of(entity.bank, known.number, _MAX_RECORDS)
+    parts = {mention.node: mention.parts for mention in mentions}
     passages = dict(reader.node_passages(entity.bank, list(parts)))
     latest = sorted(passages.items(), key=lambda item: (item[1].time, item[1].id), reverse=True)
     shown = latest[:limit]
     records = tuple(
-        MentioningRecord(uri(p.kind, p.id), p.kind, p.time, cut(p.body, _TITLE)) for _, p in shown
+        MentioningRecord(uri(p.kind, p.id), p.kind, p.time, cut(p.body, _MAX_TITLE))
+        for _, p in shown
     )
     together = tuple(
         CooccurringEntity(uri("entity", other.id), other.name, count)
@@ -100,5 +103,5 @@ def describe_entity(
     places = {
         place.node: place for place in reader.graph_records(entity.bank, [n for n, _ in shown])
     }
-    told = [link for node, _ in shown for link in links.all(places[node], kinds)]
-    return EntityDetails(entity, records, together, tuple(told))
+    record_links = [link for node, _ in shown for link in links.all(places[node], kinds)]
+    return EntityDetails(entity, records, together, tuple(record_links))

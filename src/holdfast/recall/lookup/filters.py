@@ -1,4 +1,4 @@
-"""Work by what is known of it: the file it touched, what it was about, its type, its time."""
+"""Finding work by filters: the file it touched, its concept, its type, its time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from holdfast.store.protocol import Reader
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An exchange, a commit or a pull that passed a filter. `type` is that of the exchange, else
-    "commit" or what became of the pull; `files` are those it changed and, of an exchange,
-    `files_read` those it only read."""
+    """An exchange, a commit or a pull request that matches a filter. `type` is the type of the
+    exchange, "commit", or the state of the pull request; `files` are those it changed, `files_read`
+    those an exchange only read."""
 
     uri: str
     kind: str
@@ -34,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What passed a filter, the latest first; `more` when the limit left some out."""
+    """What matches a filter, the latest first; `more` tells that the limit left some out."""
 
     bank: str
     filter: RecordFilter
@@ -45,7 +45,7 @@ class Found:
 def make_filter(
     file: str = "", concept: str = "", type: str = "", since: str = "", until: str = ""
 ) -> RecordFilter:
-    """A filter as people give it: dates as ISO 8601, `until` a day or month with all of it."""
+    """A filter from options: dates as ISO 8601, `until` including the whole day or month."""
     given = RecordFilter(file.strip(), concept.strip(), type, since.strip(), until.strip())
     if not any(given):
         raise InputError(
@@ -59,7 +59,7 @@ def make_filter(
 
 
 def find_work(reader: Reader, bank: str | None, filter: RecordFilter, limit: int = 20) -> Found:
-    """The exchanges, and by file the commits and pulls, that pass a filter."""
+    """The exchanges that match a filter, and for a file also commits and pull requests."""
     records = _passing(reader, bank, filter, limit + 1)
     if not records and filter.file and not filter.file.endswith("/"):
         filter = filter._replace(file=f"{filter.file}/")
@@ -81,8 +81,8 @@ def _passing(
 def commits_touching(
     reader: Reader, bank: str | None, filter: RecordFilter, limit: int
 ) -> tuple[list[Commit], str]:
-    """The commits that touched a file or a folder, the latest first, and the path that was meant:
-    a folder is one also where its last sign is left out."""
+    """The commits that touched a file or a folder, the latest first, and the path as it was
+    understood: a folder may be given without its final slash."""
     for file in dict.fromkeys((filter.file, filter.file.rstrip("/") + "/")):
         sifted = reader.filter_records(bank, filter._replace(file=file), limit)
         commits = [record for record in sifted if isinstance(record, Commit)]
@@ -92,7 +92,7 @@ def commits_touching(
 
 
 def matches_path(path: str, file: str) -> bool:
-    """Whether a filter's `file` means a path: itself, its end, or a folder that it lies in."""
+    """Whether a filter's `file` matches a path: itself, its end, or a folder that contains it."""
     path, file = (text.replace("\\", "/").removeprefix("./") for text in (path, file))
     if file.endswith("/"):
         return path.startswith(file)

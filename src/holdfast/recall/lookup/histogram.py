@@ -1,7 +1,7 @@
-"""How records lie over time, to be looked at from near and far: all years, a year, a month, a day.
+"""Counts of records over time: of all years, a year, a month, or a day.
 
-A span is the start of an ISO time: "" for all of it, `2026`, `2026-03`, `2026-03-01`. What it is
-divided into is the next finer one, and of a day its hours.
+A span is the start of an ISO time: "" for all time, `2026`, `2026-03`, `2026-03-01`. It is divided
+into the next finer periods; a day into hours.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from holdfast.store.protocol.overview import PeriodCount
 
 KINDS = ("digest", "exchange", "commit", "pull", "issue", "fact", "memory")
 _SPAN = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
-# Of how many digits the parts of a span of so many digits are.
-_FINER = {0: 7, 4: 7, 7: 10, 10: 13}
-# So many months stand side by side; of more, the years are counted.
-_MOST_MONTHS = 40
+# The length of the periods of a span, by its own length: months, months, days, hours.
+_PERIOD_LENGTH = {0: 7, 4: 7, 7: 10, 10: 13}
+# All time is counted by months up to this many, else by years: more bars do not fit a page.
+_MAX_MONTHS = 40
 
 
 class Histogram(NamedTuple):
-    """What lies in a span: the periods it is divided into, in order and without gaps, and how many
-    records of each kind are in each."""
+    """The periods of a span, in order and without gaps, and the number of records of each kind in
+    each."""
 
     span: str
     periods: tuple[str, ...]
@@ -36,12 +36,12 @@ class Histogram(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All of them together."""
+        """The number of all records."""
         return sum(tally.records for tally in self.tallies)
 
 
 def read_span(text: str) -> str:
-    """A span as an address has it."""
+    """A span as typed into a URL, checked."""
     text = text.strip()
     if not text:
         return ""
@@ -55,13 +55,13 @@ def read_span(text: str) -> str:
 
 
 def end_of(span: str) -> str:
-    """The first moment after a span, as far as it must be spelled; "~" after all of time."""
+    """A text that sorts after all times of a span."""
     # "~" comes after every digit and every letter.
     return f"{span}~" if span else "~"
 
 
 def adjacent_spans(span: str) -> tuple[str, str]:
-    """The spans before and after one of the same length; "" where there is none."""
+    """The spans of the same length before and after one; "" for all time."""
     if not span:
         return "", ""
     if len(span) == 4:
@@ -75,11 +75,11 @@ def adjacent_spans(span: str) -> tuple[str, str]:
 
 
 def count_by_period(reader: Reader, bank: str | None, span: str, kinds: Sequence[str]) -> Histogram:
-    """Count what lies in a span."""
-    digits = _FINER[len(span)]
-    tallies = reader.counts_by_period(bank, kinds, digits, span, end_of(span))
+    """Count the records in a span."""
+    length = _PERIOD_LENGTH[len(span)]
+    tallies = reader.counts_by_period(bank, kinds, length, span, end_of(span))
     periods = _periods(span, sorted({tally.period for tally in tallies}))
-    if not span and len(periods) > _MOST_MONTHS:
+    if not span and len(periods) > _MAX_MONTHS:
         tallies = reader.counts_by_period(bank, kinds, 4)
         years = sorted({tally.period for tally in tallies})
         periods = tuple(f"{year:04}" for year in range(int(years[0]), int(years[-1]) + 1))
@@ -88,7 +88,7 @@ def count_by_period(reader: Reader, bank: str | None, span: str, kinds: Sequence
 
 
 def _periods(span: str, found: Sequence[str]) -> tuple[str, ...]:
-    """All parts of a span; of all time, from the first month to the last."""
+    """All periods of a span; for all time, from the first month to the last."""
     if len(span) == 10:
         return tuple(f"{span}T{hour:02}" for hour in range(24))
     if len(span) == 7:
@@ -112,8 +112,9 @@ def events_in(
     after: TimelinePosition | None = None,
     before: TimelinePosition | None = None,
 ) -> tuple[tuple[Event, ...], bool]:
-    """One page of what lies in a span, in order, and whether there is more on its far side: after
-    a moment, or before one; else the first of a span, and the last of all time."""
+    """One page of the events in a span, in order, and whether there are more beyond it. The page
+    starts after a moment or ends before one; without either it is the first of a span, or the last
+    of all time."""
     first, last = TimelinePosition(span or " "), TimelinePosition(end_of(span))
     if after is None and (before is not None or not span):
         at = min(before or last, last)

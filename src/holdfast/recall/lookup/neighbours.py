@@ -1,8 +1,8 @@
-"""The entities around one of them, or the foremost of all, and what holds them together.
+"""The entities around one of them, or the most mentioned ones, and how often they occur together.
 
-Two entities are bound by the records that mention both. Who is nearest is asked of the store, hop
-by hop; how firmly those that are shown hang together is counted over the latest records of each,
-so that a page stays a page however large a bank is.
+Two entities are connected by the records that mention both. The store finds the nearest ones, hop
+by hop; how often those shown occur together is counted over the latest records of each, so the cost
+does not grow with the bank.
 """
 
 from __future__ import annotations
@@ -17,19 +17,25 @@ from holdfast.recall.lookup.entities import entities_named
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.graph import GraphEntity
 
-MOST = 300
-HOPS = 3
-# How many of each one's companions are followed, by how far it is from the focus.
-_FANS = (40, 14, 8)
-_RECORDS = 120
-# A record that mentions everything holds nothing together.
-_CROWD = 40
-_TIES = 3
+# What one page shows at most.
+MAX_ENTITIES = 300
+MAX_HOPS = 3
+# How many companions of each entity are followed, by the distance from the focus: fewer further
+# out, so that the nearest take most of the page.
+_COMPANIONS_PER_HOP = (40, 14, 8)
+# Where only some kinds are wanted, so many times more are asked for.
+_OVERSAMPLING = 4
+# The latest records of each entity over which connections are counted.
+_MAX_RECORDS_COUNTED = 120
+# A record that mentions more entities than this connects none of them.
+_MAX_ENTITIES_OF_RECORD = 40
+# Connections drawn for each entity: more make the graph unreadable.
+_CONNECTIONS_PER_ENTITY = 3
 
 
 class Neighbour(NamedTuple):
-    """An entity so many hops from the focus; `via` is the place in the list of the one by which
-    it was come to, its own for the first."""
+    """An entity at a distance from the focus; `via` is the index in the list of the one through
+    which it was reached, its own for the first."""
 
     bank: str
     id: str
@@ -41,7 +47,7 @@ class Neighbour(NamedTuple):
 
 
 class Cooccurrence(NamedTuple):
-    """Two entities by their places in the list, and in how many records they occur together."""
+    """Two entities by their index in the list, and the number of records that mention both."""
 
     one: int
     other: int
@@ -49,7 +55,7 @@ class Cooccurrence(NamedTuple):
 
 
 class Neighbourhood(NamedTuple):
-    """What is shown; `left` tells that more would have come."""
+    """The entities and connections to show; `left` tells that there are more."""
 
     entities: tuple[Neighbour, ...] = ()
     ties: tuple[Cooccurrence, ...] = ()
@@ -57,7 +63,7 @@ class Neighbourhood(NamedTuple):
 
 
 def entities_matching(reader: Reader, bank: str | None, name: str) -> list[Entity]:
-    """The entities that a URI, an id or a spelling may mean, those in most records first."""
+    """The entities that a URI, an id or a spelling may mean, the most mentioned first."""
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     found = [
         entity
@@ -70,81 +76,85 @@ def entities_matching(reader: Reader, bank: str | None, name: str) -> list[Entit
 
 
 def neighbourhood_of(
-    reader: Reader, focus: Entity, hops: int = 2, kinds: Sequence[str] = (), most: int = MOST
+    reader: Reader,
+    focus: Entity,
+    hops: int = 2,
+    kinds: Sequence[str] = (),
+    most: int = MAX_ENTITIES,
 ) -> Neighbourhood:
-    """A focus and what is around it, of some kinds; the focus is of any."""
+    """A focus, and the entities around it of some kinds."""
     known = reader.entity(focus.bank, focus.id)
     if known is None:
         return Neighbourhood()
-    places = {known.number: 0}
-    met = [_neighbour(focus.bank, known, 0, 0)]
-    edge, left = [known], False
-    for hop in range(1, min(hops, HOPS) + 1):
-        fan, further = _FANS[hop - 1], list[GraphEntity]()
-        for one in edge:
-            # Of some kinds only, more must be asked for to find as many.
-            asked = fan * 4 if kinds else fan
+    index_of = {known.number: 0}
+    found = [_neighbour(focus.bank, known, 0, 0)]
+    frontier, left = [known], False
+    for hop in range(1, min(hops, MAX_HOPS) + 1):
+        fan, further = _COMPANIONS_PER_HOP[hop - 1], list[GraphEntity]()
+        for one in frontier:
+            # Where only some kinds are wanted, more are asked for to find enough.
+            asked = fan * _OVERSAMPLING if kinds else fan
             beside = [k for k, _ in reader.cooccurring_entities(focus.bank, one.number, asked)]
             beside = [k for k in beside if not kinds or k.kind in kinds][:fan]
             for other in beside:
-                if other.number in places:
+                if other.number in index_of:
                     continue
-                if len(met) >= most:
+                if len(found) >= most:
                     left = True
                     break
-                places[other.number] = len(met)
-                met.append(_neighbour(focus.bank, other, hop, places[one.number]))
+                index_of[other.number] = len(found)
+                found.append(_neighbour(focus.bank, other, hop, index_of[one.number]))
                 further.append(other)
-        edge = further
-    return Neighbourhood(tuple(met), _ties(reader, focus.bank, places), left)
+        frontier = further
+    return Neighbourhood(tuple(found), _connections(reader, focus.bank, index_of), left)
 
 
 def most_mentioned(
     reader: Reader, bank: str | None, kinds: Sequence[str] = (), most: int = 120
 ) -> Neighbourhood:
-    """The entities of most records, with no focus."""
-    asked = most * 4 + 1 if kinds else most + 1
-    found = [e for e in reader.entities(bank, asked) if not kinds or e.kind in kinds]
-    met: list[Neighbour] = []
-    places: dict[str, dict[int, int]] = {}
-    for entity in found[:most]:
+    """The most mentioned entities, without a focus."""
+    asked = most * _OVERSAMPLING + 1 if kinds else most + 1
+    entities = [e for e in reader.entities(bank, asked) if not kinds or e.kind in kinds]
+    found: list[Neighbour] = []
+    index_of: dict[str, dict[int, int]] = {}
+    for entity in entities[:most]:
         known = reader.entity(entity.bank, entity.id)
         if known is not None:
-            places.setdefault(entity.bank, {})[known.number] = len(met)
-            met.append(_neighbour(entity.bank, known, 0, len(met)))
-    ties = [tie for one, held in places.items() for tie in _ties(reader, one, held)]
-    return Neighbourhood(tuple(met), tuple(ties), len(found) > most)
+            index_of.setdefault(entity.bank, {})[known.number] = len(found)
+            found.append(_neighbour(entity.bank, known, 0, len(found)))
+    ties = [tie for one, held in index_of.items() for tie in _connections(reader, one, held)]
+    return Neighbourhood(tuple(found), tuple(ties), len(entities) > most)
 
 
 def _neighbour(bank: str, known: GraphEntity, hops: int, via: int) -> Neighbour:
     return Neighbour(bank, known.id, known.name, known.kind, known.records, hops, via)
 
 
-def _ties(reader: Reader, bank: str, places: dict[int, int]) -> tuple[Cooccurrence, ...]:
-    """What binds those shown: of each, its firmest few."""
+def _connections(reader: Reader, bank: str, index_of: dict[int, int]) -> tuple[Cooccurrence, ...]:
+    """The strongest connections of each entity shown."""
     mentioned: dict[int, list[int]] = {}
-    for number, place in places.items():
-        for bond in reader.mentions_of(bank, number, _RECORDS):
+    for number, place in index_of.items():
+        for bond in reader.mentions_of(bank, number, _MAX_RECORDS_COUNTED):
             mentioned.setdefault(bond.node, []).append(place)
     counted = Counter(
         pair
         for held in mentioned.values()
-        if len(held) <= _CROWD
+        if len(held) <= _MAX_ENTITIES_OF_RECORD
         for pair in combinations(sorted(held), 2)
     )
     return tuple(
-        Cooccurrence(one, other, n) for (one, other), n in sorted(_firmest(counted.items()))
+        Cooccurrence(one, other, n) for (one, other), n in sorted(_strongest(counted.items()))
     )
 
 
-def _firmest(
+def _strongest(
     counted: Iterable[tuple[tuple[int, int], int]],
 ) -> list[tuple[tuple[int, int], int]]:
-    """Those among the firmest few of either end; all of them would be a felt, not a net."""
-    had: Counter[int] = Counter()
+    """Those that are among the strongest few of one of their ends: all would be unreadable."""
+    counts: Counter[int] = Counter()
     kept: list[tuple[tuple[int, int], int]] = []
     for pair, n in sorted(counted, key=lambda item: (-item[1], item[0])):
-        if min(had[pair[0]], had[pair[1]]) < _TIES:
-            had.update(pair)
+        if min(counts[pair[0]], counts[pair[1]]) < _CONNECTIONS_PER_ENTITY:
+            counts.update(pair)
             kept.append((pair, n))
     return kept

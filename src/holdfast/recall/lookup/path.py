@@ -1,7 +1,7 @@
-"""The whole path through a record in one call: fact, concept, exchange, turn, raw line.
+"""The path through a record: fact, concept, exchange, turn, raw line.
 
-Upwards it names what rests on the record, downwards what the record rests on, each rung with the
-one it hangs under. Anything that gives evidence as URIs has its place here.
+Upwards it lists what rests on the record, downwards what the record rests on, each step with the
+URI of the one above it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
-from holdfast.model.uris import parse_uri, uri
+from holdfast.model.uris import uri
 from holdfast.recall.lookup.commit_links import records_below
-from holdfast.recall.lookup.trace import find_record, kind_of, raw_line
+from holdfast.recall.lookup.trace import find_record, kind_of, raw_line, records_named
 from holdfast.store.protocol import Reader, Record
 
 LEVELS: Mapping[str, str] = {
@@ -33,14 +33,15 @@ LEVELS: Mapping[str, str] = {
     "turn": "L1",
     "line": "raw",
 }
-_TITLE = 120
-_MOST = {"exchange": 50, "turn": 200}
-_OTHERS = 50
+_MAX_TITLE = 120
+# The records of each kind on the way down; more are counted in `Path.left_out`.
+_MAX_PER_KIND = {"exchange": 50, "turn": 200}
+_MAX_OF_OTHER_KINDS = 50
 
 
 class PathStep(NamedTuple):
-    """One record on a path, and the URI of the one above that it hangs under; `path`, `line` and
-    `state` are those of a raw line."""
+    """One record on a path; `under` is the URI of the record above it. `path`, `line` and `state`
+    are those of a raw line."""
 
     level: str
     kind: str
@@ -54,8 +55,8 @@ class PathStep(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A path: what rests on a record, the record, and what it rests on, down to the raw lines.
-    `left_out` counts what did not fit, by kind."""
+    """What rests on a record, the record, and what it rests on, down to the raw lines. `left_out`
+    counts by kind what did not fit."""
 
     uri: str
     kind: str
@@ -68,23 +69,23 @@ class Path(NamedTuple):
 def path_through(reader: Reader, bank: str | None, text: str) -> Path:
     """The path through the record that a URI, or the start of an id, names."""
     record = find_record(reader, bank, text)
-    return _Walk(reader).path(record)
+    return _PathBuilder(reader).path(record)
 
 
-class _Walk:
+class _PathBuilder:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._met: set[str] = set()
+        self._seen: set[str] = set()
         self._counted: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
 
     def path(self, record: Record) -> Path:
         up = list(self._up(record))
-        here = _rung(record, "")
-        self._met.add(here.uri)
+        here = _step(record, "")
+        self._seen.add(here.uri)
         down = tuple(self._down(record))
         order = {level: n for n, level in enumerate(("L4", "L3", "L2", "L1"))}
-        up.sort(key=lambda rung: order.get(rung.level, 0))
+        up.sort(key=lambda step: order.get(step.level, 0))
         return Path(here.uri, here.kind, tuple(up), here, down, dict(self._left_out))
 
     def _up(self, record: Record) -> Iterator[PathStep]:
@@ -95,9 +96,9 @@ class _Walk:
             for one in below:
                 for above in self._above(one):
                     found[_uri(above)] = above
-            new = {name: above for name, above in found.items() if name not in self._met}
-            self._met |= new.keys()
-            yield from (_rung(above, "") for above in new.values())
+            new = {name: above for name, above in found.items() if name not in self._seen}
+            self._seen |= new.keys()
+            yield from (_step(above, "") for above in new.values())
             below = list(new.values())
 
     def _above(self, record: Record) -> Iterator[Record]:
@@ -111,41 +112,41 @@ class _Walk:
             yield concept
 
     def _down(self, record: Record) -> Iterator[PathStep]:
-        """What a record rests on, each before what that rests on in turn."""
+        """What a record rests on, depth first."""
         own = _uri(record)
         if isinstance(record, Turn):
-            yield from self._line(record)
+            yield from self._raw_step(record)
             return
         if isinstance(record, Fact):
             yield from self._down_from_fact(record)
             return
         for below in self._below(record):
             name = _uri(below)
-            if name in self._met:
+            if name in self._seen:
                 continue
-            self._met.add(name)
+            self._seen.add(name)
             kind = kind_of(below)
-            if self._counted[kind] >= _MOST.get(kind, _OTHERS):
+            if self._counted[kind] >= _MAX_PER_KIND.get(kind, _MAX_OF_OTHER_KINDS):
                 self._left_out[kind] += 1
                 continue
             self._counted[kind] += 1
-            yield _rung(below, own)
+            yield _step(below, own)
             yield from self._down(below)
 
     def _down_from_fact(self, fact: Fact) -> Iterator[PathStep]:
         """Each piece of evidence under the exchange it was said in, and that under its concept."""
-        for evidence in self._named(fact.bank, fact.evidence):
-            chain = [*reversed(list(self._over(evidence))), evidence]
+        for evidence in records_named(self._reader, fact.bank, fact.evidence):
+            chain = [*reversed(list(self._containers(evidence))), evidence]
             under = _uri(fact)
             for record in chain:
-                if _uri(record) not in self._met:
-                    self._met.add(_uri(record))
-                    yield _rung(record, under)
+                if _uri(record) not in self._seen:
+                    self._seen.add(_uri(record))
+                    yield _step(record, under)
                 under = _uri(record)
             yield from self._down(evidence)
 
-    def _over(self, record: Record) -> Iterator[Record]:
-        """The exchange that a turn stands in, and the concept of either."""
+    def _containers(self, record: Record) -> Iterator[Record]:
+        """The exchange of a turn, and the concept of either."""
         while True:
             above = [one for one in self._above(record) if isinstance(one, Exchange | Concept)]
             if not above:
@@ -162,15 +163,9 @@ class _Walk:
             return reader.exchanges(record.bank, session)
         if isinstance(record, Pull | Issue):
             return records_below(reader, record)
-        return self._named(record.bank, _evidence(record))
+        return records_named(reader, record.bank, _evidence(record))
 
-    def _named(self, bank: str, names: Iterable[str]) -> Iterator[Record]:
-        for name in names:
-            named = parse_uri(name)
-            found = self._reader.find(bank, named.kind, named.id, 1) if named else []
-            yield from (record for record in found if named and record.id == named.id)
-
-    def _line(self, turn: Turn) -> Iterator[PathStep]:
+    def _raw_step(self, turn: Turn) -> Iterator[PathStep]:
         raw = raw_line(self._reader, turn)
         if raw is not None:
             yield PathStep(
@@ -180,11 +175,11 @@ class _Walk:
 
 
 def _evidence(record: Any) -> tuple[str, ...]:
-    """The URIs that a record names as what it rests on."""
+    """The URIs of a record's members or evidence."""
     for name in ("members", "evidence", "evidence_for"):
-        told: tuple[str, ...] = getattr(record, name, ())
-        if told:
-            return told
+        uris: tuple[str, ...] = getattr(record, name, ())
+        if uris:
+            return uris
     return ()
 
 
@@ -192,14 +187,14 @@ def _uri(record: Record) -> str:
     return uri(kind_of(record), record.id)
 
 
-def _rung(record: Record, under: str) -> PathStep:
+def _step(record: Record, under: str) -> PathStep:
     kind = kind_of(record)
     title, time = describe_record(record)
-    return PathStep(LEVELS.get(kind, ""), kind, _uri(record), cut(title, _TITLE), time, under)
+    return PathStep(LEVELS.get(kind, ""), kind, _uri(record), cut(title, _MAX_TITLE), time, under)
 
 
 def describe_record(record: Record) -> tuple[str, str]:
-    """What a record is called, and when it was."""
+    """A record's title and time."""
     match record:
         case Turn():
             tool = record.tool

@@ -1,7 +1,6 @@
-"""What came before and after: records of all kinds in the order of time, around one of them.
+"""The timeline: records of all kinds in the order of time, around one of them.
 
-The order is total: by time, then kind, then id. A record without a time has no place in it;
-how many there are is told.
+Records are ordered by time, then kind, then id. Records without a time are only counted.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ from holdfast.recall.lookup.trace import find_record, kind_of
 from holdfast.recall.query.iso_dates import looks_like_date, read_iso_span
 from holdfast.store.protocol import Reader, Record
 
-# The kinds that tell of work; turns tell of every step of it.
+# The kinds shown by default; turns would show every single step.
 KINDS = ("digest", "exchange", "commit", "memory", "pull", "issue")
 ALL_KINDS = (*KINDS, "turn", "fact", "remark")
-MOST_UNDATED = 1000
+MAX_UNDATED = 1000
 TITLE_LIMIT = 200
 _END = TimelinePosition("~")
-_Forged = Pull | Issue | Remark
-_Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim | _Forged
-_WithTime = Turn | Commit | Claim | _Forged
-_Place = tuple[str, str, int, str, str]
+_ForgeRecord = Pull | Issue | Remark
+_Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim | _ForgeRecord
+_WithTime = Turn | Commit | Claim | _ForgeRecord
+_SortKey = tuple[str, str, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One record on a timeline. `note` is the type of an exchange, the outcome of a digest's
-    session, the author of a commit or a remark, what became of a pull or an issue, who speaks in
-    a turn or gave a memory."""
+    session, the author of a commit or a remark, the state of a pull request or an issue, the
+    speaker of a turn, or who gave a memory."""
 
     uri: str
     kind: str
@@ -53,8 +52,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Events in order. `anchor` is the URI or the time that they lie around, "" for the latest;
-    `undated` counts the records that have no time, up to `MOST_UNDATED`."""
+    """Events in order. `anchor` is the URI or the time around which they lie, "" for the latest;
+    `undated` counts the records without a time, up to `MAX_UNDATED`."""
 
     bank: str
     anchor: str
@@ -65,7 +64,7 @@ class Timeline:
 
 
 def read_anchor(reader: Reader, bank: str | None, text: str) -> Record | TimelinePosition:
-    """What an anchor names: a moment, or a record by its URI or the start of its id."""
+    """The anchor of a timeline: a date, or a record by its URI or the start of its id."""
     if looks_like_date(text):
         return TimelinePosition(read_iso_span(text).first)
     return find_record(reader, bank, text)
@@ -79,8 +78,8 @@ def timeline(
     before: int = 5,
     after: int = 5,
 ) -> Timeline:
-    """The records around an anchor; without one, the latest. Where no kinds are asked for, a
-    turn has the other turns of its session around it too."""
+    """The records around an anchor; without one, the latest. If no kinds are given, a turn is also
+    surrounded by the other turns of its session."""
     if isinstance(anchor, Entity):
         raise InputError(
             f"{anchor.name} is no record of a time.", f"See `holdfast entities {anchor.name}`."
@@ -94,7 +93,7 @@ def timeline(
     elif isinstance(anchor, Rule | Pattern):
         anchor = TimelinePosition(_time_of(anchor))
     wanted = tuple(kinds) or KINDS
-    undated = reader.count_undated(bank, wanted, MOST_UNDATED)
+    undated = reader.count_undated(bank, wanted, MAX_UNDATED)
     if anchor is None:
         named = ""
         records = _records(reader, reader.passages_around(bank, _END, wanted, before + after, 0))
@@ -103,12 +102,12 @@ def timeline(
         records = _records(reader, reader.passages_around(bank, anchor, wanted, before, after))
     else:
         named = uri(kind_of(anchor), anchor.id)
-        records = _beside(reader, bank, anchor, kinds, before, after)
+        records = _records_around(reader, bank, anchor, kinds, before, after)
     events = tuple(_event(reader, record, record == anchor) for record in records)
     return Timeline(bank or "", named, events, undated)
 
 
-def _beside(
+def _records_around(
     reader: Reader,
     bank: str | None,
     anchor: _Timed,
@@ -119,42 +118,46 @@ def _beside(
     """An anchor and its neighbours, in order."""
     time = _time_of(anchor)
     moment = TimelinePosition(time, kind_of(anchor), anchor.id, anchor.bank)
-    placed = _placed(reader, reader.passages_around(bank, moment, kinds or KINDS, before, after))
-    at = _place(moment)
+    keyed = _records_with_keys(
+        reader, reader.passages_around(bank, moment, kinds or KINDS, before, after)
+    )
+    at = _sort_key(moment)
     if isinstance(anchor, Turn) and not kinds:
-        # Turns of one session and one moment lie as they were spoken.
+        # Turns of one session with the same time keep their order.
         turns = reader.turns(
             anchor.bank, anchor.session, max(0, anchor.seq - before), anchor.seq + after
         )
-        placed += [((t.time, "turn", t.seq, t.id, t.bank), t) for t in turns if t.time]
+        keyed += [((t.time, "turn", t.seq, t.id, t.bank), t) for t in turns if t.time]
         at = (time, "turn", anchor.seq, anchor.id, anchor.bank)
-    earlier = sorted((item for item in placed if item[0] < at), key=lambda item: item[0])
-    later = sorted((item for item in placed if item[0] > at), key=lambda item: item[0])
+    earlier = sorted((item for item in keyed if item[0] < at), key=lambda item: item[0])
+    later = sorted((item for item in keyed if item[0] > at), key=lambda item: item[0])
     near = [*earlier[max(0, len(earlier) - before) :], (at, anchor), *later[:after]]
     return [record for _, record in near]
 
 
 def _records(reader: Reader, passages: Iterable[Passage]) -> list[_Timed]:
-    return [record for _, record in _placed(reader, passages)]
+    return [record for _, record in _records_with_keys(reader, passages)]
 
 
-def _placed(reader: Reader, passages: Iterable[Passage]) -> list[tuple[_Place, _Timed]]:
-    """The records of passages, each with its place in the order."""
-    placed: list[tuple[_Place, _Timed]] = []
+def _records_with_keys(
+    reader: Reader, passages: Iterable[Passage]
+) -> list[tuple[_SortKey, _Timed]]:
+    """The records of passages, each with its sort key."""
+    keyed: list[tuple[_SortKey, _Timed]] = []
     for passage in passages:
-        place = _place(TimelinePosition(passage.time, passage.kind, passage.id, passage.bank))
+        place = _sort_key(TimelinePosition(passage.time, passage.kind, passage.id, passage.bank))
         for record in reader.find(passage.bank, passage.kind, passage.id, limit=1):
             if record.id == passage.id and isinstance(record, _Timed):
-                placed.append((place, record))
-    return placed
+                keyed.append((place, record))
+    return keyed
 
 
-def _place(moment: TimelinePosition) -> _Place:
+def _sort_key(moment: TimelinePosition) -> _SortKey:
     return moment.time, moment.kind, 0, moment.id, moment.bank
 
 
 def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
-    """The time a record is ordered by: when it began."""
+    """The time by which a record is ordered: when it began."""
     if isinstance(record, Memory):
         return record.when
     if isinstance(record, Concept):
@@ -174,9 +177,9 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
 
 
 def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
-    title, note = _words(record)
+    title, note = _title_and_note(record)
     host = ""
-    if not isinstance(record, Commit | Memory | Concept | Fact | _Forged):
+    if not isinstance(record, Commit | Memory | Concept | Fact | _ForgeRecord):
         session = reader.session(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
@@ -191,13 +194,13 @@ def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
     )
 
 
-def _forged_words(record: _Forged) -> tuple[str, str]:
+def _forge_title_and_note(record: _ForgeRecord) -> tuple[str, str]:
     if isinstance(record, Remark):
         return record.text or record.state, record.author
     return f"#{record.number} {record.title}", f"{record.state.value}, {record.author}"
 
 
-def _words(record: _Timed) -> tuple[str, str]:
+def _title_and_note(record: _Timed) -> tuple[str, str]:
     """Title and note."""
     if isinstance(record, Digest):
         return record.request, record.outcome.value
@@ -205,8 +208,8 @@ def _words(record: _Timed) -> tuple[str, str]:
         return record.title, record.type.value
     if isinstance(record, Commit):
         return record.subject, record.author
-    if isinstance(record, _Forged):
-        return _forged_words(record)
+    if isinstance(record, _ForgeRecord):
+        return _forge_title_and_note(record)
     if isinstance(record, Memory):
         return record.what, record.who
     if isinstance(record, Concept):

@@ -1,4 +1,4 @@
-"""Concepts by name, and what keywords lead to."""
+"""Concepts by name, and records by keyword."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import find_record, kind_of
 from holdfast.store.protocol import Reader, Record
 
-# In the order in which they are told: what is permanent first.
+# In the order in which they are shown: permanent knowledge first.
 KINDS = ("fact", "memory", "concept", "exchange")
-_MOST = 10_000
+_MAX_RECORDS = 10_000
 
 
 class KeywordHit(NamedTuple):
-    """A record that a keyword leads to."""
+    """A record with a keyword."""
 
     uri: str
     kind: str
@@ -29,7 +29,8 @@ class KeywordHit(NamedTuple):
 
 
 class KeywordHits(NamedTuple):
-    """What words lead to, the latest of each kind first; `counts` how many there are of each."""
+    """The records with some keywords, the latest of each kind first; `counts` is how many there are
+    of each kind."""
 
     words: str
     leads: tuple[KeywordHit, ...]
@@ -37,35 +38,35 @@ class KeywordHits(NamedTuple):
 
 
 def find_by_keywords(reader: Reader, bank: str | None, text: str, limit: int = 20) -> KeywordHits:
-    """The facts, concepts and exchanges that bear some words, so many of each kind."""
-    bearers = reader.records_with_keywords(bank, text, _MOST)
+    """The facts, memories, concepts and exchanges with some keywords, up to `limit` of each."""
+    tagged = reader.records_with_keywords(bank, text, _MAX_RECORDS)
     found: list[KeywordHit] = []
     counts: dict[str, int] = {}
     for kind in KINDS:
-        own = [b for b in bearers if b.kind == kind]
+        own = [b for b in tagged if b.kind == kind]
         if own:
             counts[kind] = len(own)
-        for bearer in own[:limit]:
-            records = reader.find(bearer.bank, kind, bearer.id, 1)
-            found += [_lead(record) for record in records if record.id == bearer.id]
+        for one in own[:limit]:
+            records = reader.find(one.bank, kind, one.id, 1)
+            found += [_keyword_hit(record) for record in records if record.id == one.id]
     return KeywordHits(text, tuple(found), counts)
 
 
-def _lead(record: Record) -> KeywordHit:
+def _keyword_hit(record: Record) -> KeywordHit:
     kind = kind_of(record)
     title, time = describe_record(record)
     return KeywordHit(uri(kind, record.id), kind, title, time, record.bank)
 
 
 def find_concept(reader: Reader, bank: str | None, text: str) -> Concept:
-    """The concept that a name, an id or the start of one means. A name may be in other words'
-    forms, or only a part; of several that fit, the one that was touched last."""
+    """The concept that a name, an id or the start of an id means. The words of a name may be
+    inflected or incomplete; of several that match, the one that was updated last."""
     named = parse_uri(text)
     if text.startswith((SCHEME, "concept/")):
         record = find_record(reader, bank, text)
         if isinstance(record, Concept):
             return record
-    concepts = reader.concepts(bank, _MOST)
+    concepts = reader.concepts(bank, _MAX_RECORDS)
     by_name = [c for c in concepts if c.name.casefold() == text.strip().casefold()]
     if by_name:
         return by_name[0]
@@ -76,12 +77,12 @@ def find_concept(reader: Reader, bank: str | None, text: str) -> Concept:
     )
     if len(by_id) == 1:
         return by_id[0]
-    asked = _stems(text)
-    close = [c for c in concepts if asked and asked <= _stems(c.name)]
+    wanted = _stems(text)
+    close = [c for c in concepts if wanted and wanted <= _stems(c.name)]
     if close:
         return close[0]
     raise NotFoundError(
-        f"There is no concept {text!r}.", _advice([c.name for c in concepts], asked)
+        f"There is no concept {text!r}.", _advice([c.name for c in concepts], wanted)
     )
 
 
@@ -89,8 +90,8 @@ def _stems(text: str) -> set[str]:
     return {stem(word) for word in words(text)}
 
 
-def _advice(names: Sequence[str], asked: set[str]) -> str:
-    near = [name for name in names if asked & _stems(name)][:3]
+def _advice(names: Sequence[str], wanted: set[str]) -> str:
+    near = [name for name in names if wanted & _stems(name)][:3]
     if near:
         return f"There is {', '.join(repr(name) for name in near)}."
     return "`holdfast concepts` lists them; --bank all looks in every bank."

@@ -1,8 +1,9 @@
-"""From any record down to the raw line it came from, which may be gone by now."""
+"""Opening a record by its URI or id, with everything around it, down to the raw line it came
+from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -29,11 +30,11 @@ from holdfast.recall.lookup.commits import CommitDetails, SessionCommit, commit_
 from holdfast.sources.source_files import source_snapshot
 from holdfast.store.protocol import Reader, Record
 
-_RAW_LIMIT = 8 * 1024 * 1024
+_MAX_LINE_BYTES = 8 * 1024 * 1024
 
 
 class RawState(StrEnum):
-    """Whether the raw line can still be opened."""
+    """Whether the raw line of a turn can still be read."""
 
     PRESENT = "present"
     GONE = "gone"
@@ -42,7 +43,7 @@ class RawState(StrEnum):
 
 
 class RawLine(NamedTuple):
-    """The line under a turn, as it is on disk now."""
+    """The raw line of a turn, as it is on disk now."""
 
     path: str
     line: int
@@ -51,13 +52,17 @@ class RawLine(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A record, what it stands in (`above`), what it is made of (`below`), the raw line of its
-    first turn, what people decided about it, and the words that its last correction replaced; the
-    changes of its status, what bears on a fact, and how firmly an opinion was believed over time;
-    the story of a commit, and the `commits` that a session or an exchange made. `note` says so
-    where another name was asked for than the record has now."""
+    """A record with everything around it.
 
-    word: str
+    `above` are the URIs of what contains it, `below` what it is made of, `raw` the raw line of its
+    first turn. `history` are people's decisions about it, `superseded` the text that the last
+    correction replaced, `lives` the changes of its status. `bearings` are the evidence of a fact,
+    `beliefs` the confidence of an opinion over time, `story` the details of a commit, and `commits`
+    those that a session or an exchange made. `note` tells that the record was asked for by an old
+    name.
+    """
+
+    kind: str
     record: Record
     above: tuple[str, ...] = ()
     below: tuple[Record, ...] = ()
@@ -73,8 +78,8 @@ class Trace(NamedTuple):
 
 
 def kind_of(record: Record) -> str:
-    """The word in a record's URI."""
-    return type(record).__name__.lower()
+    """The kind of a record, as in its URI."""
+    return type(record).__name__.removesuffix("Record").lower()
 
 
 def trace(
@@ -82,33 +87,36 @@ def trace(
     bank: str | None,
     text: str,
     as_of: str = "",
-    near: Callable[[], str] = lambda: "",
+    home_bank: Callable[[], str] = lambda: "",
 ) -> Trace:
-    """Find the record that a URI, or the start of an id, names, and walk down from it; as it
-    stood at a time, if one is given. Of several, that of the bank that is `near`."""
-    found = _walk(reader, find_record(reader, bank, text, near))
+    """Find the record that a URI or the start of an id names, with everything around it; with
+    `as_of`, as it was at that time. Of several records the one of `home_bank` is taken."""
+    found = _trace_record(reader, find_record(reader, bank, text, home_bank))
     record = found.record
-    known = reader.curation_state(record.bank, found.word, record.id)
-    told = decisions_about(reader.curations(record.bank), uri(found.word, record.id))
-    lives = reader.status_changes(record.bank, [(found.word, record.id)])
+    known = reader.curation_state(record.bank, found.kind, record.id)
+    decisions = decisions_about(reader.curations(record.bank), uri(found.kind, record.id))
+    changes = reader.status_changes(record.bank, [(found.kind, record.id)])
     was = known.was if known else ""
-    found = found._replace(history=tuple(told), superseded=was, note=_went_into(record, text))
+    note = _merge_note(record, text)
+    found = found._replace(history=tuple(decisions), superseded=was, note=note)
     if isinstance(record, Fact):
-        bearings = reader.fact_evidence(record.bank, record.id)
+        evidence = reader.fact_evidence(record.bank, record.id)
         if as_of and record.validity.learned > as_of:
             raise NotFoundError(
                 f"{uri('fact', record.id)} was not known then.",
                 f"It was learned on {record.validity.learned[:10]}.",
             )
         if as_of:
-            record = fact_as_of(record, lives, bearings, as_of)
-            bearings = [b for b in bearings if b.time <= as_of]
-        found = found._replace(record=record, bearings=tuple(bearings))
-    return found._replace(lives=tuple(life for life in lives if not as_of or life.time <= as_of))
+            record = fact_as_of(record, changes, evidence, as_of)
+            evidence = [b for b in evidence if b.time <= as_of]
+        found = found._replace(record=record, bearings=tuple(evidence))
+    return found._replace(
+        lives=tuple(change for change in changes if not as_of or change.time <= as_of)
+    )
 
 
-def _went_into(record: Record, text: str) -> str:
-    """Concepts merge as evidence grows; the old name leads to what holds it now."""
+def _merge_note(record: Record, text: str) -> str:
+    """What to tell if a concept was asked for by the id of one that was merged into it."""
     named = parse_uri(text)
     if not isinstance(record, Concept) or named is None or record.id.startswith(named.id):
         return ""
@@ -116,8 +124,7 @@ def _went_into(record: Record, text: str) -> str:
 
 
 def decisions_about(log: Iterable[Curation], target: str) -> list[Curation]:
-    """Everything that was decided about a record, what was undone and what went into it
-    included."""
+    """All decisions about a record, with those that were undone and merges into it."""
     log = list(log)
     own = [e for e in log if e.target == target or (e.action is Action.MERGE and e.text == target)]
     numbers = {str(entry.seq) for entry in own}
@@ -126,10 +133,10 @@ def decisions_about(log: Iterable[Curation], target: str) -> list[Curation]:
 
 
 def find_record(
-    reader: Reader, bank: str | None, text: str, near: Callable[[], str] = lambda: ""
+    reader: Reader, bank: str | None, text: str, home_bank: Callable[[], str] = lambda: ""
 ) -> Record:
-    """The one record that a URI, or the start of an id, names; of several, that of the bank that is
-    `near`. `#12` is the pull or the issue of that number."""
+    """The one record that a URI or the start of an id names; of several, the one of `home_bank`.
+    `#12` is the pull request or the issue of that number."""
     named = parse_uri(text)
     if named is None:
         raise InputError(
@@ -146,17 +153,17 @@ def find_record(
             f"This record lies on the server {named.id.partition('/')[0]}, and is not kept here.",
             "Ask again to see it; `holdfast remote list` tells where it is.",
         )
-    found = _found(reader, bank, named)
+    found = _find(reader, bank, named)
     exact = [record for record in found if record.id == named.id]
     found = exact or found
     if not found:
-        _tell_if_put_away(reader, bank, named)
+        _raise_if_hidden(reader, bank, named)
         raise NotFoundError(
             f"There is no record {text}.",
             "Names come from `holdfast recall` and `holdfast ask`; add --bank all to look "
             "in every bank.",
         )
-    if len(found) > 1 and (here := near()):
+    if len(found) > 1 and (here := home_bank()):
         found = [record for record in found if record.bank == here] or found
     if len(found) > 1:
         names = ", ".join(uri(kind_of(record), record.id) for record in found)
@@ -164,65 +171,67 @@ def find_record(
     return found[0]
 
 
-def _found(reader: Reader, bank: str | None, named: Uri) -> list[Record]:
+def _find(reader: Reader, bank: str | None, named: Uri) -> list[Record]:
     number = named.id.removeprefix("#")
     if named.kind or number == named.id or not number.isdigit():
         return reader.find(bank, named.kind, named.id)
     return [*reader.find(bank, "pull", number), *reader.find(bank, "issue", number)]
 
 
-def _tell_if_put_away(reader: Reader, bank: str | None, named: Uri) -> None:
-    away = reader.find_hidden(bank, named.kind, named.id)
-    if not away:
+def _raise_if_hidden(reader: Reader, bank: str | None, named: Uri) -> None:
+    """Raise `NotFoundError` with the reason if a record was forgotten, merged or erased."""
+    hidden = reader.find_hidden(bank, named.kind, named.id)
+    if not hidden:
         return
-    c = away[0]
+    c = hidden[0]
     name = uri(c.kind, c.id)
     if not c.is_hidden:
         raise NotFoundError(
             f"{name} is forgotten as a part of something else.", "Restore that to see it again."
         )
-    told = decisions_about(reader.curations(c.bank), name)
-    last = [e for e in told if e.target == name and e.action is not Action.CORRECT][-1:]
+    decisions = decisions_about(reader.curations(c.bank), name)
+    last = [e for e in decisions if e.target == name and e.action is not Action.CORRECT][-1:]
     when = f" on {last[0].time[:10]} by {last[0].who}" if last else ""
-    if any(e.target == name and e.action is Action.PURGE for e in told):
+    if any(e.target == name and e.action is Action.PURGE for e in decisions):
         raise NotFoundError(f"{name} was erased for good{when}.", "Nothing can bring it back.")
     how = f"went into {c.into}" if c.into else "was forgotten"
     raise NotFoundError(f"{name} {how}{when}.", f"`holdfast restore {c.id}` brings it back.")
 
 
-def _walk(reader: Reader, record: Record) -> Trace:
-    word = kind_of(record)
+def _trace_record(reader: Reader, record: Record) -> Trace:
+    kind = kind_of(record)
     if isinstance(record, Turn):
-        above = [x for x in reader.exchanges(record.bank, record.session) if _holds(x, record)]
+        above = [x for x in reader.exchanges(record.bank, record.session) if _contains(x, record)]
         names = [uri("exchange", x.id) for x in above] + [uri("session", record.session)]
-        return Trace(word, record, tuple(names), raw=raw_line(reader, record))
+        return Trace(kind, record, tuple(names), raw=raw_line(reader, record))
     if isinstance(record, Exchange):
         turns = reader.turns(record.bank, record.session, record.first_seq, record.last_seq)
         above = (*_concept(reader, record), uri("session", record.session))
-        made, raw = commits_of(reader, record), _first_raw(reader, turns)
-        return Trace(word, record, above, tuple(turns), raw, commits=made)
+        made, raw = commits_of(reader, record), _first_raw_line(reader, turns)
+        return Trace(kind, record, above, tuple(turns), raw, commits=made)
     if isinstance(record, Digest | Session):
         session = record.session if isinstance(record, Digest) else record.id
         exchanges = reader.exchanges(record.bank, session)
         above = (uri("session", session),) if isinstance(record, Digest) else ()
         turns = reader.turns(record.bank, session, 1, 1)
-        made, raw = commits_of(reader, record), _first_raw(reader, turns)
-        return Trace(word, record, above, tuple(exchanges), raw, commits=made)
+        made, raw = commits_of(reader, record), _first_raw_line(reader, turns)
+        return Trace(kind, record, above, tuple(exchanges), raw, commits=made)
     if isinstance(record, Claim):
         names = [uri("turn", record.turn)] * bool(record.turn) + [uri("exchange", record.exchange)]
-        return Trace(word, record, tuple(names))
+        return Trace(kind, record, tuple(names))
     if isinstance(record, Concept):
-        return Trace(word, record, (), tuple(_members(reader, record)))
+        members = records_named(reader, record.bank, record.members)
+        return Trace(kind, record, (), tuple(members))
     if isinstance(record, Memory):
-        return _of_memory(reader, record)
+        return _trace_memory(reader, record)
     if isinstance(record, Commit):
         return Trace(
-            word, record, names_above(reader, record), story=commit_details(reader, record)
+            kind, record, names_above(reader, record), story=commit_details(reader, record)
         )
     if isinstance(record, Pull | Issue | Remark):
         below = () if isinstance(record, Remark) else records_below(reader, record)
-        return Trace(word, record, names_above(reader, record), tuple(below))
-    return Trace(word, record)
+        return Trace(kind, record, names_above(reader, record), tuple(below))
+    return Trace(kind, record)
 
 
 def _concept(reader: Reader, record: Exchange | Memory) -> tuple[str, ...]:
@@ -230,39 +239,40 @@ def _concept(reader: Reader, record: Exchange | Memory) -> tuple[str, ...]:
     return (uri("concept", concept.id),) if concept is not None else ()
 
 
-def _members(reader: Reader, concept: Concept) -> Iterable[Record]:
-    for member in concept.members:
-        named = parse_uri(member)
-        found = reader.find(concept.bank, named.kind, named.id, 1) if named else []
+def records_named(reader: Reader, bank: str, uris: Iterable[str]) -> Iterator[Record]:
+    """The records of some URIs; those that do not exist are left out."""
+    for one in uris:
+        named = parse_uri(one)
+        found = reader.find(bank, named.kind, named.id, 1) if named else []
         yield from (record for record in found if named and record.id == named.id)
 
 
-def _of_memory(reader: Reader, memory: Memory) -> Trace:
-    """A memory is made of what speaks for and against it."""
+def _trace_memory(reader: Reader, memory: Memory) -> Trace:
+    """A memory with the evidence for and against it."""
     named = [parse_uri(name) for name in (*memory.evidence_for, *memory.evidence_against)]
     found = [reader.find(memory.bank, n.kind, n.id, 1) for n in named if n]
     below = tuple(records[0] for records in found if records)
-    told = (
-        reader.opinion_history(memory.bank, memory.id) if memory.network is Network.OPINION else ()
-    )
-    return Trace("memory", memory, _concept(reader, memory), below, beliefs=tuple(told))
+    is_opinion = memory.network is Network.OPINION
+    beliefs = reader.opinion_history(memory.bank, memory.id) if is_opinion else ()
+    return Trace("memory", memory, _concept(reader, memory), below, beliefs=tuple(beliefs))
 
 
-def _holds(exchange: Exchange, turn: Turn) -> bool:
+def _contains(exchange: Exchange, turn: Turn) -> bool:
     return exchange.first_seq <= turn.seq <= exchange.last_seq
 
 
-def _first_raw(reader: Reader, turns: Sequence[Turn]) -> RawLine | None:
+def _first_raw_line(reader: Reader, turns: Sequence[Turn]) -> RawLine | None:
     return raw_line(reader, turns[0]) if turns else None
 
 
-def _words(turn: Turn) -> str:
-    """What must stand on a line that has no id: the turn's first words."""
+def _first_words(turn: Turn) -> str:
+    """The turn's first words, by which a raw line without an id is recognised."""
     return turn.text.split("\n", 1)[0][:30].partition("[redacted:")[0]
 
 
 def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
-    """Open the line under a turn; says so when the file or the line is no longer there."""
+    """The raw line of a turn, with its state if the file or the line is no longer there; None if
+    the source is unknown."""
     source = reader.source(turn.origin.source)
     if source is None:
         return None
@@ -271,11 +281,11 @@ def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     try:
         with source_snapshot(Path(source.path), source.agent).file.open("rb") as file:
             file.seek(turn.origin.offset)
-            data = file.readline(_RAW_LIMIT)
+            data = file.readline(_MAX_LINE_BYTES)
     except OSError:
         return RawLine(source.path, turn.origin.line, RawState.GONE)
     text = data.decode("utf-8", "replace").rstrip("\n")
-    known = turn.origin.ref or (turn.tool.call if turn.tool else "") or _words(turn)
-    there = bool(turn.origin.line and text and known in text.replace('\\"', '"'))
-    state = RawState.PRESENT if there else RawState.CHANGED
+    mark = turn.origin.ref or (turn.tool.call if turn.tool else "") or _first_words(turn)
+    is_same = bool(turn.origin.line and text and mark in text.replace('\\"', '"'))
+    state = RawState.PRESENT if is_same else RawState.CHANGED
     return RawLine(source.path, turn.origin.line, state, text if state == "present" else "")

@@ -362,7 +362,7 @@ class _ForgeReader:
         """A text without invisible characters and secrets, cut to a limit. It is redacted before it
         is cut, so that no half of a secret stays."""
         done = self._redactor.redact(_INVISIBLE.sub("", text[:_MAX_READ_CHARACTERS]))
-        self.report.redacted.update(done.taken)
+        self.report.redacted.update(done.counts)
         return done.text if len(done.text) <= limit else done.text[: limit - 1] + "…"
 
 

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from holdfast.capture import inbox, journal
-from holdfast.capture.inbox import RawEvent
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
+from holdfast.capture.inbox import RawEvent
 from holdfast.model.injections import InjectionKind
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.hooks.payloads import JournalLineBuilder, Payload, read_payload, session_of
@@ -130,7 +130,7 @@ def _process_event(
     done: DrainReport,
 ) -> None:
     payload = read_payload(raw)
-    unfinished = payload.problem is not None or (not raw.size and not places.names_only.exists())
+    unfinished = payload.problem is not None or (not raw.size and not places.names_only_flag.exists())
     if unfinished and inbox.may_grow(raw, _seconds(now())):
         done.waiting += 1
         return

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from holdfast.capture import inbox, journal
-from holdfast.capture.inbox import RawEvent
 from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.inbox import RawEvent
 from holdfast.capture.redact import Redactor
 from holdfast.model.ledger import FailureReason, SkipReason
 from holdfast.refine.core.banks import Banks
@@ -118,15 +118,15 @@ class JournalLineBuilder:
             "event": raw.event,
             "time": normal_time(raw.changed_ns / 1e9),
             "session": session,
-            "cwd": self._redactor.name(cwd),
-            "transcript": self._redactor.name(
+            "cwd": self._redactor.redact_name(cwd),
+            "transcript": self._redactor.redact_name(
                 string(record, "transcript_path")[:_MAX_PATH_CHARACTERS]
             ),
         }
         agent = string(record, "agent_id")
         if _ID.match(agent):
             agent_type = string(record, "agent_type")[:_MAX_AGENT_TYPE_CHARACTERS]
-            line |= {"agent": agent, "agent_type": self._redactor.name(agent_type)}
+            line |= {"agent": agent, "agent_type": self._redactor.redact_name(agent_type)}
         prompt = string(record, "prompt_id")
         if raw.event == "UserPromptSubmit" and _ID.match(prompt):
             line["prompt"] = prompt
@@ -162,7 +162,7 @@ class JournalLineBuilder:
         if isinstance(redacted, SkipReason):
             return {"skip": redacted.value}
         text, tool = redacted
-        speaker = self._redactor.name(turn.speaker)
+        speaker = self._redactor.redact_name(turn.speaker)
         turn = turn._replace(text=text, tool=tool, speaker=speaker)
         result = refined.result
         if result is not None:

@@ -288,7 +288,7 @@ def _add_events(
     before = len(events)
     skip_reason = SkipReason.EMPTY
     _, _, session, branch, turns, results, ref, title = reading
-    branch = redactor.name(branch) if branch else branch
+    branch = redactor.redact_name(branch) if branch else branch
     for turn in turns:
         redacted = redact_turn(turn, rules, root, redactor, done.redacted)
         if isinstance(redacted, SkipReason):
@@ -296,7 +296,7 @@ def _add_events(
             continue
         text, tool = redacted
         key, time, role, trust, _, speaker, _ = turn
-        speaker = redactor.name(speaker) if speaker else speaker
+        speaker = redactor.redact_name(speaker) if speaker else speaker
         id = content_id(*key)
         events.append(
             RefinedTurn(
@@ -338,6 +338,6 @@ def redact_text(text: str, redactor: Redactor, taken: Counter[str]) -> str:
     if not text:
         return text
     redacted = redactor.redact(text)
-    if redacted.taken:
-        taken.update(redacted.taken)
+    if redacted.counts:
+        taken.update(redacted.counts)
     return redacted.text

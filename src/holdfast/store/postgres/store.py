@@ -35,7 +35,11 @@ _TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
     "AND relkind = 'r' ORDER BY relname"
 )
-# Of those, what would be passed over with a mere warning.
+_WHOLE_TABLES = (
+    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
+    "AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
+)
+# Of the tables and partitions, those that would be passed over with a mere warning.
 _NOT_OURS = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
     "AND relkind = 'r' AND NOT pg_has_role(current_user, relowner, 'USAGE') "
@@ -153,7 +157,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
     def clear(self) -> None:
         """Empty all tables, also one whose rows nobody may remove."""
         with self.transaction():
-            found = [name for (name,) in self._server.query(_TABLES)]
+            found = [name for (name,) in self._server.query(_WHOLE_TABLES)]
             tables = [f'"{name}"' for name in found if name not in ("migration", "change_counter")]
             for table in tables:
                 self._server.script(f"ALTER TABLE {table} DISABLE TRIGGER USER")

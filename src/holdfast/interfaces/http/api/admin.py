@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.plugin_search import Providers, all_told
+from holdfast.app.search.plugin_search import Providers, providers_json
 from holdfast.app.status.period_digest import WEEK, Item, digest, span_of
 from holdfast.app.status.period_digest import as_told as digest_told
 from holdfast.app.status.usage_report import as_told, look_at_worth
@@ -81,7 +81,7 @@ async def pulls(request: ApiRequestDep, bank: str) -> Response:
 async def undo_pull(request: ApiRequestDep, id: UnitId, bank: str) -> Response:
     """What it replaced holds again."""
     return await request.run_long(
-        lambda memory: {"undone": memory.undo_pull(id, bank, request.who)}
+        lambda memory: {"undone": memory.sharing.undo_pull(id, bank, request.who)}
     )
 
 
@@ -121,7 +121,7 @@ async def providers(request: ApiRequestDep) -> Response:
 
     def load(memory: Holdfast) -> JsonObject:
         plugins = Providers(memory.settings, utc_now, Folder.home())
-        return all_told(plugins, memory.settings)
+        return providers_json(plugins, memory.settings)
 
     return await request.read(load)
 

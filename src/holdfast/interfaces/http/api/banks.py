@@ -37,19 +37,19 @@ class BankChange(RequestBody):
 @router.get("/banks", response_model=open_model("Banks", banks=list[Bank]), summary="Every bank")
 async def banks(request: ApiRequestDep) -> Response:
     """By name."""
-    return await request.read(lambda memory: {"banks": memory.context.banks.all()})
+    return await request.read(lambda memory: {"banks": memory.banks.all()})
 
 
 @router.get("/banks/{name:path}", response_model=model_of(Bank), summary="One bank")
 async def bank(request: ApiRequestDep, name: Name) -> Response:
     """As it is."""
-    return await request.read(lambda memory: memory.context.banks.get(name))
+    return await request.read(lambda memory: memory.banks.get(name))
 
 
 @router.patch("/banks/{name:path}", response_model=model_of(Bank), summary="Change a bank")
 async def set_bank(request: ApiRequestDep, name: Name, body: BankChange) -> Response:
     """What it is like, how long sessions stay, what else it is called."""
-    wish = BankChanges(
+    changes = BankChanges(
         body.preset,
         body.skepticism,
         body.literalism,
@@ -59,6 +59,6 @@ async def set_bank(request: ApiRequestDep, name: Name, body: BankChange) -> Resp
         tuple(body.aliases),
         tuple(body.dropped),
     )
-    if wish == BankChanges():
+    if changes == BankChanges():
         raise InputError("There is nothing to change.", "Send at least one field.")
-    return await request.run(lambda memory: memory.context.banks.change(wish, name, request.who))
+    return await request.run(lambda memory: memory.banks.change(changes, name, request.who))

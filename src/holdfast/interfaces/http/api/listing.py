@@ -103,10 +103,10 @@ def _passages(
         left = [p for p in ordered if after is None or _key(p) < after]
         exhausted = len(found) < wanted
         # The last time may be cut off in the middle, so its passages wait for the next read.
-        whole = left if exhausted else [p for p in left if p.time > ordered[-1].time]
-        if len(whole) > limit or exhausted:
-            page = whole[:limit]
-            return page, write_cursor(*_key(page[-1])) if len(whole) > limit else None
+        complete = left if exhausted else [p for p in left if p.time > ordered[-1].time]
+        if len(complete) > limit or exhausted:
+            page = complete[:limit]
+            return page, write_cursor(*_key(page[-1])) if len(complete) > limit else None
         wanted *= 2
 
 

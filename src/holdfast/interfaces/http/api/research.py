@@ -25,7 +25,7 @@ from holdfast.research.session_journal import SessionSummary
 router = APIRouter(tags=["research"])
 ResearchId = Annotated[str, Path(max_length=60, examples=["mem-0190f3a2b4c1a2b3c4d"])]
 _Session = model_of(SessionSummary, "ResearchSession")
-_Whole = extend_model(_Session, "ResearchWhole", lines=list[dict[str, Any]])
+_FullSession = extend_model(_Session, "ResearchWhole", lines=list[dict[str, Any]])
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events.",
@@ -42,7 +42,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 )
 async def start(request: ApiRequestDep, body: Question) -> Response:
     """Returns at once; `events` is where its steps are told, and its answer at last."""
-    id = request.research_runs.start(body.wish(), body.session)
+    id = request.research_runs.start(body.ask_options(), body.session)
     return json_response({"session_id": id, "events": f"/api/v1/research/{id}/events"}, 202)
 
 
@@ -60,7 +60,7 @@ async def listed(request: ApiRequestDep, limit: Limit = 20, cursor: Cursor = "")
     return await request.read(load)
 
 
-@router.get("/research/{id}", response_model=_Whole, summary="One research session")
+@router.get("/research/{id}", response_model=_FullSession, summary="One research session")
 async def one(request: ApiRequestDep, id: ResearchId) -> Response:
     """With every step, without the words of what is not shown any more."""
 

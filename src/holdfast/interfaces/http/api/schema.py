@@ -41,24 +41,24 @@ def page_model(items: str, model: Any, /, **beside: Any) -> type[BaseModel]:
     """The model of one page of a list: its items and the next cursor."""
     shape: dict[str, Any] = {items: (list[model], ...), "cursor": (str | None, ...)}
     shape.update({name: (kind, ...) for name, kind in beside.items()})
-    what = getattr(model, "__name__", "").removesuffix("Record") or items.title()
-    return create_model(f"{what}Page", __doc__="Some of a list.", **shape)
+    item_name = getattr(model, "__name__", "").removesuffix("Record") or items.title()
+    return create_model(f"{item_name}Page", __doc__="Some of a list.", **shape)
 
 
 @cache
 def open_model(name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
     """A model with these fields, which allows further ones."""
-    made: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
+    shapes: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
     config = ConfigDict(extra="allow")
-    return create_model(name, __config__=config, __doc__=doc or None, **made)
+    return create_model(name, __config__=config, __doc__=doc or None, **shapes)
 
 
 def extend_model(
     base: type[BaseModel], name: str, doc: str = "", /, **shape: Any
 ) -> type[BaseModel]:
     """A model with the fields of another and more."""
-    made: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
-    return create_model(name, __base__=base, __doc__=doc or base.__doc__, **made)
+    shapes: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
+    return create_model(name, __base__=base, __doc__=doc or base.__doc__, **shapes)
 
 
 def _is_model(kind: type) -> bool:

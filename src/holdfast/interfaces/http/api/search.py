@@ -80,7 +80,7 @@ class Question(RequestBody):
     model: bool = Field(True, description="Whether a model may answer, if the settings name one.")
     providers: bool = Field(False, description="Whether plugins are asked, too.")
 
-    def wish(self) -> AskOptions:
+    def ask_options(self) -> AskOptions:
         """The question in the form that the application takes."""
         return AskOptions(
             self.question,
@@ -97,9 +97,9 @@ class Question(RequestBody):
 async def ask(request: ApiRequestDep, body: Question) -> Response:
     """A cited answer, or an abstention that says so. `POST /research` does the same and tells
     each step as it is taken."""
-    wish = body.wish()
+    ask_options = body.ask_options()
     return await request.run_with_model(
-        lambda memory: memory.answers.investigate(wish, body.session).answer()
+        lambda memory: memory.answers.investigate(ask_options, body.session).answer()
     )
 
 
@@ -260,7 +260,7 @@ async def brief(
     def load(memory: Holdfast) -> JsonObject:
         with Holdfast(memory.settings, create=False) as briefing:
             injected = (
-                briefing.goal_brief(prompt, bank, quickly=True)
+                briefing.briefs.goal_brief(prompt, bank, quickly=True)
                 if prompt
                 else briefing.briefs.session_brief(bank)
             )

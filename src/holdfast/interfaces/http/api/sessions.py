@@ -31,7 +31,7 @@ SessionId = Annotated[
     Path(max_length=200, description="Our id or the host's own, or the start of ours."),
 ]
 _Session = model_with_uri(Session)
-_Whole = extend_model(
+_FullSession = extend_model(
     _Session, "SessionWhole", digest=model_with_uri(Digest) | None, exchanges=int, messages=int
 )
 
@@ -66,7 +66,7 @@ async def sessions(
     return await request.read(load)
 
 
-@router.get("/sessions/{id}", response_model=_Whole, summary="One session")
+@router.get("/sessions/{id}", response_model=_FullSession, summary="One session")
 async def session(request: ApiRequestDep, id: SessionId, bank: Bank = "all") -> Response:
     """With its digest, and how much is in it."""
 

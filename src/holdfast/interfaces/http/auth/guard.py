@@ -79,9 +79,9 @@ def _too_many(retry_after_s: float) -> Refusal | None:
     """The refusal of a request that would be accepted after so many seconds; None for 0."""
     if not retry_after_s:
         return None
-    whole = max(1, ceil(retry_after_s))
-    remedy = f"Ask again in {whole} second{'s' * (whole > 1)}."
-    return Refusal(429, "too_many", "Too many requests.", remedy, whole)
+    seconds = max(1, ceil(retry_after_s))
+    remedy = f"Ask again in {seconds} second{'s' * (seconds > 1)}."
+    return Refusal(429, "too_many", "Too many requests.", remedy, seconds)
 
 
 class _TokenBucket:
@@ -179,7 +179,7 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
-        known = await self._keys.refresh(_bearer(Headers(scope=scope)))
+        known = await self._keys.refresh(_bearer_token(Headers(scope=scope)))
         refusal = self._check(scope)
         if refusal is not None and refusal.status == 401 and not known:
             refusal = _KEYS_UNAVAILABLE
@@ -225,7 +225,7 @@ class Guard:
         return self._authenticate(scope, headers) or _check_length(headers, self._rules)
 
     def _authenticate(self, scope: Scope, headers: Headers) -> Refusal | None:
-        token = _bearer(headers)
+        token = _bearer_token(headers)
         if token and (known := self._keys.by_token(token)):
             return self._admit(scope, known, "")
         cookie = _cookie(headers)
@@ -248,8 +248,8 @@ class Guard:
         set_principal(known)
         if too_many := self._per_key.take(known.key):
             return too_many
-        most = self._rules.max_concurrent
-        return _TOO_MANY_AT_ONCE if most and self._running[known.key] >= most else None
+        limit = self._rules.max_concurrent
+        return _TOO_MANY_AT_ONCE if limit and self._running[known.key] >= limit else None
 
 
 def _address(scope: Scope) -> str:
@@ -257,7 +257,7 @@ def _address(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def _bearer(headers: Headers) -> str:
+def _bearer_token(headers: Headers) -> str:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
@@ -314,9 +314,9 @@ def _check_length(headers: Headers, rules: GuardRules) -> Refusal | None:
 class _Body:
     """The body of a request, cut off at the size limit and at the time limit."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
+    def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
-        self._max_bytes = most
+        self._max_bytes = limit
         self._received = 0
         self._complete = False
         self._deadline = 0.0

@@ -15,8 +15,8 @@ _MAX_KEY_CHARS = 200
 
 def local_path(to: str) -> str:
     """`to` if it is a path of this server, else the first page."""
-    ours = to.startswith("/") and not to.startswith(("//", "/\\"))
-    return to if ours and to.isprintable() else "/"
+    is_local = to.startswith("/") and not to.startswith(("//", "/\\"))
+    return to if is_local and to.isprintable() else "/"
 
 
 @router.get("/login")

@@ -57,8 +57,8 @@ class _ChangePoller:
 
     async def subscribe(self) -> AsyncGenerator[ServerEvent]:
         """The current state, then every change."""
-        mine: asyncio.Queue[ServerEvent] = asyncio.Queue(_MAX_UNREAD)
-        self._listeners.add(mine)
+        queue: asyncio.Queue[ServerEvent] = asyncio.Queue(_MAX_UNREAD)
+        self._listeners.add(queue)
         try:
             yield ServerEvent(
                 "hello", _without_latest(await self._pool.read(_memory_state)), str(self._number)
@@ -66,9 +66,9 @@ class _ChangePoller:
             if self._polling is None or self._polling.done():
                 self._polling = asyncio.create_task(self._poll())
             while True:
-                yield await mine.get()
+                yield await queue.get()
         finally:
-            self._listeners.discard(mine)
+            self._listeners.discard(queue)
             if not self._listeners and self._polling is not None:
                 self._polling.cancel()
                 self._polling = None

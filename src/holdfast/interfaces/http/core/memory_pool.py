@@ -190,7 +190,7 @@ class MemoryPool:
             if known is not None:
                 self._open.discard(known[1])
                 known[1].close()
-            made = Holdfast(self._settings, create=False)
-            self._open.add(made)
-            self._thread_local.memory = known = (seen, made)
+            memory = Holdfast(self._settings, create=False)
+            self._open.add(memory)
+            self._thread_local.memory = known = (seen, memory)
         return known[1]

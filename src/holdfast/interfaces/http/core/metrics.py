@@ -60,24 +60,24 @@ class Metrics:
         )
         for path, durations in sorted(self.durations.items()):
             lines += _histogram("holdfast_request_seconds", path, durations)
-        for name, what, counts, label in (
+        for name, help_text, counts, label in (
             ("holdfast_refused_total", "Requests that were refused.", self.refused, "code"),
             ("holdfast_store_errors_total", "Failures of the store.", self.store_errors, "kind"),
         ):
-            lines += _help_lines(name, "counter", what)
+            lines += _help_lines(name, "counter", help_text)
             lines += [f"{name}{_labels(**{label: key})} {n}" for key, n in sorted(counts.items())]
         name = "holdfast_log_lines_lost_total"
         lines += [
             *_help_lines(name, "counter", "Lines of the log that nobody took."),
             f"{name} {self.log_lost}",
         ]
-        own = {
+        server_gauges = {
             "holdfast_in_flight": ("Requests that are being answered.", float(self.in_flight)),
             "holdfast_start_time_seconds": ("When this server began.", self.started),
             "process_resident_memory_bytes": ("Memory that is in use.", resident()),
         }
-        for name, (what, value) in sorted({**own, **gauges}.items()):
-            lines += [*_help_lines(name, "gauge", what), f"{name} {value:g}"]
+        for name, (help_text, value) in sorted({**server_gauges, **gauges}.items()):
+            lines += [*_help_lines(name, "gauge", help_text), f"{name} {value:g}"]
         return "\n".join(lines) + "\n"
 
 
@@ -86,12 +86,12 @@ def resident() -> float:
     try:
         return float(int(_STATM.read_text("ascii").split()[1]) * resource.getpagesize())
     except (OSError, ValueError, IndexError):
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return float(most if sys.platform == "darwin" else most * 1024)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return float(peak if sys.platform == "darwin" else peak * 1024)
 
 
-def _help_lines(name: str, kind: str, what: str) -> Iterable[str]:
-    return (f"# HELP {name} {what}", f"# TYPE {name} {kind}")
+def _help_lines(name: str, kind: str, help_text: str) -> Iterable[str]:
+    return (f"# HELP {name} {help_text}", f"# TYPE {name} {kind}")
 
 
 def _labels(**labels: str) -> str:

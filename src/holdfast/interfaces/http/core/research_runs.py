@@ -52,23 +52,25 @@ class ResearchRuns:
         self._stopped: set[str] = set()
         self._pending: dict[str, _PendingQuestion] = {}
 
-    def start(self, wish: AskOptions, session: str = "") -> str:
+    def start(self, options: AskOptions, session: str = "") -> str:
         """Start a session, or ask a further question in one; returns its id."""
         if len(self._running) >= MAX_RUNNING:
             raise BusyError("Too many questions at once.", "Ask again in a moment.")
         id = self._sessions.find(session) if session else new_id()
         if id in self._running:
             raise InputError(f"{id} is being worked on.", "Wait for its answer, or cancel it.")
-        self._pending[id] = _PendingQuestion(wish.question, utc_now(), self._questions_written(id))
-        task = asyncio.create_task(self._run(wish, bool(session), id))
+        self._pending[id] = _PendingQuestion(
+            options.question, utc_now(), self._questions_written(id)
+        )
+        task = asyncio.create_task(self._run(options, bool(session), id))
         self._running[id] = task
         return id
 
-    async def _run(self, wish: AskOptions, is_follow_up: bool, id: str) -> None:
+    async def _run(self, options: AskOptions, is_follow_up: bool, id: str) -> None:
         def run_all(memory: Holdfast) -> None:
             if id in self._stopped:
                 return
-            for _ in memory.answers.investigate(wish, id if is_follow_up else "", id):
+            for _ in memory.answers.investigate(options, id if is_follow_up else "", id):
                 pass
 
         end, problem = SessionState.CANCELLED, "It was stopped before it began."

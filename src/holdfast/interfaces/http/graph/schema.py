@@ -45,14 +45,14 @@ class Query:
     @strawberry.field
     async def banks(self, info: GraphInfo) -> list[types.Bank]:
         """Every bank, by name."""
-        found = await info.context.read(lambda memory: memory.context.banks.all())
+        found = await info.context.read(lambda memory: memory.banks.all())
         return [types.bank_node(bank) for bank in found]
 
     @strawberry.field
     async def bank(self, info: GraphInfo, name: str) -> types.Bank:
         """One bank."""
         return types.bank_node(
-            await info.context.read(lambda memory: memory.context.banks.get(name))
+            await info.context.read(lambda memory: memory.banks.get(name))
         )
 
     @strawberry.field
@@ -78,8 +78,8 @@ class Query:
         def load(memory: Holdfast) -> list[types.Message]:
             one = find_session(memory, session)
             rest = memory.reader.turns_from(one.bank, one.id, max(0, first))
-            most = zip(rest, range(clamp_limit(limit)), strict=False)
-            return [make_node(types.Message, "turn", turn) for turn, _ in most]
+            limited = zip(rest, range(clamp_limit(limit)), strict=False)
+            return [make_node(types.Message, "turn", turn) for turn, _ in limited]
 
         return await info.context.read(load)
 
@@ -194,9 +194,9 @@ class Query:
     async def record(self, info: GraphInfo, uri: str) -> knowledge_types.Record:
         """Any record, by its URI or the start of its id."""
         found = await info.context.read(lambda memory: memory.show(uri, "all"))
-        fields: Any = json_shapes.named(found.word, found.record)
+        fields: Any = json_shapes.named(found.kind, found.record)
         return knowledge_types.Record(
-            uri=fields["uri"], kind=found.word, record=fields, above=list(found.above)
+            uri=fields["uri"], kind=found.kind, record=fields, above=list(found.above)
         )
 
     @strawberry.field
@@ -222,9 +222,9 @@ class Mutation:
         self, info: GraphInfo, question: str, bank: str = "all", session: str = ""
     ) -> knowledge_types.MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one."""
-        wish = AskOptions(_require_text(question), bank)
+        options = AskOptions(_require_text(question), bank)
         answer_ = await info.context.run_with_model(
-            lambda m: m.answers.investigate(wish, session).answer()
+            lambda m: m.answers.investigate(options, session).answer()
         )
         citations = [knowledge_types.citation_node(one) for one in answer_.citations]
         return make_node(knowledge_types.MemoryAnswer, "", answer_, citations=citations)
@@ -233,8 +233,8 @@ class Mutation:
     async def remember(self, info: GraphInfo, text: str, bank: str) -> knowledge_types.Memory:
         """Keep a text, with the secrets out."""
         who = info.context.who
-        kept = await info.context.run(lambda m: m.remember(_require_text(text), bank, who))
-        return make_node(knowledge_types.Memory, "memory", kept)
+        stored = await info.context.run(lambda m: m.remember(_require_text(text), bank, who))
+        return make_node(knowledge_types.Memory, "memory", stored)
 
     @strawberry.mutation
     async def retain(
@@ -249,10 +249,10 @@ class Mutation:
     ) -> knowledge_types.Memory:
         """Keep a text as a memory of a network; an opinion needs a confidence."""
         who = info.context.who
-        kept = await info.context.run(
+        stored = await info.context.run(
             lambda m: m.retain(_require_text(text), network, confidence, where, why, bank, who)
         )
-        return make_node(knowledge_types.Memory, "memory", kept)
+        return make_node(knowledge_types.Memory, "memory", stored)
 
     @strawberry.mutation
     async def correct(self, info: GraphInfo, id: str, text: str) -> knowledge_types.Decision:
@@ -370,11 +370,11 @@ async def answer(
 def _error_json(error: Exception) -> dict[str, Any]:
     """An error as GraphQL has it, without internals."""
     cause = error.original_error if isinstance(error, GraphQLError) else None
-    ours = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
+    known_error = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
     place = {"path": error.path} if isinstance(error, GraphQLError) and error.path else {}
-    if ours is not None:
-        aside = {"code": error_code(ours), "remedy": ours.remedy}
-        return {"message": ours.message, **place, "extensions": aside}
+    if known_error is not None:
+        aside = {"code": error_code(known_error), "remedy": known_error.remedy}
+        return {"message": known_error.message, **place, "extensions": aside}
     if isinstance(error, GraphQLError) and cause is None:
         return {"message": error.message, **place, "extensions": {"code": "bad_form", "remedy": ""}}
     deep = isinstance(error, RecursionError)

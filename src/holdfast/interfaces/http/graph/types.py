@@ -99,9 +99,9 @@ class Exchange:
     async def messages(self, info: GraphInfo, limit: int = 100) -> list[Message]:
         """The messages that it is made of."""
         bank, session, last = self.bank, str(self.session), self.last_seq
-        most = min(last, self.first_seq + clamp_limit(limit) - 1)
+        max_items = min(last, self.first_seq + clamp_limit(limit) - 1)
         found = await info.context.read(
-            lambda memory: memory.reader.turns(bank, session, self.first_seq, most)
+            lambda memory: memory.reader.turns(bank, session, self.first_seq, max_items)
         )
         return [make_node(Message, "turn", turn) for turn in found]
 
@@ -155,14 +155,14 @@ class Session:
     @strawberry.field
     async def messages(self, info: GraphInfo, first: int = 0, limit: int = 100) -> Messages:
         """From a place on, in their order."""
-        start, most = max(0, first), clamp_limit(limit)
+        start, max_items = max(0, first), clamp_limit(limit)
 
         def load(memory: Holdfast) -> Messages:
             rest = memory.reader.turns_from(self.bank, str(self.id), start)
-            turns = [turn for turn, _ in zip(rest, range(most + 1), strict=False)]
-            more = write_cursor(turns[most].seq) if len(turns) > most else None
+            turns = [turn for turn, _ in zip(rest, range(max_items + 1), strict=False)]
+            more = write_cursor(turns[max_items].seq) if len(turns) > max_items else None
             return Messages(
-                items=[make_node(Message, "turn", t) for t in turns[:most]], cursor=more
+                items=[make_node(Message, "turn", t) for t in turns[:max_items]], cursor=more
             )
 
         return await info.context.read(load)

@@ -71,11 +71,11 @@ async def begin(request: PageRequestDep) -> RedirectResponse:
     session = form.get("session", "")
     if not question:
         raise InputError("There is no question.", "Write one.")
-    wish = AskOptions(question, form.get("bank") or "all")
-    id = request.research_runs.start(wish, session)
+    options = AskOptions(question, form.get("bank") or "all")
+    id = request.research_runs.start(options, session)
     # Further questions are asked of the same bank.
-    kept = f"?{urlencode({'bank': form['bank']})}" if form.get("bank") else ""
-    return RedirectResponse(f"/research/{id}{kept}#latest", 303)
+    query_string = f"?{urlencode({'bank': form['bank']})}" if form.get("bank") else ""
+    return RedirectResponse(f"/research/{id}{query_string}#latest", 303)
 
 
 @router.get("/research/{id}")
@@ -108,8 +108,8 @@ async def useful(request: PageRequestDep, id: str, bank: str = "") -> RedirectRe
     """Mark the answer as useful."""
     await request.form()
     await request.pool.run(lambda memory: memory.answers.mark_useful(id, request.who))
-    kept = urlencode({"bank": bank, "note": "useful"})
-    return RedirectResponse(f"/research/{id}?{kept}#latest", 303)
+    query_string = urlencode({"bank": bank, "note": "useful"})
+    return RedirectResponse(f"/research/{id}?{query_string}#latest", 303)
 
 
 @router.post("/research/{id}/remove")
@@ -173,8 +173,8 @@ def _open_citation(memory: Holdfast, citation: Citation) -> Cited:
         return Cited(citation, named.kind, (), False)
     record = found[0]
     if not isinstance(record, Turn):
-        said = Around("", cut(main_text(record), _MAX_CONTEXT_CHARS), True)
-        return Cited(citation, kind_of(record), (said,), True)
+        shown = Around("", cut(main_text(record), _MAX_CONTEXT_CHARS), True)
+        return Cited(citation, kind_of(record), (shown,), True)
     near = memory.reader.turns(record.bank, record.session, record.seq - 1, record.seq + 1)
     around = [
         Around(

@@ -31,7 +31,7 @@ async def banks(request: PageRequestDep) -> HTMLResponse:
     """Every bank, with its counts."""
 
     def load(memory: Holdfast) -> list[tuple[Bank, Counts]]:
-        return [(bank, memory.inventory.counts(bank.id)) for bank in memory.context.banks.all()]
+        return [(bank, memory.inventory.counts(bank.id)) for bank in memory.banks.all()]
 
     found = await request.pool.read(load)
     labels = distinguishing_labels([bank for bank, _ in found])
@@ -99,7 +99,7 @@ async def change(request: PageRequestDep, id: str) -> Response:
     """Change a bank, if nobody changed it since the form was shown."""
     form = await request.form()
     try:
-        wish = _read_changes(form)
+        changes = _read_changes(form)
     except InputError as error:
         return unsaved_page(request, error, form.get("background", ""))
 
@@ -108,15 +108,15 @@ async def change(request: PageRequestDep, id: str) -> Response:
         if bank_fingerprint(now) != form.get("seen", ""):
             return now, "This bank was changed since you looked. Nothing was saved."
         if (
-            (wish.retention or 0) > 0
-            and wish.retention != now.retention
+            (changes.retention or 0) > 0
+            and changes.retention != now.retention
             and form.get("sure") != "yes"
         ):
             return now, (
-                f"Sessions older than {wish.retention} months would be put away; nothing is "
+                f"Sessions older than {changes.retention} months would be put away; nothing is "
                 "erased. Say that you want it, and save again."
             )
-        return memory.context.banks.change(wish, id, request.who), ""
+        return memory.banks.change(changes, id, request.who), ""
 
     try:
         found, problem = await request.pool.run(save)

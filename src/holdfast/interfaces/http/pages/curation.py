@@ -52,16 +52,16 @@ async def remember(request: PageRequestDep) -> Response:
     sure = _confidence(form.get("confidence", "")) if network == "opinion" else None
 
     def keep(memory: Holdfast) -> str:
-        known = memory.context.banks.get(bank or None).id if bank else ""
+        known = memory.banks.get(bank or None).id if bank else ""
         if not known:
             raise InputError("Of which project?", "Choose a bank.")
         return memory.retain(text, network, sure, "", form.get("why", ""), known, request.who).id
 
     try:
-        made = await request.pool.run(keep)
+        memory_id = await request.pool.run(keep)
     except InputError as error:
         return unsaved_page(request, error, text)
-    return _record_redirect(uri("memory", made), "remembered")
+    return _record_redirect(uri("memory", memory_id), "remembered")
 
 
 def _confidence(text: str) -> float | None:

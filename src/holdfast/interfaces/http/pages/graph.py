@@ -16,7 +16,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, LinkKind
 from holdfast.recall.lookup.entities import describe_entity
 from holdfast.recall.lookup.neighbours import (
-    HOPS,
+    MAX_HOPS,
     Neighbourhood,
     entities_matching,
     most_mentioned,
@@ -79,7 +79,7 @@ async def graph(
     focus: str = "",
     bank: str = "all",
     kind: Annotated[tuple[str, ...], Query()] = (),
-    hops: Annotated[int, Query(ge=1, le=HOPS)] = 2,
+    hops: Annotated[int, Query(ge=1, le=MAX_HOPS)] = 2,
 ) -> HTMLResponse:
     """Around a focus; without one, the foremost of all."""
     # It reckons with NumPy, which is loaded with the first picture.
@@ -104,7 +104,7 @@ async def graph(
         kinds=kinds,
         hops=hops,
         all_kinds=drawing.KINDS,
-        most_hops=HOPS,
+        most_hops=MAX_HOPS,
     )
 
 

@@ -55,9 +55,9 @@ class MemoryQuery(NamedTuple):
     def url_with(self, **changed: object) -> str:
         """The URL of the page with some parameters changed."""
         fields = self._replace(note="")._asdict() | {"page": 1} | changed
-        plain = MemoryQuery()._asdict()
-        kept = {name: v for name, v in fields.items() if v != plain[name]}
-        return f"/memory?{urlencode(kept)}" if kept else "/memory"
+        defaults = MemoryQuery()._asdict()
+        changed_fields = {name: v for name, v in fields.items() if v != defaults[name]}
+        return f"/memory?{urlencode(changed_fields)}" if changed_fields else "/memory"
 
 
 def _read_query(
@@ -86,7 +86,7 @@ async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
         named = parse_uri(query.id)
         word = WORDS.get(query.kind) or (named.kind if named else "")
         return RedirectResponse(link(uri(word, named.id if named else query.id)), 303)
-    banks = await request.pool.read(lambda memory: memory.context.banks.all())
+    banks = await request.pool.read(lambda memory: memory.banks.all())
     usual: dict[str, Any] = {
         "title": query.kind.capitalize(),
         "query": query,

@@ -86,15 +86,15 @@ async def record(request: PageRequestDep, word: str, id: str, note: str = "") ->
         cut(words, _MAX_TITLE_CHARS),
         cut(words.split("\n")[0], _MAX_TITLE_CHARS),
     ):
-        title = f"{trace.word.capitalize()} of {day(time)}"
-    own = uri(trace.word, trace.record.id)
+        title = f"{trace.kind.capitalize()} of {day(time)}"
+    own = uri(trace.kind, trace.record.id)
     replaced = correctable_text(trace.record)
     return request.render(
         "any_record.html",
         title=cut(title, _MAX_TITLE_CHARS) or own,
         note=note_of(note),
         uri=own,
-        word=trace.word,
+        word=trace.kind,
         time=time,
         record=trace.record,
         words=words,
@@ -109,8 +109,8 @@ async def record(request: PageRequestDep, word: str, id: str, note: str = "") ->
         bank=found.bank,
         anchor=found.anchor,
         place=found.place,
-        correctable=trace.word in CORRECTABLE_KINDS,
-        forgettable=trace.word not in _NOT_FORGETTABLE,
+        correctable=trace.kind in CORRECTABLE_KINDS,
+        forgettable=trace.kind not in _NOT_FORGETTABLE,
     )
 
 
@@ -155,7 +155,7 @@ def _load(memory: Holdfast, name: str) -> _RecordView:
             trace, memory.context.bank_name(record.bank), CodeAnchor(), "", [], opened, opened.held
         )
     anchor = anchor_of(memory.reader, record)
-    held = confirmed(memory.reader, record.bank).get(uri(trace.word, record.id))
+    held = confirmed(memory.reader, record.bank).get(uri(trace.kind, record.id))
     named = [parse_uri(one) for one in trace.above]
     above = [
         _related(found)

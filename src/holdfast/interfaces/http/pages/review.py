@@ -229,8 +229,10 @@ async def confirm(request: PageRequestDep) -> Response:
         if not target.shown:
             raise InputError(f"{target.uri} is forgotten.", "Restore it first.")
         words = text or current_words(memory, target)
-        mine = memory.remember(words, target.bank, request.who)
-        memory.curation.merge(target.uri, f"holdfast://memory/{mine.id}", target.bank, request.who)
+        adopted = memory.remember(words, target.bank, request.who)
+        memory.curation.merge(
+            target.uri, f"holdfast://memory/{adopted.id}", target.bank, request.who
+        )
 
     try:
         await request.pool.run(adopt)

@@ -93,8 +93,8 @@ def check_options(options: ListenOptions) -> None:
         raise InputError("A certificate needs its key.", "Name both: --tls-cert and --tls-key.")
     if options.certificate and options.key:
         try:
-            made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            made.load_cert_chain(options.certificate, options.key)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(options.certificate, options.key)
         except (OSError, ssl.SSLError) as error:
             raise InputError(
                 f"The certificate cannot be used: {error}.", "Give a PEM file and its key."

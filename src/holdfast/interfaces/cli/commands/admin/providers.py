@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 from holdfast.app.core.context import current_folder, utc_now
-from holdfast.app.search.plugin_search import ProviderStatus, Providers, all_told
+from holdfast.app.search.plugin_search import Providers, ProviderStatus, providers_json
 from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     listed = providers.listed()
     if arguments.json:
-        screen.json(all_told(providers, settings))
+        screen.json(providers_json(providers, settings))
         return 0
     for item in listed:
         _print(screen, item)

@@ -106,7 +106,7 @@ def _print_raw(screen: Screen, found: Trace) -> int:
 
 def _print(screen: Screen, found: Trace, full: bool) -> None:
     record = found.record
-    screen.line(screen.paint(uri(found.word, record.id), "bold", "cyan"))
+    screen.line(screen.paint(uri(found.kind, record.id), "bold", "cyan"))
     if found.note:
         screen.wrap(found.note)
     if isinstance(record, Turn):
@@ -128,7 +128,7 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
         screen.line()
         screen.line(f"in: {', '.join(found.above)}")
     _print_below(screen, found)
-    if found.word in ("turn", "exchange", "digest", "session"):
+    if found.kind in ("turn", "exchange", "digest", "session"):
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:

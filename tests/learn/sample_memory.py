@@ -1,4 +1,4 @@
-"""A home with a memory in it, for tests of curation."""
+"""A memory with one ingested session, for tests of curation."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from holdfast.settings import Settings
 SESSION = "33333333-0000-4000-8000-000000000001"
 
 
-def open_at(home: Path) -> Holdfast:
-    """A memory whose clock ticks once a question."""
+def open_memory(home: Path) -> Holdfast:
+    """A memory whose clock advances one second per call."""
     ticks = count()
     return Holdfast(
         Settings(home=home, claude_dir=home / "claude", bank="proj"),
@@ -24,8 +24,8 @@ def open_at(home: Path) -> Holdfast:
     )
 
 
-def harbour(session: str = SESSION) -> Script:
-    """Three requests; what each is about is named by one word that stands nowhere else."""
+def sample_session(session: str = SESSION) -> Script:
+    """A session of three requests; each has a word that occurs nowhere else."""
     script = Script(session)
     script.user("Please find out why the xebec loader fails at night.")
     script.assistant("The xebec loader fails because the tide table is locked until six.")
@@ -44,24 +44,24 @@ def harbour(session: str = SESSION) -> Script:
     return script
 
 
-def filled(home: Path, script: Script | None = None) -> Holdfast:
-    """A memory that has read one session."""
-    memory = open_at(home)
-    path = (script or harbour()).write(home / "claude" / "projects")
+def memory_with_session(home: Path, script: Script | None = None) -> Holdfast:
+    """A memory with one session ingested."""
+    memory = open_memory(home)
+    path = (script or sample_session()).write(home / "claude" / "projects")
     memory.ingest(memory.ingestion.find([path]))
     return memory
 
 
 def exchange_about(memory: Holdfast, word: str) -> Exchange:
-    """The exchange whose title or summary holds a word."""
+    """The only exchange whose title or summary has a word."""
     found = memory.reader.filter_records(None, RecordFilter(since="0"), 100)
-    told = [x for x in found if isinstance(x, Exchange) and word in f"{x.title} {x.summary}"]
-    assert len(told) == 1, [x.title for x in told]
-    return told[0]
+    matching = [x for x in found if isinstance(x, Exchange) and word in f"{x.title} {x.summary}"]
+    assert len(matching) == 1, [x.title for x in matching]
+    return matching[0]
 
 
 def turn_saying(memory: Holdfast, words: str) -> Turn:
-    """The first turn that holds some words."""
+    """The first turn that contains some words."""
     for session in memory.reader.sessions(None):
         for turn in memory.reader.turns(session.bank, session.id):
             if words in turn.text:
@@ -69,22 +69,22 @@ def turn_saying(memory: Holdfast, words: str) -> Turn:
     raise AssertionError(words)
 
 
-def findable(memory: Holdfast, word: str) -> list[str]:
-    """Where a word can be met: by search, answer, timeline, finding and brief."""
-    met = [hit.uri for hit in memory.recall(word).hits if word in hit.text]
-    met += [f"miss {hit.uri}" for hit in memory.recall(word).misses if word in hit.text]
-    met += [match.passage.id for match in memory.reader.search(None, [word])]
+def places_found(memory: Holdfast, word: str) -> list[str]:
+    """Where a word is found: search, answer, timeline, records, turns and briefs."""
+    places = [hit.uri for hit in memory.recall(word).hits if word in hit.text]
+    places += [f"miss {hit.uri}" for hit in memory.recall(word).misses if word in hit.text]
+    places += [match.passage.id for match in memory.reader.search(None, [word])]
     if word in memory.ask(f"what about the {word}?").answer:
-        met.append("ask")
+        places.append("ask")
     if any(word in event.title for event in memory.timeline(before=50, after=50).events):
-        met.append("timeline")
+        places.append("timeline")
     found = memory.reader.filter_records(None, RecordFilter(since="0"), 100)
     if any(word in repr(record) for record in found):
-        met.append("find")
+        places.append("find")
     for session in memory.reader.sessions(None):
         if any(word in repr(turn) for turn in memory.reader.turns(session.bank, session.id)):
-            met.append(f"turns of {session.id}")
+            places.append(f"turns of {session.id}")
     for path in (memory.settings.home / "briefs").glob("*"):
         if word in path.read_text():
-            met.append(path.name)
-    return met
+            places.append(path.name)
+    return places

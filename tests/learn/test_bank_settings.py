@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.learn.minds import Clock, hear, open_mind, talk
+from tests.learn.opinion_sessions import Clock, ingest_and_update, open_dated_memory, session_on_day
 from tests.support.transcripts import Script
 
 from holdfast.errors import InputError, NotFoundError
@@ -14,8 +14,8 @@ from holdfast.model.knowledge import Network
 
 
 def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "Say hello."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, "Say hello."))
         assert memory.context.banks.get().disposition == Disposition(3, 3, 3)
         assert memory.context.banks.change(
             BankChanges("bug-investigation")
@@ -37,8 +37,8 @@ def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_refused_and_changes_nothing(
     wish: BankChanges, tmp_path: Path
 ) -> None:
-    with open_mind(tmp_path) as memory:
-        hear(memory, talk(1, "Say hello."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, "Say hello."))
         before = memory.context.banks.get()
         with pytest.raises(InputError):
             memory.context.banks.change(wish)
@@ -46,8 +46,12 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
 
 
 def test_an_alias_belongs_to_one_bank(tmp_path: Path) -> None:
-    with open_mind(tmp_path, bank="") as memory:
-        hear(memory, talk(1, "Hi there.", cwd="/d/one"), talk(2, "Hi there.", cwd="/d/two"))
+    with open_dated_memory(tmp_path, bank="") as memory:
+        ingest_and_update(
+            memory,
+            session_on_day(1, "Hi there.", cwd="/d/one"),
+            session_on_day(2, "Hi there.", cwd="/d/two"),
+        )
         memory.context.banks.change(BankChanges(aliases=("yard",)), "one")
         assert memory.context.banks.get("yard").name == "one"
         with pytest.raises(InputError, match="name of the bank one"):
@@ -62,13 +66,13 @@ def test_an_alias_belongs_to_one_bank(tmp_path: Path) -> None:
 
 def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -> None:
     clock = Clock()
-    with open_mind(tmp_path, clock) as memory:
+    with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 400
-        hear(
+        ingest_and_update(
             memory,
-            talk(1, "The xebec is flaky."),
-            talk(2, "We never sail the galleon on a Friday in winter."),
-            talk(390, "The yawl is stable."),
+            session_on_day(1, "The xebec is flaky."),
+            session_on_day(2, "We never sail the galleon on a Friday in winter."),
+            session_on_day(390, "The yawl is stable."),
         )
         galleon = next(
             turn
@@ -89,9 +93,13 @@ def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -
 
 def test_a_change_of_a_bank_is_taken_back_with_all_that_came_of_it(tmp_path: Path) -> None:
     clock = Clock()
-    with open_mind(tmp_path, clock) as memory:
+    with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 400
-        hear(memory, talk(1, "The xebec is flaky."), talk(390, "The yawl is stable."))
+        ingest_and_update(
+            memory,
+            session_on_day(1, "The xebec is flaky."),
+            session_on_day(390, "The yawl is stable."),
+        )
         before = memory.context.banks.get()
         memory.context.banks.change(
             BankChanges("support", background="For sailors.", aliases=("boats",)), who="ada"
@@ -111,9 +119,9 @@ def test_a_change_of_a_bank_is_taken_back_with_all_that_came_of_it(tmp_path: Pat
 
 def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:
     clock = Clock()
-    with open_mind(tmp_path, clock) as memory:
+    with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 400
-        hear(memory, talk(1, "The xebec is flaky."))
+        ingest_and_update(memory, session_on_day(1, "The xebec is flaky."))
         memory.forget(memory.reader.sessions(None)[0].id)
         memory.context.banks.change(BankChanges(retention=6))
         memory.context.banks.change(BankChanges(retention=0))
@@ -121,7 +129,7 @@ def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:
 
 
 def _worked_on(number: int, word: str, cwd: str) -> Script:
-    script = talk(
+    script = session_on_day(
         number,
         f"The {word} parser is really slow.",
         f"Please always use table-driven tests for the {word} parser.",
@@ -142,9 +150,9 @@ def _worked_on(number: int, word: str, cwd: str) -> Script:
 def test_nothing_that_is_known_of_one_bank_is_told_in_another(
     bank: str, own: str, other: str, tmp_path: Path
 ) -> None:
-    with open_mind(tmp_path, bank="") as memory:
-        hear(memory, *(_worked_on(n, "xebec", "/home/dev/a") for n in range(3)))
-        hear(memory, *(_worked_on(n, "ketch", "/home/dev/b") for n in range(10, 13)))
+    with open_dated_memory(tmp_path, bank="") as memory:
+        ingest_and_update(memory, *(_worked_on(n, "xebec", "/home/dev/a") for n in range(3)))
+        ingest_and_update(memory, *(_worked_on(n, "ketch", "/home/dev/b") for n in range(10, 13)))
         memory.retain("The ketch tool is fast.", "opinion", 0.7, bank="b")
         memory.ingestion.update()
         asked = "why was the parser slow"

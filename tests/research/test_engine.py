@@ -63,7 +63,12 @@ def test_what_two_records_say_together_is_found_by_asking_on(memory: Holdfast) -
 def test_each_step_is_told_and_the_last_has_the_answer(memory: Holdfast) -> None:
     told = events(memory, ASKED)
     stages = [event.stage for event in told]
-    assert stages[:4] == [ResearchStage.PLANNED, ResearchStage.SEARCHING, ResearchStage.FOUND, ResearchStage.READING]
+    assert stages[:4] == [
+        ResearchStage.PLANNED,
+        ResearchStage.SEARCHING,
+        ResearchStage.FOUND,
+        ResearchStage.READING,
+    ]
     assert stages[-1] is ResearchStage.DONE and told[-1].answer is not None
     assert all(event.answer is None for event in told[:-1])
     assert max(event.round for event in told) == 2
@@ -89,7 +94,9 @@ def test_asking_on_makes_no_answer_of_none(memory: Holdfast, question: str) -> N
 def test_what_the_first_look_answers_well_is_answered_by_it_alone(memory: Holdfast) -> None:
     question = "Where does tidegauge run from Monday on?"
     told = events(memory, question)
-    assert [event.stage for event in told if event.stage is ResearchStage.SEARCHING] == [ResearchStage.SEARCHING]
+    assert [event.stage for event in told if event.stage is ResearchStage.SEARCHING] == [
+        ResearchStage.SEARCHING
+    ]
     first = memory.ask(question, "all", budget=Budget.LOW)
     assert told[-1].answer is not None
     assert told[-1].answer.answer == first.answer and "heron-04" in first.answer

@@ -76,7 +76,9 @@ def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfas
 
 def test_a_follow_up_takes_the_subject_along(memory: Holdfast) -> None:
     first = memory.ask("When is the tide gauge cleaned?", "all")
-    told = list(memory.answers.investigate(AskOptions("and who cleans it?", "all"), first.session_id))
+    told = list(
+        memory.answers.investigate(AskOptions("and who cleans it?", "all"), first.session_id)
+    )
     assert told[0].text.startswith("Read as: who cleans the tide gauge")
     assert told[-1].answer is not None and "Olga" in told[-1].answer.answer
     session = sessions_of(memory.settings).summary(first.session_id)
@@ -290,4 +292,7 @@ def test_what_a_plugin_said_is_not_kept(memory: Holdfast) -> None:
     )
     line = event_line(ResearchEvent(ResearchStage.DONE, "Done.", answer=whole), "", str, "key")
     assert "octopus" not in str(line) and "Postgres" in str(line) and "key" not in line
-    assert event_line(ResearchEvent(ResearchStage.DONE, "Done.", answer=answer), "", str, "key")["key"] == "key"
+    assert (
+        event_line(ResearchEvent(ResearchStage.DONE, "Done.", answer=answer), "", str, "key")["key"]
+        == "key"
+    )

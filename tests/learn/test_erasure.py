@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from tests.dump import dump
-from tests.learn.homes import (
+from tests.learn.sample_memory import (
     SESSION,
     exchange_about,
-    filled,
-    findable,
-    harbour,
-    open_at,
+    memory_with_session,
+    open_memory,
+    places_found,
+    sample_session,
     turn_saying,
 )
 from tests.support.embedders import BagOfWords
@@ -48,12 +48,12 @@ def anywhere(home: Path, secret: str) -> list[str]:
 
 def leaky(home: Path) -> Holdfast:
     """A memory into which a secret slipped by every way there is."""
-    script = harbour()
+    script = sample_session()
     script.user(f"The password of the harbour office is {SECRET}, keep it to yourself.")
     script.assistant(f"I will use {SECRET} for the harbour office.")
     script.tool("Bash", f"logged in with {SECRET}", command=f"login harbour {SECRET}")
     script.add({"type": "custom-title", "customTitle": f"On {SECRET}", "sessionId": SESSION})
-    memory = filled(home, script)
+    memory = memory_with_session(home, script)
     memory.remember(f"The office opens with {SECRET} on weekdays.")
     memory.correct(exchange_about(memory, "yawl").id, f"The yawl is blue; ask with {SECRET}.")
     places = HomePaths(home)
@@ -62,7 +62,7 @@ def leaky(home: Path) -> Holdfast:
         [{"v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION, "time": "",
           "role": "user", "trust": "user", "at": "", "text": f"again: {SECRET}"}],
     )  # fmt: skip
-    places.log.write_text(f"drain failed: {SECRET}\nall is well\n")
+    places.worker_log.write_text(f"drain failed: {SECRET}\nall is well\n")
     places.briefs.mkdir()
     (home / "vectors").mkdir()
     (home / "vectors" / "0000.vectors").write_bytes(SECRET.encode())
@@ -133,7 +133,7 @@ def test_a_regular_expression_scrubs_all_that_it_matches(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("pattern", ["abc", "", "/x*/", "/(/"])
 def test_a_pattern_that_would_hit_everything_is_refused(pattern: str, tmp_path: Path) -> None:
-    with filled(tmp_path) as memory, pytest.raises(InputError):
+    with memory_with_session(tmp_path) as memory, pytest.raises(InputError):
         memory.erasure.scrub(pattern)
 
 
@@ -160,7 +160,7 @@ def test_backups_that_hold_it_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["turn", "exchange", "session"])
 def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         places = HomePaths(tmp_path)
         places.briefs.mkdir()
         exchange = exchange_about(memory, "xebec")
@@ -184,7 +184,7 @@ def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) ->
         assert anywhere(tmp_path, "because the tide table is locked") == []
         if kind != "turn":
             assert anywhere(tmp_path, "xebec") == []
-            assert findable(memory, "xebec") == []
+            assert places_found(memory, "xebec") == []
         assert told.records["turn"] == {"turn": 1, "exchange": 4, "session": 10}[kind]
         assert accounted(memory)
         assert memory.undo(99) is not None
@@ -194,7 +194,7 @@ def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("kind", ["exchange", "session"])
 def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         exchange = exchange_about(memory, "xebec")
         memory.erasure.purge(exchange.id if kind == "exchange" else f"session/{SESSION}")
         path = next((tmp_path / "claude").rglob("*.jsonl"))
@@ -210,7 +210,7 @@ def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_purged_memory_leaves_not_even_its_name(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         kept = memory.remember(f"open with {SECRET}")
         memory.correct(kept.id, f"open with {SECRET} and a smile")
         memory.erasure.purge(kept.id)
@@ -222,7 +222,7 @@ def test_a_purged_memory_leaves_not_even_its_name(tmp_path: Path) -> None:
 
 
 def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         digest = memory.reader.digest_of(exchange_about(memory, "yawl").bank, SESSION)
         assert digest is not None
         with pytest.raises(InputError, match="only what its exchanges say"):
@@ -230,7 +230,7 @@ def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
 
 
 def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         path = HomePaths(tmp_path).journal(SESSION)
         turn = turn_saying(memory, "rename the ketch")
         event = {
@@ -271,16 +271,16 @@ def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
         [s for s in STEPS if s.name != "ingest"],
     )
     assert anywhere(tmp_path, SECRET) == []
-    with open_at(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         assert not is_unfinished(memory.store)
 
 
 @pytest.mark.parametrize("erase", ["purge", "scrub"])
 def test_what_was_erased_does_not_come_back_by_way_of_hooks(erase: str, tmp_path: Path) -> None:
     """The journal tells what the transcript told; once read, and once more after the erasure."""
-    script = harbour()
+    script = sample_session()
     script.user(f"The office opens with {SECRET} on weekdays, is that right?")
-    with filled(tmp_path, script) as memory:
+    with memory_with_session(tmp_path, script) as memory:
         turn = turn_saying(memory, "The office opens")
         event = {
             "v": 1, "id": "e1", "event": "UserPromptSubmit", "session": SESSION, "cwd": "/home/dev",
@@ -308,7 +308,7 @@ def read_journals(memory: Holdfast) -> None:
 
 
 def test_free_pages_of_earlier_days_are_overwritten_too(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
+    with memory_with_session(tmp_path) as memory:
         with closing(sqlite3.connect(memory.settings.database, isolation_level=None)) as raw:
             raw.execute("PRAGMA secure_delete = OFF")
             raw.execute("CREATE TABLE earlier (words TEXT)")
@@ -323,5 +323,5 @@ def test_free_pages_of_earlier_days_are_overwritten_too(tmp_path: Path) -> None:
 
 
 def test_a_home_that_was_never_used_has_nothing_to_scrub(tmp_path: Path) -> None:
-    with open_at(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         assert memory.erasure.scrub(SECRET).nothing

@@ -1,4 +1,4 @@
-"""Sessions in which people say what they think, on days one after the other."""
+"""Sessions on consecutive days in which people state opinions."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ class Clock:
 
     def __call__(self) -> str:
         self._ticks += 1
-        moment = START + timedelta(days=self.day, milliseconds=self._ticks)
-        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        now = START + timedelta(days=self.day, milliseconds=self._ticks)
+        return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def open_mind(home: Path, clock: Callable[[], str] | None = None, bank: str = "proj") -> Holdfast:
+def open_dated_memory(
+    home: Path, clock: Callable[[], str] | None = None, bank: str = "proj"
+) -> Holdfast:
     """A memory with a clock of its own."""
     return Holdfast(Settings(home=home, claude_dir=home / "claude", bank=bank), clock or Clock())
 
 
-def talk(number: int, *said: str, cwd: str = "/home/dev/proj") -> Script:
-    """A session on the day of its number in which a person says something and is answered."""
+def session_on_day(number: int, *said: str, cwd: str = "/home/dev/proj") -> Script:
+    """A session on a day, by its number, in which a person says something and is answered."""
     session = f"{number:08d}-0000-4000-8000-000000000001"
     script = Script(session, cwd, start=START + timedelta(days=number))
     for text in said:
@@ -44,8 +46,8 @@ def talk(number: int, *said: str, cwd: str = "/home/dev/proj") -> Script:
     return script
 
 
-def hear(memory: Holdfast, *scripts: Script) -> None:
-    """Read sessions, and think about them."""
+def ingest_and_update(memory: Holdfast, *scripts: Script) -> None:
+    """Ingest sessions and run all stages."""
     folder = memory.settings.home / "claude" / "projects"
     memory.ingest(memory.ingestion.find([script.write(folder) for script in scripts]))
     memory.ingestion.update()

@@ -169,7 +169,9 @@ def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
         memory.ingestion.rebuild()
         memory.ingestion.update()
         assert rows_with(home) == set() and files_with(home, root) == []
-        assert [m.what for m in memory.store.all_remembered(bank.id)] == ["The lamp is lit at dusk."]
+        assert [m.what for m in memory.store.all_remembered(bank.id)] == [
+            "The lamp is lit at dusk."
+        ]
 
 
 def test_a_purge_leaves_the_corrections_of_what_stays(root: Path) -> None:
