@@ -204,7 +204,7 @@ def _own(place: Parameter, named: Named, side: Side, id: str) -> Any:
         return [named.names[0]] if "array" in _kinds(place.schema) else named.names[0]
     if place.meaning == ID:
         return named.beside(id) if place.name == "into" else id
-    return named.word_of(id) if place.name == "word" else _usual(place, side.asked)
+    return named.kind_of(id) if place.name == "word" else _usual(place, side.asked)
 
 
 def _usual(place: Parameter, words: str) -> Any:

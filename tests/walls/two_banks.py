@@ -57,7 +57,7 @@ class Named(NamedTuple):
         found = [(word, self.ids[table][-1]) for table, word in _WORDS.items() if table in self.ids]
         return [(id, f"{word}/{id}") for word, id in found]
 
-    def word_of(self, name: str) -> str:
+    def kind_of(self, name: str) -> str:
         """The word for what a record is."""
         return next((uri.split("/")[0] for id, uri in self.records() if name in (id, uri)), "")
 

@@ -111,7 +111,7 @@ def concept(concept: Concept, names: Names) -> Told:
 def exchanges_of(concept: Concept) -> int:
     """How many exchanges belong to a concept."""
     known = [parse_uri(member) for member in concept.members]
-    return sum(name is not None and name.word == "exchange" for name in known)
+    return sum(name is not None and name.kind == "exchange" for name in known)
 
 
 def whole_concept(one: Concept, found: Trace, names: Names) -> Told:

@@ -144,7 +144,7 @@ def _print_below(screen: Screen, found: Trace) -> None:
         screen.line(f"made of {len(parts)}:")
     for part in parts:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
-        screen.line(f"  {screen.paint(uri(word_of(part), part.id), 'cyan')}  {cut(text, 90)}")
+        screen.line(f"  {screen.paint(uri(kind_of(part), part.id), 'cyan')}  {cut(text, 90)}")
 
 
 def _print_beliefs(screen: Screen, found: Trace) -> None:

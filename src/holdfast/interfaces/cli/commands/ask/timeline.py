@@ -13,7 +13,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import cut
-from holdfast.recall.lookup.timeline import ALL_KINDS, MOST_UNDATED, Event, Timeline
+from holdfast.recall.lookup.timeline import ALL_KINDS, MAX_UNDATED, Event, Timeline
 
 HELP = """\
 What came before and after: digests, exchanges, commits, memories, pulls and issues in the
@@ -101,7 +101,7 @@ def _print(screen: Screen, told: Timeline, names: Mapping[str, str], hint: str) 
     if not told.events:
         screen.wrap(hint or _advice(told))
     if told.undated:
-        least = "at least " if told.undated == MOST_UNDATED else ""
+        least = "at least " if told.undated == MAX_UNDATED else ""
         without = number(told.undated, "record")
         screen.line(screen.paint(f"{least}{without} without a time left out", "dim"))
 
