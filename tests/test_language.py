@@ -4,14 +4,14 @@ from hypothesis import strategies as st
 
 from holdfast.language import (
     STOPWORDS,
-    cut,
+    code_names,
+    collapse_spaces,
     headings,
-    humps,
-    names,
-    plain,
     sentences,
-    squeeze,
+    split_identifier,
     stem,
+    strip_markdown,
+    truncate,
     words,
 )
 
@@ -33,7 +33,7 @@ x = 1  # not prose.
 
 
 def test_markdown_becomes_plain_lines() -> None:
-    text = plain(MARKDOWN)
+    text = strip_markdown(MARKDOWN)
 
     assert "Some bold and light text with a link and `code`." in text
     assert "not prose" not in text
@@ -42,8 +42,8 @@ def test_markdown_becomes_plain_lines() -> None:
 
 
 def test_an_unclosed_fence_swallows_the_rest_and_a_closed_one_does_not() -> None:
-    assert squeeze(plain("before\n```\ncode\n")) == "before"
-    assert squeeze(plain("before\n~~~\ncode\n~~~\nafter")) == "before after"
+    assert collapse_spaces(strip_markdown("before\n```\ncode\n")) == "before"
+    assert collapse_spaces(strip_markdown("before\n~~~\ncode\n~~~\nafter")) == "before after"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_an_unclosed_fence_swallows_the_rest_and_a_closed_one_does_not() -> None
     ],
 )
 def test_signs_that_are_no_markdown_stay(text: str) -> None:
-    assert plain(text) == text
+    assert strip_markdown(text) == text
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_headings_are_found_outside_of_code() -> None:
 @settings(max_examples=100)
 @given(text=st.text(max_size=200), limit=st.integers(1, 80))
 def test_a_cut_text_is_short_and_says_that_something_is_missing(text: str, limit: int) -> None:
-    whole = squeeze(text)
-    short = cut(text, limit)
+    whole = collapse_spaces(text)
+    short = truncate(text, limit)
 
     assert len(short) <= limit
     if len(whole) <= limit:
@@ -116,10 +116,10 @@ def test_a_cut_text_is_short_and_says_that_something_is_missing(text: str, limit
 
 
 def test_a_cut_falls_between_words() -> None:
-    assert cut("The quick brown fox jumps", 18) == "The quick brown…"
-    assert cut("The quick, brown", 12) == "The quick…"
-    assert cut("x" * 50, 10) == "x" * 9 + "…"
-    assert cut("  a \n b  ", 10) == "a b"
+    assert truncate("The quick brown fox jumps", 18) == "The quick brown…"
+    assert truncate("The quick, brown", 12) == "The quick…"
+    assert truncate("x" * 50, 10) == "x" * 9 + "…"
+    assert truncate("  a \n b  ", 10) == "a b"
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ def test_stopwords_are_in_lower_case() -> None:
     ],
 )
 def test_names_of_code_are_found_in_prose(text: str, expected: list[str]) -> None:
-    assert names(text) == expected
+    assert code_names(text) == expected
 
 
 def test_a_name_falls_into_its_humps() -> None:
-    assert humps("XMLHttpRequest2") == ["XML", "Http", "Request", "2"]
-    assert humps("parse_http-request") == ["parse", "http", "request"]
+    assert split_identifier("XMLHttpRequest2") == ["XML", "Http", "Request", "2"]
+    assert split_identifier("parse_http-request") == ["parse", "http", "request"]

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from holdfast.capture import inbox
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.hook_commands import home_of_hook, lacks_shell
-from holdfast.locks import FAR, ByteLocking, Locking, hold, is_locked
-from holdfast.paths import normal, same
-from holdfast.quoting import for_cmd, line, word, words
+from holdfast.locks import LOCKED_BYTE_OFFSET, ByteLocking, FileLocking, is_locked, lock_file
+from holdfast.paths import comparable_path, is_same_path
+from holdfast.windows_command_line import join_words, join_words_for_cmd, quote_word, split_words
 from tests.app.homes import make_home
 
 # Everything but what no command line of Windows can hold.
@@ -34,13 +34,13 @@ NAME = st.text(st.sampled_from("abXY09 .-_äß"), min_size=1, max_size=8).filter
 
 @given(st.lists(st.one_of(TEXT, TRICKY), max_size=6))
 def test_words_of_a_line_are_read_as_they_were_written(parts: list[str]) -> None:
-    assert words(line(["python.exe", *parts])) == ["python.exe", *parts]
+    assert split_words(join_words(["python.exe", *parts])) == ["python.exe", *parts]
 
 
 @given(st.lists(st.one_of(TEXT, TRICKY), min_size=1, max_size=6))
 def test_what_the_library_writes_we_read(parts: list[str]) -> None:
     made = subprocess.list2cmdline(["a.exe", *parts])
-    assert words(made) == ["a.exe", *parts]
+    assert split_words(made) == ["a.exe", *parts]
 
 
 @pytest.mark.parametrize(
@@ -56,20 +56,20 @@ def test_what_the_library_writes_we_read(parts: list[str]) -> None:
     ],
 )
 def test_lines_are_cut_by_the_published_rules(text: str, cut: list[str]) -> None:
-    assert words(text) == cut
+    assert split_words(text) == cut
 
 
 def test_what_cmd_would_change_is_refused_and_the_rest_is_quoted() -> None:
-    assert for_cmd([r"C:\a b\python.exe", "-I", "Stop"]) == r'"C:\a b\python.exe" -I Stop'
-    assert words(for_cmd([r"C:\a & b\p.exe", r"C:\x^y\capture.py"])) == [
+    assert join_words_for_cmd([r"C:\a b\python.exe", "-I", "Stop"]) == r'"C:\a b\python.exe" -I Stop'
+    assert split_words(join_words_for_cmd([r"C:\a & b\p.exe", r"C:\x^y\capture.py"])) == [
         *(r"C:\a & b\p.exe", r"C:\x^y\capture.py"),
     ]
     for bad in (r"C:\%TEMP%\x", "a!b!", 'say "no"', "two\nlines"):
         with pytest.raises(InputError):
-            for_cmd([bad])
+            join_words_for_cmd([bad])
     with pytest.raises(InputError):
-        line(['a"b.exe'])
-    assert word("") == '""' and word(r"C:\plain") == r"C:\plain"
+        join_words(['a"b.exe'])
+    assert quote_word("") == '""' and quote_word(r"C:\plain") == r"C:\plain"
 
 
 @given(st.lists(NAME, min_size=1, max_size=4), st.sampled_from("cCdZ"))
@@ -84,30 +84,30 @@ def test_a_file_of_windows_has_one_spelling(parts: list[str], drive: str) -> Non
         plain.replace("\\", "\\\\"),
         f"{plain}. .",
     ]
-    assert {normal(one, "win32") for one in spelled} == {normal(plain, "win32")}
-    assert normal(normal(plain, "win32"), "win32") == normal(plain, "win32")
-    assert same(spelled[1], spelled[3], "win32")
+    assert {comparable_path(one, "win32") for one in spelled} == {comparable_path(plain, "win32")}
+    assert comparable_path(comparable_path(plain, "win32"), "win32") == comparable_path(plain, "win32")
+    assert is_same_path(spelled[1], spelled[3], "win32")
 
 
 def test_shares_roots_and_drives_of_windows_stay_apart() -> None:
-    assert same(r"\\?\UNC\Server\Share\a", r"\\server\share\A", "win32")
+    assert is_same_path(r"\\?\UNC\Server\Share\a", r"\\server\share\A", "win32")
     apart = [r"\\server\a", r"\server\a", r"server\a", r"c:\server\a", r"d:\server\a"]
-    assert len({normal(one, "win32") for one in apart}) == len(apart)
-    assert normal("..", "win32") == ".." and normal(r"c:\a\..", "win32") == r"c:\a\.."
+    assert len({comparable_path(one, "win32") for one in apart}) == len(apart)
+    assert comparable_path("..", "win32") == ".." and comparable_path(r"c:\a\..", "win32") == r"c:\a\.."
 
 
 @given(st.text(max_size=20))
 def test_on_linux_a_path_is_what_it_is_and_on_macos_letters_are_alike(text: str) -> None:
-    assert normal(text, "linux") == text
+    assert comparable_path(text, "linux") == text
     path = f"/Users/{text}"
     # Folding may take letters apart or together once more, so folded names are compared.
     folded = unicodedata.normalize("NFC", path).casefold()
-    assert normal(path, "darwin") == (folded.rstrip("/") or path)
+    assert comparable_path(path, "darwin") == (folded.rstrip("/") or path)
 
 
 def test_macos_takes_accents_written_in_two_ways_for_one() -> None:
-    assert same("/Users/Ana/Caf\u00e9", "/users/ana/Cafe\u0301/", "darwin")
-    assert not same("/Users/Ana/a", "/Users/Ana/b", "darwin")
+    assert is_same_path("/Users/Ana/Caf\u00e9", "/users/ana/Cafe\u0301/", "darwin")
+    assert not is_same_path("/Users/Ana/a", "/Users/Ana/b", "darwin")
 
 
 class Bytes:
@@ -127,11 +127,11 @@ class Bytes:
 def test_a_byte_far_away_is_locked_and_the_file_stays_where_it_stood(tmp_path: Path) -> None:
     bytes, path = Bytes(), tmp_path / "lock"
     path.write_bytes(b"words")
-    windows: Locking = ByteLocking(bytes.locking, 2)
+    windows: FileLocking = ByteLocking(bytes.locking, 2)
     with path.open("rb") as one, path.open("rb") as other:
         one.seek(3)
         assert windows.hold(one.fileno(), wait=False, shared=False)
-        assert one.tell() == 3 and [place for _, place in bytes.held] == [FAR]
+        assert one.tell() == 3 and [place for _, place in bytes.held] == [LOCKED_BYTE_OFFSET]
         assert not windows.hold(other.fileno(), wait=False, shared=False)
         assert other.tell() == 0 and path.read_bytes() == b"words"
 
@@ -146,9 +146,9 @@ def test_a_lock_is_seen_while_it_is_held_and_ends_with_its_file(tmp_path: Path) 
     path = tmp_path / "lock"
     assert not is_locked(path)
     with path.open("wb") as held:
-        assert hold(held.fileno()) and is_locked(path)
+        assert lock_file(held.fileno()) and is_locked(path)
         with path.open("rb") as other:
-            assert not hold(other.fileno(), wait=False)
+            assert not lock_file(other.fileno(), wait=False)
     assert not is_locked(path)
 
 
@@ -216,7 +216,7 @@ def test_a_hook_without_a_shell_starts_a_worker(home: Path) -> None:
 
 
 def test_entries_of_either_kind_are_known_again(tmp_path: Path) -> None:
-    plain = for_cmd([sys.executable, "-I", "-S", str(tmp_path / "a b" / "hooks" / "capture.py")])
+    plain = join_words_for_cmd([sys.executable, "-I", "-S", str(tmp_path / "a b" / "hooks" / "capture.py")])
     assert home_of_hook({"command": f"{plain} Stop"}) == tmp_path / "a b"
     assert home_of_hook({"command": "python /elsewhere/capture.py Stop"}) is None
     assert lacks_shell("nt", str(tmp_path)) and not lacks_shell("posix", str(tmp_path))

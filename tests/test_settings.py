@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import SettingsError
-from holdfast.settings import FILE_NAME, Models, RemoteUse, Settings, load_settings
+from holdfast.settings import FILE_NAME, ModelSettings, RemoteSettings, Settings, load_settings
 
 
 def write(home: Path, text: str) -> dict[str, str]:
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path: Path) 
     assert caught.value.remedy
 
 
-def models_of(tmp_path: Path, text: str, **env: str) -> Models:
+def models_of(tmp_path: Path, text: str, **env: str) -> ModelSettings:
     (tmp_path / "config.toml").write_text(text)
     return load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path), **env}).models
 
@@ -209,9 +209,9 @@ def test_prices_and_caps_are_read(tmp_path: Path) -> None:
 
 def test_servers_are_asked_unless_the_settings_say_otherwise(tmp_path: Path) -> None:
     home = {"HOLDFAST_HOME": str(tmp_path)}
-    assert load_settings(home).remote == RemoteUse("always", 800)
+    assert load_settings(home).remote == RemoteSettings("always", 800)
     (tmp_path / "config.toml").write_text('[remote]\nuse = "off"\nwait_ms = 200\n')
-    assert load_settings(home).remote == RemoteUse("off", 200)
+    assert load_settings(home).remote == RemoteSettings("off", 200)
     assert load_settings({**home, "HOLDFAST_REMOTE": "always"}).remote.use == "always"
     with pytest.raises(SettingsError, match="use is 'sometimes'"):
         load_settings({**home, "HOLDFAST_REMOTE": "sometimes"})

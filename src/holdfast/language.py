@@ -41,7 +41,7 @@ STOPWORDS = frozenset(
 )
 
 
-def plain(text: str) -> str:
+def strip_markdown(text: str) -> str:
     """Markdown as plain lines: no fences, no tables, no marks; list items keep their line."""
     text = _FENCE.sub("\n", text)
     text = _TABLE_ROW.sub("", text)
@@ -52,7 +52,7 @@ def plain(text: str) -> str:
     return _TAG.sub(lambda match: match.group(1) or "", text)
 
 
-def squeeze(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """All white space as single blanks."""
     return _SPACE.sub(" ", text).strip()
 
@@ -60,7 +60,7 @@ def squeeze(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """The sentences of a text, list items and lines each on their own; headings left out."""
     found: list[str] = []
-    for block in _paragraphs(plain(text)):
+    for block in _paragraphs(strip_markdown(text)):
         parts = _SENTENCE_END.split(block)
         pending = ""
         for part in parts:
@@ -83,7 +83,7 @@ def _paragraphs(text: str) -> list[str]:
             open_block = False
             continue
         bullet = _BULLET.match(line)
-        words = squeeze(line[bullet.end() :] if bullet else line)
+        words = collapse_spaces(line[bullet.end() :] if bullet else line)
         if open_block and not bullet:
             blocks[-1] = f"{blocks[-1]} {words}"
         else:
@@ -97,12 +97,12 @@ def _paragraphs(text: str) -> list[str]:
 def headings(text: str) -> list[str]:
     """The markdown headings of a text."""
     found = [_HEADING.match(line) for line in _FENCE.sub("\n", text).split("\n")]
-    return [squeeze(plain(match.group(1))) for match in found if match and match.group(1)]
+    return [collapse_spaces(strip_markdown(match.group(1))) for match in found if match and match.group(1)]
 
 
-def cut(text: str, limit: int) -> str:
+def truncate(text: str, limit: int) -> str:
     """At most `limit` characters, ended at a word, with an ellipsis if something is missing."""
-    text = squeeze(text)
+    text = collapse_spaces(text)
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -133,10 +133,10 @@ _IRREGULAR = (
 _FAMILIES = {form: family.split() for family in _IRREGULAR for form in family.split()}
 
 
-IRREGULAR = frozenset(_FAMILIES)
+IRREGULAR_WORDS = frozenset(_FAMILIES)
 
 
-def forms(word: str) -> Sequence[str]:
+def irregular_forms(word: str) -> Sequence[str]:
     """Every form of a word that no ending tells: `chose` also as `choose` and `chosen`."""
     return _FAMILIES.get(word, [word])
 
@@ -155,19 +155,19 @@ _HUMPS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST_NAME = 120
 
 
-def names(text: str, most: int = 8) -> list[str]:
+def code_names(text: str, most: int = 8) -> list[str]:
     """The first names of code in a text: paths, `snake_case`, `camelCase`, `Module::method`."""
     tokens = (token for token in _TOKEN.findall(text) if len(token) <= _LONGEST_NAME)
     return [token for token in dict.fromkeys(tokens) if _NAME.search(token)][:most]
 
 
-def humps(name: str) -> list[str]:
+def split_identifier(name: str) -> list[str]:
     """The parts of a name of code as they are spelled: `parseHTTPRequest` is parse, HTTP,
     Request; whatever is neither letter nor digit parts as well."""
     return _HUMPS.findall(name)
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name without what is only a way to spell it: `AuthProvider`, `auth_provider` and "the auth
     providers" are the same."""
     joined = "".join(re.findall(r"[^\W_]+", name.lower()))
@@ -178,7 +178,7 @@ def folded(name: str) -> str:
 def file_word(path: str) -> str:
     """What a file would be called in prose: its name without folder and ending, folded; a test of
     something is not the thing."""
-    return folded(file_stem(path)) or folded(path)
+    return fold_name(file_stem(path)) or fold_name(path)
 
 
 def file_stem(path: str) -> str:
@@ -202,7 +202,7 @@ def stem(word: str) -> str:
     return word[:-1] + "i" if word.endswith("y") else word
 
 
-DECISION = regex(
+DECISION_PATTERN = regex(
     r"\b(?:we(?:'ve| have)? (?:decided?|agreed|settled|chose|will go with|are going with)|"
     r"decision\s*:|decided (?:to|on|against)|let'?s (?:go with|use|keep|stick with|drop|switch)|"
     r"i(?:'d| would)? (?:prefer|choose|decided)|go with|stick (?:with|to)|from now on|"
@@ -212,9 +212,9 @@ DECISION = regex(
 )
 
 
-def decides(sentence: str) -> bool:
+def states_decision(sentence: str) -> bool:
     """Whether a sentence states a decision."""
-    return DECISION.search(sentence) is not None
+    return DECISION_PATTERN.search(sentence) is not None
 
 
 _CHATTER = regex(
@@ -230,7 +230,7 @@ def is_chatter(sentence: str) -> bool:
     return _CHATTER.match(sentence) is not None
 
 
-class Relation(NamedTuple):
+class CausalRelation(NamedTuple):
     """What a sentence says of two things: `how` is causes, enables or prevents, `first` does it,
     and `then` is what comes of it. A part that the sentence leaves out is ""."""
 
@@ -291,25 +291,25 @@ _TROUBLE = regex(
 _LONGEST_SENTENCE = 600
 
 
-def relations(sentence: str) -> list[Relation]:
+def causal_relations(sentence: str) -> list[CausalRelation]:
     """What a sentence says to cause, enable or prevent something."""
     if len(sentence) > _LONGEST_SENTENCE or sentence.rstrip().endswith("?"):
         return []
     if _CUE.search(sentence) is None:
         return []
-    found: dict[str, Relation] = {}
+    found: dict[str, CausalRelation] = {}
     for how, pattern in _RELATIONS:
         match = None if how in found else pattern.match(sentence)
         if match and (how == "causes" or not _DENIED.search(match["a"])):
             groups = match.groupdict()
             then = f"{groups.get('c') or ''} {groups['b']}".strip(" ,;:.")
-            found[how] = Relation(how, groups["a"].strip(" ,;:."), then)
+            found[how] = CausalRelation(how, groups["a"].strip(" ,;:."), then)
     if "prevents" in found:
         found.pop("enables", None)  # "so that it no longer fails" is no purpose of its own
     return list(found.values())
 
 
-def is_trouble(sentence: str) -> bool:
+def describes_failure(sentence: str) -> bool:
     """Whether a sentence tells of something that does not work."""
     return _TROUBLE.search(sentence) is not None
 
@@ -334,12 +334,12 @@ _FRAME = frozenset(
 )
 
 
-def denies(sentence: str) -> bool:
+def is_negated(sentence: str) -> bool:
     """Whether a sentence forbids or negates something."""
     return _DENIES.search(_ANSWERS.sub("", sentence)) is not None
 
 
-def telling(text: str) -> frozenset[str]:
+def content_stems(text: str) -> frozenset[str]:
     """The stems of a text that tell what it is about, without those that only frame it."""
     found = (stem(word) for word in words(text) if word not in STOPWORDS)
     return frozenset(
@@ -347,7 +347,7 @@ def telling(text: str) -> frozenset[str]:
     )
 
 
-def shared(one: frozenset[str], other: frozenset[str]) -> float:
+def shared_fraction(one: frozenset[str], other: frozenset[str]) -> float:
     """How much of the shorter of two texts, by their telling stems, is in the longer."""
     fewest = min(len(one), len(other))
     return len(one & other) / fewest if fewest else 0.0

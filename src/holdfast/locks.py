@@ -15,17 +15,17 @@ from time import sleep
 from typing import Protocol
 
 # Behind anything that we write, and within what every system can count to.
-FAR = 1 << 30
+LOCKED_BYTE_OFFSET = 1 << 30
 _POLL_S = 0.05
 _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 # Not every system has these; without them a file is opened as usual.
 _OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-class Locking(Protocol):
+class FileLocking(Protocol):
     """How a system locks an open file."""
 
-    def hold(self, descriptor: int, wait: bool, shared: bool) -> bool:
+    def lock_file(self, descriptor: int, wait: bool, shared: bool) -> bool:
         """Lock it until it is closed; False where another has it and we do not wait."""
         ...
 
@@ -38,11 +38,11 @@ class ByteLocking:
         self._locking = locking
         self._lock = lock
 
-    def hold(self, descriptor: int, wait: bool, shared: bool) -> bool:
+    def lock_file(self, descriptor: int, wait: bool, shared: bool) -> bool:
         """Lock the far byte; where the file stands stays the same."""
         while True:
             stood = os.lseek(descriptor, 0, os.SEEK_CUR)
-            os.lseek(descriptor, FAR, os.SEEK_SET)
+            os.lseek(descriptor, LOCKED_BYTE_OFFSET, os.SEEK_SET)
             try:
                 self._locking(descriptor, self._lock, 1)
                 return True
@@ -59,14 +59,14 @@ class ByteLocking:
 if sys.platform == "win32":
     import msvcrt
 
-    _SYSTEM: Locking = ByteLocking(msvcrt.locking, msvcrt.LK_NBLCK)
+    _SYSTEM: FileLocking = ByteLocking(msvcrt.locking, msvcrt.LK_NBLCK)
 else:
     import fcntl
 
     class FlockLocking:
         """By flock."""
 
-        def hold(self, descriptor: int, wait: bool, shared: bool) -> bool:
+        def lock_file(self, descriptor: int, wait: bool, shared: bool) -> bool:
             """Lock the file as a whole."""
             how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             try:
@@ -75,10 +75,10 @@ else:
                 return False
             return True
 
-    _SYSTEM: Locking = FlockLocking()
+    _SYSTEM: FileLocking = FlockLocking()
 
 
-def hold(descriptor: int, wait: bool = True, shared: bool = False) -> bool:
+def lock_file(descriptor: int, wait: bool = True, shared: bool = False) -> bool:
     """Lock an open file until it is closed. Without `wait` False where another holds it."""
     return _SYSTEM.hold(descriptor, wait, shared)
 
@@ -90,7 +90,7 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not hold(descriptor, wait=False, shared=True)
+        return not lock_file(descriptor, wait=False, shared=True)
     except OSError:
         return False
     finally:

@@ -12,7 +12,7 @@ _VERBATIM = re.compile(r"^[\\/]{2}[?.][\\/]")
 _GIT_BASH = re.compile(r"^/([a-zA-Z])(?=/|\Z)")
 
 
-def normal(path: str, system: str = sys.platform) -> str:
+def comparable_path(path: str, system: str = sys.platform) -> str:
     """How a path is compared; what is shown is the path as it was given."""
     if system == "win32":
         return _windows(path)
@@ -34,6 +34,6 @@ def _windows(path: str) -> str:
     return (shared + rooted + "\\".join(kept)).casefold()
 
 
-def same(one: str, other: str, system: str = sys.platform) -> bool:
+def is_same_path(one: str, other: str, system: str = sys.platform) -> bool:
     """Whether two paths name one file, as far as their spelling tells."""
-    return normal(one, system) == normal(other, system)
+    return comparable_path(one, system) == comparable_path(other, system)

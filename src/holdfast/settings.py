@@ -16,7 +16,7 @@ from pathlib import Path
 from holdfast.errors import SettingsError
 from holdfast.frozen import dataclass
 from holdfast.principal import Principal
-from holdfast.toml_table import Table
+from holdfast.toml_table import TomlTable
 
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
@@ -46,7 +46,7 @@ SERVICES = (NO_MODEL, "auto", "claude", "anthropic", "openai")
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class BriefSettings:
     """What is put into a session: at its start, at its first prompt, before an edit and after an
     error; how long the first of these may be, how much recent work it lists, and whether
     subagents get it too."""
@@ -60,7 +60,7 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class SpendCaps:
     """What model services may take at most, in a day and for one session: tokens that go in and
     come out, and money. 0 means nothing at all."""
 
@@ -71,7 +71,7 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
+class ModelSettings:
     """Which model service may be asked, if any, and for what; "" is the service's usual model.
     Sessions are summed up every `tool_uses` uses of a tool and when they end, as far as they
     went on in the last `days`. `prices` are dollars a million tokens, in and out."""
@@ -91,12 +91,12 @@ class Models:
     days: int = 7
     input_tokens: int = 8000
     timeout_s: int = 120
-    caps: Caps = field(default_factory=Caps)
+    caps: SpendCaps = field(default_factory=SpendCaps)
     prices: tuple[tuple[str, tuple[float, float]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Promote:
+class PromotionSettings:
     """Whether what has earned the rank of a rule is written without asking: into the files of
     rules, and into the semantic memory."""
 
@@ -105,7 +105,7 @@ class Promote:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class PluginSettings:
     """Plugins that may be asked too: never, where a question says so, or with every `ask`. More
     folders of plugins, plugins to leave alone, and the variables that they may be given."""
 
@@ -116,7 +116,7 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteUse:
+class RemoteSettings:
     """Whether servers of the team's are asked along with this memory, and for how long at most."""
 
     use: str = ALWAYS
@@ -126,7 +126,7 @@ class RemoteUse:
 
 
 @dataclass(frozen=True, slots=True)
-class ForgeAccess:
+class ForgeSettings:
     """Where pulls and issues are read when somebody asks for it: the address of the API, the
     variable that holds the token, how long a run waits for limits in all, and how many requests
     it may make (0: any number)."""
@@ -139,7 +139,7 @@ class ForgeAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class Serve:
+class ServeSettings:
     """How much a server for a team takes on: requests a second of one key, how many may come in a
     burst and how many at once; how many questions may wait for a thread; how many seconds one may
     take before it is answered, how many bytes it may have, and how long a server that ends waits
@@ -174,15 +174,15 @@ class Settings:
     embed_api_key_env: str = ""
     embed_api_key: str = field(default="", repr=False)
     rerank_model: str = ""
-    brief: Brief = field(default_factory=Brief)
-    models: Models = field(default_factory=Models)
-    promote: Promote = field(default_factory=Promote)
+    brief: BriefSettings = field(default_factory=BriefSettings)
+    models: ModelSettings = field(default_factory=ModelSettings)
+    promote: PromotionSettings = field(default_factory=PromotionSettings)
     # Whether the histories of repositories that were read once are followed from then on.
     git_read: bool = True
-    providers: Outside = field(default_factory=Outside)
-    forge: ForgeAccess = field(default_factory=ForgeAccess)
-    remote: RemoteUse = field(default_factory=RemoteUse)
-    serve: Serve = field(default_factory=Serve)
+    providers: PluginSettings = field(default_factory=PluginSettings)
+    forge: ForgeSettings = field(default_factory=ForgeSettings)
+    remote: RemoteSettings = field(default_factory=RemoteSettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)
     # In whose name everything is asked and done; None for the owner of the home.
     principal: Principal | None = None
     # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
@@ -217,7 +217,7 @@ def load_settings(
     user = Path(env.get("HOME") or "~").expanduser()
     home = Path(env.get("HOLDFAST_HOME") or user / ".holdfast").expanduser()
     claude = Path(env.get("CLAUDE_CONFIG_DIR") or user / ".claude").expanduser()
-    file = Table(home / FILE_NAME, _KNOWN, {} if without_file else None)
+    file = TomlTable(home / FILE_NAME, _KNOWN, {} if without_file else None)
     redact, exclude = file.table("redact"), file.table("exclude")
     embed, rerank = file.table("embed"), file.table("rerank")
     api_key_env = env.get("HOLDFAST_EMBED_API_KEY_ENV") or embed.text("api_key_env")
@@ -253,18 +253,18 @@ def load_settings(
     )
 
 
-def _serve(table: Table) -> Serve:
-    usual = Serve()
+def _serve(table: TomlTable) -> ServeSettings:
+    usual = ServeSettings()
     wanted = {name: table.number(name, getattr(usual, name)) for name in _KNOWN["serve"]}
     for name, value in wanted.items():
         if value < 1:
             raise SettingsError(f"serve.{name} is {value}.", "It must be at least 1.")
-    return Serve(**wanted)
+    return ServeSettings(**wanted)
 
 
-def _brief(table: Table) -> Brief:
-    usual = Brief()
-    return Brief(
+def _brief(table: TomlTable) -> BriefSettings:
+    usual = BriefSettings()
+    return BriefSettings(
         session=table.flag("session", usual.session),
         goal=table.flag("goal", usual.goal),
         triggers=table.flag("triggers", usual.triggers),
@@ -274,11 +274,11 @@ def _brief(table: Table) -> Brief:
     )
 
 
-def _promote(table: Table) -> Promote:
-    return Promote(table.flag("automatic", False), table.flag("memory", False))
+def _promote(table: TomlTable) -> PromotionSettings:
+    return PromotionSettings(table.flag("automatic", False), table.flag("memory", False))
 
 
-def _providers(table: Table, env: Mapping[str, str], user: Path) -> Outside:
+def _providers(table: TomlTable, env: Mapping[str, str], user: Path) -> PluginSettings:
     use = env.get("HOLDFAST_PROVIDERS") or table.text("use") or OFF
     if use not in (OFF, ASKED, ALWAYS):
         raise SettingsError(
@@ -286,25 +286,25 @@ def _providers(table: Table, env: Mapping[str, str], user: Path) -> Outside:
         )
     folders = [name.replace("~", str(user), 1) for name in table.texts("plugin_dirs")]
     given = {name: env[name] for name in table.texts("env") if name in env}
-    return Outside(use, tuple(map(Path, folders)), table.texts("skip"), tuple(given.items()))
+    return PluginSettings(use, tuple(map(Path, folders)), table.texts("skip"), tuple(given.items()))
 
 
-def _remote(table: Table, env: Mapping[str, str]) -> RemoteUse:
+def _remote(table: TomlTable, env: Mapping[str, str]) -> RemoteSettings:
     use = env.get("HOLDFAST_REMOTE") or table.text("use") or ALWAYS
     if use not in (OFF, ALWAYS):
         raise SettingsError(f"remote.use is {use!r}.", f"It may be {OFF!r} or {ALWAYS!r}.")
-    wait_ms = table.number("wait_ms", RemoteUse().wait_ms)
-    return RemoteUse(use, wait_ms, env.get("HOLDFAST_REMOTE_KEY", ""))
+    wait_ms = table.number("wait_ms", RemoteSettings().wait_ms)
+    return RemoteSettings(use, wait_ms, env.get("HOLDFAST_REMOTE_KEY", ""))
 
 
-def _forge(table: Table, env: Mapping[str, str]) -> ForgeAccess:
-    usual = ForgeAccess()
+def _forge(table: TomlTable, env: Mapping[str, str]) -> ForgeSettings:
+    usual = ForgeSettings()
     url = env.get("HOLDFAST_FORGE_URL") or table.text("url")
     name = table.text("token_env")
     token = env.get("GH_TOKEN") or env.get("GITHUB_TOKEN") or ""
     if url and url.rstrip("/") != usual.url:
         token = env.get("GH_ENTERPRISE_TOKEN") or env.get("GITHUB_ENTERPRISE_TOKEN") or token
-    return ForgeAccess(
+    return ForgeSettings(
         url=url or usual.url,
         token_env=name,
         token=(env.get(name, "") if name else token).strip(),
@@ -313,21 +313,21 @@ def _forge(table: Table, env: Mapping[str, str]) -> ForgeAccess:
     )
 
 
-def _models(table: Table, env: Mapping[str, str]) -> Models:
-    usual = Models()
+def _models(table: TomlTable, env: Mapping[str, str]) -> ModelSettings:
+    usual = ModelSettings()
     use = env.get("HOLDFAST_MODELS") or table.text("use") or usual.use
     if use not in SERVICES:
         raise SettingsError(
             f"models.use is {use!r}, which is no service.", f"Known: {', '.join(SERVICES)}."
         )
-    caps = Caps(
+    caps = SpendCaps(
         day_tokens=table.number("day_tokens", usual.caps.day_tokens),
         day_usd=table.amount("day_usd", usual.caps.day_usd),
         session_tokens=table.number("session_tokens", usual.caps.session_tokens),
         session_usd=table.amount("session_usd", usual.caps.session_usd),
     )
     key_env = table.text("api_key_env")
-    return Models(
+    return ModelSettings(
         use=use,
         summaries=table.text("summaries"),
         extraction=table.text("extraction"),

@@ -10,7 +10,7 @@ from typing import Any, cast
 from holdfast.errors import SettingsError
 
 
-class Table:
+class TomlTable:
     """A table of the settings file, with complaints that say where to look."""
 
     def __init__(
@@ -55,11 +55,11 @@ class Table:
             f"{self.path}: {self._spell(key)} must be {wanted}.", "Correct it and run again."
         )
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> TomlTable:
         value: object = self._values.get(key, {})
         if not isinstance(value, dict):
             raise self._wrong(key, "a table")
-        return Table(self.path, self._known, cast(dict[str, Any], value), self._spell(key))
+        return TomlTable(self.path, self._known, cast(dict[str, Any], value), self._spell(key))
 
     def text(self, key: str) -> str:
         value: object = self._values.get(key, "")

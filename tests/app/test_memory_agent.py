@@ -25,7 +25,7 @@ from holdfast.inference.chat import Chat
 from holdfast.model.query import Answer
 from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.research.answering.agent_answer import SYSTEM
-from holdfast.settings import Models, Settings
+from holdfast.settings import ModelSettings, Settings
 
 QUESTION = "Why did the nightly import load rows twice?"
 TRUE = "The retry wrapper ran load() a second time after a timeout."
@@ -36,7 +36,7 @@ Play = Callable[..., Chat]
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
-    settings = Settings(tmp_path / "hold", tmp_path / "claude", models=Models(use="claude"))
+    settings = Settings(tmp_path / "hold", tmp_path / "claude", models=ModelSettings(use="claude"))
     bug_hunt().write(tmp_path / "claude" / "projects")
     with Holdfast(settings) as made:
         made.ingest(made.ingestion.find([]))
@@ -257,8 +257,8 @@ def test_an_agent_of_ours_sets_no_other_going(
     memory: Holdfast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert is_wanted(memory.settings)
-    assert not is_wanted(replace(memory.settings, models=Models()))
-    assert not is_wanted(replace(memory.settings, models=Models(use="openai", summaries="small")))
+    assert not is_wanted(replace(memory.settings, models=ModelSettings()))
+    assert not is_wanted(replace(memory.settings, models=ModelSettings(use="openai", summaries="small")))
     monkeypatch.setenv(GUARD, "1")
     assert not is_wanted(memory.settings)
 
@@ -268,7 +268,7 @@ def test_who_asks_gets_the_models_answer_unless_it_is_not_wanted(
 ) -> None:
     cited = said_so(memory)
     with running() as service:
-        models = Models(use="openai", agent="small", endpoint=f"{service.url}/v1")
+        models = ModelSettings(use="openai", agent="small", endpoint=f"{service.url}/v1")
         sentences = {"sentences": [{"text": TRUE, "cites": [cited]}]}
         service.answer = lambda body: completion(("answer", sentences))
         with Holdfast(replace(memory.settings, models=models)) as asked:
@@ -298,7 +298,7 @@ def test_a_session_asks_no_model_twice_and_tells_it_what_was_asked_before(
 ) -> None:
     cited = said_so(memory)
     with running() as service:
-        models = Models(use="openai", agent="small", endpoint=f"{service.url}/v1")
+        models = ModelSettings(use="openai", agent="small", endpoint=f"{service.url}/v1")
         sentences = {"sentences": [{"text": TRUE, "cites": [cited]}]}
         service.answer = lambda body: completion(("answer", sentences))
         settings = replace(memory.settings, models=models)

@@ -17,17 +17,17 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import ModelRefusedError
 from holdfast.inference.chat import Chat
-from holdfast.settings import Models
+from holdfast.settings import ModelSettings
 
 OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
 
 
 def with_model(memory: Holdfast, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    def choose(models: Models, operation: str) -> Chat:
+    def choose(models: ModelSettings, operation: str) -> Chat:
         return chat
 
     monkeypatch.setattr(model_reflection, "choose_chat", choose)
-    models = Models(use="openai", reflection="played", extraction="played")
+    models = ModelSettings(use="openai", reflection="played", extraction="played")
     memory.settings = replace(memory.settings, models=models)
 
 

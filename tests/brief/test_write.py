@@ -13,7 +13,7 @@ from holdfast.brief.prepared_files import SUBAGENTS
 from holdfast.brief.triggers import error_triggers
 from holdfast.capture.home_paths import HomePaths
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
-from holdfast.settings import Brief, Settings
+from holdfast.settings import BriefSettings, Settings
 
 
 def loaded(path: Path) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def loaded(path: Path) -> dict[str, Any]:
 
 def shop(folder: Path, **wanted: Any) -> Settings:
     scenarios.make_shop(folder).close()
-    return Settings(home=folder / "home", claude_dir=folder, brief=Brief(**wanted))
+    return Settings(home=folder / "home", claude_dir=folder, brief=BriefSettings(**wanted))
 
 
 def test_every_bank_gets_its_files_for_its_owner_only(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_settings_reach_the_hooks_and_make_briefs_anew(tmp_path: Path) -> None:
     other = Settings(
         home=settings.home,
         claude_dir=tmp_path,
-        brief=Brief(triggers=False, exchanges=1, subagents=True),
+        brief=BriefSettings(triggers=False, exchanges=1, subagents=True),
     )
     folder = HomePaths(settings.home).briefs
     assert not (folder / SUBAGENTS).exists()

@@ -13,7 +13,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
 from holdfast.principal import Level, Principal
-from holdfast.settings import Models, Settings
+from holdfast.settings import ModelSettings, Settings
 
 
 def test_nobody_who_asks_waits_behind_what_takes_long(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_nobody_who_asks_waits_behind_what_takes_long(tmp_path: Path) -> None:
         free.set()
         assert await reading_in and await thinking
 
-    by_model = replace(settings, models=Models(use="openai"))
+    by_model = replace(settings, models=ModelSettings(use="openai"))
     with closing(MemoryPool(by_model)) as pool:
         asyncio.run(ask(pool))
 

@@ -29,7 +29,7 @@ from holdfast.inference.agent_chat import AgentChat
 from holdfast.inference.chat import Chat, Question
 from holdfast.inference.http_chat import CompletionsChat, MessagesChat
 from holdfast.inference.service_choice import choose_chat, detect
-from holdfast.settings import Models
+from holdfast.settings import ModelSettings
 
 FORM = {
     "type": "object",
@@ -274,22 +274,22 @@ def test_what_goes_wrong_behind_the_subscription_is_told_apart(
 
 
 def test_no_service_is_chosen_unless_the_settings_ask_for_one() -> None:
-    assert choose_chat(Models(anthropic_key="k", openai_key="k"), "summaries") is None
+    assert choose_chat(ModelSettings(anthropic_key="k", openai_key="k"), "summaries") is None
 
 
 def test_services_are_found_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = Models(use="auto", anthropic_key="a", openai_key="o")
+    keys = ModelSettings(use="auto", anthropic_key="a", openai_key="o")
     assert detect(replace(keys, use="openai")) == "openai"
     sdk, http = ModuleType("claude_agent_sdk"), ModuleType("httpx2")
     for module in (sdk, http):
         module.__spec__ = ModuleSpec(module.__name__, None)
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    assert detect(keys) == detect(Models(use="auto")) == "claude"
+    assert detect(keys) == detect(ModelSettings(use="auto")) == "claude"
     monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
     assert detect(keys) == "anthropic"
     assert detect(replace(keys, endpoint="http://localhost:11434/v1")) == "openai"
     assert detect(replace(keys, anthropic_key="")) == "openai"
-    assert detect(Models(use="auto")) == "none"
+    assert detect(ModelSettings(use="auto")) == "none"
     monkeypatch.setitem(sys.modules, "httpx2", None)
     assert detect(keys) == "none"
     for use in ("claude", "anthropic", "openai"):
@@ -298,7 +298,7 @@ def test_services_are_found_in_their_order(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_each_operation_may_have_its_model() -> None:
-    models = Models(use="openai", endpoint="http://localhost:1/v1", summaries="a", reflection="b")
+    models = ModelSettings(use="openai", endpoint="http://localhost:1/v1", summaries="a", reflection="b")
     found = [choose_chat(models, operation) for operation in ("summaries", "reflection")]
     assert [chat and chat.model for chat in found] == ["a", "b"]
     with pytest.raises(SettingsError, match=r"models\.agent"):
@@ -307,12 +307,12 @@ def test_each_operation_may_have_its_model() -> None:
 
 def test_a_key_that_was_not_named_goes_to_its_maker_alone(service: Service) -> None:
     service.answer = lambda body: (200, {}, completion("{}"))
-    models = Models(use="openai", endpoint=service.url, summaries="m", openai_key="private")
+    models = ModelSettings(use="openai", endpoint=service.url, summaries="m", openai_key="private")
     chat = choose_chat(models, "summaries")
     assert chat is not None
     chat.ask(QUESTION)
     assert "authorization" not in service.asked[0][1]
     with pytest.raises(SettingsError, match="no key"):
-        choose_chat(Models(use="anthropic"), "summaries")
+        choose_chat(ModelSettings(use="anthropic"), "summaries")
     with pytest.raises(SettingsError, match="MY_KEY"):
         choose_chat(replace(models, api_key_env="MY_KEY"), "summaries")

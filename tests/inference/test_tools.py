@@ -11,7 +11,7 @@ from tests.inference.services import Answered, Json, Service
 
 from holdfast.errors import ModelError, ModelStoppedError
 from holdfast.inference.chat import Question, Tool, Toolbox
-from holdfast.spend.governor import most_of
+from holdfast.spend.governor import max_usage
 
 FORM = {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}
 LOOK = Tool("look", "Look something up.", {"type": "object", "properties": {}})
@@ -133,5 +133,5 @@ def test_an_answer_of_another_form_is_an_error(service: Service, told: Json) -> 
 
 def test_a_talk_is_reserved_with_all_that_it_may_take() -> None:
     asked = Asked().question
-    alone, whole = most_of(asked._replace(toolbox=None)), most_of(asked)
+    alone, whole = max_usage(asked._replace(toolbox=None)), max_usage(asked)
     assert whole.tokens_in > 4 * alone.tokens_in and whole.tokens_out == 4 * 300

@@ -19,7 +19,7 @@ def settings(tmp_path: Path) -> Settings:
     with Holdfast(made) as memory:
         memory.remember("The winch is oiled.", bank="slipway")
         memory.remember("The safe is blue.", bank="strongroom")
-        memory.context.banks.change(
+        memory.banks.change(
             BankChanges(dropped_aliases=("strongroom",)), "strongroom"
         )  # as a folder makes it
     return made
@@ -29,23 +29,23 @@ def test_no_bank_is_given_the_name_of_another(settings: Settings) -> None:
     with Holdfast(settings) as memory:
         for name in ("strongroom", " strongroom "):
             with pytest.raises(InputError, match="is a name of the bank strongroom"):
-                memory.context.banks.change(BankChanges(aliases=(name,)), "slipway")
-        memory.context.banks.change(BankChanges(aliases=("quay",)), "slipway")
-        assert memory.context.banks.get("quay").name == "slipway"
+                memory.banks.change(BankChanges(aliases=(name,)), "slipway")
+        memory.banks.change(BankChanges(aliases=("quay",)), "slipway")
+        assert memory.banks.get("quay").name == "slipway"
 
 
 def test_who_sees_one_bank_neither_names_it_nor_makes_another(settings: Settings) -> None:
     with Holdfast(settings) as memory:
-        own = memory.context.banks.get("slipway")
+        own = memory.banks.get("slipway")
         with memory.scoped_to(Principal("ann", (own.id,), Level.ADMIN, "0a1b2c3d")):
             with pytest.raises(ForbiddenError, match="who see every bank"):
-                memory.context.banks.change(BankChanges(aliases=("strongroom",)), "slipway")
+                memory.banks.change(BankChanges(aliases=("strongroom",)), "slipway")
             for name in ("strongroom", "elsewhere"):
                 with pytest.raises(NotFoundError, match=f"no bank '{name}'"):
                     memory.remember("Here it is.", bank=name)
             assert (
-                memory.context.banks.change(BankChanges(background="Boats."), "slipway").background
+                memory.banks.change(BankChanges(background="Boats."), "slipway").background
                 == "Boats."
             )
-        assert [bank.name for bank in memory.context.banks.all()] == ["slipway", "strongroom"]
-        assert memory.context.banks.get("strongroom").id != own.id
+        assert [bank.name for bank in memory.banks.all()] == ["slipway", "strongroom"]
+        assert memory.banks.get("strongroom").id != own.id

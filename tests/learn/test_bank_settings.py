@@ -16,13 +16,13 @@ from holdfast.model.knowledge import Network
 def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, "Say hello."))
-        assert memory.context.banks.get().disposition == Disposition(3, 3, 3)
-        assert memory.context.banks.change(
-            BankChanges("bug-investigation")
-        ).disposition == Disposition(4, 4, 2)
-        changed = memory.context.banks.change(BankChanges(empathy=5, background="  A yard.  "))
+        assert memory.banks.get().disposition == Disposition(3, 3, 3)
+        assert memory.banks.change(BankChanges("bug-investigation")).disposition == Disposition(
+            4, 4, 2
+        )
+        changed = memory.banks.change(BankChanges(empathy=5, background="  A yard.  "))
         assert (changed.disposition, changed.background) == (Disposition(4, 4, 5), "A yard.")
-        assert memory.context.banks.change(BankChanges(background="")).background == ""
+        assert memory.banks.change(BankChanges(background="")).background == ""
         assert PRESETS["support"] == Disposition(2, 2, 5)
 
 
@@ -39,10 +39,10 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
 ) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, "Say hello."))
-        before = memory.context.banks.get()
+        before = memory.banks.get()
         with pytest.raises(InputError):
-            memory.context.banks.change(wish)
-        assert memory.context.banks.get() == before
+            memory.banks.change(wish)
+        assert memory.banks.get() == before
 
 
 def test_an_alias_belongs_to_one_bank(tmp_path: Path) -> None:
@@ -52,16 +52,16 @@ def test_an_alias_belongs_to_one_bank(tmp_path: Path) -> None:
             session_on_day(1, "Hi there.", cwd="/d/one"),
             session_on_day(2, "Hi there.", cwd="/d/two"),
         )
-        memory.context.banks.change(BankChanges(aliases=("yard",)), "one")
-        assert memory.context.banks.get("yard").name == "one"
+        memory.banks.change(BankChanges(aliases=("yard",)), "one")
+        assert memory.banks.get("yard").name == "one"
         with pytest.raises(InputError, match="name of the bank one"):
-            memory.context.banks.change(BankChanges(aliases=("yard",)), "two")
-        memory.context.banks.change(BankChanges(dropped_aliases=("yard",)), "one")
+            memory.banks.change(BankChanges(aliases=("yard",)), "two")
+        memory.banks.change(BankChanges(dropped_aliases=("yard",)), "one")
         with pytest.raises(NotFoundError):
-            memory.context.banks.get("yard")
-        own = next(a for a in memory.context.banks.get("one").aliases if not a.startswith("name:"))
+            memory.banks.get("yard")
+        own = next(a for a in memory.banks.get("one").aliases if not a.startswith("name:"))
         with pytest.raises(InputError, match="project itself"):
-            memory.context.banks.change(BankChanges(dropped_aliases=(own,)), "one")
+            memory.banks.change(BankChanges(dropped_aliases=(own,)), "one")
 
 
 def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -> None:
@@ -82,11 +82,11 @@ def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -
         )
         memory.correct(galleon.id, "We never sail the galleon on a Sunday.")
         before = [s.id for s in memory.reader.sessions(None)]
-        memory.context.banks.change(BankChanges(retention=6))
+        memory.banks.change(BankChanges(retention=6))
         assert not memory.recall("xebec").hits
         assert memory.recall("galleon").hits and memory.recall("yawl").hits
         assert [o.target for o in memory.opinions.opinions()] == ["yawl"]
-        memory.context.banks.change(BankChanges(retention=0))
+        memory.banks.change(BankChanges(retention=0))
         assert [s.id for s in memory.reader.sessions(None)] == before
         assert memory.recall("xebec").hits
 
@@ -100,20 +100,20 @@ def test_a_change_of_a_bank_is_taken_back_with_all_that_came_of_it(tmp_path: Pat
             session_on_day(1, "The xebec is flaky."),
             session_on_day(390, "The yawl is stable."),
         )
-        before = memory.context.banks.get()
-        memory.context.banks.change(
+        before = memory.banks.get()
+        memory.banks.change(
             BankChanges("support", background="For sailors.", aliases=("boats",)), who="ada"
         )
-        memory.context.banks.change(BankChanges(retention=6))
+        memory.banks.change(BankChanges(retention=6))
         assert not memory.recall("xebec").hits
         (undone,) = memory.undo()
         assert (undone.action, undone.target) == (Action.SET, f"holdfast://bank/{before.id}")
-        assert memory.recall("xebec").hits and memory.context.banks.get().retention == 0
-        memory.context.banks.change(BankChanges(aliases=("ships",)))
-        memory.context.banks.change(BankChanges(dropped_aliases=("ships",)))
+        assert memory.recall("xebec").hits and memory.banks.get().retention == 0
+        memory.banks.change(BankChanges(aliases=("ships",)))
+        memory.banks.change(BankChanges(dropped_aliases=("ships",)))
         assert [entry.action for entry in memory.undo(3)] == [Action.SET] * 3
-        assert memory.context.banks.get() == before
-        memory.context.banks.change(BankChanges(background=before.background))
+        assert memory.banks.get() == before
+        memory.banks.change(BankChanges(background=before.background))
         assert memory.undo() == [], "what changes nothing is no decision"
 
 
@@ -123,8 +123,8 @@ def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:
         clock.day = 400
         ingest_and_update(memory, session_on_day(1, "The xebec is flaky."))
         memory.forget(memory.reader.sessions(None)[0].id)
-        memory.context.banks.change(BankChanges(retention=6))
-        memory.context.banks.change(BankChanges(retention=0))
+        memory.banks.change(BankChanges(retention=6))
+        memory.banks.change(BankChanges(retention=0))
         assert not memory.reader.sessions(None)
 
 
@@ -159,7 +159,7 @@ def test_nothing_that_is_known_of_one_bank_is_told_in_another(
         told = (
             memory.opinions.opinions(bank, all=True), memory.browse.facts(bank, all=True), memory.browse.entities(bank),
             memory.browse.concepts(bank), memory.browse.keywords(bank), memory.browse.reviews(bank),
-            memory.store.patterns(memory.context.banks.get(bank).id), memory.rules.candidates(bank),
+            memory.store.patterns(memory.banks.get(bank).id), memory.rules.candidates(bank),
             memory.recall(asked, bank), memory.ask(asked, bank), memory.reflect(asked, bank),
             *(memory.recall(asked, bank, networks=[one]) for one in Network),
         )  # fmt: skip

@@ -137,7 +137,7 @@ def test_what_is_scrubbed_is_in_no_table_and_in_no_file(root: Path) -> None:
     put(root, ".claude/memory.md", "# Decisions\n\n- The quaywall store is SQLite.\n")
     home = root.parent
     with soaked(root) as memory:
-        memory.context.banks.change(BankChanges(background="A quaywall backend."))
+        memory.banks.change(BankChanges(background="A quaywall backend."))
         assert rows_with(home) >= {*_EVERYWHERE, "rule", "bank"}
         memory.erasure.scrub(f"/(?i){WORD}/")
         assert rows_with(home) == set() and files_with(home, root) == []

@@ -127,7 +127,7 @@ def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
         before = opinion_on(memory, "xebec")
         with memory.store.transaction():
             memory.store.drop_derived()
-        memory.context.banks.change(BankChanges(skepticism=5))
+        memory.banks.change(BankChanges(skepticism=5))
         after = opinion_on(memory, "xebec")
         assert after.confidence < before.confidence and after.formed == before.formed
 

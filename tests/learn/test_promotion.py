@@ -17,7 +17,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import ProposalKind
 from holdfast.model.trust import Trust
 from holdfast.refine.rules.patterns import pattern_confidence
-from holdfast.settings import Promote, Settings
+from holdfast.settings import PromotionSettings, Settings
 
 SAID = (
     "Please always use table-driven tests for the parser.",
@@ -196,7 +196,9 @@ def test_a_file_in_conflict_is_refused(root: Path) -> None:
 
 def test_a_setting_lets_rules_be_written_without_asking(root: Path) -> None:
     home = root.parent
-    settings = Settings(home=home, claude_dir=home / "claude", promote=Promote(automatic=True))
+    settings = Settings(
+        home=home, claude_dir=home / "claude", promote=PromotionSettings(automatic=True)
+    )
     with Holdfast(settings) as memory:
         read(memory, *(session(root, n, said) for n, said in enumerate(SAID)))
         assert memory.rules.candidates() == [] and "table-driven" in (root / RULES).read_text()
@@ -206,7 +208,9 @@ def test_a_setting_lets_rules_be_written_without_asking(root: Path) -> None:
 
 def test_words_from_outside_wait_for_a_person_even_so(root: Path) -> None:
     home = root.parent
-    settings = Settings(home=home, claude_dir=home / "claude", promote=Promote(automatic=True))
+    settings = Settings(
+        home=home, claude_dir=home / "claude", promote=PromotionSettings(automatic=True)
+    )
     with Holdfast(settings) as memory:
         read(memory, *(session(root, n, said) for n, said in enumerate(SAID)))
         (root / RULES).unlink()
@@ -347,7 +351,9 @@ def test_an_agent_promotes_only_where_the_settings_stand_in_for_a_person(root: P
         with pytest.raises(InputError):
             memory.teaching.auto_learn("approve", found.proposal.id)
     automatic = Settings(
-        home=root.parent, claude_dir=root.parent / "claude", promote=Promote(automatic=True)
+        home=root.parent,
+        claude_dir=root.parent / "claude",
+        promote=PromotionSettings(automatic=True),
     )
     with Holdfast(automatic) as memory:
         told = memory.teaching.auto_learn("promote")

@@ -26,7 +26,7 @@ def _log_takes_nothing(root: Path) -> None:
 
 
 def _decided(memory: Holdfast) -> list[str]:
-    (bank,) = memory.context.banks.all()
+    (bank,) = memory.banks.all()
     return [entry.action.value for entry in memory.reader.curations(bank.id)]
 
 

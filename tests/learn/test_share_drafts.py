@@ -42,7 +42,7 @@ def test_every_kind_that_says_something_can_be_shared(tmp_path: Path) -> None:
     )
     script.assistant("The page on moorings says that they cost 5.")
     with memory_with_session(tmp_path, script) as memory:
-        bank = memory.context.banks.get().id
+        bank = memory.banks.get().id
         opinion = memory.retain("The crane is slow.", "opinion", 0.8, why="it squeaks")
         facts = memory.browse.facts()
         names = [f"holdfast://fact/{fact.id}" for fact in facts]
@@ -77,7 +77,7 @@ def test_what_is_said_anew_is_later_whatever_the_clock_says(tmp_path: Path) -> N
     with memory_with_session(tmp_path) as memory:
         kept = memory.remember("The yawl is blue.")
         name = f"holdfast://memory/{kept.id}"
-        (one,) = draft_shares(memory.reader, memory.context.banks.get().id, [name], WORDS, ANN)
+        (one,) = draft_shares(memory.reader, memory.banks.get().id, [name], WORDS, ANN)
         known = replace(one.shared, shared="2027-01-01T00:00:00.000Z")
         assert dated_after(one.shared, known).shared == "2027-01-01T00:00:00.001Z"
         assert dated_after(one.shared, None) == one.shared

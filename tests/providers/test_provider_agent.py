@@ -13,7 +13,7 @@ from tests.providers.test_provider_recall import memory_with
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Answer, Layer
 from holdfast.model.trust import Trust
-from holdfast.settings import Models
+from holdfast.settings import ModelSettings
 
 QUESTION = "When do the retries of the importer stop?"
 
@@ -45,7 +45,7 @@ def answer_of(tmp_path: Path, providers: bool) -> tuple[Answer, list[Json]]:
             return calls(("answer", {"sentences": [{"text": result, "cites": [cited]}]}))
 
         service.answer = reply
-        models = Models(use="openai", agent="small", endpoint=f"{service.url}/v1")
+        models = ModelSettings(use="openai", agent="small", endpoint=f"{service.url}/v1")
         with Holdfast(replace(memory.settings, models=models), lambda: NOW) as asking:
             answer = asking.ask(QUESTION, providers=providers)
         return answer, [body for _, _, body in service.asked]

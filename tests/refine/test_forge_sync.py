@@ -19,7 +19,7 @@ from holdfast.recall.query.terms import read_terms
 from holdfast.refine.git.forge_sync import MAX_REMARKS, MAX_TEXT_CHARACTERS, ForgeReport
 from holdfast.research.answering.evidence_chains import Chain, Link
 from holdfast.research.answering.next_queries import SAID_UNDER, Scope, find_leads, follow_lead
-from holdfast.settings import ForgeAccess, Settings
+from holdfast.settings import ForgeSettings, Settings
 
 NOW = "2026-11-15T12:00:00.000Z"
 SECRET = "ghp_" + "a1B2" * 9
@@ -34,7 +34,7 @@ class Shop:
         self.top.mkdir()
         self.git("init", "-q", "-b", "main")
         self.git("remote", "add", "origin", "http://127.0.0.1:1/acme/shop.git")
-        access = ForgeAccess(forge.url, token="t0ken", wait_s=1)
+        access = ForgeSettings(forge.url, token="t0ken", wait_s=1)
         settings = Settings(folder / "home", folder / "claude", embed_model="none", forge=access)
         self.memory = Holdfast(settings, lambda: NOW)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.language import folded, is_trouble, relations
+from holdfast.language import causal_relations, describes_failure, fold_name
 from holdfast.model.graph import ProvenAlias, SpellingSource
 from holdfast.refine.entities.name_finder import (
     find_names,
@@ -47,12 +47,12 @@ def test_names_in_texts(text: str, named: set[tuple[str, str]]) -> None:
     ["AuthProvider", "auth_provider", "auth-provider", "auth providers", "AUTH_PROVIDER"],
 )
 def test_a_name_is_the_same_in_every_way_to_spell_it(spelling: str) -> None:
-    assert folded(spelling) == "authprovider"
+    assert fold_name(spelling) == "authprovider"
 
 
 def test_endings_that_are_no_plural_stay() -> None:
     assert (
-        folded("class") == "class" and folded("status") == "status" and folded("Redis") == "redis"
+        fold_name("class") == "class" and fold_name("status") == "status" and fold_name("Redis") == "redis"
     )
 
 
@@ -108,7 +108,7 @@ def test_people_of_a_message_and_no_robots() -> None:
     ],
 )  # fmt: skip
 def test_what_a_sentence_says_of_causes(sentence: str, how: str, first: str, then: str) -> None:
-    told = [r for r in relations(sentence) if r.how == how]
+    told = [r for r in causal_relations(sentence) if r.how == how]
     assert [(r.first, r.then) for r in told] == [(first, then)]
 
 
@@ -125,9 +125,9 @@ def test_what_a_sentence_says_of_causes(sentence: str, how: str, first: str, the
     ],
 )
 def test_what_only_looks_like_a_purpose(sentence: str) -> None:
-    assert [r.how for r in relations(sentence) if r.how != "causes"] == []
+    assert [r.how for r in causal_relations(sentence) if r.how != "causes"] == []
 
 
 def test_a_question_states_no_cause() -> None:
-    assert relations("Did it fail because of the cache?") == []
-    assert is_trouble("The build fails.") and not is_trouble("The build is green.")
+    assert causal_relations("Did it fail because of the cache?") == []
+    assert describes_failure("The build fails.") and not describes_failure("The build is green.")

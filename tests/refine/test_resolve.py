@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.language import file_word, folded
+from holdfast.language import file_word, fold_name
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.graph import EntityKind, ProvenAlias, SpellingSource
 from holdfast.model.ids import content_id
@@ -14,7 +14,7 @@ from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity, Spelling
 
 def spelling(number: int, sort: SpellingSource, text: str, records: int = 2) -> Spelling:
     paths = (SpellingSource.FILE, SpellingSource.PATH)
-    key = file_word(text) if sort in paths else text.lower() if "@" in text else folded(text)
+    key = file_word(text) if sort in paths else text.lower() if "@" in text else fold_name(text)
     return Spelling(number, sort, text, key, content_id(sort.value, text), records, records)
 
 

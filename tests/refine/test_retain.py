@@ -22,12 +22,12 @@ from holdfast.refine.by_model.memory_extraction import Extractor
 from holdfast.refine.core.commands import find_error, parse_command
 from holdfast.refine.memories.memory_stage import update_memories
 from holdfast.refine.memories.stances import find_judgements
-from holdfast.settings import Caps
+from holdfast.settings import SpendCaps
 from holdfast.spend.governor import Governor
 
 
 def all_retained(memory: Holdfast) -> list[Memory]:
-    banks = memory.context.banks.all()
+    banks = memory.banks.all()
     return [m for bank in banks for m in memory.reader.retained(bank.id, limit=1000)]
 
 
@@ -298,7 +298,7 @@ def test_a_model_extracts_once_and_only_what_is_borne_out(tmp_path: Path) -> Non
         now = "2026-09-02T00:00:00.000Z"
 
         def run() -> None:
-            governor = Governor(chat, memory.store, Caps(), lambda: now)
+            governor = Governor(chat, memory.store, SpendCaps(), lambda: now)
             extractor = Extractor(
                 memory.store, governor, Redactor(()), lambda: now, lambda session: True, 8000, ""
             )

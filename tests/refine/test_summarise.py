@@ -18,11 +18,11 @@ from holdfast.inference.chat import Question, Usage
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
 from holdfast.refine.by_model.summarise import Summariser, SummaryLimits, SummaryReport
 from holdfast.refine.model_output import prompts
-from holdfast.settings import Caps, Settings
+from holdfast.settings import Settings, SpendCaps
 from holdfast.spend.governor import Governor
 
 NOW = "2026-11-15T12:00:00.000Z"
-PLENTY = Caps(10**9, 10**6, 10**9, 10**6)
+PLENTY = SpendCaps(10**9, 10**6, 10**9, 10**6)
 GOOD: dict[str, Any] = {
     "number": 1,
     "type": "bugfix",
@@ -69,7 +69,7 @@ class Home:
     def summarise(
         self,
         chat: ScriptedChat,
-        caps: Caps = PLENTY,
+        caps: SpendCaps = PLENTY,
         over: bool = True,
         tokens: int = 8000,
         uses: int = 5,
@@ -334,7 +334,7 @@ def test_a_reached_cap_keeps_what_was_paid_for_and_the_rest_follows_later(
 ) -> None:
     home = Home(tmp_path, long_session(8))
     chat = ScriptedChat(good, usage=Usage(2500, 100))
-    done = home.summarise(chat, Caps(6300, 10, 10**9, 10))
+    done = home.summarise(chat, SpendCaps(6300, 10, 10**9, 10))
     assert done.exchanges == 6 and "of 6,300 are spent today" in done.stopped
     assert [bool(x.author) for x in home.exchanges()] == [True] * 6 + [False] * 2
     assert home.summarise(chat) == SummaryReport(2, 1) and len(chat.asked) == 3

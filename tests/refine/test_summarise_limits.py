@@ -11,7 +11,7 @@ from tests.support.transcripts import bug_hunt
 from holdfast.errors import ModelTooLongError
 from holdfast.inference.chat import Question, Usage
 from holdfast.refine.by_model.summarise import SummaryReport
-from holdfast.settings import Caps
+from holdfast.settings import SpendCaps
 
 
 def test_a_model_with_a_small_context_gets_smaller_prompts(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_model_with_no_usable_context_is_reported(tmp_path: Path) -> None:
 def test_the_cap_of_one_session_does_not_stop_the_others(tmp_path: Path) -> None:
     home = Home(tmp_path, long_session(8))
     chat = ScriptedChat(good, usage=Usage(2500, 100))
-    caps = Caps(10**9, 10, 6300, 10)
+    caps = SpendCaps(10**9, 10, 6300, 10)
     done = home.summarise(chat, caps)
     assert done.exchanges == 6 and "of 6,300 are spent for this session" in done.stopped
     home.read(bug_hunt())

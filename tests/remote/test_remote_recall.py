@@ -25,7 +25,7 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
-from holdfast.settings import RemoteUse, load_settings
+from holdfast.settings import RemoteSettings, load_settings
 from holdfast.sources.share_format import encode_for_server
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
@@ -138,7 +138,7 @@ def test_a_slow_server_delays_nothing_beyond_the_deadline_and_is_then_left_alone
 ) -> None:
     with recorded(hits_of(BLUE), held=True) as server:
         named(ann, server.url)
-        settings = replace(ann.settings, remote=RemoteUse(wait_ms=300))
+        settings = replace(ann.settings, remote=RemoteSettings(wait_ms=300))
         with Holdfast(settings) as memory:
             began = monotonic()
             found = memory.recall("the yawl was stolen", BANK)

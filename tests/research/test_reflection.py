@@ -32,7 +32,7 @@ def harbour(memory: Holdfast) -> None:
 
 
 def asked(memory: Holdfast, query: str, wish: BankChanges) -> Reflection:
-    memory.context.banks.change(wish)
+    memory.banks.change(wish)
     return memory.reflect(query, store=False)
 
 
@@ -122,14 +122,14 @@ def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
         assert [o.target for o in memory.opinions.opinions("two")] == ["sloop import"]
         assert memory.reflect("is the brigantine deploy flaky", "two").abstained
         assert not memory.recall("brigantine deploy", "two").hits
-        ids = {bank.name: bank.id for bank in memory.context.banks.all()}
+        ids = {bank.name: bank.id for bank in memory.banks.all()}
         assert not memory.reader.retained(ids["two"], limit=50) or all(
             "brigantine" not in m.what for m in memory.reader.retained(ids["two"])
         )
-        memory.context.banks.change(BankChanges(skepticism=5, background="only two"), "two")
+        memory.banks.change(BankChanges(skepticism=5, background="only two"), "two")
         assert (
-            memory.context.banks.get("one").disposition == Disposition()
-            and not memory.context.banks.get("one").background
+            memory.banks.get("one").disposition == Disposition()
+            and not memory.banks.get("one").background
         )
         with Holdfast(memory.settings, create=False) as briefing:
             text = briefing.briefs.session_brief(ids["two"]).text
@@ -139,9 +139,7 @@ def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
 def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
-        bank = memory.context.banks.change(
-            BankChanges(skepticism=4, background="We run a harbour.")
-        )
+        bank = memory.banks.change(BankChanges(skepticism=4, background="We run a harbour."))
         found = memory.recall("where is the ferry timetable printed")
         told = memory.reflect("where is the ferry timetable printed", store=False)
         hits = shown_hits(found)

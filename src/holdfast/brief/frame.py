@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.language import plain, squeeze
+from holdfast.language import collapse_spaces, strip_markdown
 from holdfast.model.ids import content_id
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.prompts import OWN_TAG
@@ -44,8 +44,8 @@ EMPTY_BRIEF = Brief()
 
 def sanitize(text: str) -> str:
     """Stored text as one harmless line."""
-    text = _OWN.sub(" ", _UNSEEN.sub(" ", plain(text)))
-    return _OPENS_TAG.sub("‹", _OWN_NAME.sub("brief", squeeze(text)))
+    text = _OWN.sub(" ", _UNSEEN.sub(" ", strip_markdown(text)))
+    return _OPENS_TAG.sub("‹", _OWN_NAME.sub("brief", collapse_spaces(text)))
 
 
 def quote(text: str) -> str:

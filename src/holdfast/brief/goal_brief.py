@@ -32,7 +32,7 @@ from holdfast.brief.work_items import (
     same_subject,
     select_quotes,
 )
-from holdfast.language import names
+from holdfast.language import code_names
 from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms, read_terms
@@ -178,7 +178,7 @@ class _Search:
                 found = self._meet(self.matters.of(record))
                 if not found.cosine:
                     found.via = max(found.via, _VIA_FILE * near)
-        for name in names(self._goal):
+        for name in code_names(self._goal):
             if ("." in name or "/" in name) and not name.lower().endswith(_EVERYWHERE):
                 for record in self._reader.filter_records(
                     self._bank, RecordFilter(file=name), _OF_A_FILE

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from holdfast.language import STOPWORDS, cut, stem, words
+from holdfast.language import STOPWORDS, stem, truncate, words
 from holdfast.model.injections import Injection, InjectionKind, InjectionUse, RecordUse
 from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.records import Exchange, Role, Session, Turn
@@ -129,12 +129,12 @@ def _use(records: _Records, turns: Sequence[Turn]) -> tuple[InjectionUse, str]:
     """The strongest sign of use, and the piece of the session that shows it."""
     for turn in turns:
         if turn.role is Role.USER and _OTHERWISE.search(turn.text[:600]):
-            return InjectionUse.CONTRADICTED, cut(turn.text, _BECAUSE)
+            return InjectionUse.CONTRADICTED, truncate(turn.text, _BECAUSE)
     for use in (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING):
         for turn in turns:
             for record in records.all if turn.role is not Role.USER else ():
                 if found := record.shown(use, turn):
-                    return use, cut(found, _BECAUSE)
+                    return use, truncate(found, _BECAUSE)
     return InjectionUse.IGNORED, ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.brief.frame import format_day, quote, sanitize, trust_label
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, FactKind
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
@@ -56,7 +56,7 @@ def _rule(fact: Fact, by_uri: dict[str, Fact], id_length: int) -> FactLine:
         last = max(old, key=lambda f: f.validity.since)
         replaced = f" (replaces {format_day(last.validity.since)}, fact/{last.id[:id_length]})"
     who = "user" if fact.trust.value == "user" else f"told by {fact.trust.value}"
-    words = quote(cut(fact.content, _LONGEST))
+    words = quote(truncate(fact.content, _LONGEST))
     line = (
         f"- {format_day(fact.validity.learned)} {who}: {trust_label(fact.trust)}{words}{replaced}"
     )
@@ -64,8 +64,8 @@ def _rule(fact: Fact, by_uri: dict[str, Fact], id_length: int) -> FactLine:
 
 
 def _solution(fact: Fact, id_length: int) -> FactLine:
-    problem = sanitize(cut(fact.problem, 120))
-    words = quote(cut(fact.content, _LONGEST))
+    problem = sanitize(truncate(fact.problem, 120))
+    words = quote(truncate(fact.content, _LONGEST))
     line = f"- {format_day(fact.validity.learned)} solved after {fact.attempts} attempts: "
     return _line(fact, f"{line}{trust_label(fact.trust)}{problem} → {words}", id_length)
 

@@ -19,7 +19,7 @@ from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.refine.facts.error_signatures import PATTERNS
-from holdfast.settings import Brief as Wanted
+from holdfast.settings import BriefSettings as Wanted
 from holdfast.store.protocol import Reader
 
 # A change of what briefs look like makes all of them anew.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.language import STOPWORDS, names, stem, words
+from holdfast.language import STOPWORDS, code_names, stem, words
 from holdfast.sources.claude_code.prompts import read_prompt
 
 _COMMAND = re.compile(r"^[/!#]\s?[A-Za-z][\w:.-]*(?=\s|$)")
@@ -46,7 +46,7 @@ def goal_of(prompt: str) -> str:
         return ""
     telling = {stem(word) for word in words(text) if word not in STOPWORDS}
     sharp = {word for word in telling if not is_common(word)}
-    states = len(telling) >= _FEWEST and (len(sharp) >= 2 or names(text, 1))
+    states = len(telling) >= _FEWEST and (len(sharp) >= 2 or code_names(text, 1))
     return _gist(text) if states else ""
 
 

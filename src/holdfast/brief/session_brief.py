@@ -26,7 +26,7 @@ from holdfast.brief.frame import (
 from holdfast.brief.known_facts import fact_lines as known_facts
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
-from holdfast.language import cut, sentences
+from holdfast.language import sentences, truncate
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
@@ -142,7 +142,7 @@ def _last(session: Session, digest: Digest, corrected: str) -> _Part:
     ]
     done = [item for item in digest.completed if not item.endswith("…")] or digest.completed
     # The last thing that was done says most about where things stand.
-    lines += [f"  done: {cut(sanitize(item), 260)}" for item in done[-2:]]
+    lines += [f"  done: {truncate(sanitize(item), 260)}" for item in done[-2:]]
     lines += [f"  still open: {sanitize(item)}" for item in digest.next_steps[:3]]
     return _Part(tuple(lines), (uri("digest", digest.id),))
 
@@ -274,8 +274,8 @@ def _row(x: Exchange, date: str, corrected: str) -> str:
     kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _OPEN else "")
     cost = tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
     told = f"[corrected {sanitize(corrected)}] " if corrected else ""
-    title = f"{trust_label(x.trust)}{told}{cut(sanitize(x.title), _TITLE)}"
+    title = f"{trust_label(x.trust)}{told}{truncate(sanitize(x.title), _TITLE)}"
     # A question says nothing of what was found or chosen.
     answer = next(iter(sentences(x.summary)), "") if x.title.endswith("?") else ""
-    title += f" → {cut(sanitize(answer), _ANSWER)}" if answer else ""
+    title += f" → {truncate(sanitize(answer), _ANSWER)}" if answer else ""
     return f"- {x.id[:_SHORT_ID]} {date} {x.started[11:16]} {kind}: {title} ~{cost}"

@@ -20,7 +20,7 @@ from holdfast.brief.work_items import (
     normalise_path,
     select_quotes,
 )
-from holdfast.language import names, sentences
+from holdfast.language import code_names, sentences
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.team import Commit
@@ -138,7 +138,7 @@ def _went_well(turns: Sequence[Turn]) -> bool:
 
 def _cause(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
     """The sentence that told why, said after the error and naming something of it; whose turn."""
-    wanted = {name.lower() for name in names(line, 12)} | {
+    wanted = {name.lower() for name in code_names(line, 12)} | {
         word.lower() for word in re.findall(r"[A-Za-z_]{6,}", line)
     }
     for turn in turns:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from holdfast.locks import hold
+from holdfast.locks import lock_file
 
 Event = dict[str, Any]
 
@@ -48,7 +48,7 @@ def _open_locked(path: Path) -> int:
     while True:
         descriptor = os.open(path, flags, 0o600)
         try:
-            hold(descriptor)
+            lock_file(descriptor)
             if os.path.lexists(path) and os.path.samestat(os.fstat(descriptor), path.lstat()):
                 return descriptor
         except BaseException:
@@ -64,7 +64,7 @@ def remove(path: Path, may: Callable[[os.stat_result], bool]) -> bool:
     except OSError:
         return False
     try:
-        hold(descriptor)
+        lock_file(descriptor)
         if not may(os.fstat(descriptor)):
             return False
         path.unlink()
@@ -80,7 +80,7 @@ def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
     how many changed. A line that is no event is removed."""
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        hold(descriptor)
+        lock_file(descriptor)
         with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
             lines = file.readlines()
         found = [(line, event) for line in lines if (event := parse(line)) is not None]

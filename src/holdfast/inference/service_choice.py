@@ -7,7 +7,7 @@ from typing import cast
 
 from holdfast.errors import SettingsError
 from holdfast.inference.chat import Chat
-from holdfast.settings import NO_MODEL, Models
+from holdfast.settings import NO_MODEL, ModelSettings
 
 OPERATIONS = ("summaries", "extraction", "reflection", "agent")
 # Good enough for each, and cheap; what is thought about is worth more than what is summed up.
@@ -18,7 +18,7 @@ _USUAL: dict[str, dict[str, str]] = {
 _EXTRAS = {"claude": ("claude", "claude_agent_sdk"), "http": ("models", "httpx2")}
 
 
-def detect(models: Models) -> str:
+def detect(models: ModelSettings) -> str:
     """The service that would be asked: the one named, or the first of subscription, Anthropic's
     API and an OpenAI-compatible endpoint that can be."""
     if models.use != "auto":
@@ -32,7 +32,7 @@ def detect(models: Models) -> str:
     return "openai" if models.openai_key or models.endpoint else NO_MODEL
 
 
-def choose_chat(models: Models, operation: str) -> Chat | None:
+def choose_chat(models: ModelSettings, operation: str) -> Chat | None:
     """The service for an operation, ready to be asked; None if the settings want none."""
     service, named = detect(models), str(getattr(models, operation))
     if NO_MODEL in (service, named):
@@ -68,7 +68,7 @@ def _want(service: str, which: str) -> None:
         )
 
 
-def _key(models: Models, service: str) -> str:
+def _key(models: ModelSettings, service: str) -> str:
     """The key for a service. One that was not named goes to its maker and to nobody else."""
     if models.api_key_env:
         if not models.api_key:

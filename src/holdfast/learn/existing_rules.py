@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.language import denies, sentences, shared, telling
+from holdfast.language import content_stems, is_negated, sentences, shared_fraction
 from holdfast.model.knowledge import Rule
 
 # The cosine similarity of a text to each of some others. None stands for "no model available".
@@ -46,12 +46,12 @@ class MatchingRule(NamedTuple):
 
 def same_meaning(one: str, other: str) -> float:
     """How far two sentences say the same by their stems, from 0 to 1; 0 if they share too few."""
-    stems, other_stems = telling(one), telling(other)
+    stems, other_stems = content_stems(one), content_stems(other)
     common = len(stems & other_stems)
     longer = max(len(stems), len(other_stems)) or 1
     if common < min(_MATCH.min_common, longer) or common / longer < _MATCH.min_share_of_longer:
         return 0.0
-    return shared(stems, other_stems)
+    return shared_fraction(stems, other_stems)
 
 
 def find_matching_rule(
@@ -72,12 +72,12 @@ def find_matching_rule(
     if best is None or scores[best] < _MATCH.same_words:
         return None
     rule, sentence = candidates[best]
-    return MatchingRule(rule, sentence, denies(sentence) != denies(text))
+    return MatchingRule(rule, sentence, is_negated(sentence) != is_negated(text))
 
 
 def says_the_same(text: str, others: Iterable[str], similarity: Similarity | None) -> bool:
     """Whether one of the other texts says the same as this one."""
-    others = [other for other in others if denies(other) == denies(text)]
+    others = [other for other in others if is_negated(other) == is_negated(text)]
     if any(same_meaning(text, other) >= _MATCH.same_words for other in others):
         return True
     return bool(

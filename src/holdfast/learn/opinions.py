@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.bank import Disposition
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.ids import content_id
@@ -213,7 +213,7 @@ def _opinion(
         last.aspect,
         weighed.positive,
         statement(last),
-        f"“{cut(last.text, _LIMITS.quote_chars)}” ({last.who}{day})",
+        f"“{truncate(last.text, _LIMITS.quote_chars)}” ({last.who}{day})",
         weighed.confidence,
         Trend.NEW,
         status,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.learn.agent_lessons import LESSON, open_lessons
 from holdfast.learn.decision_state import in_effect
 from holdfast.learn.existing_rules import Similarity, find_matching_rule, says_the_same
@@ -186,13 +186,13 @@ def _demotions(
         found = find_matching_rule(pattern.content, project_rules, similarity)
         if found is None or not found.opposes or pattern.last <= found.rule.updated:
             continue
-        reason = f"contradicted in {pattern.occurrences} places since: {cut(pattern.content, 160)}"
+        reason = f"contradicted in {pattern.occurrences} places since: {truncate(pattern.content, 160)}"
         yield from _demotion(found.rule, found.sentence, reason, pattern, now, decided | demoted)
         demoted.add(uri("rule", found.rule.id))
     for rule in project_rules:
         if rule.paths and root is not None and not any_file_matches(root, rule.paths):
             reason = f"never applies: no file is matched by {', '.join(rule.paths)}"
-            yield from _demotion(rule, cut(rule.text, 200), reason, None, now, decided | demoted)
+            yield from _demotion(rule, truncate(rule.text, 200), reason, None, now, decided | demoted)
             demoted.add(uri("rule", rule.id))
 
 

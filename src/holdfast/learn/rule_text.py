@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.errors import InputError
-from holdfast.language import squeeze
+from holdfast.language import collapse_spaces
 from holdfast.sources.rule_files import fence_after, frontmatter_end
 
 _BOM = b"\xef\xbb\xbf"
@@ -63,7 +63,7 @@ def add_rule(raw: bytes | None, addition: RuleAddition) -> bytes:
 
 def _rule_line(addition: RuleAddition) -> str:
     """The rule as one line, with a comment that links its evidence."""
-    text = squeeze(addition.text)
+    text = collapse_spaces(addition.text)
     if not text:
         raise InputError("There are no words.", "Say what the rule is.")
     if len(text) > _MAX_RULE_CHARS:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from holdfast.capture import journal
 from holdfast.errors import InputError
-from holdfast.language import squeeze
+from holdfast.language import collapse_spaces
 from holdfast.model.ledger import SkipReason
 from holdfast.model.records import Turn
 from holdfast.sources.claude_code.events import session_id
@@ -66,13 +66,13 @@ class EventEraser:
     def __init__(self, turns: Iterable[Turn], sessions: Iterable[str]) -> None:
         turns = list(turns)
         self._sessions = set(sessions)
-        self._texts = {(turn.session, squeeze(turn.text)) for turn in turns if turn.text}
+        self._texts = {(turn.session, collapse_spaces(turn.text)) for turn in turns if turn.text}
         self._calls = {turn.tool.call for turn in turns if turn.tool is not None} - {""}
 
     def change(self, event: journal.Event) -> journal.Event:
         """The event without its content if it belongs to a purged turn; else unchanged."""
         session = session_id(event, FileInfo("", "", "", ""))
-        text = (session, squeeze(str(event.get("text", ""))))
+        text = (session, collapse_spaces(str(event.get("text", ""))))
         if session in self._sessions or text in self._texts or event.get("call") in self._calls:
             kept = {key: event[key] for key in _KEPT_EVENT_FIELDS if key in event}
             return {**kept, "skip": SkipReason.ERASED.value}

@@ -11,7 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.language import cut, is_chatter, plain, sentences, squeeze, telling
+from holdfast.language import (
+    collapse_spaces,
+    content_stems,
+    is_chatter,
+    sentences,
+    strip_markdown,
+    truncate,
+)
 from holdfast.model.knowledge import Claim, ClaimKind, Concept, Fact, Memory, Network, Rule
 from holdfast.model.query import Hit
 from holdfast.model.records import Digest, Exchange, Outcome, Role, Session, Turn
@@ -184,14 +191,14 @@ class _Deduplicator:
     """Leaves out lines that repeat earlier ones; with a topic, puts lines about it first."""
 
     def __init__(self, topic: str = "") -> None:
-        self._topic = telling(topic)
+        self._topic = content_stems(topic)
         self._seen: list[frozenset[str]] = []
 
     def filter(self, points: Iterable[Point]) -> list[Point]:
         """The points that say something new, each cut to one line."""
         kept: list[Point] = []
         for point in points:
-            words = telling(point.text)
+            words = content_stems(point.text)
             most = _LIMITS.same_words * len(words)
             if not words or any(len(words & seen) >= most for seen in self._seen):
                 continue
@@ -199,11 +206,11 @@ class _Deduplicator:
             kept.append(point._replace(text=_line(point.text)))
         if not self._topic:
             return kept
-        return sorted(kept, key=lambda p: not (telling(p.text) & self._topic))
+        return sorted(kept, key=lambda p: not (content_stems(p.text) & self._topic))
 
 
 def _line(text: str) -> str:
-    return cut(squeeze(plain(text)), _LIMITS.line_chars)
+    return truncate(collapse_spaces(strip_markdown(text)), _LIMITS.line_chars)
 
 
 def _opening(text: str, limit: int = _LIMITS.sentences) -> str:
@@ -265,8 +272,8 @@ def _state(reader: Reader, basis: _Basis, kind: str) -> Iterable[Point]:
 
 def _result(exchange: Exchange, topic: str) -> Point:
     """The result of an exchange: the sentences about the topic, or else the first ones."""
-    about = telling(topic)
-    on_topic = [s for s in sentences(exchange.summary) if telling(s) & about]
+    about = content_stems(topic)
+    on_topic = [s for s in sentences(exchange.summary) if content_stems(s) & about]
     text = " ".join(on_topic[: _LIMITS.sentences]) or _opening(exchange.summary) or exchange.title
     mark = _marks(exchange.outcome.value, trust=exchange.trust)
     return Point(text, uri("exchange", exchange.id), exchange.ended, mark)
@@ -317,11 +324,11 @@ def _findings(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable
     for claim, status in reversed(claims):
         if claim.kind is ClaimKind.FINDING and status not in ENDED_STATUSES:
             yield _claim_point(claim)
-    about = telling(basis.topic)
+    about = content_stems(basis.topic)
     for exchange in reversed(basis.work):
         is_best = exchange in basis.work_by_rank[: _LIMITS.goals]
         for fact in exchange.facts:
-            on_topic = is_best or not about or telling(fact) & about
+            on_topic = is_best or not about or content_stems(fact) & about
             if on_topic and not fact.startswith(_COMMITTED):
                 mark = _marks(trust=exchange.trust)
                 yield Point(fact, uri("exchange", exchange.id), exchange.started, mark)
@@ -382,5 +389,5 @@ def _sources(basis: _Basis, shown: dict[str, tuple[Point, ...]]) -> tuple[Source
     for name in dict.fromkeys(point.uri for point in points):
         title, time = titles[name]
         kind = name.removeprefix(SCHEME).partition("/")[0]
-        found.append(Source(name, kind, cut(plain(title), _LIMITS.source_title_chars), time))
+        found.append(Source(name, kind, truncate(strip_markdown(title), _LIMITS.source_title_chars), time))
     return tuple(found)

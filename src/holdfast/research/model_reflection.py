@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError
 from holdfast.inference.chat import Question, Schema
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank
 from holdfast.model.opinions import Reflection, ReflectionCitation, ReflectionClaim
@@ -115,7 +115,7 @@ def reflection_prompt(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
     task = _TASK.format(
         skepticism=disposition.skepticism, literalism=disposition.literalism,
         empathy=disposition.empathy, background=background,
-        question=cut(query, _LIMITS.question_chars),
+        question=truncate(query, _LIMITS.question_chars),
     )  # fmt: skip
     texts = [
         f"({hit.time[:10]}, {hit.kind}, {hit.trust.value}) {hit.text[: _LIMITS.record_chars]}"
@@ -167,7 +167,7 @@ def check_reflection(
         return replace(draft, caveats=(*draft.caveats, problem))
     cited = tuple(
         ReflectionCitation(
-            n, hit.uri, cut(hit.text, _LIMITS.excerpt_chars), hit.time, hit.session, hit.trust
+            n, hit.uri, truncate(hit.text, _LIMITS.excerpt_chars), hit.time, hit.session, hit.trust
         )
         for n, hit in enumerate(hits, 1)
     )

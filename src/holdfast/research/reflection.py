@@ -16,7 +16,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, cut, is_chatter, plain, sentences, squeeze, stem, words
+from holdfast.language import (
+    STOPWORDS,
+    collapse_spaces,
+    is_chatter,
+    sentences,
+    stem,
+    strip_markdown,
+    truncate,
+    words,
+)
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.opinions import Opinion, Reflection, ReflectionCitation, ReflectionClaim
@@ -163,7 +172,7 @@ class _Citations:
         """The number of a record, which is cited from now on."""
         known = self._numbers.get(uri)
         if known is None:
-            excerpt = cut(plain(text), _LIMITS.excerpt_chars)
+            excerpt = truncate(strip_markdown(text), _LIMITS.excerpt_chars)
             known = ReflectionCitation(len(self._numbers) + 1, uri, excerpt, time, session, trust)
             self._numbers[uri] = known
         return known.number
@@ -224,12 +233,12 @@ def _best_sentence(
     candidates = [s for s in candidates if not (is_chatter(s) or _PROGRESS.search(s))]
     loose = disposition.literalism <= _WEIGHTS.loose_literalism
     if loose and hit.kind in _SUMMARIES and candidates:
-        return cut(candidates[0], most)
+        return truncate(candidates[0], most)
     scored = [(coverage(weights, s), -n, s) for n, s in enumerate(candidates)]
     if disposition.literalism >= _WEIGHTS.verbatim_literalism:
         scored = [(len(asked & set(words(s))) / max(1, len(asked)), n, s) for _, n, s in scored]
     covered, _, best = max(scored, default=(0.0, 0, ""))
-    return cut(squeeze(best), most) if covered >= _WEIGHTS.min_coverage else ""
+    return truncate(collapse_spaces(best), most) if covered >= _WEIGHTS.min_coverage else ""
 
 
 def _claims(
@@ -400,7 +409,7 @@ def opinion_line(opinion: Opinion) -> str:
 
 def _caveats(bank: Bank, found: RecallResult, claims: Sequence[ReflectionClaim]) -> Iterable[str]:
     if bank.background:
-        background = cut(bank.background, _LIMITS.background_chars)
+        background = truncate(bank.background, _LIMITS.background_chars)
         yield f"The bank's background is not used by rules: “{background}”"
     if any(claim.against for claim in claims):
         yield "Records contradict each other here; the later word was taken."

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError, NotFoundError
-from holdfast.locks import hold, is_locked
+from holdfast.locks import is_locked, lock_file
 from holdfast.model.research import FINAL_STAGES
 from holdfast.regex import regex
 
@@ -247,7 +247,7 @@ def _lock_run_file(path: Path) -> int:
     while True:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | _OPEN_FLAGS, 0o600)
         try:
-            if not hold(lock, wait=False):
+            if not lock_file(lock, wait=False):
                 raise BlockingIOError
             # The other process may have deleted the file between our open and our lock.
             if os.path.samestat(os.fstat(lock), path.stat()):

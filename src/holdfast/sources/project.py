@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
-from holdfast.paths import normal
+from holdfast.paths import comparable_path
 from holdfast.regex import regex
 
 # For one short command. A repository on a slow network drive may need seconds.
@@ -46,7 +46,7 @@ def identify_project(folder: str) -> Project:
 
 def _from_folder(folder: str, exists: bool) -> Project:
     root = _WORKTREE.sub("", folder) or folder
-    return Project(base_name(root), root, (f"path:{normal(root)}",), exists)
+    return Project(base_name(root), root, (f"path:{comparable_path(root)}",), exists)
 
 
 def base_name(path: str) -> str:
@@ -75,7 +75,7 @@ def _from_git(folder: str) -> Project | None:
     if first:
         aliases.append(f"root:{first}")
     top = _WORKTREE.sub("", root)
-    aliases += [f"gitdir:{normal(common)}", f"folder:{normal(top)}", f"path:{normal(top)}"]
+    aliases += [f"gitdir:{comparable_path(common)}", f"folder:{comparable_path(top)}", f"path:{comparable_path(top)}"]
     home = Path(common)
     path = remote.partition("/")[2]
     name = (base_name(path) if remote.startswith("local/") else path) or _folder_name(home)

@@ -27,11 +27,11 @@ from holdfast.errors import (
 from holdfast.inference.chat import Chat, Question, Reply, Usage
 from holdfast.model.model_calls import CallOutcome, ModelCall, ServicePause, Spending
 from holdfast.model.query import ModelCost
-from holdfast.settings import Caps
+from holdfast.settings import SpendCaps
 from holdfast.spend.prices import price_of
 from holdfast.store.protocol.model_calls import ModelCallLedger
 
-TRIES = 3
+MAX_ATTEMPTS = 3
 _FIRST_WAIT_S = 1.0
 _FIRST_PAUSE_S = 60.0
 _LONGEST_PAUSE_S = 6 * 3600.0
@@ -48,7 +48,7 @@ _FINAL = (ModelBusyError, ModelRefusedError, ModelStoppedError, ModelTooLongErro
 T = TypeVar("T")
 
 
-class Purpose(NamedTuple):
+class CallPurpose(NamedTuple):
     """What a call is for."""
 
     operation: str
@@ -56,19 +56,19 @@ class Purpose(NamedTuple):
     session: str = ""
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """About how many tokens a text is, rather too many than too few."""
     return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
 
 
-def most_of(question: Question) -> Usage:
+def max_usage(question: Question) -> Usage:
     """The most that a call may take. One with tools is sent all that was said before each time it
     speaks, and what the tools gave."""
-    asked = estimate(question.system + question.text + str(question.schema)) + _FRAME_TOKENS
+    asked = estimate_tokens(question.system + question.text + str(question.schema)) + _FRAME_TOKENS
     box = question.toolbox
     if box is None:
         return Usage(asked, question.tokens)
-    offered = estimate(str([tool[:3] for tool in box.tools]))
+    offered = estimate_tokens(str([tool[:3] for tool in box.tools]))
     given = box.characters // _BYTES_PER_TOKEN + 1
     said = question.tokens * (box.turns - 1) // 2
     return Usage(box.turns * (asked + offered + given + said), box.turns * question.tokens)
@@ -81,7 +81,7 @@ class Governor:
         self,
         chat: Chat,
         calls: ModelCallLedger,
-        caps: Caps,
+        caps: SpendCaps,
         now: Callable[[], str],
         prices: tuple[tuple[str, tuple[float, float]], ...] = (),
         wait: Callable[[float], None] = sleep,
@@ -108,16 +108,16 @@ class Governor:
         usd = sum(prices) if len(prices) == len(self._done) else None
         return ModelCost(self._done[-1].model or self.model, tokens, usd)
 
-    def ask(self, purpose: Purpose, question: Question, parse: Callable[[str], T]) -> T:
+    def ask(self, purpose: CallPurpose, question: Question, parse: Callable[[str], T]) -> T:
         """The answer, as `parse` reads it. An answer that it cannot use, it says so with a
         `ModelAnswerError`, and the model is told and asked again."""
         asked = question
-        for attempt in range(1, TRIES + 1):
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
                 return parse(self._call(purpose, asked, attempt).text)
             except ModelAnswerError as error:
                 # One with tools was told already, and would look everything up again.
-                if attempt == TRIES or question.toolbox is not None:
+                if attempt == MAX_ATTEMPTS or question.toolbox is not None:
                     raise
                 told = f"Your last answer could not be used: {error.message} Answer again."
                 asked = question._replace(text=f"{question.text}\n\n{told}")
@@ -125,13 +125,13 @@ class Governor:
                 raise
             except ModelError as error:
                 # Somebody waits for one with tools, and each time is dear.
-                if attempt == TRIES or (question.toolbox is not None and error.may_cost):
+                if attempt == MAX_ATTEMPTS or (question.toolbox is not None and error.may_cost):
                     self._pause(error, _FIRST_PAUSE_S)
                     raise
                 self._wait(_FIRST_WAIT_S * 2 ** (attempt - 1))
         raise AssertionError("the last try returns or raises")
 
-    def _call(self, purpose: Purpose, question: Question, attempt: int) -> Reply:
+    def _call(self, purpose: CallPurpose, question: Question, attempt: int) -> Reply:
         call = self._reserve(purpose, question, attempt)
         began = monotonic()
         try:
@@ -142,10 +142,10 @@ class Governor:
         self._settle(call, reply, began)
         return reply
 
-    def _reserve(self, purpose: Purpose, question: Question, attempt: int) -> ModelCall:
+    def _reserve(self, purpose: CallPurpose, question: Question, attempt: int) -> ModelCall:
         now = self._now()
         chat = self._chat
-        most = most_of(question)
+        most = max_usage(question)
         price = price_of(chat.model, self._prices)
         call = ModelCall(
             purpose.bank,
@@ -206,7 +206,7 @@ class Governor:
     def _settle(self, call: ModelCall, reply: Reply, began: float) -> None:
         used = reply.usage
         if not used.tokens_in:  # a service that does not count
-            used = used._replace(tokens_in=call.tokens_in, tokens_out=estimate(reply.text))
+            used = used._replace(tokens_in=call.tokens_in, tokens_out=estimate_tokens(reply.text))
         price = price_of(reply.model, self._prices) or price_of(self._chat.model, self._prices)
         usd = 0.0 if not used.billed else None if price is None else price.of(used)
         done = replace(
@@ -262,11 +262,11 @@ class Governor:
             length = first_s * 2 ** min(attempts - 1, 20)
             length = exact_s if exact_s is not None else min(length, _LONGEST_PAUSE_S)
             problem = f"{error.message} {error.remedy}".strip()[:_PROBLEM]
-            until = later(now, length)
+            until = add_seconds(now, length)
             self._calls.pause_service(ServicePause(self.model, until, attempts, problem, now))
 
 
-def later(moment: str, seconds: float) -> str:
+def add_seconds(moment: str, seconds: float) -> str:
     """A moment so many seconds after another, as records spell it."""
     at = datetime.fromisoformat(moment) + timedelta(seconds=min(seconds, 366 * 86400.0))
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

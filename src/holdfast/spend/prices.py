@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from holdfast.inference.chat import Usage
 
-AS_OF = "2026-11-15"
+PRICES_AS_OF = "2026-11-15"
 _MILLION = 1_000_000
 _DATED = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from holdfast.app.answers.access_tools import STRATEGIES
 from holdfast.app.answers.result_budget import LONGEST_RECORD
 from holdfast.app.answers.tool import Object
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Hit, Strategy
 from holdfast.model.records import Digest, Exchange, Turn
@@ -33,7 +33,7 @@ def result_of(reader: Reader, one: Hit) -> Object:
     return {
         "id": _id(one, metadata),
         "uri": one.uri,
-        "content": cut(one.text, LONGEST_RECORD),
+        "content": truncate(one.text, LONGEST_RECORD),
         "score": round(one.score, 4),
         "layer": one.layer.value,
         "browseUrl": browse_url(reader, one),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.app.answers.result_budget import LONGEST_RECORD
 from holdfast.app.answers.tool import Object
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
@@ -22,12 +22,12 @@ _TITLE = 160
 def entry_of(reader: Reader, record: Record, full: bool = False) -> Object:
     """A record in a line; with its text where it is wanted in full."""
     title, time = describe_record(record)
-    text = cut(text_of(record), LONGEST_RECORD)
+    text = truncate(text_of(record), LONGEST_RECORD)
     told: Object = {
         "uri": uri(kind_of(record), record.id),
         "kind": kind_of(record),
         "type": _type(record),
-        "title": cut(" ".join(title.split()), _TITLE),
+        "title": truncate(" ".join(title.split()), _TITLE),
         "time": time,
         "tokens": estimate_tokens(text),
     }

@@ -31,7 +31,7 @@ from holdfast.errors import HoldfastError, ModelAnswerError, ModelStoppedError
 from holdfast.inference.agent_chat import GUARD
 from holdfast.inference.chat import Chat, Tool
 from holdfast.inference.service_choice import choose_chat, detect
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.query import LAYER_BY_KIND, Answer, Citation, Hit, Layer
 from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.model.trust import Trust
@@ -48,7 +48,7 @@ from holdfast.research.answering.agent_answer import (
     read_sentences,
 )
 from holdfast.settings import NO_MODEL, OFF, Settings
-from holdfast.spend.governor import Governor, Purpose
+from holdfast.spend.governor import CallPurpose, Governor
 from holdfast.store.protocol import Reader, Store
 
 _FIRST = "memory_search_hybrid"
@@ -176,7 +176,7 @@ class MemoryAgent:
             asked = asked._replace(text=f"{asked.text}\n\n{_OPENING}:\n{opening}")
             governor = Governor(chat, calls, models.caps, self._now, models.prices)
             tell(ResearchEvent(ResearchStage.READING, f"{governor.model} reads."))
-            said = governor.ask(Purpose(AGENT), asked, read_sentences)
+            said = governor.ask(CallPurpose(AGENT), asked, read_sentences)
             if talk.stopped():
                 raise ModelStoppedError("Stopped.")
             tell(ResearchEvent(ResearchStage.SYNTHESISING, "Holding the answer against what it cites."))
@@ -248,7 +248,7 @@ def _by_rules(told: Answer, problem: str) -> Answer:
 
 def _telling(tell: Callable[[ResearchEvent], None]) -> Callable[[str, Mapping[str, Any], int], None]:
     def noticed(name: str, arguments: Mapping[str, Any], found: int) -> None:
-        query = cut(str(arguments.get("query") or arguments.get("pattern") or ""), 200)
+        query = truncate(str(arguments.get("query") or arguments.get("pattern") or ""), 200)
         tell(ResearchEvent(ResearchStage.SEARCHING, f"{name} was asked.", query=query))
         tell(ResearchEvent(ResearchStage.FOUND, f"{found} records that were not seen before.", found=found))
 

@@ -11,7 +11,7 @@ from holdfast.app.answers.tool import Object
 from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import NotFoundError
 from holdfast.inference.chat import Tool
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.ranking.plugin_hits import KIND
@@ -38,7 +38,7 @@ class PluginShelf:
             name = f"{spelled[:_LONGEST_NAME]}_{len(found)}"
             self._known[name] = (offer.provider, offer.name)
             about = f"Of the plugin {offer.provider}, in its words: {offer.description}"
-            found.append(Tool(name, cut(about, _DESCRIPTION), offer.schema))
+            found.append(Tool(name, truncate(about, _DESCRIPTION), offer.schema))
         return found
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Object:

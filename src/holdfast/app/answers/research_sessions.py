@@ -21,7 +21,7 @@ from holdfast.app.core.context import Context
 from holdfast.app.search.recall import Search
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import CancelledError, HoldfastError, InputError
-from holdfast.language import squeeze
+from holdfast.language import collapse_spaces
 from holdfast.model.ids import content_id
 from holdfast.model.query import Answer
 from holdfast.model.research import FINAL_STAGES, ResearchEvent, ResearchStage
@@ -167,7 +167,7 @@ class Investigation:
         if wish.remotes and settings.remotes.exists():
             how = (*how, self._context.now()[:16])  # what servers know changes by itself
         state = self._context.store.generation() if settings.store else state_of(settings.database)
-        asked = squeeze(reads).casefold()
+        asked = collapse_spaces(reads).casefold()
         return content_id(asked, str(self._bank), *how, state, self._context.now()[:10])
 
 

@@ -18,7 +18,7 @@ from holdfast.inference.service_choice import choose_chat
 from holdfast.model.records import Session
 from holdfast.refine.by_model.summarise import SUMMARIES, Summariser, SummaryLimits, SummaryReport
 from holdfast.refine.hooks.reconcile import has_ended
-from holdfast.spend.governor import Governor, later
+from holdfast.spend.governor import Governor, add_seconds
 from holdfast.store.protocol import Store
 
 _DAY_S = 86400.0
@@ -50,7 +50,7 @@ def open_models(memory: Holdfast, now: Callable[[], str] | None = None) -> Model
     if chat is None:
         return None
     governor = Governor(chat, memory.store, models.caps, now, models.prices)
-    since = later(now(), -models.days * _DAY_S) if models.days else ""
+    since = add_seconds(now(), -models.days * _DAY_S) if models.days else ""
     limits = SummaryLimits(models.input_tokens, models.tool_uses, since)
     places, clock = HomePaths(settings.home), now
 

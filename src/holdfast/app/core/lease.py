@@ -15,7 +15,7 @@ from time import monotonic, sleep
 from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
-from holdfast.locks import hold, is_locked
+from holdfast.locks import is_locked, lock_file
 
 PATIENCE_S = 5.0
 _POLL_S = 0.05
@@ -72,7 +72,7 @@ def only_one(path: Path) -> Generator[bool]:
     """Whether nobody else does what this file stands for; while it lasts, nobody else begins."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        yield hold(descriptor, wait=False)
+        yield lock_file(descriptor, wait=False)
     finally:
         os.close(descriptor)
 
@@ -81,7 +81,7 @@ def _lock(places: HomePaths, give_up: float) -> int | None:
     while True:
         descriptor = os.open(places.worker_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            held = hold(descriptor, wait=False)
+            held = lock_file(descriptor, wait=False)
         except OSError:
             os.close(descriptor)
             raise

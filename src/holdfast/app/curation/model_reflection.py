@@ -21,7 +21,7 @@ from holdfast.research.model_reflection import (
     shown_hits,
 )
 from holdfast.settings import Settings
-from holdfast.spend.governor import Governor, Purpose, later
+from holdfast.spend.governor import CallPurpose, Governor, add_seconds
 from holdfast.store.protocol import Store
 
 _DAY_S = 86400.0
@@ -42,7 +42,7 @@ def think(
         return told
     governor = Governor(chat, store, settings.models.caps, now, settings.models.prices)
     question = reflection_prompt(bank, found.query, hits)
-    thought = governor.ask(Purpose(REFLECTION, bank.id), question, read_model_reflection)
+    thought = governor.ask(CallPurpose(REFLECTION, bank.id), question, read_model_reflection)
     redactor = Redactor(settings.redact_patterns)
     return check_reflection(thought, hits, bank, told, governor.model, redactor)
 
@@ -60,7 +60,7 @@ def extract(
     if chat is None:
         return ExtractionReport()
     governor = Governor(chat, store, models.caps, now, models.prices)
-    since = later(now(), -models.days * _DAY_S) if models.days else ""
+    since = add_seconds(now(), -models.days * _DAY_S) if models.days else ""
 
     def is_over(session: Session) -> bool:
         return has_ended(places, session.host, session.ended or session.started, now())

@@ -24,7 +24,7 @@ from holdfast.app.curation.rule_proposals import (
 )
 from holdfast.app.search.browse import Browse
 from holdfast.errors import InputError
-from holdfast.language import squeeze
+from holdfast.language import collapse_spaces
 from holdfast.learn.agent_lessons import USER_PREFIX, Lesson, is_proposed
 from holdfast.learn.decision_state import in_effect
 from holdfast.learn.existing_rules import find_matching_rule, says_the_same
@@ -155,7 +155,7 @@ class RuleTeaching:
     ) -> Learned:
         id, _ = self._files.project(bank)
         path = user_path(Path(change.path).stem) if scope == USER_SCOPE else change.path
-        lesson = Lesson(path, tuple(map(squeeze, paths)), squeeze(self._files.redact(text)))
+        lesson = Lesson(path, tuple(map(collapse_spaces, paths)), collapse_spaces(self._files.redact(text)))
         known = [
             r for r in refusals_in_effect(self._context.store, id) if r.text in refused_texts([r])
         ]

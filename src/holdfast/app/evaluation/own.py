@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, squeeze, stem, words
+from holdfast.language import STOPWORDS, collapse_spaces, stem, words
 from holdfast.model.records import Exchange, Role, Session
 from holdfast.model.trust import Trust
 from holdfast.store.protocol import Reader
@@ -104,7 +104,7 @@ def _of_bank(reader: Reader, bank: str) -> History:
             openings += 1
             question = _question(past, session, exchange, text)
             questions += [question] if question else []
-        past.typed.add(squeeze(text).lower())
+        past.typed.add(collapse_spaces(text).lower())
         past.add(session.host, exchange)
     return History(len({session.host for session in sessions}), openings, questions)
 
@@ -133,7 +133,7 @@ def _question(past: _Past, session: Session, exchange: Exchange, text: str) -> O
     if earlier < LEAST_EARLIER or len(text) > MOST_CHARACTERS:
         return None
     # Typed word for word before, it would be found by its own copy.
-    if len(telling_words(text)) < LEAST_WORDS or squeeze(text).lower() in past.typed:
+    if len(telling_words(text)) < LEAST_WORDS or collapse_spaces(text).lower() in past.typed:
         return None
     gold = past.gold(exchange)
     if not gold:

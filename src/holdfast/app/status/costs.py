@@ -10,9 +10,9 @@ from holdfast.app.memory import Holdfast
 from holdfast.inference.service_choice import detect
 from holdfast.model.model_calls import ModelCall, ServicePause, Spending
 from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, PROMPT_VERSION
-from holdfast.settings import NO_MODEL, Caps
-from holdfast.spend.governor import later
-from holdfast.spend.prices import AS_OF
+from holdfast.settings import NO_MODEL, SpendCaps
+from holdfast.spend.governor import add_seconds
+from holdfast.spend.prices import PRICES_AS_OF
 from holdfast.store.protocol.model_calls import DailySpending
 
 _DAY_S = 86400.0
@@ -24,14 +24,14 @@ class Costs(NamedTuple):
     `as_of` when it was looked at."""
 
     service: str
-    caps: Caps
+    caps: SpendCaps
     today: Spending
     days: tuple[DailySpending, ...] = ()
     pauses: tuple[ServicePause, ...] = ()
     troubled: tuple[ModelCall, ...] = ()
     waiting: int = 0
     held: str = ""
-    prices_as_of: str = AS_OF
+    prices_as_of: str = PRICES_AS_OF
     as_of: str = ""
 
 
@@ -40,10 +40,10 @@ def look_at_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc
     models, moment = memory.settings.models, now()
     ledger = memory.store
     today = ledger.total_spent(moment[:10])
-    spending = ledger.spending_by_day(later(moment, -days * _DAY_S)[:10])
+    spending = ledger.spending_by_day(add_seconds(moment, -days * _DAY_S)[:10])
     pauses = [pause for pause in ledger.paused_services() if pause.since <= moment < pause.until]
     troubled = ledger.failed_calls()
-    since = later(moment, -models.days * _DAY_S) if models.days else ""
+    since = add_seconds(moment, -models.days * _DAY_S) if models.days else ""
     waiting = len(ledger.unsummarised_sessions(since, PROMPT_VERSION, 1000))
     service = detect(models)
     waiting = waiting if service != NO_MODEL else 0
@@ -55,7 +55,7 @@ def look_at_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc
     )
 
 
-def _held(caps: Caps, today: Spending, pauses: list[ServicePause]) -> str:
+def _held(caps: SpendCaps, today: Spending, pauses: list[ServicePause]) -> str:
     """Why nothing is asked for the moment; a call needs room for more than nothing."""
     if pauses:
         return f"{pauses[0].service} rests until {pauses[0].until}: {pauses[0].problem}"

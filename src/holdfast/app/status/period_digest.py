@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.usage_report import before
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.curation import Action
 from holdfast.model.injections import InjectionUse
@@ -106,7 +106,7 @@ def _done(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]
         found = memory.reader.digest_of(bank, session.id)
         if found is not None:
             text = session.title or found.request
-            note = "; ".join(cut(one, 80) for one in found.completed[:2])
+            note = "; ".join(truncate(one, 80) for one in found.completed[:2])
             name = memory.context.bank_name(bank)
             yield Item(found.ended, name, _short(text), uri("digest", found.id), note)
 
@@ -190,7 +190,7 @@ def _ended(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item
 def _refused(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
     for one in memory.reader.refusals(bank):
         if since <= one.time < until and _is_shown(memory, bank, one.target):
-            why = f"turned down: {cut(one.why, 80)}" if one.why else "turned down"
+            why = f"turned down: {truncate(one.why, 80)}" if one.why else "turned down"
             name = memory.context.bank_name(bank)
             yield Item(one.time, name, _short(one.text), _target(one.target), why)
 
@@ -233,7 +233,7 @@ def _target(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    return cut(" ".join(text.split()), _TEXT)
+    return truncate(" ".join(text.split()), _TEXT)
 
 
 _SECTIONS: dict[str, tuple[Finder, ...]] = {

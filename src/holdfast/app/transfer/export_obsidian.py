@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from holdfast.app.transfer.export_folder import Clean, Folder, Tick, safe_name
 from holdfast.app.transfer.exporting import Wanted
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Concept
 from holdfast.model.records import Digest, Exchange, Session
@@ -89,7 +89,7 @@ def _notes(reader: Reader, bank: Bank, wanted: Wanted, clean: Clean) -> Iterator
 
 def _session_name(session: Session, digest: Digest | None, clean: Clean) -> str:
     title = session.title or (digest.request if digest else "") or session.host
-    return safe_name(f"{session.started[:10]} {clean(cut(title, 60))}", session.id)
+    return safe_name(f"{session.started[:10]} {clean(truncate(title, 60))}", session.id)
 
 
 def _link(name: str, words: str) -> str:
@@ -118,7 +118,7 @@ def _session_note(
     clean: Clean,
 ) -> str:
     title = session.title or (digest.request if digest else "") or session.host
-    lines = [f"# {clean(cut(title, 200))}", ""]
+    lines = [f"# {clean(truncate(title, 200))}", ""]
     if digest is not None:
         for head, told in (
             ("Completed", digest.completed),

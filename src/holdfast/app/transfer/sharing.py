@@ -16,7 +16,7 @@ from holdfast.app.curation.bank_profiles import log_change
 from holdfast.app.curation.records import curator_for
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.learn.decision_state import in_effect
 from holdfast.learn.share_drafts import (
     Draft,
@@ -265,6 +265,6 @@ def _message(planned: ToShare) -> str:
     told = [(title, records) for title, records in parts if records]
     subject = ", ".join(title for title, _ in told) or "Share nothing"
     first = [
-        f"- {s.kind}: {cut(s.text.splitlines()[0], 80)}" for _, rs in told[:2] for s in rs[:20]
+        f"- {s.kind}: {truncate(s.text.splitlines()[0], 80)}" for _, rs in told[:2] for s in rs[:20]
     ]
     return f"{subject}\n\n" + "\n".join(first) + "\n"

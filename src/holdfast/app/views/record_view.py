@@ -11,7 +11,7 @@ from typing import NamedTuple
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import anchor_of, confirmed
 from holdfast.app.views.catalogue import WORDS, Item, Wanted, item_of, opinion_item, shelf
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.learn.curation import CORRECTABLE_KINDS, MERGEABLE_KINDS, Target
 from holdfast.model.anchors import CodeAnchor
 from holdfast.model.curation import Curation
@@ -189,7 +189,7 @@ def refs(reader: Reader, bank: str, names: Iterable[Ref]) -> Iterable[Ref]:
         title, time = describe_record(found[0])
         status = getattr(found[0], "status", "")
         yield ref._replace(
-            kind=kind, title=cut(title, _TITLE), time=ref.time or time, status=str(status)
+            kind=kind, title=truncate(title, _TITLE), time=ref.time or time, status=str(status)
         )
 
 
@@ -228,7 +228,7 @@ def _as_ref(record: Record) -> Ref:
     title, time = describe_record(record)
     word = kind_of(record)
     status = str(getattr(record, "status", ""))
-    return Ref(uri(word, record.id), word, cut(title, _TITLE), time, "", status)
+    return Ref(uri(word, record.id), word, truncate(title, _TITLE), time, "", status)
 
 
 def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:

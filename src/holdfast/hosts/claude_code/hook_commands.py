@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError
-from holdfast.quoting import for_cmd, words
+from holdfast.windows_command_line import join_words_for_cmd, split_words
 
 SCRIPT = "capture.sh"
 # The same for systems without `sh`.
@@ -68,7 +68,7 @@ def hook_command(home: Path, event: str) -> str:
         )
     if lacks_shell():
         script = str(home / _FOLDER / PYTHON_SCRIPT)
-        return for_cmd([sys.executable, "-I", "-S", script, event])
+        return join_words_for_cmd([sys.executable, "-I", "-S", script, event])
     # A POSIX shell on Windows needs paths with slashes.
     script = script.replace("\\", "/") if os.name == "nt" else script
     return f"sh {quote(script)} {event} 2>/dev/null || exit 0"
@@ -117,7 +117,7 @@ def home_of_hook(hook: object) -> Path | None:
 def _words(command: str) -> list[str]:
     """The first words of a command that may run our script."""
     if PYTHON_SCRIPT in command:
-        return words(command)
+        return split_words(command)
     try:
         return shlex.split(command)[:3] if SCRIPT in command else []
     except ValueError:

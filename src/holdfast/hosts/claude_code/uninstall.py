@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.errors import InputError
-from holdfast.locks import hold
+from holdfast.locks import lock_file
 
 _HOOK_FOLDERS = ("hooks", "inbox", "marks", "briefs", "marketplace")
 _DATA_NAMES = (
@@ -63,7 +63,7 @@ def check_idle(places: HomePaths) -> None:
     """Raise InputError while a worker uses the data."""
     try:
         with places.worker_lock.open("rb") as lock:
-            idle = hold(lock.fileno(), wait=False)
+            idle = lock_file(lock.fileno(), wait=False)
     except FileNotFoundError:
         return
     if not idle:

@@ -21,7 +21,7 @@ from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
@@ -138,7 +138,7 @@ class MainEngine:
         people = [_person_json(one) for one in found.people]
         shown = found.evidence[:limit]
         evidence, _ = fit(
-            _hit_json(hit) | {"text": cut(hit.text, _LIMITS.excerpt_chars)} for hit in shown
+            _hit_json(hit) | {"text": truncate(hit.text, _LIMITS.excerpt_chars)} for hit in shown
         )
         data = _answer_data(found.answer) | {"evidence": evidence, "people": people}
         lines = [_answer_text(found.answer)]
@@ -247,7 +247,7 @@ def _hit_json(hit: Hit) -> Object:
         "kind": hit.kind,
         "time": hit.time or "undated",
         "trust": hit.trust.value,
-        "text": cut(hit.text, LONGEST_RECORD),
+        "text": truncate(hit.text, LONGEST_RECORD),
     }
     optional: Object = {
         "status": hit.status.value if hit.status is not Status.OBSERVED else "",

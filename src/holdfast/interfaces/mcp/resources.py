@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 from holdfast.app.answers.result_budget import MOST_CHARACTERS
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.foreign_uris import resolve
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.records import Session, Turn
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
@@ -58,7 +58,7 @@ def read_resource(reader: Reader, bank: str | None, name: str) -> Object:
     """A record as text, with the records above it and those it is made of."""
     found = trace(reader, bank, resolve(reader, bank, name))
     own = uri(found.kind, found.record.id)
-    text = cut("\n".join(_lines(own, found)), MOST_CHARACTERS)
+    text = truncate("\n".join(_lines(own, found)), MOST_CHARACTERS)
     return {"contents": [{"uri": name, "mimeType": "text/plain", "text": text}]}
 
 
@@ -67,7 +67,7 @@ def _digest_or_session(reader: Reader, session: Session) -> Record:
 
 
 def _resource(record: Record, kind: str, id: str = "") -> Object:
-    title = cut(" ".join(_title(record).split()), _LIMITS.title_chars)
+    title = truncate(" ".join(_title(record).split()), _LIMITS.title_chars)
     return {
         "uri": uri(kind, id or record.id),
         "name": f"{kind} {(id or record.id)[:12]}",
@@ -95,7 +95,7 @@ def _lines(own: str, found: Trace) -> list[str]:
     lines += [f"in: {', '.join(found.above)}"] if found.above else []
     lines += [f"made of {len(found.below)}:"] if found.below else []
     for part in found.below[: _LIMITS.parts]:
-        words = cut(" ".join(_title(part).split()), _LIMITS.part_chars)
+        words = truncate(" ".join(_title(part).split()), _LIMITS.part_chars)
         lines.append(f"- {uri(kind_of(part), part.id)} {words}")
     left = len(found.below) - _LIMITS.parts
     return [*lines, f"and {left} more"] if left > 0 else lines

@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.language import IRREGULAR, stem, words
+from holdfast.language import IRREGULAR_WORDS, stem, words
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds
 from holdfast.store.protocol import Reader
@@ -119,6 +119,6 @@ def _matched_stems(weights: Mapping[str, float], text: str) -> list[tuple[int, s
     # A stem keeps the first letters of its word: only words that begin alike need stemming.
     starts = {key[:2] for key in weights}
     said = words(text[:_MAX_CHARACTERS])
-    alike = {word: stem(word) for word in set(said) if word[:2] in starts or word in IRREGULAR}
+    alike = {word: stem(word) for word in set(said) if word[:2] in starts or word in IRREGULAR_WORDS}
     found = {word: root for word, root in alike.items() if root in weights}
     return [(n, found[word]) for n, word in enumerate(said) if word in found] if found else []

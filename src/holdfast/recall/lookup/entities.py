@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.errors import NotFoundError
-from holdfast.language import cut, file_word, folded
+from holdfast.language import file_word, fold_name, truncate
 from holdfast.model.graph import Entity, Link, LinkKind
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.links.record_links import Links, NearestLookup
@@ -68,7 +68,7 @@ def entities_named(reader: Reader, bank: str, name: str) -> list[GraphEntity]:
     by_id = reader.entity(bank, named.id) if named and named.kind in ("", "entity") else None
     if by_id is not None:
         return [by_id]
-    keys = dict.fromkeys((folded(name), file_word(name), name.lower()))
+    keys = dict.fromkeys((fold_name(name), file_word(name), name.lower()))
     found = {known.number: known for _, known in reader.entities_by_spelling(bank, list(keys))}
     spelled = [k for k in found.values() if reader.spelling_id(bank, k.id, name) or k.name == name]
     return spelled or list(found.values())
@@ -92,7 +92,7 @@ def describe_entity(
     latest = sorted(passages.items(), key=lambda item: (item[1].time, item[1].id), reverse=True)
     shown = latest[:limit]
     records = tuple(
-        MentioningRecord(uri(p.kind, p.id), p.kind, p.time, cut(p.body, _MAX_TITLE))
+        MentioningRecord(uri(p.kind, p.id), p.kind, p.time, truncate(p.body, _MAX_TITLE))
         for _, p in shown
     )
     together = tuple(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.imports import ImportedRecord
@@ -190,7 +190,7 @@ def _uri(record: Record) -> str:
 def _step(record: Record, under: str) -> PathStep:
     kind = kind_of(record)
     title, time = describe_record(record)
-    return PathStep(LEVELS.get(kind, ""), kind, _uri(record), cut(title, _MAX_TITLE), time, under)
+    return PathStep(LEVELS.get(kind, ""), kind, _uri(record), truncate(title, _MAX_TITLE), time, under)
 
 
 def describe_record(record: Record) -> tuple[str, str]:

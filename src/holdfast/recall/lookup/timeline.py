@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from holdfast.errors import InputError
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.imports import ImportedRecord
@@ -186,7 +186,7 @@ def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
         uri=uri(kind_of(record), record.id),
         kind=kind_of(record),
         time=_time_of(record),
-        title=cut(title, TITLE_LIMIT),
+        title=truncate(title, TITLE_LIMIT),
         note=note,
         session=host,
         bank=record.bank,

@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from itertools import chain, zip_longest
 
-from holdfast.language import humps, names, stem
+from holdfast.language import code_names, split_identifier, stem
 from holdfast.language import words as words_of
 from holdfast.regex import regex
 
@@ -291,7 +291,7 @@ def _key(term: str) -> str:
 def parts_of(token: str) -> tuple[str, ...]:
     """The parts of a name of code in lower case: `src/ui/XMLHttpRequest2` is src, ui, xml,
     http, request, 2."""
-    parts = humps(token) if token.isascii() else words_of(token)
+    parts = split_identifier(token) if token.isascii() else words_of(token)
     return tuple(part.lower() for part in parts)
 
 
@@ -320,8 +320,8 @@ def exact_names(query: str) -> tuple[str, ...]:
         text = _FRAME.sub("", text)
     quoted = ("".join(match.groups("")) for match in _QUOTED.finditer(text))
     # In quotes a single plain word is only stressed.
-    found += (inner for inner in quoted if " " in inner.strip() or names(inner))
-    for name in names(text, MAX_NAMES * 2):
+    found += (inner for inner in quoted if " " in inner.strip() or code_names(inner))
+    for name in code_names(text, MAX_NAMES * 2):
         if name.lower() not in _PROSE:
             found += _with_base(_FILE_LINE.sub(r"\1", name))
     found += _SHOUTED.findall(text)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, forms, humps, names, stem, words
+from holdfast.language import STOPWORDS, code_names, irregular_forms, split_identifier, stem, words
 
 # Words beyond this many cost time and change little. A pasted text has more.
 MAX_TERMS = 32
@@ -30,15 +30,15 @@ class Terms(NamedTuple):
     @property
     def all(self) -> tuple[str, ...]:
         """Everything to search for, with irregular forms."""
-        spelled = dict.fromkeys(form for word in self.words for form in forms(word))
+        spelled = dict.fromkeys(form for word in self.words for form in irregular_forms(word))
         return (*spelled, *self.phrases)
 
 
 def read_terms(query: str) -> Terms:
     """The terms of a query, at most `MOST_TERMS` words."""
     text = query[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode("utf-8")
-    named = names(text)
-    parts = [part.lower() for name in named for part in humps(name) if len(part) > 1]
+    named = code_names(text)
+    parts = [part.lower() for name in named for part in split_identifier(name) if len(part) > 1]
     said = words(text) + parts
     telling = [w for w in said if w not in STOPWORDS and w not in QUESTION_WORDS]
     telling = telling or [w for w in said if w not in STOPWORDS] or said

@@ -10,7 +10,15 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import product
 
-from holdfast.language import STOPWORDS, decides, sentences, shared, stem, telling, words
+from holdfast.language import (
+    STOPWORDS,
+    content_stems,
+    sentences,
+    shared_fraction,
+    states_decision,
+    stem,
+    words,
+)
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
@@ -155,7 +163,7 @@ def _memory_file_first(ranked: list[Candidate], weights: RankingWeights) -> list
     """Move sections of memory.md above other records on the same subject."""
     head = ranked[: weights.compared_for_ties]
     for section in [c for c in head if is_memory_file(c.passage)]:
-        lines = [telling(line) for line in section.passage.body[:_MAX_SEARCHED].split("\n")]
+        lines = [content_stems(line) for line in section.passage.body[:_MAX_SEARCHED].split("\n")]
         for place, other in enumerate(head):
             if other is section:
                 break
@@ -175,16 +183,16 @@ def is_memory_file(passage: Passage) -> bool:
 
 
 def _is_on_a_line(candidate: Candidate, lines: Sequence[frozenset[str]]) -> bool:
-    said = telling(candidate.passage.body[:_MAX_COMPARED])
+    said = content_stems(candidate.passage.body[:_MAX_COMPARED])
     return any(
-        len(line & said) >= _SAME_LINE_WORDS and shared(line, said) >= _SAME_LINE_SHARE
+        len(line & said) >= _SAME_LINE_WORDS and shared_fraction(line, said) >= _SAME_LINE_SHARE
         for line in lines
     )
 
 
 def _decided_subject(passage: Passage) -> frozenset[str]:
     """The stems of a passage that decides something; empty if it decides nothing."""
-    if not any(map(decides, sentences(passage.body[:_MAX_SEARCHED]))):
+    if not any(map(states_decision, sentences(passage.body[:_MAX_SEARCHED]))):
         return frozenset()
     said = words(passage.body[:_MAX_COMPARED])
     return frozenset(stem(word) for word in said if word not in STOPWORDS)

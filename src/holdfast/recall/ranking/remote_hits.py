@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from holdfast.language import squeeze
+from holdfast.language import collapse_spaces
 from holdfast.model.query import Hit, Layer, SourceLocation
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
@@ -49,8 +49,8 @@ def merge_remote_hits(
     theirs = [_hit(candidate) for candidate in candidates]
     if not theirs:
         return tuple(ours)
-    shown = {squeeze(hit.text) for hit in ours}
-    distinct = list({squeeze(hit.text): hit for hit in reversed(theirs)}.items())[::-1]
+    shown = {collapse_spaces(hit.text) for hit in ours}
+    distinct = list({collapse_spaces(hit.text): hit for hit in reversed(theirs)}.items())[::-1]
     new = [hit for text, hit in distinct if text not in shown]
     return tuple(_merged(list(ours), new)[: max(limit, len(ours))])
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, file_word, folded
+from holdfast.language import STOPWORDS, file_word, fold_name
 from holdfast.model.graph import MentionRole
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage
 from holdfast.recall.core.candidates import ScoredPassage
@@ -99,7 +99,7 @@ def _possible_names(tokens: Sequence[str]) -> dict[str, list[range]]:
             spans[token.lower()].append(range(first, first + 1))
         for size in range(1, _MAX_NAME_WORDS + 1):
             words = tokens[first : first + size]
-            key = folded("".join(words))
+            key = fold_name("".join(words))
             edges = {words[0].lower(), words[-1].lower()}
             is_name = len(words) == size and len(key) >= _MIN_NAME_LENGTH
             if is_name and not edges & (STOPWORDS | QUESTION_WORDS):
@@ -175,7 +175,7 @@ def _walk(
         if not layers or LAYER_BY_KIND[passage.kind] in layers
     ]
     if only_memories:
-        names = [folded(one.entity.name) for one in starts]
+        names = [fold_name(one.entity.name) for one in starts]
         found = [one for one in found if one.passage.kind == "memory"]
         found += _score_memories(reader.node_memory_passages(bank, best), scores, names)
     ranked = sorted(found, key=lambda f: (f.score, f.passage.time, f.passage.id), reverse=True)
@@ -189,7 +189,7 @@ def _score_memories(
     of the query get less."""
     best: dict[str, ScoredPassage] = {}
     for node, passage in found:
-        text = folded(f"{passage.body}{passage.context}")
+        text = fold_name(f"{passage.body}{passage.context}")
         score = scores[node] * (1.0 if any(name in text for name in names) else _UNNAMED_MEMORY)
         known = best.get(passage.id)
         if known is None or known.score < score:

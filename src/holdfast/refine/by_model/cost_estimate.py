@@ -21,8 +21,8 @@ from holdfast.refine.by_model.summary_queue import (
     pending_exchanges,
 )
 from holdfast.refine.model_output import prompts
-from holdfast.settings import Caps
-from holdfast.spend.governor import most_of
+from holdfast.settings import SpendCaps
+from holdfast.spend.governor import max_usage
 from holdfast.spend.prices import Price
 from holdfast.store.protocol import Store
 
@@ -45,7 +45,7 @@ class SessionCost(NamedTuple):
         """The cost with one more call, which gives so many answers."""
         return self._replace(
             calls=self.calls + 1,
-            tokens_in=self.tokens_in + most_of(question).tokens_in,
+            tokens_in=self.tokens_in + max_usage(question).tokens_in,
             tokens_out=self.tokens_out + answers * EXPECTED_ANSWER_TOKENS,
         )
 
@@ -106,7 +106,7 @@ def _add_batch(cost: SessionCost, batch: list[PendingExchange]) -> SessionCost:
 
 def estimate_cost(
     found: Iterable[SessionCost],
-    caps: Caps,
+    caps: SpendCaps,
     price: Price | None,
     spent_today: Spending,
     spent_for: Callable[[str, str], Spending],
@@ -132,7 +132,7 @@ def estimate_cost(
     )
 
 
-def _fits_caps(cost: SessionCost, caps: Caps, price: Price | None, spent: Spending) -> bool:
+def _fits_caps(cost: SessionCost, caps: SpendCaps, price: Price | None, spent: Spending) -> bool:
     """Whether the caps allow the whole session: half of it would leave it without a digest. The
     last call needs the tokens that every call reserves."""
     usage = Usage(cost.tokens_in, cost.tokens_out + prompts.MAX_ANSWER_TOKENS)
@@ -141,7 +141,7 @@ def _fits_caps(cost: SessionCost, caps: Caps, price: Price | None, spent: Spendi
     return price is None or spent.usd + price.of(usage) <= caps.session_usd
 
 
-def _days_needed(total: Usage, usd: float | None, caps: Caps, today: Spending) -> int | None:
+def _days_needed(total: Usage, usd: float | None, caps: SpendCaps, today: Spending) -> int | None:
     tokens = total.tokens_in + total.tokens_out
     if not tokens:
         return 0

@@ -27,7 +27,7 @@ from holdfast.refine.model_output.prompts import (
 )
 from holdfast.refine.model_output.responses import parse_object, text_field
 from holdfast.refine.sessions.derive import derive_stale
-from holdfast.spend.governor import Governor, Purpose
+from holdfast.spend.governor import CallPurpose, Governor
 from holdfast.store.protocol import Store
 
 EXTRACTION = "extraction"
@@ -134,7 +134,7 @@ class Extractor:
 
     def _extract(self, session: Session, batch: Sequence[_PendingExchange]) -> None:
         question = memories_question([one.text for one in batch])
-        purpose = Purpose(EXTRACTION, session.bank, session.id)
+        purpose = CallPurpose(EXTRACTION, session.bank, session.id)
         drafts: dict[int, list[MemoryDraft]] = {}
         problem = ""
         try:

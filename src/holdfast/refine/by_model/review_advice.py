@@ -13,13 +13,13 @@ from typing import Any, cast
 
 from holdfast.errors import ModelAnswerError, ModelError, SpendError
 from holdfast.inference.chat import Question
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, Review, ReviewState
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
 from holdfast.refine.core.passages import turn_text
 from holdfast.refine.model_output.prompts import TEXT_SCHEMA, object_schema
-from holdfast.spend.governor import Governor, Purpose
+from holdfast.spend.governor import CallPurpose, Governor
 from holdfast.store.protocol import Writer
 
 OPERATION = "reflection"
@@ -47,7 +47,7 @@ def advise(
             continue
         try:
             question = _question(writer, review)
-            advice = governor.ask(Purpose(OPERATION, review.bank), question, _parse_advice)
+            advice = governor.ask(CallPurpose(OPERATION, review.bank), question, _parse_advice)
         except (ModelError, SpendError):
             break
         with writer.transaction():
@@ -66,7 +66,7 @@ def _question(writer: Writer, review: Review) -> Question:
         records = writer.find(review.bank, named.kind, named.id, 1) if named else []
         for turn in records:
             if isinstance(turn, Turn):
-                parts.append(f"{turn.time}: {cut(turn_text(turn), _MAX_EXCERPT_CHARACTERS)}")
+                parts.append(f"{turn.time}: {truncate(turn_text(turn), _MAX_EXCERPT_CHARACTERS)}")
     body = "\n".join(part.replace(border, "") for part in parts)
     return Question(
         _SYSTEM.format(border=border), f"{border}\n{body}\n{border}", _SCHEMA, _MAX_ANSWER_TOKENS
@@ -88,4 +88,4 @@ def _parse_advice(text: str) -> str:
     verdict, reason = fields.get("verdict"), fields.get("reason")
     if verdict not in ("keep", "retire") or not isinstance(reason, str):
         raise ModelAnswerError("it has no verdict of keep or retire with a reason.")
-    return f"{verdict}: {cut(reason, _MAX_EXCERPT_CHARACTERS)}"
+    return f"{verdict}: {truncate(reason, _MAX_EXCERPT_CHARACTERS)}"

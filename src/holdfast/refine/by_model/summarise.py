@@ -30,7 +30,7 @@ from holdfast.refine.model_output.evidence import Evidence
 from holdfast.refine.model_output.responses import ExchangeDraft, parse_digest, parse_exchanges
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.refine.sessions.model_summaries import check_digest, check_exchange
-from holdfast.spend.governor import Governor, Purpose
+from holdfast.spend.governor import CallPurpose, Governor
 from holdfast.store.protocol import Store
 
 SUMMARIES, DIGESTS = "summaries", "digests"
@@ -186,7 +186,7 @@ class Summariser:
         self, session: Session, question: Question, wanted: int
     ) -> dict[int, ExchangeDraft] | str:
         """The drafts by number, or why there are none."""
-        purpose = Purpose(SUMMARIES, session.bank, session.id)
+        purpose = CallPurpose(SUMMARIES, session.bank, session.id)
         try:
             return self._governor.ask(
                 purpose, self._limit_answer(question), lambda text: parse_exchanges(text, wanted)
@@ -207,7 +207,7 @@ class Summariser:
             self._store_summary(digest, hash, "", _TOO_SHORT, last)
             return
         content, problem = "", ""
-        purpose = Purpose(DIGESTS, session.bank, session.id)
+        purpose = CallPurpose(DIGESTS, session.bank, session.id)
         try:
             question = self._limit_answer(prompts.digest_question(text))
             draft = self._governor.ask(purpose, question, parse_digest)

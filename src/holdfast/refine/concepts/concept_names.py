@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, cut, humps, stem
+from holdfast.language import STOPWORDS, split_identifier, stem, truncate
 from holdfast.refine.concepts.feature_weights import FeatureWeights
 from holdfast.refine.concepts.items import Item, file_topic, file_weight, is_process_stem
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS
@@ -180,7 +180,7 @@ class ConceptNamer:
             found.append(_spelling(counts.spellings[phrase.stems]))
         found += [_without_lead(item.title) for item in _central_items(items, best)]
         capitalised = [name[:1].upper() + name[1:] for name in found if name]
-        names = list(dict.fromkeys(cut(name, _LIMITS.max_chars) for name in capitalised))
+        names = list(dict.fromkeys(truncate(name, _LIMITS.max_chars) for name in capitalised))
         return _Names(names or [UNNAMED], bool(phrases))
 
     def _ranked_phrases(self, counts: _PhraseCounts, size: int) -> list[_Phrase]:
@@ -243,7 +243,7 @@ def _texts(item: Item) -> Iterator[tuple[str, float]]:
         yield _SUBJECT_KIND.sub("", subject), _WEIGHTS.commit_subject
     for file in item.changed_files[: _LIMITS.max_files]:
         if file_weight(file) >= 1:
-            yield " ".join(humps(file_topic(file))).lower(), _WEIGHTS.file_name
+            yield " ".join(split_identifier(file_topic(file))).lower(), _WEIGHTS.file_name
     yield item.text[: _LIMITS.max_text_chars], _WEIGHTS.text
     yield " | ".join(item.keywords), _WEIGHTS.keyword
 

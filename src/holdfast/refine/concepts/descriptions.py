@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.language import cut, sentences, stem
+from holdfast.language import sentences, stem, truncate
 from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Concept, ConceptEvent
 from holdfast.model.trust import least_trusted
@@ -103,7 +103,7 @@ def _summary(items: Sequence[Item], files: Sequence[str], keywords: Sequence[str
     about = f" about {', '.join(keywords[:shown])}" if keywords else ""
     where = f", mostly in {', '.join(files[:shown])}" if files else ""
     summary = f"{' and '.join(parts)}{when}{about}{where}. {_latest(items)}".strip()
-    return cut(summary, _LIMITS.max_summary_chars)
+    return truncate(summary, _LIMITS.max_summary_chars)
 
 
 def _latest(items: Sequence[Item]) -> str:
@@ -122,7 +122,7 @@ def _latest(items: Sequence[Item]) -> str:
 def _history(group: Group, items: Sequence[Item], name: str) -> tuple[ConceptEvent, ...]:
     """The events of a concept: its founding, and the latest of what happened to it since."""
     founder = items[0]
-    title = cut(founder.title, _LIMITS.max_founder_title_chars)
+    title = truncate(founder.title, _LIMITS.max_founder_title_chars)
     founding = ConceptEvent(founder.time, "founded", f"by {founder.uri}: {title}")
     events: list[ConceptEvent] = []
     last_name = ""

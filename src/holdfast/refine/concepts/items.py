@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, humps, names, stem, words
+from holdfast.language import STOPWORDS, code_names, split_identifier, stem, words
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory
 from holdfast.model.records import Exchange, Outcome
@@ -158,7 +158,7 @@ def memory_item(memory: Memory) -> Item:
     name = uri("memory", m.id)
     title, text = m.what[: _LIMITS.max_title_chars], m.what[: _LIMITS.max_text_chars]
     keywords = extract_keywords(m.what, "", (), _LIMITS.max_memory_keywords)
-    paths = [word for word in names(m.what) if "/" in word or "." in word]
+    paths = [word for word in code_names(m.what) if "/" in word or "." in word]
     return Item(
         name, concept_id(name), "memory", m.when, "", 0, m.trust, title, text,
         _file_features(paths, ()), _word_features(keywords, title, text), (), keywords,
@@ -211,7 +211,7 @@ def _word_features(keywords: Sequence[str], title: str, text: str) -> dict[str, 
     for keyword in keywords:
         for one in _stems(keyword):
             _keep_highest(found, one, _WEIGHTS.keyword * _process_factor(one))
-    for name in names(text, _LIMITS.max_names):
+    for name in code_names(text, _LIMITS.max_names):
         if not name.islower() or "_" in name:
             _keep_highest(found, f"n {name.lower()}", _WEIGHTS.code_name)
     for one in _stems(title):
@@ -223,7 +223,7 @@ def _stems(text: str) -> list[str]:
     """The stems of the content words of a text; of `parentBackground` also those of its parts."""
     text = _ADDRESS.sub(" ", text)
     all_words = words(
-        " ".join((text, *(" ".join(humps(w)) for w in text.split() if _is_camel_case(w))))
+        " ".join((text, *(" ".join(split_identifier(w)) for w in text.split() if _is_camel_case(w))))
     )
     content = [
         w

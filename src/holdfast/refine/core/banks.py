@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from holdfast.errors import NotFoundError
 from holdfast.model.bank import Bank
-from holdfast.paths import normal
+from holdfast.paths import comparable_path
 from holdfast.settings import Settings
 from holdfast.sources.project import Project, identify_project
 from holdfast.store.protocol import Reader
@@ -139,7 +139,7 @@ def _bank_of_parent_folder(reader: Reader, folder: str) -> str | None:
     for parent in PurePosixPath(folder).parents:
         if str(parent) in (home, "/"):
             return None
-        bank = reader.bank_by_alias(f"path:{normal(str(parent))}")
+        bank = reader.bank_by_alias(f"path:{comparable_path(str(parent))}")
         if bank is not None:
             return bank
     return None
@@ -149,7 +149,7 @@ def _bank_of_missing_folder(reader: Reader, folder: str) -> str | None:
     """The bank of a repository that a deleted folder was in."""
     pure = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
     for parent in (pure, *pure.parents):
-        bank = reader.bank_by_alias(f"folder:{normal(str(parent))}")
+        bank = reader.bank_by_alias(f"folder:{comparable_path(str(parent))}")
         if bank is not None:
             return bank
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.records import ToolCall
 
 
@@ -104,5 +104,5 @@ def find_error(output: str) -> str:
         line = line.strip()
         fits = _LIMITS.shortest_error_line <= len(line) <= _LIMITS.longest_error_line
         if fits and _ERROR.search(line) and not _NOT_AN_ERROR.search(line):
-            return cut(_VARYING_PART.sub("…", line), _LIMITS.error_characters)
+            return truncate(_VARYING_PART.sub("…", line), _LIMITS.error_characters)
     return ""

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, plain, stem
+from holdfast.language import STOPWORDS, stem, strip_markdown
 from holdfast.sources.project import base_name
 
 _TOKEN = re.compile(r"[A-Za-z_À-ÿ][\w.-]*[\w]|\b[A-Z]{2,}\b")
@@ -62,7 +62,7 @@ def extract_keywords(
     scores: defaultdict[str, float] = defaultdict(float)
     spellings: dict[str, str] = {}
     for text, weight in ((request, _WEIGHTS.request), (reply, _WEIGHTS.reply)):
-        for token in _TOKEN.findall(_NOISE.sub(" ", plain(text[: _WEIGHTS.characters]))):
+        for token in _TOKEN.findall(_NOISE.sub(" ", strip_markdown(text[: _WEIGHTS.characters]))):
             _score_token(token, weight, scores, spellings)
     for path in files:
         name = base_name(path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from holdfast.language import cut, humps
+from holdfast.language import split_identifier, truncate
 from holdfast.model.ids import content_id
 from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Concept, Fact, Memory, Rule
@@ -50,7 +50,7 @@ class TurnPassageBuilder:
         body = turn_text(turn)
         context = f"{date_words(turn.time)} {self.previous} {split_identifiers(body)}".strip()
         if turn.role is not Role.TOOL or not self.previous:
-            self.previous = cut(body, MAX_PREVIOUS_CHARACTERS)
+            self.previous = truncate(body, MAX_PREVIOUS_CHARACTERS)
         return Passage(
             turn.bank,
             "turn",
@@ -250,4 +250,4 @@ def split_identifiers(text: str) -> str:
     would not split."""
     found = _WORD.findall(text[:_MAX_SPLIT_CHARACTERS])
     names = dict.fromkeys(word for word in found if _CAMEL_CASE.search(word))
-    return " ".join(" ".join(humps(name)) for name in list(names)[:_MAX_SPLIT_NAMES])
+    return " ".join(" ".join(split_identifier(name)) for name in list(names)[:_MAX_SPLIT_NAMES])

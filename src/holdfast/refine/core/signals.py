@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.language import DECISION, is_chatter, sentences, squeeze, words
+from holdfast.language import DECISION_PATTERN, collapse_spaces, is_chatter, sentences, words
 from holdfast.model.records import ExchangeType, Outcome, Role, Turn
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 
@@ -119,7 +119,7 @@ def is_go_ahead(text: str) -> bool:
 def classify_exchange(request: str, title: str, changed: bool, decided: bool) -> ExchangeType:
     """The type of an exchange: by whether it changed files, then by the words of its title, then
     by those of the request."""
-    opening = squeeze(request)[: _LIMITS.opening_characters]
+    opening = collapse_spaces(request)[: _LIMITS.opening_characters]
     if not changed:
         return ExchangeType.DECISION if decided else ExchangeType.DISCOVERY
     for pattern, kind in (
@@ -141,7 +141,7 @@ def classify_exchange(request: str, title: str, changed: bool, decided: bool) ->
 
 def is_question(text: str) -> bool:
     """Whether a request asks for information rather than for a change."""
-    opening = squeeze(text)
+    opening = collapse_spaces(text)
     return bool(_QUESTION.match(opening)) or opening.endswith("?")
 
 
@@ -168,7 +168,7 @@ def _score_sentence(sentence: str) -> float:
     fits = _LIMITS.shortest_sentence <= len(sentence) <= _LIMITS.longest_sentence
     if not fits or sentence.endswith(("?", ":")) or is_chatter(sentence):
         return 0.0
-    scores = ((DECISION, _SCORES.decision), (_CAUSE, _SCORES.cause), (_RULE, _SCORES.rule))
+    scores = ((DECISION_PATTERN, _SCORES.decision), (_CAUSE, _SCORES.cause), (_RULE, _SCORES.rule))
     return sum(points for pattern, points in scores if pattern.search(sentence))
 
 
@@ -199,7 +199,7 @@ def commit_message(turn: Turn) -> str:
     ):
         return ""
     found = _COMMIT_MESSAGE.search(tool.action)
-    return squeeze(found["here"] or found["double"] or found["single"] or "") if found else ""
+    return collapse_spaces(found["here"] or found["double"] or found["single"] or "") if found else ""
 
 
 def uses_subagents(turns: Sequence[Turn]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.language import is_trouble, plain, relations, sentences
+from holdfast.language import causal_relations, describes_failure, sentences, strip_markdown
 from holdfast.model.graph import Mention, MentionRole, Node, ProvenAlias, SpellingSource
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory
@@ -67,7 +67,7 @@ class MentionCollector:
             self._add_roles(sentence)
 
     def _add_roles(self, sentence: str) -> None:
-        trouble, related = is_trouble(sentence), relations(sentence)
+        trouble, related = describes_failure(sentence), causal_relations(sentence)
         named = list(name_finder.find_names(sentence)) if trouble or related else []
         if trouble:
             self.add(named, MentionRole.PROBLEM)
@@ -121,7 +121,7 @@ def exchange_node(
         found.add(list(name_finder.find_names(name)) or [name_finder.component_mention(name)])
     found.add_text(x.title, MentionRole.ABOUT)
     for text in (x.summary, *x.facts):
-        found.add_text(plain(text))
+        found.add_text(strip_markdown(text))
     is_fixed = any(signals.ran_tests(t) and t.tool and t.tool.ok for t in turns)
     touched = MentionRole.TOUCHED | (MentionRole.MENDED if is_fixed else MentionRole.MENTIONED)
     found.add(
@@ -160,9 +160,9 @@ def digest_node(digest: Digest, hash: str) -> Node:
     """The mentions of a digest."""
     d = digest
     found = MentionCollector()
-    found.add_text(plain(d.request), MentionRole.ABOUT)
+    found.add_text(strip_markdown(d.request), MentionRole.ABOUT)
     for text in (*d.completed, *d.learned, *d.investigated, *d.next_steps):
-        found.add_text(plain(text))
+        found.add_text(strip_markdown(text))
     return Node(
         "digest", d.id, d.session, d.started, hash, found.mentions(), tuple(sorted(found.same))
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.language import STOPWORDS, file_word, folded, humps
+from holdfast.language import STOPWORDS, file_word, fold_name, split_identifier
 from holdfast.model.graph import Mention, MentionRole, ProvenAlias, SpellingSource
 
 _URL = re.compile(r"\b\w+://\S+")
@@ -158,7 +158,7 @@ def file_mention(path: str, parts: MentionRole = MentionRole.MENTIONED) -> Menti
 
 def component_mention(name: str) -> Mention:
     """A component that a model named, whatever it looks like."""
-    return Mention(SpellingSource.NAME, name, folded(name))
+    return Mention(SpellingSource.NAME, name, fold_name(name))
 
 
 def commit_mention(sha: str, parts: MentionRole = MentionRole.MENTIONED) -> Mention:
@@ -180,7 +180,7 @@ def _quoted(text: str) -> Iterator[Mention]:
 def _name(text: str) -> Iterator[Mention]:
     last = re.split(r"\.|::|/", text)[-1] if "/" not in text else text
     text = last if last and len(last) > 2 else text
-    key = folded(text)
+    key = fold_name(text)
     if text.startswith("_") and not is_compound(text):
         return
     has_length = len(key) >= _MIN_KEY_CHARS and len(text) <= _MAX_NAME_CHARS
@@ -203,7 +203,7 @@ def _proper(text: str) -> Iterator[Mention]:
         text = text.partition(" ")[2]
     unspecific = GENERIC | _UNSPECIFIC_WORDS | _NOT_PROPER_NAMES
     if words and not all(word in unspecific for word in words):
-        yield Mention(SpellingSource.PROPER, text, folded(text))
+        yield Mention(SpellingSource.PROPER, text, fold_name(text))
 
 
 def _phrases(text: str) -> Iterator[Mention]:
@@ -219,7 +219,7 @@ def _phrases(text: str) -> Iterator[Mention]:
             ("ed", "ing", "ly")
         ):
             phrase = " ".join(words)
-            yield Mention(SpellingSource.PHRASE, phrase, folded(phrase))
+            yield Mention(SpellingSource.PHRASE, phrase, fold_name(phrase))
 
 
 def find_packages(command: str) -> Iterator[Mention]:
@@ -232,7 +232,7 @@ def find_packages(command: str) -> Iterator[Mention]:
                 continue
             name = found.group().rstrip(".-")
             if len(name) > 2 and name.lower() not in GENERIC:
-                yield Mention(SpellingSource.PACKAGE, name, folded(name))
+                yield Mention(SpellingSource.PACKAGE, name, fold_name(name))
 
 
 def find_renames(command: str) -> Iterator[ProvenAlias]:
@@ -250,7 +250,7 @@ def person_mentions(name: str, email: str = "") -> tuple[list[Mention], list[Pro
     name = " ".join(name.split())
     if len(name) < 2 or _NOT_PEOPLE.search(f"{name} {email}"):
         return [], []
-    found = [Mention(SpellingSource.PERSON, name, folded(name))]
+    found = [Mention(SpellingSource.PERSON, name, fold_name(name))]
     if email and "noreply" not in email:
         found.append(Mention(SpellingSource.PERSON, email.lower(), email.lower()))
         return found, [ProvenAlias(SpellingSource.PERSON, name, email.lower())]
@@ -265,4 +265,4 @@ def find_people(message: str) -> Iterator[tuple[str, str]]:
 
 def is_compound(name: str) -> bool:
     """Whether a name consists of several words, so that it hardly means anything else."""
-    return len(humps(name)) > 1
+    return len(split_identifier(name)) > 1

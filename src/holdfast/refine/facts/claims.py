@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from holdfast.language import cut, is_chatter, plain, sentences, squeeze
+from holdfast.language import collapse_spaces, is_chatter, sentences, strip_markdown, truncate
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
@@ -143,8 +143,8 @@ def _sentences(turn: Turn) -> Iterator[str]:
 
 def _claim(x: Exchange, turn: Turn, kind: ClaimKind, sentence: str, person: bool = False) -> Claim:
     """A claim, with its share of the turn's text (`share`) and of the exchange's text (`told`)."""
-    text = cut(squeeze(plain(sentence)), _LIMITS.max_chars)
-    turn_chars = len(squeeze(plain(turn.text))) or 1
+    text = truncate(collapse_spaces(strip_markdown(sentence)), _LIMITS.max_chars)
+    turn_chars = len(collapse_spaces(strip_markdown(turn.text))) or 1
     body = f"{x.title} {x.summary} {' '.join(f for f in x.facts if f not in x.summary)}"
     # The exchange may quote the claim cut short, so only its start is looked for.
     start = text[:50].rstrip(" .!").lower()
@@ -257,7 +257,7 @@ def _problem_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
     else:
         return
     yield replace(
-        _claim(x, turn, kind, sentence), problem=cut(problem, _LIMITS.max_problem_chars),
+        _claim(x, turn, kind, sentence), problem=truncate(problem, _LIMITS.max_problem_chars),
         attempts=attempts, signature=signature_of(line),
         files=tuple(x.files_modified[: _LIMITS.max_files]), status=status,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import is_chatter, plain, sentences, squeeze
+from holdfast.language import collapse_spaces, is_chatter, sentences, strip_markdown
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 # The strength from which a sentence counts as a decision: one explicit phrase, or an order that
@@ -102,7 +102,7 @@ def find_decision_sentences(text: str, by_person: bool) -> list[DecisionSentence
             found.append(DecisionSentence(sentence, strength, rejects, position, explicit))
     best = max((s.strength for s in found), default=0.0)
     if len(text) <= _MAX_QUOTED_WHOLE_CHARS and best >= MIN_STRENGTH:
-        whole = squeeze(plain(text))
+        whole = collapse_spaces(strip_markdown(text))
         rejects, explicit = any(s.rejects for s in found), any(s.explicit for s in found)
         return [DecisionSentence(whole, best, rejects, 0, explicit)]
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from holdfast.language import plain, sentences, squeeze
+from holdfast.language import collapse_spaces, sentences, strip_markdown
 from holdfast.refine.facts.typed_text import typed_text
 
 _QUOTED = re.compile(
@@ -187,7 +187,7 @@ class DirectiveKind(StrEnum):
 
 def directive_kind(sentence: str) -> DirectiveKind | None:
     """How a person's sentence lays something down; None if it does not."""
-    bare = squeeze(_CODE.sub("CODE", _QUOTED.sub(" ", sentence)))
+    bare = collapse_spaces(_CODE.sub("CODE", _QUOTED.sub(" ", sentence)))
     if _QUESTION.search(bare) or (_SMALL_TALK.search(bare) and not _OBLIGATION.search(bare)):
         return None
     if _REMEMBER.search(bare):
@@ -206,5 +206,5 @@ def find_directives(text: str) -> list[tuple[str, DirectiveKind]]:
     typed = typed_text(text)
     if not (_HINT.search(typed) or not typed.isascii()):
         return []
-    found = ((squeeze(plain(s)), directive_kind(s)) for s in sentences(typed))
+    found = ((collapse_spaces(strip_markdown(s)), directive_kind(s)) for s in sentences(typed))
     return [(sentence, kind) for sentence, kind in found if kind is not None]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.ids import content_id
@@ -112,7 +112,7 @@ def _remembered_claims(writer: Writer, bank: str) -> list[Claim]:
         found.append(
             Claim(
                 bank, memory.id, f"memory {memory.id}", "", "", 0, memory.when, ClaimKind.RULING,
-                cut(current.what, _MAX_REMEMBERED_CHARS), memory.trust, by_person=True,
+                truncate(current.what, _MAX_REMEMBERED_CHARS), memory.trust, by_person=True,
             )
         )  # fmt: skip
     return found

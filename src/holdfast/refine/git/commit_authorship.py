@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from holdfast.language import squeeze
+from holdfast.language import collapse_spaces
 from holdfast.model.records import Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.refine.core import signals
@@ -181,7 +181,7 @@ class _CommitLinker:
 
     def _link_by_subject(self, commit: Commit) -> CommitAuthorship | None:
         when = _parse_time(commit.time)
-        same = self._calls_by_subject.get(squeeze(commit.subject).casefold(), ())
+        same = self._calls_by_subject.get(collapse_spaces(commit.subject).casefold(), ())
         apart = [(abs(_parse_time(c.turn.time) - when), c) for c in same if c.turn.time]
         near = [pair for pair in apart if pair[0] <= _THRESHOLDS.subject_within]
         if not near:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from holdfast.capture.redact import Redactor
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Network
 from holdfast.model.opinions import MemoryOccurrence
@@ -50,7 +50,7 @@ def checked_memories(drafts: Sequence[MemoryDraft], evidence: Evidence, redactor
     """The drafts that the turns support, redacted, as JSON; "" if none are."""
     kept: list[dict[str, Any]] = []
     for draft in drafts:
-        what = cut(clean_text(draft.what), MAX_WHAT_CHARS)
+        what = truncate(clean_text(draft.what), MAX_WHAT_CHARS)
         has_confidence = draft.confidence is not None and 0 <= draft.confidence <= 1
         is_valid = draft.network in set(Network) and (
             draft.network != Network.OPINION or has_confidence
@@ -65,7 +65,7 @@ def checked_memories(drafts: Sequence[MemoryDraft], evidence: Evidence, redactor
                 "where": _known_names(draft.where, evidence),
                 "who": _known_names(draft.who, evidence),
                 "why": redactor.redact(
-                    cut(evidence.supported_sentences(why, SUMMARY_SHARE), MAX_WHY_CHARS)
+                    truncate(evidence.supported_sentences(why, SUMMARY_SHARE), MAX_WHY_CHARS)
                 ).text,
                 "confidence": draft.confidence if draft.network == Network.OPINION else None,
             }
@@ -76,7 +76,7 @@ def checked_memories(drafts: Sequence[MemoryDraft], evidence: Evidence, redactor
 def _known_names(listed: str, evidence: Evidence) -> str:
     """The names of a comma-separated list that occur in the turns."""
     names = [clean_text(part) for part in listed.split(",")]
-    return cut(
+    return truncate(
         ", ".join(name for name in names if name and evidence.contains_name(name)), _MAX_LIST_CHARS
     )
 

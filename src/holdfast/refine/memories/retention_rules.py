@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from holdfast.language import cut, names, sentences
+from holdfast.language import code_names, sentences, truncate
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Network
 from holdfast.model.opinions import MemoryOccurrence
@@ -160,7 +160,7 @@ def make_occurrence(
     """An occurrence of a memory in an exchange. It is shown once `needs` sessions have one with the
     same `key`; without `key`, the same stems in any order make the same key."""
     x = exchange
-    what = cut(what, MAX_WHAT_CHARS)
+    what = truncate(what, MAX_WHAT_CHARS)
     turn_uris = tuple(uri("turn", turn.id) for turn in evidence[: _LIMITS.max_turns_as_evidence])
     context = f"{date_words(x.started)} {network.value} {where} {split_identifiers(what)}"
     return MemoryOccurrence(
@@ -171,8 +171,8 @@ def make_occurrence(
         what,
         x.trust if trust is None else trust,
         where.strip() if where else ", ".join(x.files_modified[: _LIMITS.max_files]),
-        who or ", ".join(dict.fromkeys(names(what, _LIMITS.max_names))),
-        cut(why, MAX_WHY_CHARS),
+        who or ", ".join(dict.fromkeys(code_names(what, _LIMITS.max_names))),
+        truncate(why, MAX_WHY_CHARS),
         context.strip(),
         (uri("exchange", x.id), *turn_uris),
         needs,
@@ -202,7 +202,7 @@ def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOc
         make_occurrence(
             x,
             Network.EXPERIENCE,
-            cut(change, MAX_WHAT_CHARS - _LIMITS.verdict_chars) + _test_verdict(tests),
+            truncate(change, MAX_WHAT_CHARS - _LIMITS.verdict_chars) + _test_verdict(tests),
             where=", ".join(changed[: _LIMITS.max_files]),
             why=cause or _stated_reason(turns),
             evidence=[*edits[: _LIMITS.max_edits_as_evidence], *tests[-1:]],
@@ -214,14 +214,14 @@ def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str])
     """What was changed, in the words of the last commit, of the reply or of the title; "" if none
     of them says it."""
     if commits and len(commits[-1].split()) >= _LIMITS.min_commit_words:
-        return f"Committed “{cut(commits[-1], _LIMITS.max_commit_chars)}”"
+        return f"Committed “{truncate(commits[-1], _LIMITS.max_commit_chars)}”"
     reply = next((t.text for t in reversed(turns) if t.role is Role.ASSISTANT and t.text), "")
     for sentence in sentences(reply[: _LIMITS.max_reply_chars]):
         match = _CHANGE_SENTENCE.match(sentence)
         text = sentence[match.start("verb") :].rstrip(".") if match else ""
         is_specific = len(stems(text)) >= _LIMITS.min_sentence_stems and not is_vague(text)
         if is_specific and not text.endswith((":", "…")):
-            return cut(text[:1].upper() + text[1:], _LIMITS.max_sentence_chars)
+            return truncate(text[:1].upper() + text[1:], _LIMITS.max_sentence_chars)
     first, _, rest = x.title.partition(" ")
     past = _PAST_TENSE.get(first.lower().rstrip(":"))
     if past and is_vague(f"{past} {rest}"):
@@ -233,7 +233,7 @@ def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str])
     if not is_informative_title(x.title):
         return ""
     is_fixed = x.type is ExchangeType.BUGFIX and _last_test_passed(turns)
-    return f"{'Fixed' if is_fixed else 'Worked on'} “{cut(x.title, _LIMITS.max_title_chars)}”"
+    return f"{'Fixed' if is_fixed else 'Worked on'} “{truncate(x.title, _LIMITS.max_title_chars)}”"
 
 
 def _test_verdict(tests: Sequence[Turn]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from holdfast.language import STOPWORDS, cut, sentences, squeeze, stem
+from holdfast.language import STOPWORDS, collapse_spaces, sentences, stem, truncate
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Stance
 from holdfast.model.records import Role, Turn
@@ -143,7 +143,7 @@ def _stances_in(turn: Turn) -> Iterator[Stance]:
     for sentence in sentences(turn.text):
         for judgement in find_judgements(sentence):
             yield Stance(
-                *place, *judgement, 1.0, who, turn.trust, cut(sentence, _MAX_SENTENCE_CHARS)
+                *place, *judgement, 1.0, who, turn.trust, truncate(sentence, _MAX_SENTENCE_CHARS)
             )
 
 
@@ -155,7 +155,7 @@ def memory_stances(memory: Memory) -> list[Stance]:
     weight = _RETAINED_WEIGHT * confidence
     place = (uri("memory", memory.id), "", 0, memory.when)
     stances = [
-        Stance(*place, *found, weight, memory.who, memory.trust, cut(sentence, _MAX_SENTENCE_CHARS))
+        Stance(*place, *found, weight, memory.who, memory.trust, truncate(sentence, _MAX_SENTENCE_CHARS))
         for sentence in sentences(memory.what)
         for found in find_judgements(sentence)
     ]
@@ -185,7 +185,7 @@ def find_judgements(sentence: str) -> list[Judgement]:
             )
     for match in _WORKS.finditer(sentence):
         if not _is_hypothetical(sentence, match):
-            how = squeeze(match["how"].lower())
+            how = collapse_spaces(match["how"].lower())
             is_praise = bool(_IS_PRAISE.search(how))
             found += _judgement(
                 match["target"], "worth" if is_praise else "reliability", how, is_praise

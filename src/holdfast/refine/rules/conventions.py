@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import is_chatter, plain, sentences, squeeze, telling
+from holdfast.language import collapse_spaces, content_stems, is_chatter, sentences, strip_markdown
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 _MIN_CHARS = 12
@@ -136,7 +136,7 @@ def find_conventions(text: str, explicit_only: bool = False) -> list[Convention]
         return []
     found: list[Convention] = []
     for sentence in sentences(text):
-        plain_sentence = squeeze(plain(sentence))
+        plain_sentence = collapse_spaces(strip_markdown(sentence))
         convention = _convention(plain_sentence)
         if convention is not None and (convention.explicit or not explicit_only):
             found.append(convention)
@@ -155,12 +155,12 @@ def _means_in_order(sentence: str) -> list[Convention]:
     return [
         Convention(sentence[:_MAX_CHARS], quotable=False, about=one)
         for one in means
-        if len(telling(one)) >= _MIN_STEMS
+        if len(content_stems(one)) >= _MIN_STEMS
     ]
 
 
 def _convention(sentence: str) -> Convention | None:
-    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or len(telling(sentence)) < _MIN_STEMS:
+    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or len(content_stems(sentence)) < _MIN_STEMS:
         return None
     if sentence.rstrip().endswith(":") or is_chatter(sentence):
         return None
@@ -179,7 +179,7 @@ def _convention(sentence: str) -> Convention | None:
 def as_rule(sentence: str) -> str:
     """A sentence as it would be written in a rule file: without its lead-in, with a capital letter
     and a full stop."""
-    bare = _DROPPED_LEAD.sub("", squeeze(sentence)).strip()
-    bare = bare if len(bare) >= _MIN_CHARS else squeeze(sentence)
+    bare = _DROPPED_LEAD.sub("", collapse_spaces(sentence)).strip()
+    bare = bare if len(bare) >= _MIN_CHARS else collapse_spaces(sentence)
     bare = bare[:1].upper() + bare[1:] if not _NAME.match(bare) else bare
     return bare if bare[-1:] in ".!。！)`" else f"{bare.rstrip(' ,;:')}."

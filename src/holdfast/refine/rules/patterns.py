@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from holdfast.language import denies, stem, telling
+from holdfast.language import content_stems, denies, stem
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Pattern
 from holdfast.model.trust import Trust, least_trusted
@@ -106,7 +106,7 @@ class _StemWeights:
 def make_patterns(bank: str, statements: Sequence[Statement]) -> list[Pattern]:
     """The patterns of a bank, groups of one statement included, the most certain first."""
     ordered = sorted(statements, key=lambda s: (s.time, s.uri, s.place))
-    stems = [telling(s.about or s.text) for s in ordered]
+    stems = [content_stems(s.about or s.text) for s in ordered]
     weights = _StemWeights(stems)
     groups: list[_Group] = []
     for statement, own in zip(ordered, stems, strict=True):

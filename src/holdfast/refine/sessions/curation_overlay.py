@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.corrections import corrected_turn
 from holdfast.model.curation import CurationState
 from holdfast.model.query import Passage
@@ -152,7 +152,7 @@ def correct_exchange(exchange: Exchange, text: str) -> Exchange:
     """An exchange with a person's text: the first line is the title, if it is short enough. Files,
     type and outcome stay."""
     first, _, rest = text.partition("\n")
-    title = cut(first.strip(), LIMITS.title_characters)
+    title = truncate(first.strip(), LIMITS.title_characters)
     summary = rest.strip() if title == first.strip() else text
     return replace(
         exchange, title=title, summary=summary, details="", facts=(), status=Status.VERIFIED

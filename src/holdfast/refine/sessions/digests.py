@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.language import cut, squeeze
+from holdfast.language import collapse_spaces, truncate
 from holdfast.model.ids import content_id
 from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Session
 from holdfast.model.trust import least_trusted
@@ -65,11 +65,11 @@ def digest_id(session: str) -> str:
 
 def _request(session: Session, exchanges: Sequence[Exchange]) -> str:
     first = exchanges[0].title
-    title = squeeze(session.title)
+    title = collapse_spaces(session.title)
     if title and title.lower() not in first.lower():
         first = f"{title} — {first}"
     more = len(exchanges) - 1
-    return cut(first, LIMITS.request_characters) + (
+    return truncate(first, LIMITS.request_characters) + (
         f" (and {more} more request{'s' * (more > 1)})" if more else ""
     )
 
@@ -86,7 +86,7 @@ def _investigated(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
     read = Counter(path for x in exchanges for path in x.files_read)
     files = [path for path, _ in read.most_common(LIMITS.items)]
     found = looked[: LIMITS.items - 1] + ([f"read {', '.join(files)}"] if files else [])
-    return tuple(cut(item, LIMITS.investigated_characters) for item in found)
+    return tuple(truncate(item, LIMITS.investigated_characters) for item in found)
 
 
 def _completed(exchanges: Sequence[Exchange]) -> tuple[str, ...]:
@@ -119,6 +119,6 @@ def _distinct(items: Iterable[str], limit: int = LIMITS.items) -> tuple[str, ...
     kept: dict[str, str] = {}
     for item in items:
         kept.setdefault(
-            squeeze(item).lower()[: LIMITS.same_item_characters], cut(item, LIMITS.item_characters)
+            collapse_spaces(item).lower()[: LIMITS.same_item_characters], truncate(item, LIMITS.item_characters)
         )
     return tuple(kept.values())[:limit]

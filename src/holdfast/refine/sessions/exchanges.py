@@ -11,7 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from holdfast.language import cut, decides, headings, is_chatter, plain, sentences, squeeze
+from holdfast.language import (
+    collapse_spaces,
+    headings,
+    is_chatter,
+    sentences,
+    states_decision,
+    strip_markdown,
+    truncate,
+)
 from holdfast.model.ids import content_id
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import least_trusted
@@ -144,7 +152,7 @@ def build_exchange(turns: Sequence[Turn]) -> Exchange:
     title = _title(request, reply, modified, commits)
     # One more than is needed, because the title may be one of them.
     found = signals.notable_sentences(turns, LIMITS.facts + 1)
-    notable = [cut(sentence, LIMITS.fact_characters) for sentence in found]
+    notable = [truncate(sentence, LIMITS.fact_characters) for sentence in found]
     notable = [sentence for sentence in notable if _compare_key(sentence) != _compare_key(title)]
     facts = [_COMMITTED + message for message in commits[: LIMITS.commits]] + notable
     first, last = turns[0], turns[-1]
@@ -202,7 +210,7 @@ def _compare_key(sentence: str) -> str:
 
 def _title(request: str, reply: str, modified: Sequence[str], commits: Sequence[str]) -> str:
     """What was asked; if that is very short ("commit", "fix it"), also the result."""
-    return cut(_whole_title(request, reply, modified, commits), LIMITS.title_characters)
+    return truncate(_whole_title(request, reply, modified, commits), LIMITS.title_characters)
 
 
 def _whole_title(request: str, reply: str, modified: Sequence[str], commits: Sequence[str]) -> str:
@@ -218,7 +226,7 @@ def _whole_title(request: str, reply: str, modified: Sequence[str], commits: Seq
             return lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!")
     if modified:
         return f"{headline or 'Changed'}: {', '.join(modified)}"
-    return headline or squeeze(reply) or "(no words)"
+    return headline or collapse_spaces(reply) or "(no words)"
 
 
 def _headline(request: str) -> str:
@@ -231,12 +239,12 @@ def _headline(request: str) -> str:
         named = headings(text)
         if named:
             return named[0].removeprefix("Plan: ")
-    found = sentences(text) or [squeeze(plain(text))]
+    found = sentences(text) or [collapse_spaces(strip_markdown(text))]
     # A subagent's prompt starts with who it is; the task comes after.
     tasks = [s for s in found if not s.startswith("You are ")] or found
     bare = [_COURTESY.sub("", sentence, count=1).strip(" .:;!,") for sentence in tasks]
     long_enough = [line for line in bare if len(line.split()) >= LIMITS.title_words]
-    line = next(iter(long_enough or [line for line in bare if len(line) >= 3]), squeeze(text))
+    line = next(iter(long_enough or [line for line in bare if len(line) >= 3]), collapse_spaces(text))
     return line if "://" in line[:10] else line[:1].upper() + line[1:]
 
 
@@ -250,7 +258,7 @@ def _summary(reply: str, turns: Sequence[Turn], modified: Sequence[str]) -> str:
             break
         joint = "; " if summary and summary[-1] not in ".!?…" else " "
         summary = f"{summary}{joint}{_LEADING_SYMBOLS.sub('', sentence)}".strip()
-    return cut(summary or _describe_actions(turns, modified), LIMITS.summary_characters)
+    return truncate(summary or _describe_actions(turns, modified), LIMITS.summary_characters)
 
 
 def _describe_actions(turns: Sequence[Turn], modified: Sequence[str]) -> str:
@@ -259,7 +267,7 @@ def _describe_actions(turns: Sequence[Turn], modified: Sequence[str]) -> str:
         parts.append(f"Changed {_list_files(modified, LIMITS.summary_files)}")
     commands = [t.tool for t in turns if t.tool is not None and t.tool.name in signals.SHELL_TOOLS]
     if commands:
-        ran = cut(commands[-1].action.split("\n", 1)[0], LIMITS.command_characters)
+        ran = truncate(commands[-1].action.split("\n", 1)[0], LIMITS.command_characters)
         parts.append(f"ran {ran} ({tool_status(commands[-1])})")
     return "; ".join(parts)
 
@@ -270,26 +278,26 @@ def _list_files(files: Sequence[str], limit: int) -> str:
 
 def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence[str]) -> str:
     """The request, changed files, failed tool calls, the last result of the tests, the reply."""
-    lines = [f"Asked: {cut(plain(request), LIMITS.asked_characters)}"] if request else []
+    lines = [f"Asked: {truncate(strip_markdown(request), LIMITS.asked_characters)}"] if request else []
     if modified:
         lines.append(f"Changed: {_list_files(modified, LIMITS.details_files)}")
     failed = [turn.tool for turn in turns if turn.tool is not None and turn.tool.ok is False]
     for tool in failed[: LIMITS.failures]:
         target = tool.target or tool.action.split("\n", 1)[0]
         failure = f"Failed: {tool.name} {target}: {tool.result}"
-        lines.append(cut(failure, LIMITS.failure_characters))
+        lines.append(truncate(failure, LIMITS.failure_characters))
     tests = [turn.tool for turn in turns if signals.ran_tests(turn)]
     if tests and tests[-1] is not None:
         verdict = {True: "passed", False: "failed", None: "no result"}[tests[-1].ok]
         result = f"Tests: {verdict} ({tests[-1].result or tests[-1].action})"
-        lines.append(cut(result, LIMITS.tests_characters))
+        lines.append(truncate(result, LIMITS.tests_characters))
     if reply:
-        lines.append(f"Result: {cut(plain(reply), LIMITS.result_characters)}")
+        lines.append(f"Result: {truncate(strip_markdown(reply), LIMITS.result_characters)}")
     return "\n".join(lines)[: LIMITS.details_characters]
 
 
 def _states_decision(request: str, facts: Sequence[str]) -> bool:
     """Whether the request or one of the facts states a decision."""
-    if any(decides(sentence) for sentence in sentences(request[: LIMITS.decision_characters])):
+    if any(states_decision(sentence) for sentence in sentences(request[: LIMITS.decision_characters])):
         return True
-    return not signals.is_question(request) and any(decides(fact) for fact in facts)
+    return not signals.is_question(request) and any(states_decision(fact) for fact in facts)

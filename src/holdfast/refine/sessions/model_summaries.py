@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from holdfast.capture.redact import Redactor
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.ids import content_id
 from holdfast.model.model_calls import ModelSummary
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
@@ -50,12 +50,12 @@ def check_exchange(draft: ExchangeDraft, evidence: Evidence, redactor: Redactor)
     title, summary, details = map(clean_text, (draft.title, draft.summary, draft.details))
     title_supported = evidence.supports(title, SUMMARY_SHARE)
     content: dict[str, Any] = {
-        "title": cut(title, LIMITS.title_characters) if title_supported else "",
-        "summary": cut(
+        "title": truncate(title, LIMITS.title_characters) if title_supported else "",
+        "summary": truncate(
             evidence.supported_sentences(summary, SUMMARY_SHARE), LIMITS.summary_characters
         ),
         # The other half is for the details by rules.
-        "details": cut(
+        "details": truncate(
             evidence.supported_sentences(details, SUMMARY_SHARE), LIMITS.details_characters // 2
         ),
         "facts": _supported_items(draft.facts, evidence, LIMITS.fact_characters)[: LIMITS.facts],
@@ -75,7 +75,7 @@ def check_digest(draft: DigestDraft, evidence: Evidence, redactor: Redactor) -> 
     request = clean_text(draft.request)
     longest = DIGEST_LIMITS.item_characters
     content: dict[str, Any] = {
-        "request": cut(request, longest) if evidence.supports(request, SUMMARY_SHARE) else ""
+        "request": truncate(request, longest) if evidence.supports(request, SUMMARY_SHARE) else ""
     }
     for name in _LISTS:
         items = _supported_items(getattr(draft, name), evidence, longest)
@@ -84,7 +84,7 @@ def check_digest(draft: DigestDraft, evidence: Evidence, redactor: Redactor) -> 
 
 
 def _supported_items(items: Sequence[str], evidence: Evidence, limit: int) -> list[str]:
-    plain = dict.fromkeys(cut(clean_text(item), limit) for item in items)
+    plain = dict.fromkeys(truncate(clean_text(item), limit) for item in items)
     return [item for item in plain if evidence.supports(item, FACT_SHARE)]
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, ModelAnswerError
 from holdfast.inference.chat import Question, Schema, Tool, Toolbox
-from holdfast.language import cut, plain
+from holdfast.language import strip_markdown, truncate
 from holdfast.model.query import Answer, Citation, Confidence, Hit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
@@ -184,10 +184,10 @@ class Sentence(NamedTuple):
 
 def question_for(text: str, before: Sequence[str], box: Toolbox) -> Question:
     """The prompt for a question; `before` are questions of the same session, earliest first."""
-    asked = cut(text, LIMITS.question_chars)
+    asked = truncate(text, LIMITS.question_chars)
     if before:
         earlier = "\n".join(
-            f"- {cut(one, LIMITS.earlier_question_chars)}"
+            f"- {truncate(one, LIMITS.earlier_question_chars)}"
             for one in before[-LIMITS.earlier_questions :]
         )
         asked = f"Asked before, in the same talk:\n{earlier}\n\nThe question now: {asked}"
@@ -305,4 +305,4 @@ def abstain(draft: Answer) -> Answer:
 
 def excerpt_of(hit: Hit) -> str:
     """The text of a record that a citation shows."""
-    return cut(plain(hit.text), MAX_EXCERPT_CHARS)
+    return truncate(strip_markdown(hit.text), MAX_EXCERPT_CHARS)

@@ -17,13 +17,13 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from holdfast.language import (
-    cut,
-    decides,
+    collapse_spaces,
     is_chatter,
-    plain,
     sentences,
-    squeeze,
+    states_decision,
     stem,
+    strip_markdown,
+    truncate,
 )
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, RecallResult
@@ -175,7 +175,7 @@ def _abstain(reader: Reader, request: AskRequest, found: RecallResult) -> Answer
         abstained=True,
         source="",
         layers_searched=_layers_searched(reader, request),
-        caveats=tuple(f"Nearest: {cut(hit.text, 90)} ({hit.uri})" for hit in near),
+        caveats=tuple(f"Nearest: {truncate(hit.text, 90)} ({hit.uri})" for hit in near),
     )
 
 
@@ -227,7 +227,7 @@ def _best_sentence(
     """The sentence of a record that covers most of the question, with the next one if short."""
     unlabelled = [DIGEST_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
     whole = [s for s in unlabelled if len(s) >= _WEIGHTS.min_chars and not s.endswith("…")]
-    texts = whole or unlabelled or [squeeze(plain(hit.text))]
+    texts = whole or unlabelled or [collapse_spaces(strip_markdown(hit.text))]
     scores = [coverage(weights, text) * _answer_factor(text, is_request) for text in texts]
     best = max(range(len(texts)), key=lambda n: (scores[n], -n))
     sentence = texts[best]
@@ -239,7 +239,7 @@ def _best_sentence(
     score *= _answer_factor(texts[best], is_request)
     score *= _SUMMARY_FACTORS.get(hit.kind, 1.0)
     score *= statuses.weight(hit, texts[best])
-    return Quote(hit, cut(sentence, MAX_SENTENCE_CHARS), covered, score)
+    return Quote(hit, truncate(sentence, MAX_SENTENCE_CHARS), covered, score)
 
 
 def _answer_factor(sentence: str, is_request: bool) -> float:
@@ -248,7 +248,7 @@ def _answer_factor(sentence: str, is_request: bool) -> float:
         return _WEIGHTS.question
     if sentence.rstrip().endswith(":") or is_chatter(sentence):
         return _WEIGHTS.chatter
-    if decides(sentence):
+    if states_decision(sentence):
         return _WEIGHTS.decision
     return _WEIGHTS.request if is_request else 1.0
 
@@ -265,7 +265,7 @@ def _later_first(chosen: list[Quote]) -> list[Quote]:
     decisions = [
         item
         for item in chosen
-        if item.score >= _WEIGHTS.near_best * best and decides(item.sentence)
+        if item.score >= _WEIGHTS.near_best * best and states_decision(item.sentence)
     ]
     rest = [item for item in chosen if item not in decisions]
     if len(decisions) < 2:
@@ -350,7 +350,7 @@ def _citation(reader: Reader, number: int, item: Quote) -> Citation:
         number=number,
         uri=hit.uri,
         layer=hit.layer,
-        excerpt=cut(plain(hit.text), MAX_EXCERPT_CHARS),
+        excerpt=truncate(strip_markdown(hit.text), MAX_EXCERPT_CHARS),
         browse_url=browse_url(reader, hit),
         time=hit.time,
         trust=hit.trust,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.language import cut, sentences, squeeze, stem, words
+from holdfast.language import collapse_spaces, sentences, stem, truncate, words
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import stems_in, weight_share
 from holdfast.research.answering.quoting import DIGEST_LABEL, MAX_SENTENCE_CHARS
@@ -79,7 +79,7 @@ def best_excerpt(
     best, best_score = ("", frozenset[str]()), -1.0
     for size in range(1, LIMITS.max_sentences + 1):
         for first in range(max(1, len(statements) - size + 1)):
-            excerpt = squeeze(" ".join(statements[first : first + size]))
+            excerpt = collapse_spaces(" ".join(statements[first : first + size]))
             if not excerpt or len(excerpt) > MAX_SENTENCE_CHARS:
                 continue
             if must_mention and not mentions(excerpt, must_mention):
@@ -87,7 +87,7 @@ def best_excerpt(
             stems = stems_in(weights, excerpt)
             score = weight_share(weights, stems) - LIMITS.min_gain_per_sentence * size
             if score > best_score:
-                best, best_score = (cut(excerpt, MAX_SENTENCE_CHARS), stems), score
+                best, best_score = (truncate(excerpt, MAX_SENTENCE_CHARS), stems), score
     return best
 
 

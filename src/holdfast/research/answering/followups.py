@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from holdfast.language import STOPWORDS, squeeze, words
+from holdfast.language import STOPWORDS, collapse_spaces, words
 from holdfast.recall.query.terms import QUESTION_WORDS
 from holdfast.regex import regex
 
@@ -33,7 +33,7 @@ def complete_question(question: str, earlier: Sequence[str]) -> str:
     """The question with the subject of the latest earlier one that has a subject; unchanged if it
     is complete by itself. `earlier` has the latest last."""
     subject = next((s for s in map(subject_of, reversed(earlier)) if s), "")
-    asked = squeeze(question[: 4 * _MAX_CHARS])
+    asked = collapse_spaces(question[: 4 * _MAX_CHARS])
     if not subject or len(asked) > _MAX_CHARS:
         return question
     bare = _without_opening(asked)
@@ -45,7 +45,7 @@ def complete_question(question: str, earlier: Sequence[str]) -> str:
 
 def subject_of(question: str) -> str:
     """What a question is about, without its question words; "" if it names nothing."""
-    asked = _without_opening(squeeze(question[:_MAX_CHARS]).strip(_EDGES))
+    asked = _without_opening(collapse_spaces(question[:_MAX_CHARS]).strip(_EDGES))
     subject = _ENDING.sub("", _QUESTION_FRAME.sub("", asked)).strip(_EDGES)
     return subject if _names_something(subject) and not _PRONOUN.match(subject) else ""
 

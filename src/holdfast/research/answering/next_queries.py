@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, names, stem, words
+from holdfast.language import STOPWORDS, code_names, stem, words
 from holdfast.model.forge import Remark
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage
 from holdfast.model.uris import parse_uri, uri
@@ -122,7 +122,7 @@ def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
     plain = [
         w for w in words(excerpt) if len(w) > 3 and w not in STOPWORDS and w not in QUESTION_WORDS
     ]
-    wanted = dict.fromkeys((*names(excerpt), *entities, *plain))
+    wanted = dict.fromkeys((*code_names(excerpt), *entities, *plain))
     new = [w for w in wanted if not {stem(part) for part in words(w)} <= asked_stems]
     new = new[: _LIMITS.words_counted]
     counts = reader.term_frequencies(bank, new, MAX_COUNTED) if new else []

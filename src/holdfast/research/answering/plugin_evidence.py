@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from holdfast.language import cut, sentences, squeeze, stem
+from holdfast.language import collapse_spaces, sentences, stem, truncate
 from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, RecallResult, Strategy
 from holdfast.model.trust import Trust
 from holdfast.recall.core.relevance import coverage
@@ -79,10 +79,10 @@ def missing_replies(strategies: Iterable[Strategy], prefix: str = PROVIDER_PREFI
 def _best_sentence(text: str, question: str) -> str:
     """The sentence of a text that covers most of the question, on one line."""
     weights = {stem(word): 1.0 for word in read_terms(question).words}
-    texts = [squeeze(sentence) for sentence in sentences(text)] or [squeeze(text)]
+    texts = [collapse_spaces(sentence) for sentence in sentences(text)] or [collapse_spaces(text)]
     best = max(range(len(texts)), key=lambda n: (coverage(weights, texts[n]), -n))
     unmarked = _BRACKETED_NUMBER.sub(r"(\1)", texts[best])
-    return cut(unmarked.replace("”", "'").replace("“", "'"), MAX_SENTENCE_CHARS)
+    return truncate(unmarked.replace("”", "'").replace("“", "'"), MAX_SENTENCE_CHARS)
 
 
 def _citations(hits: Sequence[Hit], first: int) -> list[Citation]:
@@ -91,7 +91,7 @@ def _citations(hits: Sequence[Hit], first: int) -> list[Citation]:
             number=number,
             uri=hit.uri,
             layer=Layer.PROVIDERS,
-            excerpt=f"{hit.provider}: {cut(squeeze(hit.text), MAX_EXCERPT_CHARS)}",
+            excerpt=f"{hit.provider}: {truncate(collapse_spaces(hit.text), MAX_EXCERPT_CHARS)}",
             browse_url="",
             trust=Trust.EXTERNAL,
         )

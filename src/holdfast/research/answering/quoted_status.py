@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from holdfast.language import cut, stem, words
+from holdfast.language import stem, truncate, words
 from holdfast.model.fact_history import status_change_at
 from holdfast.model.knowledge import Claim, Fact, StatusChange
 from holdfast.model.query import Hit
@@ -118,7 +118,7 @@ class QuotedStatuses:
         for record in self._reader.find(bank, "fact", name.rpartition("/")[2], 1) if name else ():
             if isinstance(record, Fact):
                 day = record.validity.since[:10]
-                return f"{cut(record.content, 160).rstrip('.')} ({day}, {name})"
+                return f"{truncate(record.content, 160).rstrip('.')} ({day}, {name})"
         return f"see {name}" if name else "it was superseded"
 
 

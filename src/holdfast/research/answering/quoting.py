@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.language import cut, is_trouble, relations, sentences, squeeze
+from holdfast.language import (
+    causal_relations,
+    collapse_spaces,
+    describes_failure,
+    sentences,
+    truncate,
+)
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
 from holdfast.regex import regex
@@ -82,15 +88,15 @@ def _quote_cause(hit: Hit, weights: Mapping[str, float]) -> Quote:
     """The sentence of a record that states a cause, or else a problem; with weights of a question's
     words, one that covers the question before either."""
     long_enough = [s for s in sentences(hit.text) if len(s) >= _MIN_SENTENCE_CHARS]
-    texts = [DIGEST_LABEL.sub("", s) for s in long_enough] or [squeeze(hit.text)]
+    texts = [DIGEST_LABEL.sub("", s) for s in long_enough] or [collapse_spaces(hit.text)]
     scores = [
-        _CAUSE.states_cause * any(r.how == "causes" for r in relations(text))
-        + _CAUSE.names_problem * is_trouble(text)
+        _CAUSE.states_cause * any(r.how == "causes" for r in causal_relations(text))
+        + _CAUSE.names_problem * describes_failure(text)
         + _CAUSE.coverage * coverage(weights, text)
         for text in texts
     ]
     best = max(range(len(texts)), key=lambda n: (scores[n], -n))
-    return Quote(hit, cut(texts[best], MAX_SENTENCE_CHARS), 0.0, hit.score)
+    return Quote(hit, truncate(texts[best], MAX_SENTENCE_CHARS), 0.0, hit.score)
 
 
 def _is_by_time_only(hit: Hit) -> bool:
@@ -110,8 +116,8 @@ def _gist(digest: str) -> str:
     if left.removeprefix("Next: ").lower().startswith(("next", "still")):
         left = left.removeprefix("Next: ")
     shown = (
-        cut(request, _GIST.request),
-        cut(result, _GIST.completed),
-        cut(left, _GIST.next_step),
+        truncate(request, _GIST.request),
+        truncate(result, _GIST.completed),
+        truncate(left, _GIST.next_step),
     )
     return " ".join(part if part[-1] in ".!?…" else f"{part}." for part in shown if part)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Pattern
 from holdfast.model.query import Citation
 from holdfast.model.records import Exchange
@@ -50,6 +50,6 @@ def _note(pattern: Pattern) -> str:
     p = pattern
     people = f" by {len(p.authors)} people" if len(p.authors) > 1 else ""
     return (
-        f"A pattern rests on this, stated {p.occurrences} times{people}: “{cut(p.content, 160)}” "
+        f"A pattern rests on this, stated {p.occurrences} times{people}: “{truncate(p.content, 160)}” "
         f"({uri('pattern', p.id)}; `holdfast promote` lists what may become a rule)."
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from holdfast.language import cut, decides, relations, sentences, stem, words
+from holdfast.language import causal_relations, sentences, states_decision, stem, truncate, words
 from holdfast.model.query import Answer, Confidence, Hit, Layer, Passage, RecordFilter
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
@@ -200,7 +200,7 @@ def _quote_commit(
 ) -> Quote:
     text = f"{commit.subject} ({commit.author}{f', {more}' if more else ''})"
     return Quote(
-        _hit_of(reader, commit, request.as_of), cut(text, MAX_SENTENCE_CHARS), 1.0, 1.0, lead
+        _hit_of(reader, commit, request.as_of), truncate(text, MAX_SENTENCE_CHARS), 1.0, 1.0, lead
     )
 
 
@@ -325,7 +325,7 @@ def _answer_who_knows(
         wanted.sort(key=lambda e: -e.reviews)
     people = [e for e in wanted if not e.is_bot] or wanted
     quotes = [
-        Quote(hit, cut(_describe_expert(e, reviews), MAX_SENTENCE_CHARS), 1.0, e.score)
+        Quote(hit, truncate(_describe_expert(e, reviews), MAX_SENTENCE_CHARS), 1.0, e.score)
         for e in people[: min(_LIMITS.experts_shown, limit)]
         for hit in _best_evidence(reader, request, e)
     ]
@@ -373,9 +373,9 @@ def _answer_who_decided(
         for sentence in sentences(turn.text):
             covered = weight_share(weights, stems_in(weights, sentence))
             is_question = sentence.rstrip().endswith("?")
-            if covered >= _MATCH.min_coverage and decides(sentence) and not is_question:
+            if covered >= _MATCH.min_coverage and states_decision(sentence) and not is_question:
                 hit = make_hit(reader, Candidate(match.passage, score=1.0), request.as_of)
-                text = cut(sentence, MAX_SENTENCE_CHARS)
+                text = truncate(sentence, MAX_SENTENCE_CHARS)
                 found.append((turn.time, Quote(hit, text, 1.0, 1.0, f"{_speaker(turn)}: ")))
                 break
     quotes = [quote for _, quote in sorted(found, key=lambda pair: pair[0], reverse=True)]
@@ -438,7 +438,7 @@ def _reasons_for(reader: Reader, request: AskRequest, commit: Commit, hit: Hit) 
     reasons = [s for s in sentences(commit.body) if _is_reason(s)]
     if reasons:
         lead = f"{_BECAUSE}says its message: "
-        return [Quote(hit, cut(reasons[0], MAX_SENTENCE_CHARS), 0.0, hit.score, lead)]
+        return [Quote(hit, truncate(reasons[0], MAX_SENTENCE_CHARS), 0.0, hit.score, lead)]
     for made in reader.authorship(commit.bank, commit=commit.id)[:1]:
         for exchange in reader.find(commit.bank, "exchange", made.exchange, 1):
             if isinstance(exchange, Exchange):
@@ -460,7 +460,7 @@ def _reason_in_exchange(reader: Reader, request: AskRequest, exchange: Exchange)
                           trust=turn.trust, role=turn.role.value, seq=turn.seq)  # fmt: skip
         hit = make_hit(reader, Candidate(passage, score=1.0), request.as_of)
         lead = f"{_BECAUSE}{_speaker(turn)} said in making it: "
-        return [Quote(hit, cut(sentence, MAX_SENTENCE_CHARS), 0.0, 1.0, lead)]
+        return [Quote(hit, truncate(sentence, MAX_SENTENCE_CHARS), 0.0, 1.0, lead)]
     return []
 
 
@@ -468,5 +468,5 @@ def _is_reason(sentence: str) -> bool:
     if sentence.rstrip().endswith("?"):
         return False
     return bool(_REASON.search(sentence.lower())) or any(
-        relation.how == "causes" for relation in relations(sentence)
+        relation.how == "causes" for relation in causal_relations(sentence)
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from holdfast.language import squeeze
+from holdfast.language import collapse_spaces
 from holdfast.regex import regex
 
 _ASKS_FOR_EXPERTS = regex(
@@ -190,7 +190,7 @@ _ARTICLE = regex(r"^(?:the|a|an|our|this|that|my)\s+", _FLAGS)
 
 def read_history_question(question: str) -> HistoryQuestion | None:
     """The question as one for history; None if it is of no such kind."""
-    asked = squeeze(question[:_MAX_CHARS]).strip(_EDGES)
+    asked = collapse_spaces(question[:_MAX_CHARS]).strip(_EDGES)
     while (shorter := _OPENING.sub("", asked)) != asked:
         asked = shorter
     exact = _match(_EXACT_FORMS, asked)

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.locks import hold
+from holdfast.locks import lock_file
 
 FILE = "providers.json"
 # The weight of the latest call in the averages: after five calls the older ones count for a sixth.
@@ -148,7 +148,7 @@ class ReliabilityFile:
         flags = os.O_RDWR | os.O_CREAT
         lock = os.open(self._path.with_name(f"{self._path.name}.lock"), flags, 0o600)
         try:
-            hold(lock)
+            lock_file(lock)
             yield
         finally:
             os.close(lock)

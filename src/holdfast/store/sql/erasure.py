@@ -120,7 +120,9 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
         for session in erasure.sessions:
             self._clear_retained(erasure.bank, session, 0)
             for table in _OF_A_SESSION:
-                self._run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", erasure.bank, session)
+                self._run(
+                    f"DELETE FROM {table} WHERE bank = ? AND session = ?", erasure.bank, session
+                )
             self._run("DELETE FROM hidden_record WHERE bank = ? AND id = ?", erasure.bank, session)
             self._run("DELETE FROM session WHERE bank = ? AND id = ?", erasure.bank, session)
             self.mark_changed(erasure.bank, session)

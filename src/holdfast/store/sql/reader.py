@@ -302,7 +302,9 @@ class SqlReader(
         before: int,
         after: int,
     ) -> list[Passage]:
-        return timeline.around(self._connection, self._bank_ids(bank), position, kinds, before, after)
+        return timeline.around(
+            self._connection, self._bank_ids(bank), position, kinds, before, after
+        )
 
     def count_undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
         return timeline.undated(self._connection, self._bank_ids(bank), kinds, most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.lookup.path import Path, PathStep
 
@@ -40,5 +40,5 @@ def _print_rung(screen: Screen, rung: PathStep, *styles: str) -> None:
         return
     name = screen.paint(rung.uri, "cyan")
     head = f"{indent}{rung.level:<3} {day(rung.time)} "
-    title = cut(rung.title, max(20, screen.width - len(head) - len(rung.uri) - 2))
+    title = truncate(rung.title, max(20, screen.width - len(head) - len(rung.uri) - 2))
     screen.line(f"{head}{screen.paint(title, *styles) if styles else title}  {name}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -51,7 +51,7 @@ def print_remark(screen: Screen, remark: Remark) -> None:
     screen.line(f"  {_who(r)} · {_when(r.time)}{verdict}{place}")
     screen.line(f"    {screen.paint(uri('remark', r.id), 'cyan')}")
     if r.text:
-        shown = r.text if len(r.text) <= _LONGEST else cut(r.text, _LONGEST)
+        shown = r.text if len(r.text) <= _LONGEST else truncate(r.text, _LONGEST)
         screen.wrap(shown, "    ", "    ")
 
 

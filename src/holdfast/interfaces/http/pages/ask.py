@@ -16,7 +16,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
 from holdfast.interfaces.ui.record_fields import main_text
 from holdfast.interfaces.ui.research_view import Around, Cited, ResearchQuestion, read_questions
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.bank import Bank
 from holdfast.model.query import Answer, Citation
 from holdfast.model.records import Turn
@@ -126,7 +126,7 @@ def _page(
     first = found.questions[0].question if found.questions else "A question"
     running = found.state == SessionState.RUNNING.value
     return request.render(
-        "talk.html", title=cut(first, 120), id=id, note=note, running=running, bank=bank,
+        "talk.html", title=truncate(first, 120), id=id, note=note, running=running, bank=bank,
         **found._asdict(),
     )  # fmt: skip
 
@@ -173,13 +173,13 @@ def _open_citation(memory: Holdfast, citation: Citation) -> Cited:
         return Cited(citation, named.kind, (), False)
     record = found[0]
     if not isinstance(record, Turn):
-        shown = Around("", cut(main_text(record), _MAX_CONTEXT_CHARS), True)
+        shown = Around("", truncate(main_text(record), _MAX_CONTEXT_CHARS), True)
         return Cited(citation, kind_of(record), (shown,), True)
     near = memory.reader.turns(record.bank, record.session, record.seq - 1, record.seq + 1)
     around = [
         Around(
             turn.speaker or turn.role.value,
-            cut(turn_text(turn), _MAX_CONTEXT_CHARS),
+            truncate(turn_text(turn), _MAX_CONTEXT_CHARS),
             turn.id == record.id,
         )
         for turn in near

@@ -20,7 +20,7 @@ from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequest
 from holdfast.interfaces.ui.formatting import day, link, session_link
 from holdfast.interfaces.ui.notes import note_of
 from holdfast.interfaces.ui.record_fields import fields_of, main_text
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.learn.curation import CORRECTABLE_KINDS, Target
 from holdfast.model.anchors import CodeAnchor
 from holdfast.model.curation import Action, Curation
@@ -82,16 +82,16 @@ async def record(request: PageRequestDep, word: str, id: str, note: str = "") ->
         )  # fmt: skip
     title, time = describe_record(trace.record)
     words = main_text(trace.record)
-    if words and cut(title, _MAX_TITLE_CHARS) in (
-        cut(words, _MAX_TITLE_CHARS),
-        cut(words.split("\n")[0], _MAX_TITLE_CHARS),
+    if words and truncate(title, _MAX_TITLE_CHARS) in (
+        truncate(words, _MAX_TITLE_CHARS),
+        truncate(words.split("\n")[0], _MAX_TITLE_CHARS),
     ):
         title = f"{trace.kind.capitalize()} of {day(time)}"
     own = uri(trace.kind, trace.record.id)
     replaced = correctable_text(trace.record)
     return request.render(
         "any_record.html",
-        title=cut(title, _MAX_TITLE_CHARS) or own,
+        title=truncate(title, _MAX_TITLE_CHARS) or own,
         note=note_of(note),
         uri=own,
         word=trace.kind,
@@ -182,5 +182,5 @@ def _session_url(record: Record) -> str:
 def _related(record: Record) -> _RelatedRecord:
     text, time = describe_record(record)
     return _RelatedRecord(
-        uri(kind_of(record), record.id), kind_of(record), cut(text, _MAX_TITLE_CHARS), time
+        uri(kind_of(record), record.id), kind_of(record), truncate(text, _MAX_TITLE_CHARS), time
     )

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
-from holdfast.language import cut, plain
+from holdfast.language import strip_markdown, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, RecallResult
 from holdfast.recall.core.plan import Plan
@@ -56,12 +56,12 @@ async def search(
     hits = [hit for hit in found.hits if kind in ("", hit.kind)][:_MAX_HITS] if found else []
     return request.render(
         "search.html",
-        title=f"Search: {cut(query, 60)}" if query else "Search",
+        title=f"Search: {truncate(query, 60)}" if query else "Search",
         searched=query,
         query=query,
         found=found,
-        hits=[(hit, cut(plain(hit.text), _MAX_HIT_CHARS), _why_rows(hit)) for hit in hits],
-        misses=[(hit, cut(plain(hit.text), _MAX_MISS_CHARS)) for hit in found.misses]
+        hits=[(hit, truncate(strip_markdown(hit.text), _MAX_HIT_CHARS), _why_rows(hit)) for hit in hits],
+        misses=[(hit, truncate(strip_markdown(hit.text), _MAX_MISS_CHARS)) for hit in found.misses]
         if found
         else [],
         problems=[s for s in found.strategies if s.problem or s.timed_out] if found else [],

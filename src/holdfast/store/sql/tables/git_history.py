@@ -243,4 +243,6 @@ class GitHistoryWriter(GitHistoryReader):
             upsert("git_tag", "bank, name, id, time", "bank, name"),
             [(r.bank, tag.name, tag.commit, tag.time) for tag in tags],
         )
-        self._run_many(insert_missing("unmerged_commit", "bank, id"), [(r.bank, c) for c in unmerged])
+        self._run_many(
+            insert_missing("unmerged_commit", "bank, id"), [(r.bank, c) for c in unmerged]
+        )

@@ -86,7 +86,13 @@ class ShareWriter(ShareReader, OutboxWriter, CurationWriter):
     def put_share_import(self, share_import: ShareImport, records: Iterable[SharedRecord]) -> None:
         self._run(
             "INSERT INTO share_import VALUES (?, ?, ?, ?, ?)",
-            *(share_import.bank, share_import.id, share_import.place, json.dumps(share_import.heads), share_import.time),
+            *(
+                share_import.bank,
+                share_import.id,
+                share_import.place,
+                json.dumps(share_import.heads),
+                share_import.time,
+            ),
         )
         columns = f"{SHARED}, share_import"
         self._run_many(

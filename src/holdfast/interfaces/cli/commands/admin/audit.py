@@ -8,7 +8,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search.audit import Audit, Audited, audit
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 
 HELP = """\
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(screen: Screen, one: Audited) -> None:
     head = f"{one.freshness.value}  {one.kind} · {day(one.time)}"
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(one.uri, 'cyan')}")
-    screen.wrap(cut(one.title, 200), "    ")
+    screen.wrap(truncate(one.title, 200), "    ")
     for file in one.files:
         screen.wrap(f"- {file.description}", "    ", "      ")
     screen.line()

@@ -11,7 +11,7 @@ from holdfast.app.search.plugin_search import Providers, ProviderStatus, provide
 from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.trust import Trust
 from holdfast.settings import OFF, load_settings
 
@@ -105,6 +105,6 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         return
     for one in told:
         screen.line(screen.paint(f"{one.provider}/{one.tool} · external", "bold"))
-        screen.wrap(cut(one.text, 600), "      ")
+        screen.wrap(truncate(one.text, 600), "      ")
         screen.line()
     screen.line(f"{number(len(told), 'text')} in {ms} ms")

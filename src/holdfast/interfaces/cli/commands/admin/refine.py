@@ -19,7 +19,7 @@ from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
 from holdfast.settings import NO_MODEL
-from holdfast.spend.prices import AS_OF
+from holdfast.spend.prices import PRICES_AS_OF
 
 HELP = """\
 Bring up to date what is made of sessions. Reading them does that by itself; this finishes what
@@ -194,7 +194,7 @@ def _money(offered: Offer) -> str:
     usd = offered.estimate.usd
     if offered.service.startswith("claude"):
         return "no money where your subscription covers it"
-    return "price unknown" if usd is None else f"${usd:.4f} by the prices of {AS_OF}"
+    return "price unknown" if usd is None else f"${usd:.4f} by the prices of {PRICES_AS_OF}"
 
 
 def _days(made: CostEstimate) -> str:
@@ -240,7 +240,7 @@ def _json(older: Older, offered: Offer | None, came: _Came) -> dict[str, object]
             "sessions": len(made.sessions),
             "capped": len(made.capped),
             "held": offered.held or None,
-            "prices_as_of": AS_OF,
+            "prices_as_of": PRICES_AS_OF,
         },
         "done": {"sessions": came.sessions, "by_model": came.by_model},
     }

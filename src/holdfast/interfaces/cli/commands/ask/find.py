@@ -10,7 +10,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number, short
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import ExchangeType
 from holdfast.recall.lookup.filters import Finding, Found, matches_path
@@ -106,7 +106,7 @@ def _advice(filter: RecordFilter, everywhere: bool) -> str:
 def _print_finding(screen: Screen, finding: Finding, meant: str, bank: str) -> None:
     time = finding.time[:16].replace("T", " ") or "undated"
     head = f"{time:<16}  {finding.type:<9}  "
-    screen.line(screen.paint(head, "bold") + cut(finding.title, screen.width - len(head)))
+    screen.line(screen.paint(head, "bold") + truncate(finding.title, screen.width - len(head)))
     room = screen.width - len(_INDENT)
     for verb, files in (("changed", finding.files), ("read", finding.files_read)):
         if files:

@@ -11,7 +11,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Hit, Layer, RecallResult, Strategy
 from holdfast.model.trust import Status
@@ -152,7 +152,7 @@ def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explai
 def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
     screen.line(f"Nothing in {found.bank} speaks of this.")
     for miss in found.misses:
-        screen.wrap(f"nearest: {cut(miss.text, 120)} ({miss.uri})", "  ", "    ")
+        screen.wrap(f"nearest: {truncate(miss.text, 120)} ({miss.uri})", "  ", "    ")
         if explain:
             screen.wrap(f"why: {_why(miss)}", "    ", "      ")
     if found.suggestions:
@@ -224,7 +224,7 @@ def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     head += f" · {hit.shared}" if hit.shared else ""
     head += f" · from {hit.imported}" if hit.imported else ""
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
-    screen.wrap(cut(hit.text, 320), "      ")
+    screen.wrap(truncate(hit.text, 320), "      ")
     if hit.since:
         screen.wrap(f"since then: {hit.since}", "      ")
     if hit.superseded_by:

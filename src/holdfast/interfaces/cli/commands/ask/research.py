@@ -11,7 +11,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask.ask import show_answer, told
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.journal_lines import answer_from_json, mask_removed_records
 from holdfast.research.session_journal import (
@@ -101,7 +101,7 @@ def _list(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namesp
         screen.line(head)
         asked = one.questions[0] if one.questions else ""
         more = len(one.questions) - 1
-        screen.wrap(cut(asked, 160) + (f" (+{number(more, 'more')})" if more > 0 else ""), "  ")
+        screen.wrap(truncate(asked, 160) + (f" (+{number(more, 'more')})" if more > 0 else ""), "  ")
     if not found:
         screen.line("Nothing was asked yet.")
     return 0

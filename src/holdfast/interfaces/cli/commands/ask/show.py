@@ -16,7 +16,7 @@ from holdfast.interfaces.cli.output import commit as commit_shown
 from holdfast.interfaces.cli.output import path as path_shown
 from holdfast.interfaces.cli.output import thread
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.records import Turn
@@ -132,7 +132,7 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
         screen.line()
         screen.line(_raw_state(found))
     if found.raw is not None and found.raw.text:
-        screen.line(screen.paint(cut(found.raw.text, _RAW_SHOWN), "dim"))
+        screen.line(screen.paint(truncate(found.raw.text, _RAW_SHOWN), "dim"))
 
 
 def _print_below(screen: Screen, found: Trace) -> None:
@@ -144,7 +144,7 @@ def _print_below(screen: Screen, found: Trace) -> None:
         screen.line(f"made of {len(parts)}:")
     for part in parts:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
-        screen.line(f"  {screen.paint(uri(kind_of(part), part.id), 'cyan')}  {cut(text, 90)}")
+        screen.line(f"  {screen.paint(uri(kind_of(part), part.id), 'cyan')}  {truncate(text, 90)}")
 
 
 def _print_beliefs(screen: Screen, found: Trace) -> None:
@@ -163,12 +163,12 @@ def _print_history(screen: Screen, found: Trace) -> None:
     """What people decided about it, and the words that do not hold any more."""
     if found.superseded:
         screen.line()
-        screen.wrap(f"superseded: {cut(found.superseded, _RAW_SHOWN)}", "  ", "    ")
+        screen.wrap(f"superseded: {truncate(found.superseded, _RAW_SHOWN)}", "  ", "    ")
     if found.history:
         screen.line()
         screen.line("decided:")
     for entry in found.history:
-        said = f": {cut(entry.text, 200)}" if entry.text else ""
+        said = f": {truncate(entry.text, 200)}" if entry.text else ""
         which = f" of {entry.target}" if entry.action is Action.UNDO else ""
         line = f"{entry.seq}. {entry.time[:16].replace('T', ' ')} {entry.who}: "
         screen.wrap(f"{line}{entry.action.value}{which}{said}", "  ", "    ")

@@ -8,7 +8,7 @@ from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.ask.ask import show_answer
 from holdfast.interfaces.cli.screen import Screen, day, short
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 
 HELP = """\
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         screen.line()
     for hit in found.evidence:
         head = screen.paint(short(hit.uri), "cyan")
-        screen.wrap(f"{day(hit.time)}  {head}  {cut(hit.text, 120)}", "", "  ")
+        screen.wrap(f"{day(hit.time)}  {head}  {truncate(hit.text, 120)}", "", "  ")
     if found.people:
         screen.line()
         names = ", ".join(f"{p.name} ({p.share:.0%})" for p in found.people)

@@ -12,7 +12,7 @@ from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.recall.lookup.timeline import ALL_KINDS, MAX_UNDATED, Event, Timeline
 
 HELP = """\
@@ -141,7 +141,7 @@ def _print_event(screen: Screen, event: Event, bank: str) -> None:
     head = f"{mark} {event.time[11:16]}  {event.kind:<8}  "
     lead = f"{event.note}: " if event.kind in ("exchange", "turn") else ""
     end = f" ({event.note})" if event.kind in ("commit", "pull", "issue", "remark") else ""
-    title = cut(event.title, screen.width - len(head + lead + end))
+    title = truncate(event.title, screen.width - len(head + lead + end))
     styles = ("bold", "yellow") if event.anchor else ("bold",)
     screen.line(f"{screen.paint(head, *styles)}{lead}{title}{end}")
     session = f" · session {event.session[:8]}" if event.session else ""

@@ -7,7 +7,7 @@ import argparse
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.language import cut
+from holdfast.language import truncate
 
 HELP = """\
 Say a record anew: a turn, an exchange, a digest, a memory, a commit or the name of a concept.
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = " ".join(arguments.text)
     with open_memory(create=False) as memory:
         target = memory.curation.target(arguments.id)
-        screen.wrap(f"{target.uri} will say: {cut(text, 300)}")
+        screen.wrap(f"{target.uri} will say: {truncate(text, 300)}")
         if not confirm.may_go_ahead(arguments.yes, "Go ahead?", True, "the memory", False):
             screen.line("Nothing was changed.")
             return 0

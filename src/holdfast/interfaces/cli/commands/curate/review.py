@@ -9,7 +9,7 @@ from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, ProposalKind, Review
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
@@ -88,7 +88,7 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
     for one in rules:
         verb = "add to" if one["kind"] == ProposalKind.PROMOTE else "look at"
         screen.wrap(
-            f"{one['id']}  {one['bank']}: {verb} {one['path']}: {cut(one['text'], 160)}",
+            f"{one['id']}  {one['bank']}: {verb} {one['path']}: {truncate(one['text'], 160)}",
             "  ",
             "    ",
         )
@@ -100,11 +100,11 @@ def _print(screen: Screen, reader: Reader, review: Review) -> None:
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(uri('review', review.id), 'cyan')}")
     for record in reader.find(review.bank, "fact", review.target.rpartition("/")[2], 1):
         if isinstance(record, Fact):
-            screen.wrap(cut(record.content, 320), "      ")
+            screen.wrap(truncate(record.content, 320), "      ")
     screen.wrap(f"{review.target}: {review.reason}", "      ", "        ")
     for name in review.evidence[:6]:
         screen.line(f"      - {name}")
     if review.advice:
-        screen.wrap(f"a model says: {cut(review.advice, 400)}", "      ", "        ")
+        screen.wrap(f"a model says: {truncate(review.advice, 400)}", "      ", "        ")
     if review.decided:
         screen.line(f"      {review.state.value} on {day(review.decided)} by {review.by}")

@@ -7,7 +7,7 @@ import argparse
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.learn.decision_state import undoable
 from holdfast.model.to_json import to_jsonable
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         last = sorted(log, key=lambda entry: -entry.seq)[: arguments.count]
         if not arguments.json:
             for entry in last:
-                said = f": {cut(entry.text, 100)}" if entry.text else ""
+                said = f": {truncate(entry.text, 100)}" if entry.text else ""
                 when = entry.time[:16].replace("T", " ")
                 screen.wrap(f"{when} {entry.who}: {entry.action.value} {entry.target}{said}")
         if last and not confirm.may_go_ahead(

@@ -10,7 +10,7 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Concept
 from holdfast.model.records import Exchange
 from holdfast.model.uris import uri
@@ -78,7 +78,7 @@ def _print(
         where = f" · {names[concept.bank]}" if concept.bank in names else ""
         screen.line(screen.paint(concept.name, "bold"))
         files = f" · {', '.join(concept.files[:_FILES])}" if concept.files else ""
-        screen.line("  " + cut(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
+        screen.line("  " + truncate(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
         screen.line(
             "  "
             + screen.paint(short(uri("concept", concept.id)), "cyan")
@@ -119,12 +119,12 @@ def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
         why = f" ({told.why})" if told.why else ""
         screen.wrap(f"{day(told.time)} {told.what}{why}", "  ", "    ")
     for entry in found.history:
-        said = f": {cut(entry.text, 100)}" if entry.text else ""
+        said = f": {truncate(entry.text, 100)}" if entry.text else ""
         screen.wrap(f"{day(entry.time)} {entry.action.value} by {entry.who}{said}", "  ", "    ")
     screen.line()
     screen.line(f"{number(len(found.below), 'member')}:")
     for record in reversed(found.below):
         told = json_shapes.member(record)
         note = f" [{record.type.value}]" if isinstance(record, Exchange) else ""
-        screen.line(f"  {day(str(told['time']))}{note} {cut(str(told['title']), 80)}")
+        screen.line(f"  {day(str(told['time']))}{note} {truncate(str(told['title']), 80)}")
         screen.line(f"    {screen.paint(str(told['uri']), 'cyan')}")

@@ -9,7 +9,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number, short
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.graph import Entity, EntityKind, LinkKind
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.entities import EntityDetails
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}"
         if entity.aliases:
             aliases = f"({', '.join(entity.aliases[:_ALIASES])})"
-            line += f"  {cut(aliases, max(20, screen.width - len(line) - 2))}"
+            line += f"  {truncate(aliases, max(20, screen.width - len(line) - 2))}"
         screen.line(line)
     if not found:
         screen.wrap(hint or "No entities are known yet; `holdfast worker` looks for them.")
@@ -84,7 +84,7 @@ def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -
         return
     for place, group in enumerate(groups, start=1):
         names = ", ".join(entity.name for entity in group)
-        screen.wrap(f"{place}. {cut(names, 400)}", "", "   ")
+        screen.wrap(f"{place}. {truncate(names, 400)}", "", "   ")
 
 
 def _show(screen: Screen, about: EntityDetails, as_json: bool) -> None:

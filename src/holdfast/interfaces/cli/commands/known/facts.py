@@ -7,7 +7,7 @@ import argparse
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, FactKind
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
@@ -68,7 +68,7 @@ def _print(screen: Screen, fact: Fact) -> None:
     head += f" · last borne out {day(fact.last_validated)}"
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(uri('fact', fact.id), 'cyan')}")
     if fact.problem:
-        screen.wrap(f"problem: {cut(fact.problem, 200)} ({fact.attempts} attempts)", "      ")
-    screen.wrap(cut(fact.content, 320), "      ")
+        screen.wrap(f"problem: {truncate(fact.problem, 200)} ({fact.attempts} attempts)", "      ")
+    screen.wrap(truncate(fact.content, 320), "      ")
     if fact.superseded_by:
         screen.line(f"      superseded by {fact.superseded_by}")

@@ -9,7 +9,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.protocol.concepts import Keyword
@@ -71,7 +71,7 @@ def _print_leads(
         if lead.kind != kind:
             kind = lead.kind
             screen.line(screen.paint(f"{kind} ({found.counts[kind]})", "bold"))
-        screen.line(f"  {day(lead.time)} {cut(lead.title, screen.width - 14)}")
+        screen.line(f"  {day(lead.time)} {truncate(lead.title, screen.width - 14)}")
         screen.line(f"    {screen.paint(lead.uri, 'cyan')}")
     return 0
 

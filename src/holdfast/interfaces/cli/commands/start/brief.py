@@ -7,7 +7,7 @@ import argparse
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.injections import Injection
 
 HELP = """\
@@ -79,4 +79,4 @@ def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> No
         fate = "not judged yet" if one.arrived is None else fate
         screen.line(f"{head} {one.characters:>5} characters: {fate}")
         if one.because:
-            screen.line(screen.paint(f"    {cut(one.because, 120)}", "dim"))
+            screen.line(screen.paint(f"    {truncate(one.because, 120)}", "dim"))

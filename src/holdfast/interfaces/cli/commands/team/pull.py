@@ -7,7 +7,7 @@ import argparse
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.learn.share_intake import ShareImportPlan
 from holdfast.model.team import SharedRecord
 from holdfast.model.to_json import to_jsonable
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(screen: Screen, planned: ShareImportPlan, taking: str, looking: bool) -> None:
     for sign, records in (("+", planned.added), ("~", planned.changed), ("-", planned.gone)):
         for record in records:
-            said = cut(record.text, _SHOWN) or uri("shared", record.id)
+            said = truncate(record.text, _SHOWN) or uri("shared", record.id)
             head = f"{sign} {record.kind or 'taken back'} by {record.author}"
             screen.line(screen.paint(f"{head} on {day(record.shared)}", "bold"))
             screen.wrap(said, "    ")

@@ -10,7 +10,7 @@ from holdfast.app.transfer.sharing import OnShelf, ToShare
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import cut
+from holdfast.language import truncate
 from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import Trust
@@ -218,7 +218,7 @@ def _list(screen: Screen, found: OnShelf, as_json: bool) -> int:
     for shared in found.held:
         screen.line(screen.paint(uri("shared", shared.id), "cyan"))
         screen.wrap(f"{shared.kind} by {shared.author} on {day(shared.shared)}", "  ")
-        screen.wrap(cut(shared.text, _SHOWN), "  ")
+        screen.wrap(truncate(shared.text, _SHOWN), "  ")
     if found.refused:
         first = found.refused[0]
         screen.wrap(

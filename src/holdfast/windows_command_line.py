@@ -17,7 +17,7 @@ _PLAIN = re.compile(r"[\w@+=:,./\\-]+\Z", re.ASCII)
 _NEVER_FOR_CMD = re.compile(r'[%!"\r\n\0]')
 
 
-def word(text: str) -> str:
+def quote_word(text: str) -> str:
     """One word. Backslashes count only before a quotation mark, where they come in pairs."""
     if _PLAIN.match(text):
         return text
@@ -26,15 +26,15 @@ def word(text: str) -> str:
     return f'"{ended}"'
 
 
-def line(parts: Sequence[str]) -> str:
+def join_words(parts: Sequence[str]) -> str:
     """A whole line. The first word is read by other rules, in which a quotation mark cannot be."""
     if any("\0" in part for part in parts) or (parts and '"' in parts[0]):
         raise InputError("These words cannot stand in a command line of Windows.", "Use others.")
     first = [f'"{parts[0]}"' if not _PLAIN.match(parts[0]) else parts[0]] if parts else []
-    return " ".join([*first, *map(word, parts[1:])])
+    return " ".join([*first, *map(quote_word, parts[1:])])
 
 
-def for_cmd(parts: Sequence[str]) -> str:
+def join_words_for_cmd(parts: Sequence[str]) -> str:
     """The same where cmd.exe sees it first; refused where that could make something else of it."""
     if any(_NEVER_FOR_CMD.search(part) for part in parts):
         raise InputError(
@@ -44,7 +44,7 @@ def for_cmd(parts: Sequence[str]) -> str:
     return " ".join(f'"{part}"' if not _PLAIN.match(part) else part for part in parts)
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Cut a line as programs do that were made with Microsoft's library, since 2008."""
     rest = text.lstrip(" \t")
     if not rest:
