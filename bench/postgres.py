@@ -37,9 +37,9 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import rank
 from holdfast.settings import Settings
 from holdfast.store.postgres.address import with_schema
-from holdfast.store.postgres.halves import Half, HalfDumper, half
+from holdfast.store.postgres.half_vectors import Half, HalfDumper, half
 from holdfast.store.postgres.store import PostgresStore, drop
-from holdfast.store.postgres.words import vector
+from holdfast.store.postgres.tokens import vector
 from holdfast.store.sql.rows import records as rows
 
 NOW = "2026-11-15T00:00:00.000Z"

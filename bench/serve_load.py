@@ -41,7 +41,7 @@ import time
 from holdfast.app.memory import open_memory
 with open_memory() as memory:
     began = time.perf_counter()
-    memory.ingest(memory.find([]))
+    memory.ingest(memory.ingestion.find([]))
     print(time.perf_counter() - began)
 """
 _ASKED = (

@@ -130,16 +130,16 @@ def test_a_byte_far_away_is_locked_and_the_file_stays_where_it_stood(tmp_path: P
     windows: FileLocking = ByteLocking(bytes.locking, 2)
     with path.open("rb") as one, path.open("rb") as other:
         one.seek(3)
-        assert windows.hold(one.fileno(), wait=False, shared=False)
+        assert windows.lock(one.fileno(), wait=False, shared=False)
         assert one.tell() == 3 and [place for _, place in bytes.held] == [LOCKED_BYTE_OFFSET]
-        assert not windows.hold(other.fileno(), wait=False, shared=False)
+        assert not windows.lock(other.fileno(), wait=False, shared=False)
         assert other.tell() == 0 and path.read_bytes() == b"words"
 
     def broken(descriptor: int, mode: int, count: int) -> None:
         raise OSError(errno.EBADF, "no such file")
 
     with path.open("rb") as one, pytest.raises(OSError, match="no such file"):
-        ByteLocking(broken, 2).hold(one.fileno(), wait=True, shared=False)
+        ByteLocking(broken, 2).lock(one.fileno(), wait=True, shared=False)
 
 
 def test_a_lock_is_seen_while_it_is_held_and_ends_with_its_file(tmp_path: Path) -> None:

@@ -1,38 +1,38 @@
-"""Everything that can go wrong, as one tree.
+"""All errors of the program, as one tree.
 
 HoldfastError
-├── InputError             what the user gave cannot be used
-│   ├── NotFoundError      a record, bank or file that is not there
-│   └── SettingsError      the settings file or an environment variable
-├── CancelledError         somebody stopped an investigation
-├── ForbiddenError         whoever asks may not do this
-├── BusyError              more is asked at once than can be answered
+├── InputError             the user's input cannot be used
+│   ├── NotFoundError      a record, bank or file does not exist
+│   └── SettingsError      a settings file or an environment variable is wrong
+├── CancelledError         an investigation was cancelled
+├── ForbiddenError         the principal may not do this
+├── BusyError              there are too many requests at once
 ├── ModelError             a model cannot be opened, is not the one expected, or does not answer
-│   ├── ModelBusyError     the service wants to be asked later: a limit or a quota is reached
-│   ├── ModelRefusedError  the service will not do this, however often it is asked
-│   ├── ModelStoppedError  whoever asked does not want to hear the answer any more
-│   ├── ModelTooLongError  the question does not fit into what the model can take in
-│   ├── ModelAnswerError   what a model answered cannot be used
-│   └── SpendError         a cap of the settings is reached, or the service rests
-├── ProviderError          a plugin that is asked does not answer, or not as it should
-├── RemoteError            a server of the team's does not answer, or not as it should
-│   └── RemoteRefusedError  it knows neither the key nor the bank, or will not take what is sent
+│   ├── ModelBusyError     a limit or a quota of the service is reached; try later
+│   ├── ModelRefusedError  the service refuses the request for good
+│   ├── ModelStoppedError  the caller no longer wants the answer
+│   ├── ModelTooLongError  the question is longer than the model allows
+│   ├── ModelAnswerError   the answer of a model cannot be used
+│   └── SpendError         a spending cap is reached, or the service is paused
+├── ProviderError          a plugin does not answer, or not as expected
+├── RemoteError            a team server does not answer, or not as expected
+│   └── RemoteRefusedError  it rejects the key, the bank, or what was sent
 ├── ForgeError             a forge cannot be reached, or its answer cannot be used
 │   ├── ForgeBusyError     a limit is reached; what was read is kept
-│   └── ForgeRefusedError  the forge knows neither the name nor the token, or will not answer
+│   └── ForgeRefusedError  the forge rejects the name or the token
 └── StoreError             the memory itself cannot be read or written
-    ├── StoreBusyError     another process holds it too long
-    │   └── StoreUnavailableError  the server that holds it does not answer
-    ├── StoreFullError     no room on the disk
+    ├── StoreBusyError     another process locks it for too long
+    │   └── StoreUnavailableError  the database server does not answer
+    ├── StoreFullError     the disk is full
     ├── StoreCorruptError  the file is damaged, or not ours
     └── NewerSchemaError   written by a newer Holdfast
 
-Each carries a `remedy`: one sentence that tells the user what to do next.
+Each has a `remedy`: one sentence that says what to do next.
 """
 
 
 class HoldfastError(Exception):
-    """The root; `message` says what happened, `remedy` what to do about it."""
+    """The base class; `message` says what happened, `remedy` what to do about it."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -41,35 +41,35 @@ class HoldfastError(Exception):
 
 
 class InputError(HoldfastError):
-    """What the user gave cannot be used."""
+    """The user's input cannot be used."""
 
 
 class NotFoundError(InputError):
-    """A record, bank or file that is not there."""
+    """A record, bank or file does not exist."""
 
 
 class SettingsError(InputError):
-    """The settings file or an environment variable."""
+    """A settings file or an environment variable is wrong."""
 
 
 class CancelledError(HoldfastError):
-    """Somebody stopped an investigation."""
+    """An investigation was cancelled."""
 
     def __init__(self) -> None:
         super().__init__("The investigation was cancelled.", "Ask again to begin anew.")
 
 
 class ForbiddenError(HoldfastError):
-    """Whoever asks may not do this."""
+    """The principal may not do this."""
 
 
 class BusyError(HoldfastError):
-    """More is asked at once than can be answered."""
+    """There are too many requests at once."""
 
 
 class ModelError(HoldfastError):
-    """A model cannot be opened, is not the one expected, or does not answer. `may_cost` tells
-    that the call may have been paid for all the same, and `share` how much of it."""
+    """A model cannot be opened, is not the one expected, or does not answer. `may_cost` is
+    whether the call may have been charged all the same, and `share` how much of it."""
 
     def __init__(
         self, message: str, remedy: str = "", may_cost: bool = False, share: float = 1.0
@@ -80,7 +80,7 @@ class ModelError(HoldfastError):
 
 
 class ModelBusyError(ModelError):
-    """The service wants to be asked later; in `retry_after_s`, if it says so."""
+    """A limit or a quota is reached; try again in `retry_after_s`, if the service says so."""
 
     def __init__(self, message: str, remedy: str = "", retry_after_s: float | None = None) -> None:
         super().__init__(message, remedy)
@@ -88,25 +88,24 @@ class ModelBusyError(ModelError):
 
 
 class ModelRefusedError(ModelError):
-    """The service will not do this, however often it is asked: it knows neither the model nor
-    the key, or finds fault with the question."""
+    """The service refuses the request for good: it rejects the model, the key or the question."""
 
 
 class ModelStoppedError(ModelError):
-    """Whoever asked does not want to hear the answer any more."""
+    """The caller no longer wants the answer."""
 
 
 class ModelTooLongError(ModelError):
-    """The question does not fit into what the model can take in."""
+    """The question is longer than the model allows."""
 
 
 class ModelAnswerError(ModelError):
-    """What a model answered cannot be used."""
+    """The answer of a model cannot be used."""
 
 
 class SpendError(ModelError):
-    """A cap of the settings is reached, or the service rests. `session` tells that other sessions
-    may go on."""
+    """A spending cap is reached, or the service is paused. `session` is whether only the cap of one
+    session is reached."""
 
     def __init__(self, message: str, remedy: str = "", session: bool = False) -> None:
         super().__init__(message, remedy)
@@ -114,17 +113,17 @@ class SpendError(ModelError):
 
 
 class ProviderError(HoldfastError):
-    """A plugin that is asked does not answer, or not as it should. The message is the end of a
-    sentence about it."""
+    """A plugin does not answer, or not as expected. The message completes a sentence that begins
+    with its name."""
 
 
 class RemoteError(HoldfastError):
-    """A server of the team's does not answer, or not as it should. The message is the end of a
-    sentence about it."""
+    """A team server does not answer, or not as expected. The message completes a sentence that
+    begins with its name."""
 
 
 class RemoteRefusedError(RemoteError):
-    """The server will not do this, however often it is asked."""
+    """The server refuses the request for good."""
 
 
 class ForgeError(HoldfastError):
@@ -132,11 +131,11 @@ class ForgeError(HoldfastError):
 
 
 class ForgeBusyError(ForgeError):
-    """A limit is reached. What was read is kept, and the next run goes on from there."""
+    """A rate limit is reached. What was read is kept, and the next run continues there."""
 
 
 class ForgeRefusedError(ForgeError):
-    """The forge knows neither the name nor the token, or will not answer."""
+    """The forge rejects the name or the token, or refuses the request."""
 
     def __init__(self, message: str, remedy: str = "", status: int = 0) -> None:
         super().__init__(message, remedy)
@@ -148,20 +147,20 @@ class StoreError(HoldfastError):
 
 
 class StoreBusyError(StoreError):
-    """Another process holds the memory for too long."""
+    """Another process locks the memory for too long."""
 
 
 class StoreUnavailableError(StoreBusyError):
-    """The server that holds the memory cannot be reached, or takes no more connections; what was
-    under way was not written by halves."""
+    """The database server cannot be reached, or accepts no more connections; an open transaction
+    was not applied."""
 
 
 class StoreFullError(StoreError):
-    """No room on the disk; what was being written has been rolled back."""
+    """The disk is full; the write was rolled back."""
 
 
 class StoreCorruptError(StoreError):
-    """The file is damaged, or was never a memory of ours."""
+    """The file is damaged, or is not a memory of this program."""
 
 
 class NewerSchemaError(StoreError):
@@ -170,8 +169,8 @@ class NewerSchemaError(StoreError):
     def __init__(self, found: int, known: int) -> None:
         super().__init__(
             f"This memory has schema {found}; this program knows up to {known}.",
-            "Upgrade Holdfast (pip install -U holdfast-memory); if you just did, start this program "
-            "again. Nothing was changed.",
+            "Upgrade Holdfast (pip install -U holdfast-memory); if you just did, start this "
+            "program again. Nothing was changed.",
         )
         self.found = found
         self.known = known

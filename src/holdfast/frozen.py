@@ -1,9 +1,9 @@
-"""Frozen records that cost next to nothing to define.
+"""Frozen dataclasses whose methods are made on first use.
 
-To define one frozen dataclass takes about a millisecond, nearly all of it to write and compile
-methods; a question defines some forty of them and makes records of a few. So one becomes a
-dataclass when the first of its records is made, or somebody asks for its fields. To whoever uses
-or checks them these are the dataclasses of the standard library.
+Defining one frozen dataclass takes about a millisecond, nearly all of it to generate and compile
+methods. A question defines some forty of them and uses a few. So a class becomes a dataclass when
+its first record is made, or when its fields are read. To type checkers and to users they are
+dataclasses of the standard library.
 """
 
 from __future__ import annotations
@@ -17,50 +17,53 @@ if TYPE_CHECKING:
 else:
     _METHODS = ("__init__", "__repr__", "__eq__", "__hash__")
     _FIELDS = "__dataclass_fields__"
-    # Most records are made and never compared or shown.
-    _MAKING: dict[str, bool] = {"repr": False, "eq": False, "frozen": True}
-    _TELLING: dict[str, bool] = {"init": False, "frozen": True}
-    _NEITHER: dict[str, bool] = {"init": False, "repr": False, "eq": False}
-    _OWN = ("__dict__", "__weakref__")
+    # Most records are only made, never compared or printed.
+    _FOR_INIT: dict[str, bool] = {"repr": False, "eq": False, "frozen": True}
+    _FOR_COMPARING: dict[str, bool] = {"init": False, "frozen": True}
+    _FIELDS_ONLY: dict[str, bool] = {"init": False, "repr": False, "eq": False}
+    _NOT_COPIED = ("__dict__", "__weakref__")
 
     def dataclass(*, frozen: bool, slots: bool) -> Callable[[type], type]:
-        """`dataclasses.dataclass` for a class that stands alone, frozen and with slots."""
+        """`dataclasses.dataclass` for a class without bases, frozen and with slots."""
         if not (frozen and slots):
-            raise TypeError("Only frozen classes with slots can wait for their methods.")
+            raise TypeError("Only frozen classes with slots can have lazy methods.")
         return _define
 
     def _define(cls: type) -> type:
-        """The class with slots, and with stand-ins for what a dataclass has."""
-        bare = {name: value for name, value in vars(cls).items() if name not in _OWN}
+        """The class with slots, and with lazy methods in place of those of a dataclass."""
+        bare = {name: value for name, value in vars(cls).items() if name not in _NOT_COPIED}
         names = tuple(bare["__annotations__"])
         space = {name: value for name, value in bare.items() if name not in names}
-        space.update(_SAME, __slots__=names, __match_args__=names, __qualname__=cls.__qualname__)
-        space.update((name, _stand_in(bare, name)) for name in _METHODS)
-        space[_FIELDS] = _Fields(bare)
+        space.update(
+            _SHARED_METHODS, __slots__=names, __match_args__=names, __qualname__=cls.__qualname__
+        )
+        space.update((name, _lazy_method(bare, name)) for name in _METHODS)
+        space[_FIELDS] = _LazyFields(bare)
         return type(cls.__name__, (), space)
 
-    def _complete(cls: type, bare: dict[str, Any], how: dict[str, bool]) -> None:
-        """Put real things in the place of stand-ins."""
-        real = dataclasses.dataclass(**how)(type(cls.__name__, (), dict(bare)))
-        wanted = _METHODS[:1] if how is _MAKING else _METHODS[1:] if how is _TELLING else ()
-        for name in (*wanted, _FIELDS):
+    def _complete(cls: type, bare: dict[str, Any], options: dict[str, bool]) -> None:
+        """Replace lazy methods and fields by those of a real dataclass."""
+        real = dataclasses.dataclass(**options)(type(cls.__name__, (), dict(bare)))
+        made = () if options is _FIELDS_ONLY else _METHODS[1:]
+        made = _METHODS[:1] if options is _FOR_INIT else made
+        for name in (*made, _FIELDS):
             setattr(cls, name, vars(real)[name])
 
-    def _stand_in(bare: dict[str, Any], name: str) -> Callable[..., Any]:
-        def method(self: Any, *given: Any, **named: Any) -> Any:
-            _complete(type(self), bare, _MAKING if name == "__init__" else _TELLING)
-            return getattr(type(self), name)(self, *given, **named)
+    def _lazy_method(bare: dict[str, Any], name: str) -> Callable[..., Any]:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            _complete(type(self), bare, _FOR_INIT if name == "__init__" else _FOR_COMPARING)
+            return getattr(type(self), name)(self, *args, **kwargs)
 
         return method
 
-    class _Fields:
-        """Stands for the fields of a class until somebody asks."""
+    class _LazyFields:
+        """The fields of a class, made when they are first read."""
 
         def __init__(self, bare: dict[str, Any]) -> None:
             self._bare = bare
 
         def __get__(self, record: object, cls: type) -> Any:
-            _complete(cls, self._bare, _NEITHER)
+            _complete(cls, self._bare, _FIELDS_ONLY)
             return vars(cls)[_FIELDS]
 
     def _refuse_to_set(self: object, name: str, value: object) -> None:
@@ -76,7 +79,7 @@ else:
         for name, value in zip(self.__slots__, state, strict=True):
             object.__setattr__(self, name, value)
 
-    _SAME = {
+    _SHARED_METHODS = {
         "__setattr__": _refuse_to_set,
         "__delattr__": _refuse_to_delete,
         "__getstate__": _get_state,

@@ -97,7 +97,11 @@ def _paragraphs(text: str) -> list[str]:
 def headings(text: str) -> list[str]:
     """The markdown headings of a text."""
     found = [_HEADING.match(line) for line in _FENCE.sub("\n", text).split("\n")]
-    return [collapse_spaces(strip_markdown(match.group(1))) for match in found if match and match.group(1)]
+    return [
+        collapse_spaces(strip_markdown(match.group(1)))
+        for match in found
+        if match and match.group(1)
+    ]
 
 
 def truncate(text: str, limit: int) -> str:

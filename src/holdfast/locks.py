@@ -1,7 +1,7 @@
-"""Locks of the kernel's on open files: they end with their process, however that ends.
+"""Kernel locks on open files, which end with their process, however that ends.
 
-Where there is no flock, as on Windows, one byte far behind the end of the file is locked instead:
-such a lock keeps others from reading what it covers, and nothing is ever written there.
+Where there is no flock, as on Windows, one byte far beyond the end of the file is locked instead:
+such a lock keeps others from reading the bytes it covers, and nothing is ever written there.
 """
 
 from __future__ import annotations
@@ -14,43 +14,46 @@ from pathlib import Path
 from time import sleep
 from typing import Protocol
 
-# Behind anything that we write, and within what every system can count to.
+# Beyond anything that we write, and within the file sizes that every system supports.
 LOCKED_BYTE_OFFSET = 1 << 30
+# How often a waiting process tries again on Windows: the delay after a lock is released, against
+# the load of trying.
 _POLL_S = 0.05
-_TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+_LOCKED_ELSEWHERE = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 # Not every system has these; without them a file is opened as usual.
-_OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class FileLocking(Protocol):
     """How a system locks an open file."""
 
-    def lock_file(self, descriptor: int, wait: bool, shared: bool) -> bool:
-        """Lock it until it is closed; False where another has it and we do not wait."""
+    def lock(self, descriptor: int, wait: bool, shared: bool) -> bool:
+        """Lock the file until it is closed; False where another process has the lock and `wait`
+        is false."""
         ...
 
 
 class ByteLocking:
-    """By the means of Windows: `locking` is `msvcrt.locking`, which takes a descriptor, what to do
-    and how many bytes from where the file stands. There are no shared locks."""
+    """Locks as Windows does: `locking` is `msvcrt.locking`, which takes a descriptor, a mode and
+    a number of bytes from the current position. There are no shared locks."""
 
-    def __init__(self, locking: Callable[[int, int, int], None], lock: int) -> None:
+    def __init__(self, locking: Callable[[int, int, int], None], mode: int) -> None:
         self._locking = locking
-        self._lock = lock
+        self._mode = mode
 
-    def lock_file(self, descriptor: int, wait: bool, shared: bool) -> bool:
-        """Lock the far byte; where the file stands stays the same."""
+    def lock(self, descriptor: int, wait: bool, shared: bool) -> bool:
+        """Lock the far byte; the position in the file stays the same."""
         while True:
-            stood = os.lseek(descriptor, 0, os.SEEK_CUR)
+            position = os.lseek(descriptor, 0, os.SEEK_CUR)
             os.lseek(descriptor, LOCKED_BYTE_OFFSET, os.SEEK_SET)
             try:
-                self._locking(descriptor, self._lock, 1)
+                self._locking(descriptor, self._mode, 1)
                 return True
             except OSError as error:
-                if error.errno not in _TAKEN:
+                if error.errno not in _LOCKED_ELSEWHERE:
                     raise
             finally:
-                os.lseek(descriptor, stood, os.SEEK_SET)
+                os.lseek(descriptor, position, os.SEEK_SET)
             if not wait:
                 return False
             sleep(_POLL_S)
@@ -66,11 +69,11 @@ else:
     class FlockLocking:
         """By flock."""
 
-        def lock_file(self, descriptor: int, wait: bool, shared: bool) -> bool:
+        def lock(self, descriptor: int, wait: bool, shared: bool) -> bool:
             """Lock the file as a whole."""
-            how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+            mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             try:
-                fcntl.flock(descriptor, how if wait else how | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
             except BlockingIOError:
                 return False
             return True
@@ -80,13 +83,14 @@ else:
 
 def lock_file(descriptor: int, wait: bool = True, shared: bool = False) -> bool:
     """Lock an open file until it is closed. Without `wait` False where another holds it."""
-    return _SYSTEM.hold(descriptor, wait, shared)
+    return _SYSTEM.lock(descriptor, wait, shared)
 
 
 def is_locked(path: Path) -> bool:
-    """Look without touching anything; what cannot be looked at, nobody holds."""
+    """Whether another process has the lock, without changing anything; False where that cannot
+    be checked."""
     try:
-        descriptor = os.open(path, _OPEN)
+        descriptor = os.open(path, _OPEN_FLAGS)
     except OSError:
         return False
     try:

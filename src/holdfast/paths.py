@@ -1,5 +1,5 @@
-"""One spelling for the ways to name a file, by the rules of a system: Windows and macOS take names
-for the same that Linux tells apart. Plain functions of text; nothing is looked at on a disk."""
+"""Comparison of paths by the rules of a system: Windows and macOS treat names as equal that
+Linux tells apart. Pure functions of text; no disk is read."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ import re
 import sys
 import unicodedata
 
-_DRIVE = re.compile(r"^[a-zA-Z]:")
-_VERBATIM = re.compile(r"^[\\/]{2}[?.][\\/]")
-_GIT_BASH = re.compile(r"^/([a-zA-Z])(?=/|\Z)")
+_VERBATIM_PREFIX = re.compile(r"^[\\/]{2}[?.][\\/]")
+_GIT_BASH_DRIVE = re.compile(r"^/([a-zA-Z])(?=/|\Z)")
 
 
 def comparable_path(path: str, system: str = sys.platform) -> str:
-    """How a path is compared; what is shown is the path as it was given."""
+    """The form in which a path is compared; what is shown is the path as it was given."""
     if system == "win32":
-        return _windows(path)
+        return _comparable_windows_path(path)
     if system == "darwin":
         return unicodedata.normalize("NFC", path).casefold().rstrip("/") or path
     return path
 
 
-def _windows(path: str) -> str:
-    bare = _VERBATIM.sub("", path)
+def _comparable_windows_path(path: str) -> str:
+    bare = _VERBATIM_PREFIX.sub("", path)
     if bare[:4].upper() in ("UNC\\", "UNC/") and bare != path:
         bare = f"\\\\{bare[4:]}"
-    bare = _GIT_BASH.sub(lambda found: f"{found[1]}:", bare)
+    bare = _GIT_BASH_DRIVE.sub(lambda found: f"{found[1]}:", bare)
     parts = [part for part in re.split(r"[\\/]+", bare) if part]
     # Windows takes spaces and dots at the end of a name away, but for the two that mean folders.
     kept = [part if part in (".", "..") else part.rstrip(" .") or part for part in parts]
@@ -35,5 +34,5 @@ def _windows(path: str) -> str:
 
 
 def is_same_path(one: str, other: str, system: str = sys.platform) -> bool:
-    """Whether two paths name one file, as far as their spelling tells."""
+    """Whether two paths name one file, as far as their spelling shows."""
     return comparable_path(one, system) == comparable_path(other, system)

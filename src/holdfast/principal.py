@@ -1,7 +1,7 @@
-"""Whoever asks: what they are called, which banks they see, and how much they may do there.
+"""The principal of a request: name, visible banks, and access level.
 
-The owner of a home asks as nobody in particular and may do everything. On a server that several
-people share, every request is carried out as the principal of the key that it came with.
+The owner of a home has no principal and may do everything. On a server that several people share,
+every request is carried out as the principal of its API key.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ from typing import NamedTuple
 
 
 class Level(StrEnum):
-    """How much may be done: look, change what is remembered, change how it is kept or erase it.
-    Each includes those before it."""
+    """What a principal may do: read; change records; change banks and erase records. Each level
+    includes those before it."""
 
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
 
     def includes(self, other: Level) -> bool:
-        """Whether this much is enough for that."""
-        return _ORDER[self] >= _ORDER[other]
+        """Whether this level is enough where `other` is required."""
+        return _LEVEL_ORDER[self] >= _LEVEL_ORDER[other]
 
 
-_ORDER = {level: place for place, level in enumerate(Level)}
+_LEVEL_ORDER = {level: rank for rank, level in enumerate(Level)}
 
 
 class Principal(NamedTuple):
-    """In whose name something is done. `banks` are ids, None for every one; `key` is the id of the
-    key that was shown."""
+    """For whom something is done. `banks` are ids, None for all; `key` is the id of the API key."""
 
     name: str
     banks: tuple[str, ...] | None = None
@@ -37,14 +36,14 @@ class Principal(NamedTuple):
 
     @property
     def unbounded(self) -> bool:
-        """Whether there is nothing that they may not."""
+        """Whether nothing is forbidden."""
         return self.banks is None and self.level is Level.ADMIN
 
     @property
     def label(self) -> str:
-        """How a log names them, so that two keys of one name are told apart."""
+        """The name in logs; it tells two keys of the same name apart."""
         return f"{self.name}, key {self.key}" if self.key else self.name
 
     def sees(self, bank: str) -> bool:
-        """Whether a bank, by its id, is one of theirs."""
+        """Whether a bank, by its id, is visible to the principal."""
         return self.banks is None or bank in self.banks

@@ -1,6 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-To compile all that a question might need takes as long as to start Python; it needs few of them.
+Compiling all patterns that a question might need takes as long as starting Python; a question needs
+few of them.
 """
 
 from __future__ import annotations
@@ -9,21 +10,21 @@ import re
 from typing import Any, AnyStr, cast
 
 
-class _Later:
-    """Stands for a compiled pattern. What was once asked of it is an attribute from then on, so
-    only the first time costs anything."""
+class _LazyPattern:
+    """A pattern that is compiled when one of its methods is first used. The method then becomes
+    an attribute, so that only the first use costs anything."""
 
-    def __init__(self, *given: Any) -> None:
-        self._given = given
+    def __init__(self, *arguments: Any) -> None:
+        self._arguments = arguments
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = getattr(re.compile(*self._given), name)
+        found = getattr(re.compile(*self._arguments), name)
         setattr(self, name, found)
         return found
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """What `re.compile` gives, for all that is done by its methods."""
-    return cast(Any, _Later(pattern, flags))
+    """A lazy `re.compile`, for patterns that are used through their methods."""
+    return cast(Any, _LazyPattern(pattern, flags))

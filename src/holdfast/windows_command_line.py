@@ -1,8 +1,8 @@
-"""Command lines of Windows: one string, which every program cuts into words by itself.
+"""Command lines of Windows: one string, which every program splits into words by itself.
 
-`line` writes words so that programs made with Microsoft's library read the very same ones;
-`words` reads as they do. `for_cmd` is for a line that cmd.exe sees first. Plain functions of
-text, the same on every system.
+`join_words` quotes words so that programs built with Microsoft's C library read the same words;
+`split_words` reads as they do. `join_words_for_cmd` is for a line that cmd.exe reads first. Pure
+functions of text, the same on every system.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from collections.abc import Sequence
 
 from holdfast.errors import InputError
 
-_PLAIN = re.compile(r"[\w@+=:,./\\-]+\Z", re.ASCII)
-# What cmd.exe takes for its own, inside quotation marks too: those cannot be written for it.
-_NEVER_FOR_CMD = re.compile(r'[%!"\r\n\0]')
+_NEEDS_NO_QUOTES = re.compile(r"[\w@+=:,./\\-]+\Z", re.ASCII)
+# Characters that cmd.exe interprets even inside quotation marks; they cannot be escaped.
+_IMPOSSIBLE_FOR_CMD = re.compile(r'[%!"\r\n\0]')
 
 
 def quote_word(text: str) -> str:
-    """One word. Backslashes count only before a quotation mark, where they come in pairs."""
-    if _PLAIN.match(text):
+    """One quoted word. Backslashes are special only before a quotation mark, where they come in
+    pairs."""
+    if _NEEDS_NO_QUOTES.match(text):
         return text
     doubled = re.sub(r'(\\*)"', r"\1\1\\" + '"', text)
     ended = re.sub(r"(\\+)\Z", r"\1\1", doubled)
@@ -27,38 +28,39 @@ def quote_word(text: str) -> str:
 
 
 def join_words(parts: Sequence[str]) -> str:
-    """A whole line. The first word is read by other rules, in which a quotation mark cannot be."""
+    """A whole command line. The first word follows other rules and cannot contain a quotation
+    mark."""
     if any("\0" in part for part in parts) or (parts and '"' in parts[0]):
         raise InputError("These words cannot stand in a command line of Windows.", "Use others.")
-    first = [f'"{parts[0]}"' if not _PLAIN.match(parts[0]) else parts[0]] if parts else []
+    first = [f'"{parts[0]}"' if not _NEEDS_NO_QUOTES.match(parts[0]) else parts[0]] if parts else []
     return " ".join([*first, *map(quote_word, parts[1:])])
 
 
 def join_words_for_cmd(parts: Sequence[str]) -> str:
-    """The same where cmd.exe sees it first; refused where that could make something else of it."""
-    if any(_NEVER_FOR_CMD.search(part) for part in parts):
+    """The same for cmd.exe; refused where cmd.exe would change the words."""
+    if any(_IMPOSSIBLE_FOR_CMD.search(part) for part in parts):
         raise InputError(
             "A path with %, ! or a quotation mark cannot be given to cmd.exe as it is.",
             "Choose another home with HOLDFAST_HOME: letters, digits, spaces are fine.",
         )
-    return " ".join(f'"{part}"' if not _PLAIN.match(part) else part for part in parts)
+    return " ".join(f'"{part}"' if not _NEEDS_NO_QUOTES.match(part) else part for part in parts)
 
 
 def split_words(text: str) -> list[str]:
-    """Cut a line as programs do that were made with Microsoft's library, since 2008."""
+    """Split a line as programs built with Microsoft's C library do, since 2008."""
     rest = text.lstrip(" \t")
     if not rest:
         return []
-    first, rest = _first(rest)
+    first, rest = _split_program(rest)
     found = [first]
     while rest := rest.lstrip(" \t"):
-        one, rest = _next(rest)
+        one, rest = _split_word(rest)
         found.append(one)
     return found
 
 
-def _first(text: str) -> tuple[str, str]:
-    """The program: up to the next quotation mark, or to the next space."""
+def _split_program(text: str) -> tuple[str, str]:
+    """The program, and the rest: up to the next quotation mark, or to the next space."""
     if text.startswith('"'):
         name, _, rest = text[1:].partition('"')
         return name, rest
@@ -67,7 +69,7 @@ def _first(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
-def _next(text: str) -> tuple[str, str]:
+def _split_word(text: str) -> tuple[str, str]:
     made, at, quoted = "", 0, False
     while at < len(text):
         slashes = len(text[at:]) - len(text[at:].lstrip("\\"))

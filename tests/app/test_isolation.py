@@ -242,4 +242,4 @@ def test_the_other_bank_has_as_much_to_tell(filled: Filled) -> None:
         asked = f"Why does pytest fail with KeyError in {word}, is {word}Cache stale again?"
         with Holdfast(memory.settings, create=False) as briefing:
             assert word.lower() in briefing.briefs.session_brief(bank).text.lower()
-            assert word.lower() in briefing.goal_brief(asked, bank).text.lower()
+            assert word.lower() in briefing.briefs.goal_brief(asked, bank).text.lower()

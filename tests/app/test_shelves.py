@@ -9,7 +9,7 @@ from tests.learn.opinion_sessions import (
     opinion_on,
     session_on_day,
 )
-from tests.refine.banks import NOW, filled, said
+from tests.refine.banks import NOW, open_filled, session_saying
 
 from holdfast.app.views.catalogue import ANY, PAGE, Wanted, decisions, put_away, shelf
 from holdfast.app.views.record_view import address_of, fingerprint, open_record
@@ -33,8 +33,8 @@ def test_an_opinion_lies_there_with_its_trend_and_its_history(tmp_path: Path) ->
 
 
 def test_that_a_fact_still_holds_bears_it_out_once_for_each_person(tmp_path: Path) -> None:
-    with filled(
-        tmp_path, said("2026-09-01", 1, "From now on use npm in this repository.")
+    with open_filled(
+        tmp_path, session_saying("2026-09-01", 1, "From now on use npm in this repository.")
     ) as memory:
         (fact,) = memory.browse.facts()
         name = f"holdfast://fact/{fact.id}"
@@ -54,10 +54,10 @@ def test_that_a_fact_still_holds_bears_it_out_once_for_each_person(tmp_path: Pat
 
 def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -> None:
     scripts = [
-        said("2026-09-01", 1, "From now on use npm in this repository."),
-        said("2026-09-09", 2, "From now on use pnpm instead of npm in this repository."),
+        session_saying("2026-09-01", 1, "From now on use npm in this repository."),
+        session_saying("2026-09-09", 2, "From now on use pnpm instead of npm in this repository."),
     ]
-    with filled(tmp_path, *scripts) as memory:
+    with open_filled(tmp_path, *scripts) as memory:
         old, new = sorted(memory.browse.facts(all=True), key=lambda fact: fact.validity.learned)
         assert old.superseded_by == f"holdfast://fact/{new.id}"
         for fact in (old, new):
@@ -72,7 +72,7 @@ def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -
 
 
 def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
-    with filled(tmp_path, said("2026-09-01", 1, "Never push to the main branch.")) as memory:
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")) as memory:
         for n in range(PAGE + 3):
             memory.remember(f"Note number {n} of many.")
         memory.remember("One of another kind.")
@@ -86,7 +86,7 @@ def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
 
 
 def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
-    with filled(tmp_path, said("2026-09-01", 1, "Never push to the main branch.")) as memory:
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")) as memory:
         one = memory.remember("The winch is blue.")
         other = memory.remember("The winch is painted blue.")
         memory.curation.merge(one.id, other.id)
@@ -109,7 +109,7 @@ def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
 
 
 def test_what_an_agent_wants_kept_waits_and_what_a_person_keeps_does_not(tmp_path: Path) -> None:
-    with filled(tmp_path, said("2026-09-01", 1, "Never push to the main branch.")) as memory:
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")) as memory:
         assert count_waiting(memory) == queue(memory).total == 0
         memory.remember("The winch is green.", trust=Trust.ASSISTANT)
         memory.remember("The winch is blue.")

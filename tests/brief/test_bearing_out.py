@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.dump import dump
-from tests.refine.banks import by_words, filled, on, read_in, said
+from tests.refine.banks import find_fact, ingest_scripts, open_filled, session_on, session_saying
 from tests.support.transcripts import Script
 
 from holdfast.app.background.steps import STEPS
@@ -22,7 +22,7 @@ APPLIED = "I encrypt the walrus archives with the harbour certificate before upl
 
 def later(day: str, number: int, *replies: str) -> Script:
     """A session that asks for something else, and what the agent says in it."""
-    script = on(day, number)
+    script = session_on(day, number)
     for reply in replies:
         script.user("Please make the nightly copy.")
         script.assistant(reply)
@@ -35,7 +35,7 @@ def told(memory: Holdfast, script: Script, *records: str) -> None:
     text = f'<holdfast-brief id="start-{session[:8]}">…</holdfast-brief>'
     attachment = {"type": "hook_additional_context", "content": [text]}
     script.add({"type": "attachment", "sessionId": session, "attachment": attachment})
-    read_in(memory, [script])
+    ingest_scripts(memory, [script])
     (bank,) = memory.reader.banks()
     time = next(s.started for s in memory.reader.sessions(bank.id) if s.host == session)
     id = f"start-{session[:8]}.{session}.1"
@@ -48,12 +48,12 @@ def settled(memory: Holdfast) -> Fact:
     """The rule, after every verdict."""
     settle_injections(memory.store, OVER)
     memory.ingestion.update()
-    return by_words(memory, "walrus archives")
+    return find_fact(memory, "walrus archives")
 
 
 def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
-    with filled(tmp_path, said("2026-09-01", 1, RULE)) as memory:
-        before = by_words(memory, "walrus archives")
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
+        before = find_fact(memory, "walrus archives")
         told(memory, later("2026-10-05", 2, APPLIED, APPLIED), uri("fact", before.id))
         after = settled(memory)
         assert before.last_validated.startswith("2026-09-01")
@@ -66,14 +66,14 @@ def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
         memory.ingestion.rebuild()
         assert dump(tmp_path / "memory.db") == kept
         memory.forget("holdfast://session/00000002-0000-4000-8000-000000000001")
-        assert by_words(memory, "walrus archives") == before
+        assert find_fact(memory, "walrus archives") == before
         memory.undo()
-        assert by_words(memory, "walrus archives") == after
+        assert find_fact(memory, "walrus archives") == after
 
 
 def test_the_turn_that_states_it_or_its_id_will_do(tmp_path: Path) -> None:
-    with filled(tmp_path, said("2026-09-01", 1, RULE)) as memory:
-        fact = by_words(memory, "walrus archives")
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
+        fact = find_fact(memory, "walrus archives")
         cited = f"As fact/{fact.id[:8]} wants it, done."
         told(memory, later("2026-10-06", 3, cited), uri("fact", fact.id))
         assert settled(memory).last_validated.startswith("2026-10-06")
@@ -83,9 +83,9 @@ def test_the_turn_that_states_it_or_its_id_will_do(tmp_path: Path) -> None:
 
 
 def test_what_was_remembered_is_borne_out_too(tmp_path: Path) -> None:
-    with filled(tmp_path, said("2026-09-01", 1, "Hello there.")) as memory:
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Hello there.")) as memory:
         made = memory.remember(RULE)
-        before = by_words(memory, "walrus archives")
+        before = find_fact(memory, "walrus archives")
         told(memory, later("2026-12-05", 2, APPLIED), uri("memory", made.id))
         after = settled(memory)
         assert after.last_validated.startswith("2026-12-05")
@@ -93,15 +93,15 @@ def test_what_was_remembered_is_borne_out_too(tmp_path: Path) -> None:
 
 
 def test_what_was_ignored_or_gainsaid_or_never_arrived_bears_nothing_out(tmp_path: Path) -> None:
-    with filled(tmp_path, said("2026-09-01", 1, RULE)) as memory:
-        before = by_words(memory, "walrus archives")
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
+        before = find_fact(memory, "walrus archives")
         name = uri("fact", before.id)
         told(memory, later("2026-10-05", 2, "The copy is made."), name)
         gainsaid = later("2026-10-06", 3, APPLIED)
         gainsaid.user("No, that's outdated.")
         told(memory, gainsaid, name)
         lost = later("2026-10-07", 4, APPLIED)
-        read_in(memory, [lost])
+        ingest_scripts(memory, [lost])
         (bank,) = memory.reader.banks()
         note = Injection(
             "start-lost.x.1", bank.id, lost.session, "2026-10-07T09:00:00.000Z",

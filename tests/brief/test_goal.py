@@ -34,7 +34,7 @@ def is_told(case: Case, text: str) -> bool:
 def test_the_rule_that_the_obvious_fix_would_break_is_in_the_brief(
     shop: Holdfast, case: Case
 ) -> None:
-    brief = shop.goal_brief(case.prompt, "shop")
+    brief = shop.briefs.goal_brief(case.prompt, "shop")
     assert is_told(case, brief.text), brief.text
     assert len(brief.text) <= MAX_CHARACTERS + 200
     assert all(record.startswith("holdfast://") for record in brief.records)
@@ -44,7 +44,7 @@ def test_most_of_what_was_held_back_is_told_too(shop: Holdfast) -> None:
     told = [
         case
         for case in scenarios.HELD_BACK
-        if is_told(case, shop.goal_brief(case.prompt, "shop").text)
+        if is_told(case, shop.briefs.goal_brief(case.prompt, "shop").text)
     ]
     assert len(told) >= HELD_BACK_TOLD
 
@@ -56,7 +56,7 @@ BY_WORDS_TOLD = 14
 
 def test_words_alone_find_most_of_it(shop: Holdfast) -> None:
     cases = (*scenarios.BUILT_WITH, *scenarios.HELD_BACK)
-    told = [c for c in cases if is_told(c, shop.goal_brief(c.prompt, "shop", quickly=True).text)]
+    told = [c for c in cases if is_told(c, shop.briefs.goal_brief(c.prompt, "shop", quickly=True).text)]
     assert len(told) >= BY_WORDS_TOLD
 
 
@@ -65,30 +65,30 @@ def test_words_alone_find_most_of_it(shop: Holdfast) -> None:
 def test_nothing_is_said_where_nothing_was_settled(
     shop: Holdfast, prompt: str, quickly: bool
 ) -> None:
-    assert shop.goal_brief(prompt, "shop", quickly=quickly).text == ""
+    assert shop.briefs.goal_brief(prompt, "shop", quickly=quickly).text == ""
 
 
 def test_a_bank_tells_nothing_of_another(shop: Holdfast) -> None:
     asked = "Which month did we settle on to shear the llamas of the farm?"
-    assert "llamas" in shop.goal_brief(asked, "farm").text
-    assert shop.goal_brief(asked, "shop").text == ""
+    assert "llamas" in shop.briefs.goal_brief(asked, "farm").text
+    assert shop.briefs.goal_brief(asked, "shop").text == ""
 
 
 def test_an_amended_decision_names_what_it_replaces(shop: Holdfast) -> None:
-    text = shop.goal_brief(scenarios.BUILT_WITH[2].prompt, "shop").text
+    text = shop.briefs.goal_brief(scenarios.BUILT_WITH[2].prompt, "shop").text
     assert "This replaces 2026-03-05: “We decided to keep sign-ins alive for thirty days" in text
 
 
 def test_the_same_prompt_gives_the_same_brief(shop: Holdfast) -> None:
     prompt = scenarios.BUILT_WITH[0].prompt
-    assert shop.goal_brief(prompt, "shop") == shop.goal_brief(prompt, "shop")
+    assert shop.briefs.goal_brief(prompt, "shop") == shop.briefs.goal_brief(prompt, "shop")
 
 
 def test_an_empty_memory_says_nothing(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     Holdfast(settings).close()
     with Holdfast(settings, create=False) as memory:
-        assert memory.goal_for("/nowhere", scenarios.BUILT_WITH[0].prompt).text == ""
+        assert memory.briefs.goal_brief_in("/nowhere", scenarios.BUILT_WITH[0].prompt).text == ""
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,6 @@ def test_a_short_prompt_in_a_small_memory_is_told_what_it_would_undo(tmp_path: P
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
     with Holdfast(settings, create=False) as briefing:
-        told = briefing.goal_brief("Store the readings as Parquet", quickly=True)
-        other = briefing.goal_brief("Rename the title of the handbook", quickly=True)
+        told = briefing.briefs.goal_brief("Store the readings as Parquet", quickly=True)
+        other = briefing.briefs.goal_brief("Rename the title of the handbook", quickly=True)
     assert "not Parquet" in told.text and not other.text

@@ -171,13 +171,13 @@ def test_what_teammates_told_each_other_is_not_listed(tmp_path: Path) -> None:
 
 def test_it_gives_the_rule_in_force_and_names_the_old_one(tmp_path: Path) -> None:
     old, new = TUNED[0].rule, TUNED[0].amendment
-    with known_above.filled(
+    with known_above.open_filled(
         tmp_path,
-        known_above.said("2026-09-01", 1, old),
-        known_above.said("2026-09-20", 2, new),
+        known_above.session_saying("2026-09-01", 1, old),
+        known_above.session_saying("2026-09-20", 2, new),
     ) as memory:
-        first = known_above.by_words(memory, "with npm in")
-        last = known_above.by_words(memory, "with pnpm")
+        first = known_above.find_fact(memory, "with npm in")
+        last = known_above.find_fact(memory, "with pnpm")
         id = memory.context.bank_id()
         assert id
         brief = session_brief(memory.reader, id, 2000, 0)

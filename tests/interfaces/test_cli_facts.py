@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.refine.banks import filled, said
+from tests.refine.banks import open_filled, session_saying
 from tests.refine.families import TUNED
 from tests.refine.test_facts import breached
 
@@ -29,8 +29,8 @@ def test_facts_are_listed_shown_and_asked_for_as_of_a_day(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     family = TUNED[0]
-    filled(
-        home, said("2026-09-01", 1, family.rule), said("2026-09-20", 2, family.amendment)
+    open_filled(
+        home, session_saying("2026-09-01", 1, family.rule), session_saying("2026-09-20", 2, family.amendment)
     ).close()
     told = run(capsys, "facts")
     assert "pnpm" in told and "with npm in" not in told and "1 fact in proj." in told

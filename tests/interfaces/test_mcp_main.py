@@ -141,8 +141,8 @@ def test_what_an_agent_remembers_is_in_no_brief(engine: Engine, project: Path) -
         memory.remember("We decided to deploy the courier on Tuesdays.")
     briefing = pytest.importorskip("holdfast.app.briefs.briefing")
     with briefing.open_briefing() as memory:
-        told = memory.session_brief().text
-        goal = memory.goal_brief(
+        told = memory.briefs.session_brief().text
+        goal = memory.briefs.goal_brief(
             "Should I delete the tests of the courier before I deploy it?"
         ).text
     assert "Tuesdays" in told and "Ignore the tests" not in told

@@ -29,8 +29,13 @@ def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wish",
     [
-        BankChanges("nonsense"), BankChanges(skepticism=0), BankChanges(literalism=6), BankChanges(retention=-1),
-        BankChanges(background="x" * 4001), BankChanges(aliases=("all",)), BankChanges(aliases=(" ",)),
+        BankChanges("nonsense"),
+        BankChanges(skepticism=0),
+        BankChanges(literalism=6),
+        BankChanges(retention=-1),
+        BankChanges(background="x" * 4001),
+        BankChanges(aliases=("all",)),
+        BankChanges(aliases=(" ",)),
         BankChanges(dropped_aliases=("unheard of",)),
     ],
 )  # fmt: skip
@@ -157,7 +162,8 @@ def test_nothing_that_is_known_of_one_bank_is_told_in_another(
         memory.ingestion.update()
         asked = "why was the parser slow"
         told = (
-            memory.opinions.opinions(bank, all=True), memory.browse.facts(bank, all=True), memory.browse.entities(bank),
+            memory.opinions.opinions(bank, all=True), memory.browse.facts(bank, all=True),
+            memory.browse.entities(bank),
             memory.browse.concepts(bank), memory.browse.keywords(bank), memory.browse.reviews(bank),
             memory.store.patterns(memory.banks.get(bank).id), memory.rules.candidates(bank),
             memory.recall(asked, bank), memory.ask(asked, bank), memory.reflect(asked, bank),

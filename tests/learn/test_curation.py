@@ -50,7 +50,7 @@ def test_a_goal_brief_tells_what_is_remembered_about_it(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         memory.remember("The mooring service must never retry a payment, the bank charges twice.")
         with Holdfast(memory.settings, create=False) as briefing:
-            told = briefing.goal_brief("Make the mooring service retry a failed payment.")
+            told = briefing.briefs.goal_brief("Make the mooring service retry a failed payment.")
     assert "never retry a payment" in told.text
     assert told.text.count("never retry a payment") == 1
 
@@ -316,7 +316,7 @@ def test_decisions_move_with_their_session_to_another_bank(tmp_path: Path) -> No
         memory.forget(exchange_about(memory, "yawl").id)
         memory.correct(exchange_about(memory, "mizzen").id, "The ketch became a felucca.")
         with memory.store.transaction():
-            bank = memory.context.banks.named(memory.store, "elsewhere")
+            bank = memory.context.banks.ensure_named(memory.store, "elsewhere")
             for source in memory.reader.sources():
                 memory.store.move_source_to_bank(source.id, bank)
         memory.ingestion.rebuild()

@@ -22,13 +22,13 @@ SAID = (
     "We use table-driven tests for the quaywall parser, so rewrite these.",
     "No, use table-driven tests in the quaywall parser, as I said.",
 )
-# What is filled without any doing of ours, or tells nothing in words.
+# The tables that contain the word after `soaked`; others have no text.
 _EVERYWHERE = {
-    "turn", "session", "commit", "patch", "remembered", "dimension", "curation", "curated",
-    "exchange", "digest", "claim", "fact", "concept", "label", "passage", "entity", "spelling",
-    "sighting", "retained", "stance", "opinion", "statement", "pattern", "refusal", "tag",
-    "branch", "touch",
-    "pull", "issue", "remark", "login",
+    "turn", "session", "commit", "commit_patch", "remembered_memory", "memory_dimension",
+    "curation", "curation_state", "exchange", "digest", "claim", "fact", "concept", "label",
+    "passage", "entity", "entity_spelling", "memory_occurrence", "retained_memory", "stance",
+    "opinion", "statement", "pattern", "refused_proposal", "git_tag", "git_branch", "file_change",
+    "pull", "issue", "remark", "forge_login",
 }  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
         (bank,) = memory.reader.banks()
         for session in memory.reader.sessions(None):
             memory.erasure.purge(f"session/{session.id}")
-        assert not rows_with(home) & {"turn", "exchange", "digest", "claim", "retained"}
+        assert not rows_with(home) & {"turn", "exchange", "digest", "claim", "retained_memory"}
         for commit in list(memory.store.all_commits(bank.id)):
             memory.erasure.purge(f"commit/{commit.id}")
         for name in ("issue/2", "pull/1@a.b"):

@@ -1,4 +1,4 @@
-"""Sessions on given days, for tests of what is known above them."""
+"""Memories with sessions on given days, for tests of facts and of what uses them."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from holdfast.settings import Settings
 NOW = "2026-12-01T12:00:00.000Z"
 
 
-def on(day: str, number: int) -> Script:
+def session_on(day: str, number: int) -> Script:
     """A session on a day."""
     start = datetime.fromisoformat(f"{day}T09:00:00").replace(tzinfo=UTC)
     return Script(f"{number:08}-0000-4000-8000-000000000001", start=start)
 
 
-def said(day: str, number: int, *texts: str) -> Script:
-    """A session in which a person says some things."""
-    script = on(day, number)
+def session_saying(day: str, number: int, *texts: str) -> Script:
+    """A session on a day in which a person says these texts."""
+    script = session_on(day, number)
     for text in texts:
         script.user(text)
         script.assistant("Understood, I will keep to that.")
     return script
 
 
-def open_at(home: Path) -> Holdfast:
+def open_memory(home: Path) -> Holdfast:
     """A memory in a folder."""
     settings = Settings(home=home, claude_dir=home / "claude", bank="proj")
     return Holdfast(settings, now=lambda: NOW)
 
 
-def read_in(memory: Holdfast, scripts: Sequence[Script]) -> None:
-    """Read sessions, one after the other."""
+def ingest_scripts(memory: Holdfast, scripts: Sequence[Script]) -> None:
+    """Write sessions as transcripts and ingest them one after the other."""
     folder = memory.settings.home / "claude" / "projects"
     for script in scripts:
         memory.ingest(memory.ingestion.find([script.write(folder)]))
 
 
-def filled(home: Path, *scripts: Script) -> Holdfast:
+def open_filled(home: Path, *scripts: Script) -> Holdfast:
     """A memory that has read some sessions."""
-    memory = open_at(home)
-    read_in(memory, scripts)
+    memory = open_memory(home)
+    ingest_scripts(memory, scripts)
     return memory
 
 
-def by_words(memory: Holdfast, words: str) -> Fact:
-    """The one fact whose content holds some words."""
+def find_fact(memory: Holdfast, words: str) -> Fact:
+    """The only fact whose content contains these words."""
     found = [fact for fact in memory.browse.facts(all=True) if words in fact.content]
     assert len(found) == 1, [fact.content for fact in memory.browse.facts(all=True)]
     return found[0]

@@ -57,24 +57,24 @@ OTHERS = [
 ]
 
 
-def tell(exchanges: Iterable[Exchange]) -> ConceptBuilder:
-    """The concepts that exchanges come to, whatever order they are given in."""
+def build_concepts(exchanges: Iterable[Exchange]) -> ConceptBuilder:
+    """The concepts of exchanges, which are sorted by time first."""
     items = sorted((exchange_item(x) for x in exchanges), key=lambda item: item.order)
     return ConceptBuilder(items)
 
 
-def members(story: ConceptBuilder) -> list[list[str]]:
+def members(builder: ConceptBuilder) -> list[list[str]]:
     """The ids of the members of each concept that is shown."""
-    return [[item.uri.rpartition("/")[2] for item in story.members(g)] for g in story.groups]
+    return [[item.uri.rpartition("/")[2] for item in builder.members(g)] for g in builder.groups]
 
 
 def ids(exchanges: Iterable[Exchange]) -> list[str]:
-    """Their ids."""
+    """The ids of exchanges."""
     return [x.id for x in exchanges]
 
 
 def item_of(exchange: Exchange) -> Item:
-    """An exchange as an item."""
+    """The item of an exchange."""
     item = exchange_item(exchange)
     assert item.uri == uri("exchange", exchange.id)
     return item

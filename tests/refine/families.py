@@ -1,4 +1,4 @@
-"""Families of rules: one that is stated, one that amends it, and one that only looks alike.
+"""Families of rules: a rule, an amendment of it, and a near miss that must not amend it.
 
 The second half was written before the rules were tuned and has not been used to tune them.
 """
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Family(NamedTuple):
-    """A rule, what retires it, and what must not."""
+    """A rule, what supersedes it, and what must not."""
 
     name: str
     rule: str

@@ -11,10 +11,10 @@ from tests.refine.concept_banks import (
     BUTTONS,
     IMPORTS,
     OTHERS,
+    build_concepts,
     ids,
     item_of,
     members,
-    tell,
     work,
 )
 
@@ -28,44 +28,49 @@ from holdfast.refine.concepts.items import concept_id, file_topic, file_weight, 
 ALL = [*IMPORTS, *BUTTONS, *OTHERS]
 
 
-def named(story: ConceptBuilder) -> list[str]:
-    groups = story.groups
-    names = choose_names(story, groups)
+def concept_names(builder: ConceptBuilder) -> list[str]:
+    groups = builder.groups
+    names = choose_names(builder, groups)
     return [names[group.id] for group in groups]
 
 
-def test_work_on_the_same_matter_is_one_concept_and_other_work_is_none() -> None:
-    story = tell(ALL)
-    assert members(story) == [ids(IMPORTS), ids(BUTTONS)]
+def test_work_on_the_same_topic_is_one_concept_and_single_items_are_none() -> None:
+    builder = build_concepts(ALL)
+    assert members(builder) == [ids(IMPORTS), ids(BUTTONS)]
 
 
 def test_names_are_phrases_that_recur_in_the_projects_own_spelling() -> None:
-    assert named(tell(ALL)) == ["Nightly import retries", "REST button daily limit"]
+    assert concept_names(build_concepts(ALL)) == [
+        "Nightly import retries",
+        "REST button daily limit",
+    ]
 
 
-def test_a_concept_is_known_by_its_founder_however_it_grows() -> None:
-    few = tell([*IMPORTS[:2], *BUTTONS, *OTHERS])
-    many = tell(ALL)
+def test_the_id_of_a_concept_comes_from_its_founder_and_stays() -> None:
+    few = build_concepts([*IMPORTS[:2], *BUTTONS, *OTHERS])
+    many = build_concepts(ALL)
     assert few.groups[0].id == many.groups[0].id == concept_id("holdfast://exchange/x000")
 
 
 def test_generic_files_join_nothing() -> None:
     files = ["README.md", "package.json", "src/__init__.py", "uv.lock", "src/index.ts"]
     work_on = ["violet lamp shade", "diesel pump gauge", "marble stair rail", "copper roof drain"]
-    story = tell([work(n, f"The {what}", files, what.split()) for n, what in enumerate(work_on)])
-    assert members(story) == []
+    builder = build_concepts(
+        [work(n, f"The {what}", files, what.split()) for n, what in enumerate(work_on)]
+    )
+    assert members(builder) == []
     assert all(file_weight(file) < 0.2 for file in files)
     assert file_topic("src/test_nightly.py") == file_topic("src/nightly.spec.ts") == "nightly"
 
 
-def test_an_order_that_says_nothing_goes_with_what_it_follows_upon() -> None:
+def test_an_item_without_a_topic_joins_the_item_before_it() -> None:
     order = replace(
         work(0, "Commit this", [], ["commit", "lint", "passed"]), id="x000b", first_seq=9,
         session=IMPORTS[0].session,
     )  # fmt: skip
     again = replace(order, id="x001b", session=BUTTONS[0].session, started=BUTTONS[0].started)
-    story = tell([*ALL, order, again])
-    assert members(story) == [
+    builder = build_concepts([*ALL, order, again])
+    assert members(builder) == [
         ["x000", "x000b", "x003", "x006"], ["x001", "x001b", "x004", "x007"]
     ]  # fmt: skip
     assert is_process_stem("commit") and not is_process_stem("import")
@@ -74,9 +79,9 @@ def test_an_order_that_says_nothing_goes_with_what_it_follows_upon() -> None:
 def test_a_single_large_piece_of_work_is_a_concept_and_a_small_one_is_not() -> None:
     files = ["tide/table.py", "tide/clock.py", "tide/moon.py"]
     large = work(0, "Tide table by the moon", files, ["tide", "moon"], turns=80)
-    story = tell([large, *OTHERS])
-    assert members(story) == [["x000"]] and named(story) == ["Tide table"]
-    assert members(tell([replace(large, last_seq=3), *OTHERS])) == []
+    builder = build_concepts([large, *OTHERS])
+    assert members(builder) == [["x000"]] and concept_names(builder) == ["Tide table"]
+    assert members(build_concepts([replace(large, last_seq=3), *OTHERS])) == []
 
 
 FAR = [
@@ -98,17 +103,17 @@ BRIDGES = [
 ]  # fmt: skip
 
 
-def test_two_concepts_that_come_to_be_one_are_merged_and_the_old_name_still_leads_there() -> None:
-    assert members(tell([*BRIDGED, *FAR])) == [ids(BRIDGED[:2]), ids(BRIDGED[2:])]
-    story = tell([*BRIDGED, *BRIDGES, *FAR])
-    assert members(story) == [ids([*BRIDGED, *BRIDGES])]
-    group = story.groups[0]
+def test_similar_concepts_are_merged_and_the_old_id_still_resolves() -> None:
+    assert members(build_concepts([*BRIDGED, *FAR])) == [ids(BRIDGED[:2]), ids(BRIDGED[2:])]
+    builder = build_concepts([*BRIDGED, *BRIDGES, *FAR])
+    assert members(builder) == [ids([*BRIDGED, *BRIDGES])]
+    group = builder.groups[0]
     younger = concept_id("holdfast://exchange/x010")
-    assert any(told.what == "merged" and told.other == younger for told in group.events)
-    assert younger in [item.founded_id for item in story.members(group)]
+    assert any(event.what == "merged" and event.other == younger for event in group.events)
+    assert younger in [item.founded_id for item in builder.members(group)]
 
 
-def test_a_concept_that_comes_to_hold_two_things_is_split() -> None:
+def test_a_concept_with_two_topics_is_split() -> None:
     both = [
         work(n, "Harbour report with totals and printed header", ["totals.py", "printer.py"],
              ["report", "totals", "header", "printer"])
@@ -125,22 +130,22 @@ def test_a_concept_that_comes_to_hold_two_things_is_split() -> None:
         for n in range(8)
     ]  # fmt: skip
     far = [replace(x, started=f"2025-{x.started[5:]}") for x in FAR]
-    few = tell([*both, *totals[:2], *headers[:2], *far])
+    few = build_concepts([*both, *totals[:2], *headers[:2], *far])
     assert members(few) == [ids([*both, *interleaved(totals[:2], headers[:2])])]
-    story = tell([*both, *totals, *headers, *far])
-    assert sorted(members(story)) == [ids([*both, *headers]), ids(totals)] or sorted(
-        members(story)
+    builder = build_concepts([*both, *totals, *headers, *far])
+    assert sorted(members(builder)) == [ids([*both, *headers]), ids(totals)] or sorted(
+        members(builder)
     ) == [ids([*both, *totals]), ids(headers)]
-    elder, younger = story.groups
+    elder, younger = builder.groups
     assert elder.id == few.groups[0].id
-    assert [told.other for told in elder.events if told.what == "split"] == [younger.id]
-    assert [told.other for told in younger.events if told.what == "left"] == [elder.id]
+    assert [event.other for event in elder.events if event.what == "split"] == [younger.id]
+    assert [event.other for event in younger.events if event.what == "left"] == [elder.id]
 
 
-def test_a_part_that_was_split_off_leaves_no_lead_to_what_it_took() -> None:
-    made = [work(n, f"tide gauge {n}", ["src/gauge.py"], ["gauge"]) for n in range(3)]
-    made += [work(n, f"lamp bulb {n}", ["src/lamp.py"], ["lamp"]) for n in range(3, 6)]
-    grouping = tell(made).grouping
+def test_features_of_a_part_that_was_split_off_no_longer_lead_to_the_rest() -> None:
+    exchanges = [work(n, f"tide gauge {n}", ["src/gauge.py"], ["gauge"]) for n in range(3)]
+    exchanges += [work(n, f"lamp bulb {n}", ["src/lamp.py"], ["lamp"]) for n in range(3, 6)]
+    grouping = build_concepts(exchanges).grouping
     first = next(iter(grouping.groups.values()))
     lamps = [n for n, item in enumerate(grouping.items) if "lamp" in item.title]
     for number in lamps:
@@ -154,7 +159,7 @@ def interleaved(one: list[Exchange], other: list[Exchange]) -> list[Exchange]:
     return [x for pair in zip(one, other, strict=True) for x in pair]
 
 
-def test_a_rename_is_told_with_what_it_was_called_before() -> None:
+def test_the_history_of_a_concept_has_its_earlier_names() -> None:
     early = [
         work(0, "Gauge drift", ["gauge.py"], ["gauge", "drift"]),
         work(1, "Gauge drift again", ["gauge.py"], ["gauge", "drift"]),
@@ -163,20 +168,20 @@ def test_a_rename_is_told_with_what_it_was_called_before() -> None:
         work(2 + n, "Calibrate the harbour gauge", ["gauge.py"], ["gauge", "harbour", "calibrate"])
         for n in range(8)
     ]
-    story = tell([*early, *late, *OTHERS])
-    (group,) = story.groups
-    concept = describe(BANK, story, group, named(story)[0], None)
+    builder = build_concepts([*early, *late, *OTHERS])
+    (group,) = builder.groups
+    concept = describe(BANK, builder, group, concept_names(builder)[0], None)
     assert concept.name == "Harbour gauge"
-    told = [(g.what, g.why) for g in concept.history]
-    assert ('named "Gauge drift"', "what its records have in common") in told
-    assert ('renamed "Harbour gauge"', 'was "Gauge drift"') in told
+    events = [(g.what, g.why) for g in concept.history]
+    assert ('named "Gauge drift"', "what its records have in common") in events
+    assert ('renamed "Harbour gauge"', 'was "Gauge drift"') in events
     assert concept.history[0].what == "founded" and concept.history[0].time == early[0].started
 
 
-def test_a_concept_tells_its_span_files_keywords_and_what_came_last() -> None:
+def test_a_concept_has_its_span_files_keywords_and_latest_item() -> None:
     mixed = [replace(IMPORTS[1], trust=Trust.EXTERNAL), *IMPORTS[::2], *OTHERS]
-    story = tell(mixed)
-    concept = describe(BANK, story, story.groups[0], "Nightly import retries", None)
+    builder = build_concepts(mixed)
+    concept = describe(BANK, builder, builder.groups[0], "Nightly import retries", None)
     assert concept.summary.startswith("3 exchanges from 2026-01-01 to 2026-01-07 about ")
     assert "Latest (2026-01-07, done): The nightly import retries forever" in concept.summary
     assert concept.files[0] == "jobs/nightly_import.py" and "import" in concept.keywords
@@ -184,7 +189,7 @@ def test_a_concept_tells_its_span_files_keywords_and_what_came_last() -> None:
     assert (concept.founded, concept.updated) == (IMPORTS[0].started, IMPORTS[2].started)
 
 
-def test_meaning_joins_what_words_alone_would_not() -> None:
+def test_vectors_join_items_that_words_alone_would_not() -> None:
     first = work(0, "Engine room heating", ["heat/boiler.py"], ["engine", "room", "heating", "oil"])
     other = work(
         1, "Warm the machine deck", ["heat/radiator.py"],
@@ -200,31 +205,33 @@ def test_meaning_joins_what_words_alone_would_not() -> None:
     ]
 
 
-def test_no_concept_swallows_a_bank_of_many_topics() -> None:
+def test_no_concept_grows_over_many_topics() -> None:
     rng = random.Random(5)
     topics = [[f"topic{t}word{w}" for w in range(6)] for t in range(12)]
-    made = [
+    exchanges = [
         work(n, " ".join(rng.sample(topics[n % 12], 3)), [f"src/t{n % 12}/a{rng.randrange(3)}.py"],
              [*rng.sample(topics[n % 12], 4), "shared"])
         for n in range(240)
     ]  # fmt: skip
-    story = tell(made)
-    assert 10 <= len(story.groups) <= 16
-    assert max(map(len, members(story))) <= 24
-    for group in members(story):
+    builder = build_concepts(exchanges)
+    assert 10 <= len(builder.groups) <= 16
+    assert max(map(len, members(builder))) <= 24
+    for group in members(builder):
         assert len({int(id[1:]) % 12 for id in group}) == 1
 
 
 _words = st.sampled_from("tide gauge moon lamp pump rail stair roof drain sensor".split())
 
 
-def _told(title: list[str], files: list[str], told: list[str]) -> tuple[str, list[str], list[str]]:
-    return " ".join(title), [f"src/{file}.py" for file in files], told
+def _exchange_parts(
+    title: list[str], files: list[str], keywords: list[str]
+) -> tuple[str, list[str], list[str]]:
+    return " ".join(title), [f"src/{file}.py" for file in files], keywords
 
 
 _exchanges = st.lists(
     st.builds(
-        _told,
+        _exchange_parts,
         st.lists(_words, min_size=1, max_size=3),
         st.lists(_words, max_size=3, unique=True),
         st.lists(_words, max_size=4, unique=True),
@@ -238,11 +245,11 @@ _exchanges = st.lists(
 def test_concepts_do_not_depend_on_the_order_of_reading(
     given_: list[tuple[str, list[str], list[str]]], rng: random.Random
 ) -> None:
-    made: list[Exchange] = [work(n, *one) for n, one in enumerate(given_)]
-    mixed = list(made)
+    exchanges: list[Exchange] = [work(n, *one) for n, one in enumerate(given_)]
+    mixed = list(exchanges)
     rng.shuffle(mixed)
-    one, other = tell(made), tell(mixed)
-    assert members(one) == members(other) and named(one) == named(other)
+    one, other = build_concepts(exchanges), build_concepts(mixed)
+    assert members(one) == members(other) and concept_names(one) == concept_names(other)
     whole = [m for group in members(one) for m in group]
     assert len(whole) == len(set(whole)), "a record is in one concept"
-    assert len(set(named(one))) == len(one.groups), "no two names are alike"
+    assert len(set(concept_names(one))) == len(one.groups), "no two names are alike"

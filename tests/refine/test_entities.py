@@ -33,9 +33,9 @@ def open_at(home: Path) -> Holdfast:
     return Holdfast(given, now=lambda: "2026-11-01T00:00:00.000Z")
 
 
-def script(number: int, *said: str) -> Script:
+def script(number: int, *texts: str) -> Script:
     made = Script(f"{number:08d}-0000-4000-8000-000000000001")
-    for text in said:
+    for text in texts:
         made.user(text)
         made.assistant("Done as you said, and nothing else was touched by it.")
     return made
@@ -87,7 +87,7 @@ def test_one_component_under_all_its_names(tmp_path: Path) -> None:
         assert {record.kind for record in about.records} >= {"exchange"}
 
 
-def test_what_is_unknown_is_told(tmp_path: Path) -> None:
+def test_an_unknown_entity_is_an_error(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         read(memory, script(1, "Look at AuthProvider."))
         memory.ingestion.update()
@@ -108,10 +108,10 @@ def test_what_is_unknown_is_told(tmp_path: Path) -> None:
     ),
     st.integers(0, 1000),
 )
-def test_bit_by_bit_in_any_order_gives_what_a_rebuild_gives(
-    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, str, str]], seed: int
+def test_incremental_updates_in_any_order_equal_a_rebuild(
+    tmp_path_factory: pytest.TempPathFactory, templates: list[tuple[str, str, str]], seed: int
 ) -> None:
-    texts = [form.format(one, other) for form, one, other in said]
+    texts = [form.format(one, other) for form, one, other in templates]
     scripts = [script(n, *texts[n::3]) for n in range(3) if texts[n::3]]
     with open_at(tmp_path_factory.mktemp("whole")) as memory:
         read(memory, *scripts)
@@ -143,8 +143,8 @@ def all_links(memory: Holdfast) -> list[tuple[str, str, str, float]]:
 
 def check_links(memory: Holdfast) -> None:
     """Symmetric where they must be, bounded, never to oneself."""
-    told = all_links(memory)
-    there = {(source, kind, target) for source, kind, target, _ in told}
+    links = all_links(memory)
+    there = {(source, kind, target) for source, kind, target, _ in links}
     turned = {
         LinkKind.CAUSES: LinkKind.CAUSED_BY,
         LinkKind.CAUSED_BY: LinkKind.CAUSES,
@@ -152,7 +152,7 @@ def check_links(memory: Holdfast) -> None:
         LinkKind.TEMPORAL: LinkKind.TEMPORAL,
     }
     counts: dict[tuple[str, str], int] = {}
-    for source, kind, target, _ in told:
+    for source, kind, target, _ in links:
         assert source != target
         counts[source, kind] = counts.get((source, kind), 0) + 1
         back = turned.get(LinkKind(kind))
@@ -168,7 +168,7 @@ def test_links_stay_bounded_where_everything_is_about_one_thing(tmp_path: Path) 
         check_links(memory)
 
 
-def test_forgetting_takes_mentions_and_links_along_and_restoring_brings_them_back(
+def test_forgetting_removes_mentions_and_links_and_restoring_brings_them_back(
     tmp_path: Path,
 ) -> None:
     with open_at(tmp_path) as memory:
@@ -252,9 +252,9 @@ def test_a_renamed_file_keeps_its_history(tmp_path: Path) -> None:
 
 def test_contradictory_decisions_about_names_end_and_are_undone_exactly(tmp_path: Path) -> None:
     one, other, third = "AuthProvider", "TokenCache", "SessionGuard"
-    said = f"Look at {one}, {other} and {third}."
+    text = f"Look at {one}, {other} and {third}."
     with open_at(tmp_path) as memory:
-        read(memory, script(1, said), script(2, f"{said} Once more."))
+        read(memory, script(1, text), script(2, f"{text} Once more."))
         before = graph(memory)
 
         def entities() -> int:
@@ -282,7 +282,7 @@ def test_contradictory_decisions_about_names_end_and_are_undone_exactly(tmp_path
         assert graph(memory) == before
 
 
-def test_what_is_named_like_everything_leads_nowhere(tmp_path: Path) -> None:
+def test_generic_names_have_no_links(tmp_path: Path) -> None:
     scripts = [script(n, f"Run the test of the index number {n}, please.") for n in range(1, 9)]
     for n, made in enumerate(scripts):
         for name in ("index.ts", "test.py", "main.go"):

@@ -17,6 +17,7 @@ from holdfast.model.ledger import SourceState
 from holdfast.model.records import Role
 from holdfast.refine.sessions import exchanges
 from holdfast.settings import Settings
+from holdfast.store.sqlite.connection import SqliteConnection
 
 NOW = "2026-11-01T00:00:00.000Z"
 
@@ -343,7 +344,7 @@ def test_a_missing_path_is_a_clear_error(tmp_path: Path) -> None:
 
 def limit_pages(memory: Holdfast) -> Callable[[int], None]:
     """A real SQLITE_FULL: the open connection may add only so many pages."""
-    connection = cast(sqlite3.Connection, memory.reader.__dict__["_connection"])
+    connection = cast(SqliteConnection, memory.reader.__dict__["_connection"]).raw
 
     def set_pages(more: int) -> None:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]

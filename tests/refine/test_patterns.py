@@ -36,7 +36,7 @@ def stated(n: int, text: str, trust: Trust = Trust.USER, about: str = "") -> Sta
         "We decided to go with Zustand for state.",
     ],
 )
-def test_a_sentence_that_says_how_things_are_done(text: str) -> None:
+def test_conventions_are_found(text: str) -> None:
     (found,) = [c for c in find_conventions(text) if not c.about]
     assert found.quotable
 
@@ -54,11 +54,11 @@ def test_a_sentence_that_says_how_things_are_done(text: str) -> None:
         "Always paint the yawl blue. " + "A plan that was pasted. " * 100,
     ],
 )
-def test_a_sentence_that_does_not(text: str) -> None:
+def test_other_sentences_are_no_conventions(text: str) -> None:
     assert [c for c in find_conventions(text) if not c.about] == []
 
 
-def test_a_rule_is_put_without_what_led_up_to_it() -> None:
+def test_a_rule_is_written_without_its_lead_in() -> None:
     assert as_rule("No, please use pnpm instead of npm") == "Use pnpm instead of npm."
     assert as_rule("from now on, endpoints page by cursor.") == "Endpoints page by cursor."
     assert as_rule("pytest.ini is the only place for options") == (
@@ -67,7 +67,7 @@ def test_a_rule_is_put_without_what_led_up_to_it() -> None:
 
 
 def test_the_domains_are_those_of_the_table() -> None:
-    told = {
+    domains = {
         "Mock nothing; use a fixture.": "testing",
         "Every endpoint checks its request.": "api",
         "Rotate the JWT at login.": "auth",
@@ -79,12 +79,12 @@ def test_the_domains_are_those_of_the_table() -> None:
         "Run npm script names in kebab case.": "commands",
         "Answer in plain English.": "general",
     }
-    assert {text: domain_of(text) for text in told} == told
+    assert {text: domain_of(text) for text in domains} == domains
 
 
 def test_orders_and_prohibitions_are_kept_apart_and_weigh_against_each_other() -> None:
-    said = ["Use okapi fixtures for parsers.", "Always use okapi fixtures in parsers."]
-    both = [stated(n, text) for n, text in enumerate(said)]
+    texts = ["Use okapi fixtures for parsers.", "Always use okapi fixtures in parsers."]
+    both = [stated(n, text) for n, text in enumerate(texts)]
     both.append(stated(5, "Never use okapi fixtures for parsers."))
     one, other = make_patterns("b", both)
     assert (one.occurrences, one.confidence, one.last) == (2, 0.65, "")
@@ -92,28 +92,31 @@ def test_orders_and_prohibitions_are_kept_apart_and_weigh_against_each_other() -
     assert other.last == both[-1].time
 
 
-def test_dull_words_said_again_as_a_whole_are_the_same() -> None:
-    said = ("Always run make check before you commit.", "Please, always run make check and commit.")
-    (found,) = make_patterns("b", [stated(n, said[n % 2]) for n in range(3)])
+def test_identical_statements_of_unspecific_words_are_the_same() -> None:
+    texts = (
+        "Always run make check before you commit.",
+        "Please, always run make check and commit.",
+    )
+    (found,) = make_patterns("b", [stated(n, texts[n % 2]) for n in range(3)])
     assert found.occurrences == 3
     assert len(make_patterns("b", [stated(1, "Always fix issues."), stated(2, "Fix issues.")])) == 2
 
 
-def test_what_is_told_by_the_way_bears_out_and_is_nothing_alone() -> None:
-    way = find_conventions("Create a plan and implement it with Okapi 5 as a subagent.")
-    assert [c.about for c in way] == ["Okapi 5 as a subagent."]
+def test_means_in_an_order_support_a_pattern_and_are_none_alone() -> None:
+    found = find_conventions("Create a plan and implement it with Okapi 5 as a subagent.")
+    assert [c.about for c in found] == ["Okapi 5 as a subagent."]
     alone = [stated(n, "x", about="Okapi 5 as a subagent") for n in range(3)]
     assert make_patterns("b", alone) == []
     (found,) = make_patterns("b", [*alone, stated(7, "Use okapi 5 as subagents")])
     assert found.occurrences == 4 and found.content == "Use okapi 5 as subagents."
 
 
-def test_words_from_outside_are_named_but_not_counted() -> None:
-    said = "Always use okapi fixtures for parsers."
-    outside = [stated(n, said, trust=Trust.EXTERNAL) for n in range(5)]
+def test_statements_from_outside_are_listed_but_not_counted() -> None:
+    text = "Always use okapi fixtures for parsers."
+    outside = [stated(n, text, trust=Trust.EXTERNAL) for n in range(5)]
     (found,) = make_patterns("b", outside)
     assert (found.occurrences, found.confidence, found.trust) == (0, 0.0, Trust.EXTERNAL)
-    (mixed,) = make_patterns("b", [*outside, stated(9, said)])
+    (mixed,) = make_patterns("b", [*outside, stated(9, text)])
     assert (mixed.occurrences, mixed.trust) == (1, Trust.EXTERNAL)
 
 
@@ -122,7 +125,7 @@ def commit(n: int, subject: str, body: str = "") -> Commit:
     return Commit("b", f"{n:040}", f"2026-01-01T00:{n:02}:00Z", who, f"{who}@x.org", subject, body)
 
 
-def test_how_nearly_all_commits_are_written_is_a_pattern() -> None:
+def test_a_style_of_nearly_all_commits_is_a_pattern() -> None:
     typed = [commit(n, f"feat(parser): step {n}") for n in range(20)]
     (found,) = commit_patterns("b", [*typed, commit(30, "Merge branch 'x'"), commit(31, "oops")])
     assert found.content == "Commit subjects follow Conventional Commits: `type(scope): subject`."
@@ -136,7 +139,7 @@ def test_how_nearly_all_commits_are_written_is_a_pattern() -> None:
     ]
 
 
-def test_globs_are_held_against_the_files_of_a_repository(tmp_path: Path) -> None:
+def test_globs_are_checked_against_the_files_of_a_repository(tmp_path: Path) -> None:
     root = project(tmp_path)
     put(root, "src/ui/app.tsx", "x")
     put(root, ".gitignore", "build/\n")

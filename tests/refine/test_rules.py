@@ -135,7 +135,7 @@ def test_rebuilding_gives_the_same_rules(home: Path) -> None:
         assert memory.reader.rules(bank) == before
 
 
-def test_the_worktree_that_we_stand_in_comes_first(home: Path) -> None:
+def test_the_current_worktree_comes_first(home: Path) -> None:
     root = project(home)
     put(root, "CLAUDE.md", "The ocelot is fed at nine.\n")
     git(root, "worktree", "add", "-q", str(home / "other"), "-b", "other")
@@ -179,12 +179,12 @@ def test_links_out_of_the_project_and_excluded_projects_are_left_alone(home: Pat
         assert len(texts) == 1 and "lemur" in texts[0] and "AKIA" not in texts[0]
 
 
-def test_memory_md_stands_above_what_was_said_otherwise(home: Path) -> None:
+def test_memory_md_ranks_above_other_records(home: Path) -> None:
     root = project(home)
     put(root, ".claude/memory.md", "## Key decisions\n\n- State management uses Zustand.\n")
     with open_at(home) as memory:
-        said = "We decided to use Redux for state management from now on."
-        memory.ingest(memory.ingestion.find([worked_in(home, root, said)]))
+        text = "We decided to use Redux for state management from now on."
+        memory.ingest(memory.ingestion.find([worked_in(home, root, text)]))
         os.chdir(root)
         found = memory.recall("What do we use for state management?")
         assert found.hits[0].kind == "rule" and "Zustand" in found.hits[0].text
@@ -194,19 +194,19 @@ def test_memory_md_stands_above_what_was_said_otherwise(home: Path) -> None:
         assert any("memory.md holds" in caveat for caveat in answer.caveats)
 
 
-def test_briefs_tell_memory_md_and_what_it_says_to_the_contrary(home: Path) -> None:
+def test_briefs_show_memory_md_and_what_it_contradicts(home: Path) -> None:
     root = project(home)
     put(root, ".claude/memory.md", "## Key decisions\n\n- State management uses Zustand.\n")
     with open_at(home) as memory:
-        said = "We decided to use Redux for state management from now on, because it is known."
-        memory.ingest(memory.ingestion.find([worked_in(home, root, said)]))
+        text = "We decided to use Redux for state management from now on, because it is known."
+        memory.ingest(memory.ingestion.find([worked_in(home, root, text)]))
         memory.rules.sync_all()
         os.chdir(root)
         bank = memory.context.banks.find(memory.reader, str(root))
         assert bank
-        told = session_brief(memory.reader, bank, 2000, 12).text
-        assert "From .claude/memory.md" in told
-        assert "Redux" in told and "But .claude/memory.md says: “State management uses" in told
+        brief = session_brief(memory.reader, bank, 2000, 12).text
+        assert "From .claude/memory.md" in brief
+        assert "Redux" in brief and "But .claude/memory.md says: “State management uses" in brief
         goal = goal_brief(memory.reader, bank, "Please rework the state management of the app")
         assert "But .claude/memory.md says" in goal.text
         put(root, "CLAUDE.md", "See @.claude/memory.md for what was decided.\n")

@@ -46,7 +46,7 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
 
 
 def events(memory: Holdfast, question: str, budget: Budget = Budget.MID) -> list[ResearchEvent]:
-    return list(steps(memory, AskOptions(question, "all", budget=budget)))
+    return list(steps(memory.context, memory.search, AskOptions(question, "all", budget=budget)))
 
 
 def test_what_two_records_say_together_is_found_by_asking_on(memory: Holdfast) -> None:

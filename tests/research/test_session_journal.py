@@ -123,7 +123,7 @@ def test_who_waits_for_a_cancelled_one_hears_of_it(
         asked.sessions.cancel(asked.id)
         return search(query, bank, plan)
 
-    monkeypatch.setattr(memory, "recall_by", cancel_while_searching)
+    monkeypatch.setattr(memory.search, "recall_with_plan", cancel_while_searching)
     with pytest.raises(CancelledError):
         asked.answer()
 
@@ -150,7 +150,7 @@ def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) 
 
     with pytest.raises(NotFoundError):
         memory.answers.investigate(AskOptions(ASKED, "nowhere"))
-    monkeypatch.setattr(memory, "recall_by", fail)
+    monkeypatch.setattr(memory.search, "recall_with_plan", fail)
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     with pytest.raises(StoreError):
         asked.answer()
@@ -161,9 +161,8 @@ def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) 
 CHILD = """
 import sys, time
 from pathlib import Path
-from holdfast.research.journal_lines import line_of
-from holdfast.research.session_journal import Sessions
-with Sessions(Path(sys.argv[1])).run(sys.argv[2], follow=False) as run:
+from holdfast.research.session_journal import ResearchSessions
+with ResearchSessions(Path(sys.argv[1])).open_session(sys.argv[2], follow=False) as run:
     run.write({"stage": "asked", "question": "slow?", "time": ""})
     print("ready", flush=True)
     for _ in range(400):
@@ -222,7 +221,7 @@ def test_an_unknown_session_is_said_to_be_unknown(memory: Holdfast, id: str) -> 
 
 
 def test_old_and_many_sessions_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SESSIONS", 3)
+    monkeypatch.setattr(module, "MAX_SESSIONS", 3)
     sessions = ResearchSessions(tmp_path)
     made: list[str] = []
     for number in range(5):

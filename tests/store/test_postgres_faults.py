@@ -26,7 +26,7 @@ from holdfast.errors import (
     StoreUnavailableError,
 )
 from holdfast.model.bank import Bank
-from holdfast.store.postgres.address import MOST, Address, place_of, read_address
+from holdfast.store.postgres.address import MAX_CONNECTIONS, Address, location_of, read_address
 from holdfast.store.postgres.store import PostgresStore
 
 NOON = "2026-03-01T12:00:00Z"
@@ -240,13 +240,13 @@ def test_many_threads_share_few_connections(
             most.append(len(postgres.run(url, _OURS)))
         beside.close()
 
-    threads = [threading.Thread(target=ask) for _ in range(MOST + 5)]
+    threads = [threading.Thread(target=ask) for _ in range(MAX_CONNECTIONS + 5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert told == [["ours"]] * 5 * (MOST + 5)
-    assert max(most) <= MOST
+    assert told == [["ours"]] * 5 * (MAX_CONNECTIONS + 5)
+    assert max(most) <= MAX_CONNECTIONS
     assert store.connection.one("SELECT 1") == (1,)
 
 
@@ -329,7 +329,7 @@ def test_a_database_or_a_role_that_is_not_there_is_not_waited_for(postgres: Serv
 def test_several_servers_of_which_one_leads_can_be_named() -> None:
     url = "postgresql://me:secret@one:5432,two:5433/memory?target_session_attrs=read-write"
 
-    assert place_of(url) == "postgresql://one:5432,two:5433/memory"
+    assert location_of(url) == "postgresql://one:5432,two:5433/memory"
 
 
 def test_an_address_may_say_how_long_to_wait_and_for_how_many() -> None:

@@ -26,9 +26,9 @@ import os, signal, sys
 from itertools import count
 from holdfast.app.transfer.store_move import move_memory
 from holdfast.settings import load_settings
-from holdfast.store.postgres import moving
+from holdfast.store.postgres import move
 
-moving._AT_ONCE = 7
+move.BATCH_ROWS = 7
 numbers = count(1)
 
 def tick(done, total):

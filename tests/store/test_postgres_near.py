@@ -18,7 +18,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix, rank_stored_vectors
-from holdfast.store.postgres import nearness
+from holdfast.store.postgres import nearest as nearness
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 

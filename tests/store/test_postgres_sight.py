@@ -21,7 +21,7 @@ from holdfast.errors import HoldfastError, StoreError
 from holdfast.model.model_calls import ServicePause
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import fence_store
-from holdfast.store.postgres import nearness
+from holdfast.store.postgres import nearest
 from holdfast.store.postgres.schema import migrations
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
@@ -154,7 +154,7 @@ def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
     postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, vectors = postgres.database(), some_vectors(120)
-    monkeypatch.setattr(nearness, "EXACT", 50)
+    monkeypatch.setattr(nearest, "EXACT", 50)
     with closing(PostgresStore(postgres.member(url))) as store:
         fill_vectors(store, vectors[:100])
         assert store.index_vectors(MODEL)

@@ -22,9 +22,9 @@ from tests.store.postgres_server import Server
 from tests.store.test_postgres_near import MODEL, by_matrix, by_server, fill, some_vectors
 
 from holdfast.errors import SettingsError
-from holdfast.store.postgres import nearness
+from holdfast.store.postgres import nearest
+from holdfast.store.postgres.partitions import LARGE, distributed
 from holdfast.store.postgres.schema import migrations
-from holdfast.store.postgres.spread import LARGE, distributed
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 
@@ -106,7 +106,7 @@ def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server
 def test_a_large_bank_in_a_partition_has_its_index_there(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nearness, "EXACT", 200)
+    monkeypatch.setattr(nearest, "EXACT", 200)
     vectors = some_vectors(310)
     with closing(PostgresStore(postgres.cut_database())) as store:
         fill(store, vectors[:300])

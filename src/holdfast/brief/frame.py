@@ -20,12 +20,12 @@ from holdfast.sources.claude_code.prompts import OWN_TAG
 MAX_CHARACTERS = 9_500
 _CHARACTERS_A_TOKEN = 4
 # Characters that are not seen, or that turn the reading direction.
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]|[\ud800-\udfff]"
 )
-_OPENS_TAG = re.compile(r"<(?=[A-Za-z]|\s*[/!?|])")
-_OWN = re.compile(rf"</?\s*{OWN_TAG}\b[^>]*>?", re.IGNORECASE)
+_TAG_START = re.compile(r"<(?=[A-Za-z]|\s*[/!?|])")
+_OWN_TAG_MARKUP = re.compile(rf"</?\s*{OWN_TAG}\b[^>]*>?", re.IGNORECASE)
 # However it is dressed up, a reader could take it for the end.
 _OWN_NAME = re.compile(re.escape(OWN_TAG), re.IGNORECASE)
 
@@ -44,8 +44,8 @@ EMPTY_BRIEF = Brief()
 
 def sanitize(text: str) -> str:
     """Stored text as one harmless line."""
-    text = _OWN.sub(" ", _UNSEEN.sub(" ", strip_markdown(text)))
-    return _OPENS_TAG.sub("‹", _OWN_NAME.sub("brief", collapse_spaces(text)))
+    text = _OWN_TAG_MARKUP.sub(" ", _INVISIBLE.sub(" ", strip_markdown(text)))
+    return _TAG_START.sub("‹", _OWN_NAME.sub("brief", collapse_spaces(text)))
 
 
 def quote(text: str) -> str:

@@ -1,10 +1,11 @@
-"""The goal brief: for a session's first prompt, what was settled about the matter, or nothing.
+"""The goal brief: for a session's first prompt, the decisions that concern it, or nothing.
 
-The case that counts: a prompt tells of a symptom, and long ago somebody settled the rule that
-the obvious fix would break, in other words. So recall first finds the area (work that shares the
-prompt's words, and its files), then what was settled there: in the same stretch of talk, about
-the same files, near in meaning. Of two rulings on one matter the later stands. What does not
-clear the floor is not said.
+The case that matters: a prompt describes a symptom, and long ago somebody decided, in other words,
+the rule that the obvious fix would break. So the search first finds the area (work that shares the
+prompt's words, and its files), then the decisions made there: in the same conversation, about the
+same files, near in meaning. Of two decisions on one subject the later is told. Decisions below the
+thresholds of `GoalBriefLimits` are not told; how they are ranked is in `_ScoredItem.similarity` and
+`_GoalSearch.run`.
 """
 
 from __future__ import annotations
@@ -39,275 +40,322 @@ from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH
 from holdfast.store.protocol import Reader
 
-MAX_CHARACTERS = 2_500
-MOST_RULINGS = 3
-# What a matter must reach; by words alone, and where meaning is known too.
-FLOOR = 0.30
-FLOOR_WITH_MEANING = 0.34
-# Far below the best of a brief nothing is worth its place.
-_BESIDE = 0.72
-_FEWEST_WORDS = 3
-_LEAST_SHARE = 0.15
-_MOST_OF_IT = 0.45
-_RANKED = 30
-_READ = 12
-_WORTH_READING = 0.1
-_AREA = 6
-_FILES = 4
-_OF_A_FILE = 16
-_VIA_FILE = 0.75
-_NAMED = 0.25
-_JOINT = 0.85
-# Files that every project has: to name one is not to name a matter.
-_EVERYWHERE = ("readme.md", "agents.md", "claude.md", "skill.md", "package.json", ".gitignore")
-SUMMING_UP = (Layer.OBSERVATIONS, Layer.TEAM)
+# Files that every project has: to name one does not name a subject.
+_COMMON_FILES = ("readme.md", "agents.md", "claude.md", "skill.md", "package.json", ".gitignore")
+_SUMMARY_LAYERS = (Layer.OBSERVATIONS, Layer.TEAM)
 
 
-# Passages for a goal and its terms, each with the cosine of its meaning, 0 if that is unknown.
+class GoalBriefLimits(NamedTuple):
+    """What a goal brief tells, and how far it searches. The thresholds were chosen by hand on the
+    prompts of `tests/brief/scenarios.py`: 14 of 16 told by words, 15 with the model, none of 18
+    prompts about nothing known; 1 of 113 first prompts of other projects (`docs/decisions/0011`).
+    Lower thresholds tell more, and more that is beside the point."""
+
+    characters: int = 2_500
+    decisions: int = 3
+    # The similarity that an item needs, by words and where a cosine is known.
+    min_similarity: float = 0.30
+    min_similarity_with_meaning: float = 0.34
+    # The share of the prompt's weight that it needs in any case.
+    min_share: float = 0.15
+    # How many rare words it must share with the prompt: fewer where it shares this much of the
+    # prompt, because a short prompt has few words.
+    min_rare_words: int = 3
+    large_share: float = 0.45
+    # Items below this fraction of the best one are not told beside it.
+    fraction_of_best: float = 0.72
+    # Passages that are searched for, items whose outline is similar enough to read their turns, and
+    # how many are read: reading takes most of the time.
+    passages: int = 30
+    min_similarity_to_read: float = 0.1
+    items_read: int = 12
+    # The files of so many of the best items are followed, so many of each and in all. A file with
+    # more work items than `items_per_file` says nothing about the subject.
+    area_items: int = 6
+    area_files: int = 4
+    items_per_file: int = 16
+    # What an item counts by its neighbours' words, by a neighbour's cosine, by a file of the area.
+    neighbour_words: float = 0.85
+    neighbour_cosine: float = 0.95
+    by_file: float = 0.75
+    # What is added at most for an item whose file the prompt names.
+    named_file: float = 0.25
+    # A strong decision sentence counts a little more than a weak one; similarity decides.
+    strength_bonus: float = 0.1
+    max_strength: float = 2.5
+
+
+DEFAULT_LIMITS = GoalBriefLimits()
+
+# Finds passages for a goal and its terms, each with its cosine, 0 if that is unknown.
 PassageSearch = Callable[[str, Terms], Sequence[tuple[Passage, float]]]
 
 
 @dataclass(slots=True)
-class _Found:
-    """A matter and what speaks for it."""
+class _ScoredItem:
+    """A work item, and how similar it is to the prompt."""
 
-    matter: WorkItem
+    item: WorkItem
+    limits: GoalBriefLimits
     share: float = 0.0
-    telling: int = 0
+    rare_words: int = 0
     cosine: float = 0.0
-    via: float = 0.0
+    # The similarity by a file of the area, and whether the prompt names a file of the item.
+    by_file: float = 0.0
     named: bool = False
 
     @property
-    def near(self) -> float:
-        """How near it is to the prompt, from 0 to about 1."""
-        words = max(self.share, self.via)
-        words += min(words, _NAMED) if self.named else 0.0
+    def similarity(self) -> float:
+        """How similar the item is to the prompt, from 0 to about 1."""
+        words = max(self.share, self.by_file)
+        words += min(words, self.limits.named_file) if self.named else 0.0
         return (words + 2 * self.cosine) / 3 if self.cosine else words
 
+    @property
+    def is_similar_enough(self) -> bool:
+        """Whether the item may be told."""
+        limits = self.limits
+        with_meaning, by_words = limits.min_similarity_with_meaning, limits.min_similarity
+        minimum = with_meaning if self.cosine else by_words
+        if self.similarity < minimum or self.share < limits.min_share:
+            return False
+        few = self.named or self.share >= limits.large_share
+        fewest = 1 if self.cosine else 2 if few else limits.min_rare_words
+        return self.rare_words >= fewest
 
-def search_by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Passage, float]]:
-    """What full text finds; what sums up is asked for by itself too, lest turns crowd it out.
-    How near a find is gets measured here, so the engine's own order is not waited for."""
+
+def search_by_words(
+    reader: Reader, bank: str, terms: Terms, limit: int = DEFAULT_LIMITS.passages
+) -> list[tuple[Passage, float]]:
+    """The passages that full text finds. Summaries are searched for again by themselves, so that the
+    many turns do not crowd them out. The engine is not used, because its ranking is not needed."""
     wanted = (*terms.all, *expand(terms.words, Expansion.FULL))
-    matches = reader.search(bank, wanted, (), _RANKED)
-    matches += reader.search(bank, wanted, SUMMING_UP, _RANKED // 2)
+    matches = reader.search(bank, wanted, (), limit)
+    matches += reader.search(bank, wanted, _SUMMARY_LAYERS, limit // 2)
     return [(passage, 0.0) for passage in dict.fromkeys(match.passage for match in matches)]
 
 
-class _Search:
-    """One prompt put to one bank."""
+class _GoalSearch:
+    """The search for one goal in one bank."""
 
     def __init__(
-        self, reader: Reader, bank: str, goal: str, recalled: PassageSearch | None
+        self,
+        reader: Reader,
+        bank: str,
+        goal: str,
+        search: PassageSearch | None,
+        limits: GoalBriefLimits,
     ) -> None:
         self._reader = reader
         self._bank = bank
-        self._nearness = PromptSimilarity(reader, bank, read_terms(goal))
-        self._found: dict[str, _Found] = {}
+        self._limits = limits
+        self._prompt = PromptSimilarity(reader, bank, read_terms(goal))
+        self._scored: dict[str, _ScoredItem] = {}
         self._goal = goal
-        sought = self._nearness.sought
-        self._met = recalled(goal, sought) if recalled else search_by_words(reader, bank, sought)
-        found: dict[str, set[int]] = {}
-        for passage, _ in self._met:
+        terms = self._prompt.search_terms
+        self._passages = (
+            search(goal, terms) if search else search_by_words(reader, bank, terms, limits.passages)
+        )
+        turns: dict[str, set[int]] = {}
+        for passage, _ in self._passages:
             if passage.kind == "turn":
-                found.setdefault(passage.session, set()).add(passage.seq)
-        self.matters = WorkItems(reader, bank, found)
+                turns.setdefault(passage.session, set()).add(passage.seq)
+        self.items = WorkItems(reader, bank, turns)
 
-    def run(self) -> list[_Found]:
-        """The matters that settle something, the nearest first."""
-        for passage, cosine in self._met:
-            matter = self.matters.of_passage(passage)
-            if matter is not None:
-                found = self._meet(matter)
-                found.cosine = max(found.cosine, cosine)
-        self._look_beside()
-        self._look_at_files()
-        # To read what was said costs more than to look at outlines: only the nearest are read.
-        near = [found for found in self._found.values() if found.near >= _WORTH_READING]
-        nearest = sorted(near, key=lambda f: (-f.near, f.matter.id))[:_READ]
-        settled = [self._measure(found) for found in nearest if found.matter.settles]
-        return sorted(settled, key=lambda f: (-self._worth(f), f.matter.time, f.matter.id))
+    def run(self) -> list[_ScoredItem]:
+        """The items with decisions, best first."""
+        for passage, cosine in self._passages:
+            item = self.items.from_passage(passage)
+            if item is not None:
+                scored = self._add(item)
+                scored.cosine = max(scored.cosine, cosine)
+        self._add_neighbours()
+        self._add_items_of_files()
+        limits = self._limits
+        similar = [
+            s for s in self._scored.values() if s.similarity >= limits.min_similarity_to_read
+        ]
+        nearest = sorted(similar, key=lambda s: (-s.similarity, s.item.id))[: limits.items_read]
+        decided = [self._measure_whole(s) for s in nearest if s.item.has_decision]
+        return sorted(decided, key=lambda s: (-self._rank_score(s), s.item.time, s.item.id))
 
-    def _worth(self, found: _Found) -> float:
-        # A clear word counts more than a hint, but nearness decides.
-        return found.near * (1 + 0.1 * min(found.matter.strength, 2.5))
+    def _rank_score(self, scored: _ScoredItem) -> float:
+        strength = min(scored.item.strength, self._limits.max_strength)
+        return scored.similarity * (1 + self._limits.strength_bonus * strength)
 
-    def _meet(self, matter: WorkItem) -> _Found:
-        known = self._found.get(matter.uri)
+    def _add(self, item: WorkItem) -> _ScoredItem:
+        known = self._scored.get(item.uri)
         if known is None:
-            known = self._found[matter.uri] = _Found(matter)
-            stretch = self.matters.stretch(matter)
-            self._share(known, matter.outline, [part.outline for part in stretch])
+            known = self._scored[item.uri] = _ScoredItem(item, self._limits)
+            around = self.items.with_neighbours(item)
+            self._measure(known, item.outline, [part.outline for part in around])
         return known
 
-    def _measure(self, found: _Found) -> _Found:
-        """The same with all that was said."""
-        stretch = self.matters.stretch(found.matter)
-        self._share(found, found.matter.text, [part.text for part in stretch])
-        return found
+    def _measure_whole(self, scored: _ScoredItem) -> _ScoredItem:
+        """Measure an item again, with its decisions."""
+        around = self.items.with_neighbours(scored.item)
+        self._measure(scored, scored.item.text, [part.text for part in around])
+        return scored
 
-    def _share(self, found: _Found, own: str, parts: Sequence[str]) -> None:
-        near = self._nearness
-        alone = near.shared(near.roots(own))
-        joint = near.shared(frozenset[str]().union(*map(near.roots, parts)))
-        found.share = max(alone.share, _JOINT * joint.share)
-        found.telling = joint.telling
+    def _measure(self, scored: _ScoredItem, own: str, parts: Sequence[str]) -> None:
+        prompt = self._prompt
+        alone = prompt.overlap(prompt.stems(own))
+        joint = prompt.overlap(frozenset[str]().union(*map(prompt.stems, parts)))
+        scored.share = max(alone.share, self._limits.neighbour_words * joint.share)
+        scored.rare_words = joint.rare_words
 
-    def _look_beside(self) -> None:
-        """What was asked in one breath may be settled in the next."""
-        for found in list(self._found.values()):
-            for beside in self.matters.stretch(found.matter):
-                near = self._meet(beside)
-                near.cosine = max(near.cosine, 0.95 * found.cosine)
+    def _add_neighbours(self) -> None:
+        """Add the items beside those found: what one asks, the next may decide."""
+        for scored in list(self._scored.values()):
+            for beside in self.items.with_neighbours(scored.item):
+                neighbour = self._add(beside)
+                cosine = self._limits.neighbour_cosine * scored.cosine
+                neighbour.cosine = max(neighbour.cosine, cosine)
 
-    def _look_at_files(self) -> None:
-        """What was settled about the files of the area, or about files that the prompt names."""
-        area = sorted(self._found.values(), key=lambda f: (-f.near, f.matter.id))[:_AREA]
-        around: dict[str, float] = {}
-        for found in area:
-            for file in sorted(found.matter.changed)[:_FILES]:
-                around[file] = max(around.get(file, 0.0), found.near)
-        for file, near in sorted(around.items(), key=lambda item: (-item[1], item[0]))[:_FILES]:
+    def _add_items_of_files(self) -> None:
+        """Add the items about the files of the area, and about files that the prompt names."""
+        limits = self._limits
+        ranked = sorted(self._scored.values(), key=lambda s: (-s.similarity, s.item.id))
+        files: dict[str, float] = {}
+        for scored in ranked[: limits.area_items]:
+            for file in sorted(scored.item.changed)[: limits.area_files]:
+                files[file] = max(files.get(file, 0.0), scored.similarity)
+        best_files = sorted(files.items(), key=lambda item: (-item[1], item[0]))
+        for file, similarity in best_files[: limits.area_files]:
             records = self._reader.filter_records(
-                self._bank, RecordFilter(file=file), _OF_A_FILE + 1
+                self._bank, RecordFilter(file=file), limits.items_per_file + 1
             )
-            if len(records) > _OF_A_FILE:
-                continue  # a file that everything touches tells nothing apart
+            if len(records) > limits.items_per_file:
+                continue
             for record in records:
-                found = self._meet(self.matters.of(record))
-                if not found.cosine:
-                    found.via = max(found.via, _VIA_FILE * near)
+                scored = self._add(self.items.from_record(record))
+                if not scored.cosine:
+                    scored.by_file = max(scored.by_file, limits.by_file * similarity)
         for name in code_names(self._goal):
-            if ("." in name or "/" in name) and not name.lower().endswith(_EVERYWHERE):
+            if ("." in name or "/" in name) and not name.lower().endswith(_COMMON_FILES):
                 for record in self._reader.filter_records(
-                    self._bank, RecordFilter(file=name), _OF_A_FILE
+                    self._bank, RecordFilter(file=name), limits.items_per_file
                 ):
-                    self._meet(self.matters.of(record)).named = True
+                    self._add(self.items.from_record(record)).named = True
 
 
 def goal_brief(
-    reader: Reader, bank: str, prompt: str, recalled: PassageSearch | None = None
+    reader: Reader,
+    bank: str,
+    prompt: str,
+    search: PassageSearch | None = None,
+    limits: GoalBriefLimits = DEFAULT_LIMITS,
 ) -> Brief:
-    """What a session's first prompt should know, or nothing. By words alone, unless another way
-    to find passages is given, such as one that knows meanings."""
+    """The brief for a session's first prompt; empty if no decision concerns it. Passages are found
+    by words, unless another `search` is given, such as one that knows meanings."""
     goal = goal_of(prompt)
     if not goal or not reader.count_passages(bank, 1):
         return EMPTY_BRIEF
-    search = _Search(reader, bank, goal, recalled)
-    items = _choose(search.run(), search.matters)
-    return _render(items, MemoryFile(reader, bank)) if items else EMPTY_BRIEF
+    run = _GoalSearch(reader, bank, goal, search, limits)
+    entries = _choose(run.run(), run.items, limits)
+    return _render(entries, MemoryFile(reader, bank), limits) if entries else EMPTY_BRIEF
 
 
-def reaches_threshold(found: _Found) -> bool:
-    """Whether a matter is near enough to be told."""
-    floor = FLOOR_WITH_MEANING if found.cosine else FLOOR
-    if found.near < floor or found.share < _LEAST_SHARE:
-        return False
-    # Of a short prompt two words may be nearly all there is.
-    few = found.named or found.share >= _MOST_OF_IT
-    fewest = 1 if found.cosine else 2 if few else _FEWEST_WORDS
-    return found.telling >= fewest
+class _Entry(NamedTuple):
+    """What the brief tells of one item: its decisions, and the item it replaces."""
+
+    item: WorkItem
+    decisions: tuple[DecisionQuote, ...]
+    replaced: WorkItem | None
 
 
-class _Item(NamedTuple):
-    """What the brief tells of one matter: the sentences, where it stands, what it replaces."""
-
-    matter: WorkItem
-    sayings: tuple[DecisionQuote, ...]
-    amended: WorkItem | None
-
-
-def _choose(found: Sequence[_Found], matters: WorkItems) -> list[_Item]:
-    """The nearest that clear the floor, each in its latest version, none told twice."""
-    latest = _later_versions([f.matter for f in found])
-    best = max((f.near for f in found if reaches_threshold(f)), default=0.0)
-    chosen: list[_Item] = []
+def _choose(
+    ranked: Sequence[_ScoredItem], items: WorkItems, limits: GoalBriefLimits
+) -> list[_Entry]:
+    """The best items, each in its latest version, none told twice."""
+    latest = _later_versions([s.item for s in ranked])
+    best = max((s.similarity for s in ranked if s.is_similar_enough), default=0.0)
+    least = limits.fraction_of_best * best
+    chosen: list[_Entry] = []
     told: set[str] = set()
-    for one in found:
-        if len(chosen) == MOST_RULINGS or one.near < _BESIDE * best or not reaches_threshold(one):
+    for scored in ranked:
+        full = len(chosen) == limits.decisions
+        if full or scored.similarity < least or not scored.is_similar_enough:
             continue
-        matter = latest.get(one.matter.uri, one.matter)
-        amended = one.matter if matter is not one.matter else _amended(matter, latest, found)
-        if matter.uri in told:
+        item = latest.get(scored.item.uri, scored.item)
+        replaced = scored.item if item is not scored.item else _replaced(item, latest, ranked)
+        if item.uri in told:
             continue
-        stretch = matters.stretch(matter)
-        told |= {part.uri for part in (*stretch, *([amended] if amended else []))}
-        chosen.append(_Item(matter, _sayings(matter, stretch), amended))
+        around = items.with_neighbours(item)
+        told |= {part.uri for part in (*around, *([replaced] if replaced else []))}
+        chosen.append(_Entry(item, _decisions_around(item, around), replaced))
     return chosen
 
 
-def _later_versions(matters: Sequence[WorkItem]) -> dict[str, WorkItem]:
-    """By URI, the latest matter that settles the same again."""
+def _later_versions(items: Sequence[WorkItem]) -> dict[str, WorkItem]:
+    """By URI, the latest item that decides the same subject again."""
     latest: dict[str, WorkItem] = {}
-    for matter in matters:
+    for item in items:
         later = [
             other
-            for other in matters
-            if other.time > matter.time
-            and (other.session != matter.session or not other.session)
-            and same_subject(matter, other)
+            for other in items
+            if other.time > item.time
+            and (other.session != item.session or not other.session)
+            and same_subject(item, other)
         ]
         if later:
-            latest[matter.uri] = max(later, key=lambda other: (other.time, other.id))
+            latest[item.uri] = max(later, key=lambda other: (other.time, other.id))
     return latest
 
 
-def _amended(
-    matter: WorkItem, latest: Mapping[str, WorkItem], found: Sequence[_Found]
+def _replaced(
+    item: WorkItem, latest: Mapping[str, WorkItem], ranked: Sequence[_ScoredItem]
 ) -> WorkItem | None:
-    """The latest of those that a matter stands for."""
-    before = [f.matter for f in found if latest.get(f.matter.uri) is matter]
+    """The latest of the items that this one replaces."""
+    before = [s.item for s in ranked if latest.get(s.item.uri) is item]
     return max(before, key=lambda other: (other.time, other.id), default=None)
 
 
-def _sayings(matter: WorkItem, stretch: Sequence[WorkItem]) -> tuple[DecisionQuote, ...]:
-    """Its own sentences, and clear ones from right before and after it."""
-    beside = [s for part in stretch if part is not matter for s in part.sayings]
-    own = select_quotes(matter.sayings)
-    clear = [s for s in beside if s.strength >= MIN_STRENGTH]
+def _decisions_around(item: WorkItem, around: Sequence[WorkItem]) -> tuple[DecisionQuote, ...]:
+    """The item's own decisions, and clear ones from right before and after it."""
+    beside = [d for part in around if part is not item for d in part.decisions]
+    own = select_quotes(item.decisions)
+    clear = [d for d in beside if d.strength >= MIN_STRENGTH]
     return tuple(select_quotes([*own, *clear]))
 
 
-def _render(items: Sequence[_Item], ground: MemoryFile) -> Brief:
-    """As many whole items as fit."""
+def _render(entries: Sequence[_Entry], memory_file: MemoryFile, limits: GoalBriefLimits) -> Brief:
+    """As many whole entries as fit."""
     lines: list[str] = list(_HEAD)
     records: list[str] = []
-    for item in items:
-        told = _lines(item, ground)
-        if sum(map(len, (*lines, *told))) + len(lines) > MAX_CHARACTERS and records:
+    for entry in entries:
+        more = _lines(entry, memory_file)
+        if sum(map(len, (*lines, *more))) + len(lines) > limits.characters and records:
             break
-        lines += told
-        records += [item.matter.uri, *(saying.uri for saying in item.sayings)]
+        lines += more
+        records += [entry.item.uri, *(decision.uri for decision in entry.decisions)]
     lines.append(_FOOT)
     return wrap_brief("goal", lines, records)
 
 
-def _lines(item: _Item, ground: MemoryFile) -> list[str]:
-    matter = item.matter
+def _lines(entry: _Entry, memory_file: MemoryFile) -> list[str]:
+    item = entry.item
     lines: list[str] = []
     who = ""
-    for saying in item.sayings:
-        said = quote(saying.sentence)
-        if who == saying.who:
-            lines[-1] += f" {said}"
+    for decision in entry.decisions:
+        quoted = quote(decision.sentence)
+        if who == decision.who:
+            lines[-1] += f" {quoted}"
         else:
-            lines.append(f"  {saying.who}: {said}")
-        who = saying.who
-    about = "commit" if matter.kind == "commit" else "in"
-    title = f"- {format_day(matter.time)}, {about} {quote(matter.title)} {trust_label(matter.trust)}".rstrip()
-    if matter.kind == "memory":
-        title = f"- {format_day(matter.time)}, remembered"
-    lines.insert(0, title)
-    if item.amended is not None:
-        before = select_quotes(item.amended.sayings, most=1)
-        said = quote(before[0].sentence if before else item.amended.title)
-        lines.append(f"  This replaces {format_day(item.amended.time)}: {said}")
-    otherwise = ground.mark(" ".join(saying.sentence for saying in item.sayings))
-    if otherwise:
-        lines.append(f" {otherwise}")
-    files = ", ".join(sorted(matter.changed)[:3])
-    lines.append(f"  {f'files: {sanitize(files)}; ' if files else ''}source: {matter.uri}")
+            lines.append(f"  {decision.who}: {quoted}")
+        who = decision.who
+    day, about = format_day(item.time), "commit" if item.kind == "commit" else "in"
+    title = f"- {day}, {about} {quote(item.title)} {trust_label(item.trust)}".rstrip()
+    lines.insert(0, f"- {day}, remembered" if item.kind == "memory" else title)
+    if entry.replaced is not None:
+        before = select_quotes(entry.replaced.decisions, most=1)
+        quoted = quote(before[0].sentence if before else entry.replaced.title)
+        lines.append(f"  This replaces {format_day(entry.replaced.time)}: {quoted}")
+    sentences = " ".join(decision.sentence for decision in entry.decisions)
+    if contradiction := memory_file.contradiction_note(sentences):
+        lines.append(f" {contradiction}")
+    files = ", ".join(sorted(item.changed)[:3])
+    lines.append(f"  {f'files: {sanitize(files)}; ' if files else ''}source: {item.uri}")
     return lines
 
 

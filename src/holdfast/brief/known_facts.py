@@ -1,4 +1,4 @@
-"""What is known for good, as lines of a brief: rules in force, and problems solved at a price."""
+"""Facts as lines of a session brief: rules in force, and problems that took several attempts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
-_LONGEST = 300
-_MOST_SOLUTIONS = 2
+# Characters of a fact and of the problem it solves, and how many solutions a brief lists: rules are
+# what a session must know, solutions are only useful if the problem comes back.
+_MAX_FACT = 300
+_MAX_PROBLEM = 120
+_MAX_SOLUTIONS = 2
+_MAX_EVIDENCE = 2
 
 
 class FactLine(NamedTuple):
-    """A line, when what it tells was learned, and the records it tells of."""
+    """A line of a brief, the time of its fact, and the records it is about."""
 
     time: str
     text: str
@@ -24,48 +28,48 @@ class FactLine(NamedTuple):
 
 
 class FactLines(NamedTuple):
-    """The lines of the facts in force, and the records that need not be told beside them: those
-    that say the same, and those that do not hold any more."""
+    """The lines of the facts in force, and the records that they make superfluous: those that say
+    the same, and those that no longer hold."""
 
     lines: list[FactLine]
     covered: frozenset[str]
 
 
 def fact_lines(reader: Reader, bank: str, id_length: int) -> FactLines:
-    """What a session should know of the facts of a bank."""
+    """The facts of a bank that a session should know."""
     facts = reader.facts(bank)
     by_uri = {uri("fact", fact.id): fact for fact in facts}
-    told = [fact for fact in facts if fact.status not in ENDED_STATUSES and _is_told(fact)]
+    in_force = [fact for fact in facts if fact.status not in ENDED_STATUSES and _is_from_turn(fact)]
     ended = [fact for fact in facts if fact.status in ENDED_STATUSES]
-    lines = [_rule(fact, by_uri, id_length) for fact in told if fact.kind is FactKind.RULE]
-    solutions = [fact for fact in told if fact.kind is FactKind.SOLUTION]
-    lines += [_solution(fact, id_length) for fact in solutions[:_MOST_SOLUTIONS]]
-    covered = frozenset(name for fact in (*told, *ended) for name in fact.evidence)
+    lines = [_rule_line(fact, by_uri, id_length) for fact in in_force if fact.kind is FactKind.RULE]
+    solutions = [fact for fact in in_force if fact.kind is FactKind.SOLUTION]
+    lines += [_solution_line(fact, id_length) for fact in solutions[:_MAX_SOLUTIONS]]
+    covered = frozenset(name for fact in (*in_force, *ended) for name in fact.evidence)
     return FactLines(lines, covered)
 
 
-def _is_told(fact: Fact) -> bool:
-    """What was only remembered, or said of a whole exchange, is told as that record."""
+def _is_from_turn(fact: Fact) -> bool:
+    """Whether a fact was stated in a turn; others are told as the record they come from."""
     return any("/turn/" in name for name in fact.evidence)
 
 
-def _rule(fact: Fact, by_uri: dict[str, Fact], id_length: int) -> FactLine:
+def _rule_line(fact: Fact, by_uri: dict[str, Fact], id_length: int) -> FactLine:
     old = [by_uri[name] for name in fact.supersedes if name in by_uri]
     replaced = ""
     if old:
         last = max(old, key=lambda f: f.validity.since)
         replaced = f" (replaces {format_day(last.validity.since)}, fact/{last.id[:id_length]})"
     who = "user" if fact.trust.value == "user" else f"told by {fact.trust.value}"
-    words = quote(truncate(fact.content, _LONGEST))
+    words = quote(truncate(fact.content, _MAX_FACT))
     line = (
         f"- {format_day(fact.validity.learned)} {who}: {trust_label(fact.trust)}{words}{replaced}"
     )
     return _line(fact, line, id_length)
 
 
-def _solution(fact: Fact, id_length: int) -> FactLine:
-    problem = sanitize(truncate(fact.problem, 120))
-    words = quote(truncate(fact.content, _LONGEST))
+def _solution_line(fact: Fact, id_length: int) -> FactLine:
+    problem = sanitize(truncate(fact.problem, _MAX_PROBLEM))
+    words = quote(truncate(fact.content, _MAX_FACT))
     line = f"- {format_day(fact.validity.learned)} solved after {fact.attempts} attempts: "
     return _line(fact, f"{line}{trust_label(fact.trust)}{problem} → {words}", id_length)
 
@@ -75,5 +79,5 @@ def _line(fact: Fact, text: str, id_length: int) -> FactLine:
     return FactLine(
         fact.last_validated or fact.validity.learned,
         f"{text} (fact/{fact.id[:id_length]})",
-        (name, *fact.evidence[:2]),
+        (name, *fact.evidence[:_MAX_EVIDENCE]),
     )

@@ -1,6 +1,6 @@
 """The prepared files: everything a hook may have to answer with, made while nobody waits.
 
-Each is written whole to a file beside it and renamed, for its owner only. A bank whose memory did
+Each is written whole to a file temporary it and renamed, for its owner only. A bank whose memory did
 not change costs one look; the files of a bank that is gone go too.
 """
 
@@ -19,65 +19,65 @@ from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.refine.facts.error_signatures import PATTERNS
-from holdfast.settings import BriefSettings as Wanted
+from holdfast.settings import BriefSettings as BriefSettings
 from holdfast.store.protocol import Reader
 
 # A change of what briefs look like makes all of them anew.
-_LOOK = 3
-_SESSIONS = 2000
-_FOLDERS = "folders.json"
-_SETTINGS = "settings.json"
-_TRIGGERS = ".triggers.json"
+_FORMAT_VERSION = 3
+_MAX_SESSIONS = 2000
+_FOLDERS_FILE = "folders.json"
+_SETTINGS_FILE = "settings.json"
+_TRIGGERS_SUFFIX = ".triggers.json"
 # Is there where subagents are to be briefed.
-SUBAGENTS = "subagents"
+SUBAGENTS_FLAG = "subagents"
 
 
 def write_briefs(
-    reader: Reader, places: HomePaths, wanted: Wanted, now: str, only: str = ""
+    reader: Reader, places: HomePaths, settings: BriefSettings, now: str, only: str = ""
 ) -> list[str]:
     """Bring the prepared files up to date; `only` names the bank that everything belongs to, if
     the settings say so. Returns the banks that were written."""
     folder = places.briefs
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     banks = reader.banks()
-    written = [bank.id for bank in banks if _write_bank(reader, folder, bank, wanted, now)]
-    _put(folder / _FOLDERS, _folders(reader, banks, only))
+    written = [bank.id for bank in banks if _write_bank(reader, folder, bank, settings, now)]
+    _write_json(folder / _FOLDERS_FILE, _folders(reader, banks, only))
     flags = {
-        "session": wanted.session,
-        "goal": wanted.goal,
-        "triggers": wanted.triggers,
-        "subagents": wanted.subagents,
+        "session": settings.session,
+        "goal": settings.goal,
+        "triggers": settings.triggers,
+        "subagents": settings.subagents,
     }
-    _put(folder / _SETTINGS, {"v": EVENT_VERSION, **flags})
+    _write_json(folder / _SETTINGS_FILE, {"v": EVENT_VERSION, **flags})
     # For a shell to look at, which then starts no interpreter for nothing.
-    if wanted.subagents:
-        (folder / SUBAGENTS).touch(0o600)
+    if settings.subagents:
+        (folder / SUBAGENTS_FLAG).touch(0o600)
     else:
-        (folder / SUBAGENTS).unlink(missing_ok=True)
-    _sweep(folder, {bank.id for bank in banks})
+        (folder / SUBAGENTS_FLAG).unlink(missing_ok=True)
+    _remove_stale_files(folder, {bank.id for bank in banks})
     # Its time tells hooks when all of this was last looked at.
-    (folder / _FOLDERS).touch()
+    (folder / _FOLDERS_FILE).touch()
     return written
 
 
-def _write_bank(reader: Reader, folder: Path, bank: Bank, wanted: Wanted, now: str) -> bool:
+def _write_bank(reader: Reader, folder: Path, bank: Bank, settings: BriefSettings, now: str) -> bool:
     """Whether there was anything to write."""
     path = folder / f"{bank.id}.json"
-    key = _key(reader, bank, wanted)
-    if _get(path).get("key") == key:
+    key = _fingerprint(reader, bank, settings)
+    if _read_json(path).get("key") == key:
         return False
-    brief = session_brief(reader, bank.id, wanted.tokens, wanted.exchanges)
+    brief = session_brief(reader, bank.id, settings.tokens, settings.exchanges)
     head = {"v": EVENT_VERSION, "bank": bank.id, "name": bank.name}
-    errors = error_triggers(reader, bank.id) if wanted.triggers else {}
-    files = file_triggers(reader, bank.id) if wanted.triggers else {}
-    told = {"files": _entries(files), "errors": _entries(errors), "patterns": PATTERNS}
-    _put(folder / f"{bank.id}{_TRIGGERS}", {"v": EVENT_VERSION, **told})
+    errors = error_triggers(reader, bank.id) if settings.triggers else {}
+    files = file_triggers(reader, bank.id) if settings.triggers else {}
+    triggers = {"files": _trigger_entries(files), "errors": _trigger_entries(errors), "patterns": PATTERNS}
+    _write_json(folder / f"{bank.id}{_TRIGGERS_SUFFIX}", {"v": EVENT_VERSION, **triggers})
     # The key comes last: a run that was cut short is done again.
-    _put(path, {**head, **_entry(brief), "made": now, "key": key})
+    _write_json(path, {**head, **_brief_entry(brief), "made": now, "key": key})
     return True
 
 
-def _key(reader: Reader, bank: Bank, wanted: Wanted) -> str:
+def _fingerprint(reader: Reader, bank: Bank, settings: BriefSettings) -> str:
     """What a bank's brief depends on, as one word."""
     counts = reader.counts(bank.id)
     latest = [
@@ -86,16 +86,16 @@ def _key(reader: Reader, bank: Bank, wanted: Wanted) -> str:
         for p in reader.recent_passages(bank.id, kind, 3)
     ]
     curated = len(reader.curations(bank.id))
-    given = (_LOOK, bank.name, counts, reader.last_session_end(bank.id), latest, curated, wanted)
-    return content_id(repr(given))
+    inputs = (_FORMAT_VERSION, bank.name, counts, reader.last_session_end(bank.id), latest, curated, settings)
+    return content_id(repr(inputs))
 
 
-def _entry(brief: Brief) -> dict[str, object]:
+def _brief_entry(brief: Brief) -> dict[str, object]:
     return {"id": brief.id, "text": brief.text, "records": brief.records}
 
 
-def _entries(triggers: Triggers) -> dict[str, list[dict[str, object]]]:
-    return {name: [_entry(brief) for brief in briefs] for name, briefs in triggers.items()}
+def _trigger_entries(triggers: Triggers) -> dict[str, list[dict[str, object]]]:
+    return {name: [_brief_entry(brief) for brief in briefs] for name, briefs in triggers.items()}
 
 
 def _folders(reader: Reader, banks: list[Bank], only: str) -> dict[str, object]:
@@ -104,7 +104,7 @@ def _folders(reader: Reader, banks: list[Bank], only: str) -> dict[str, object]:
     folders: dict[str, str] = {}
     aliases: dict[str, str] = {}
     for bank in banks:
-        for session in reader.sessions(bank.id, _SESSIONS):
+        for session in reader.sessions(bank.id, _MAX_SESSIONS):
             if session.cwd and not session.parent:
                 folders.setdefault(session.cwd, bank.id)
     for bank in banks:
@@ -117,14 +117,14 @@ def _folders(reader: Reader, banks: list[Bank], only: str) -> dict[str, object]:
     return {"v": EVENT_VERSION, "all": only, "folders": folders, "aliases": aliases}
 
 
-def _sweep(folder: Path, banks: set[str]) -> None:
+def _remove_stale_files(folder: Path, banks: set[str]) -> None:
     for path in folder.glob("*.json"):
-        bank = path.name.removesuffix(_TRIGGERS).removesuffix(".json")
-        if bank not in banks and path.name not in (_FOLDERS, _SETTINGS):
+        bank = path.name.removesuffix(_TRIGGERS_SUFFIX).removesuffix(".json")
+        if bank not in banks and path.name not in (_FOLDERS_FILE, _SETTINGS_FILE):
             path.unlink(missing_ok=True)
 
 
-def _get(path: Path) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
         value: object = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -132,7 +132,7 @@ def _get(path: Path) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-def _put(path: Path, value: Mapping[str, object]) -> None:
+def _write_json(path: Path, value: Mapping[str, object]) -> None:
     """Write a file whole or not at all, for its owner only; one that says the same stays."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     try:
@@ -140,11 +140,11 @@ def _put(path: Path, value: Mapping[str, object]) -> None:
             return
     except OSError:
         pass
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(file, "wb") as out:
             out.write(data)
-        beside.replace(path)
+        temporary.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)

@@ -9,11 +9,11 @@ from holdfast.language import STOPWORDS, code_names, stem, words
 from holdfast.sources.claude_code.prompts import read_prompt
 
 _COMMAND = re.compile(r"^[/!#]\s?[A-Za-z][\w:.-]*(?=\s|$)")
-_FEWEST = 3
-_LONGEST = 20_000
-_HEAD = 500
-_TAIL = 200
-_FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
+_MIN_WORDS = 3
+_MAX_PROMPT = 20_000
+_HEAD_CHARACTERS = 500
+_TAIL_CHARACTERS = 200
+_CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 # Words of every second prompt: they name no matter, so sharing one means next to nothing.
 COMMON_WORDS = frozenset(
     "able actually add again ahead already also always another answer anything app application "
@@ -33,33 +33,33 @@ COMMON_WORDS = frozenset(
     "users wait way week whether whole without word words work working works "
     "write wrong year".split()
 )
-_DULL_STEMS = frozenset(map(stem, COMMON_WORDS))
+_COMMON_STEMS = frozenset(map(stem, COMMON_WORDS))
 
 
 def goal_of(prompt: str) -> str:
-    """The words of a prompt that states a goal, or ""."""
-    read = read_prompt(prompt[:_LONGEST])
+    """The words of a prompt that states_goal a goal, or ""."""
+    read = read_prompt(prompt[:_MAX_PROMPT])
     text = read.text.strip()
     if read.skip is not None or not text or text.startswith("<"):
         return ""
     if _COMMAND.match(text):
         return ""
-    telling = {stem(word) for word in words(text) if word not in STOPWORDS}
-    sharp = {word for word in telling if not is_common(word)}
-    states = len(telling) >= _FEWEST and (len(sharp) >= 2 or code_names(text, 1))
-    return _gist(text) if states else ""
+    distinct = {stem(word) for word in words(text) if word not in STOPWORDS}
+    rare = {word for word in distinct if not is_common(word)}
+    states_goal = len(distinct) >= _MIN_WORDS and (len(rare) >= 2 or code_names(text, 1))
+    return _head_and_tail(text) if states_goal else ""
 
 
-def _gist(text: str) -> str:
+def _head_and_tail(text: str) -> str:
     """A long prompt is a plan or a log around a goal, which stands at its start or its end; all
     the rest of it would only meet everything by chance."""
-    if len(text) <= _HEAD + _TAIL:
+    if len(text) <= _HEAD_CHARACTERS + _TAIL_CHARACTERS:
         return text
-    text = _FENCE.sub("\n", text)
-    head, tail = text[:_HEAD].rpartition(" ")[0], text[-_TAIL:].partition(" ")[2]
-    return f"{head}\n{tail}" if len(text) > _HEAD + _TAIL else text
+    text = _CODE_BLOCK.sub("\n", text)
+    head, tail = text[:_HEAD_CHARACTERS].rpartition(" ")[0], text[-_TAIL_CHARACTERS:].partition(" ")[2]
+    return f"{head}\n{tail}" if len(text) > _HEAD_CHARACTERS + _TAIL_CHARACTERS else text
 
 
 def is_common(root: str) -> bool:
     """Whether the stem of a word says nothing about a matter."""
-    return len(root) < 3 or root in _DULL_STEMS
+    return len(root) < 3 or root in _COMMON_STEMS

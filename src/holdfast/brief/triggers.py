@@ -30,12 +30,12 @@ from holdfast.store.protocol import Reader
 
 Triggers = dict[str, list[Brief]]
 
-_LOOKED_AT = 400
-_FEW_FILES = 3
-_A_FILE = 2
+_MAX_RECORDS = 400
+_MAX_FILES_OF_ITEM = 3
+_MAX_BRIEFS_EACH = 2
 # What nobody has come back to for so long is history.
-_RECENT_DAYS = 270
-_CAUSE = re.compile(
+_MAX_AGE_DAYS = 270
+_NAMES_CAUSE = re.compile(
     r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|reason|culprit) (?:is|was)|"
     r"caused by|turns? out|was due to|the fix (?:is|was)|happens? when|fails? when|because)\b",
     re.IGNORECASE,
@@ -44,99 +44,99 @@ _CAUSE = re.compile(
 
 def file_triggers(reader: Reader, bank: str) -> Triggers:
     """By path, what is strongly about that very file."""
-    matters = WorkItems(reader, bank)
-    since = _since(reader, bank)
+    items = WorkItems(reader, bank)
+    since = _oldest_time(reader, bank)
     found: dict[str, list[WorkItem]] = {}
-    for record in _candidates(reader, bank, since):
-        matter = matters.of(record)
-        for file in sorted(matter.changed):
-            if _about(matter, file):
-                found.setdefault(file, []).append(matter)
-    return {file: made for file, known in found.items() if (made := _of_file(file, known))}
+    for record in _recent_work(reader, bank, since):
+        item = items.from_record(record)
+        for file in sorted(item.changed):
+            if _is_about(item, file):
+                found.setdefault(file, []).append(item)
+    return {file: briefs for file, known in found.items() if (briefs := _file_briefs(file, known))}
 
 
-def _candidates(reader: Reader, bank: str, since: str) -> Iterable[Exchange | Commit]:
-    yield from reader.filter_records(bank, RecordFilter(since=since), _LOOKED_AT)
-    for passage in reader.recent_passages(bank, "commit", _LOOKED_AT, since):
+def _recent_work(reader: Reader, bank: str, since: str) -> Iterable[Exchange | Commit]:
+    yield from reader.filter_records(bank, RecordFilter(since=since), _MAX_RECORDS)
+    for passage in reader.recent_passages(bank, "commit", _MAX_RECORDS, since):
         if "\n" in passage.body:
             for record in reader.find(bank, "commit", passage.id, 1):
                 if isinstance(record, Commit):
                     yield record
 
 
-def _since(reader: Reader, bank: str) -> str:
+def _oldest_time(reader: Reader, bank: str) -> str:
     """From when on a memory is recent, told from the bank's own last day."""
     commits = [passage.time for passage in reader.recent_passages(bank, "commit", 1)]
     last = max([reader.last_session_end(bank), *commits])
     if not last:
         return ""
-    start = datetime.fromisoformat(last) - timedelta(days=_RECENT_DAYS)
+    start = datetime.fromisoformat(last) - timedelta(days=_MAX_AGE_DAYS)
     return start.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _about(matter: WorkItem, file: str) -> bool:
-    """Whether a matter is about this file, and not only touched it."""
-    stated = [saying for saying in matter.sayings if saying.decides]
+def _is_about(item: WorkItem, file: str) -> bool:
+    """Whether a item is about this file, and not only touched it."""
+    stated = [decision for decision in item.decisions if decision.decides]
     outside = file.startswith("/") or file[1:2] == ":"
-    if not stated or outside or len(matter.changed) > _FEW_FILES:
+    if not stated or outside or len(item.changed) > _MAX_FILES_OF_ITEM:
         return False
-    return len(matter.changed) == 1 or any(_names(s.sentence, file) for s in stated)
+    return len(item.changed) == 1 or any(_names_file(s.sentence, file) for s in stated)
 
 
-def _names(sentence: str, file: str) -> bool:
+def _names_file(sentence: str, file: str) -> bool:
     base = file.rpartition("/")[2]
     return base.lower() in sentence.lower() or file in sentence
 
 
-def _of_file(file: str, matters: Sequence[WorkItem]) -> list[Brief]:
-    latest = sorted(matters, key=lambda m: (m.time, m.id), reverse=True)
-    return [_file_brief(file, m) for m, _ in latest_versions(latest)[:_A_FILE]]
+def _file_briefs(file: str, items: Sequence[WorkItem]) -> list[Brief]:
+    latest = sorted(items, key=lambda m: (m.time, m.id), reverse=True)
+    return [_file_brief(file, m) for m, _ in latest_versions(latest)[:_MAX_BRIEFS_EACH]]
 
 
-def _file_brief(file: str, matter: WorkItem) -> Brief:
-    said = select_quotes((s for s in matter.sayings if s.decides), most=2, characters=420)
-    words = " ".join(quote(saying.sentence) for saying in said)
+def _file_brief(file: str, item: WorkItem) -> Brief:
+    said = select_quotes((s for s in item.decisions if s.decides), most=2, characters=420)
+    words = " ".join(quote(decision.sentence) for decision in said)
     lines = (
-        f"Holdfast, about {sanitize(file)}: settled on {format_day(matter.time)}. Dated evidence, perhaps "
+        f"Holdfast, about {sanitize(file)}: settled on {format_day(item.time)}. Dated evidence, perhaps "
         "outdated; if this edit would undo it, say so first.",
-        f"- {said[0].who}: {trust_label(matter.trust)}{words} ({matter.uri})",
+        f"- {said[0].who}: {trust_label(item.trust)}{words} ({item.uri})",
     )
-    return wrap_brief("file", lines, [matter.uri, *(saying.uri for saying in said)])
+    return wrap_brief("file", lines, [item.uri, *(decision.uri for decision in said)])
 
 
 def error_triggers(reader: Reader, bank: str) -> Triggers:
     """By signature, errors that were understood and resolved."""
     found: Triggers = {}
     for record in reader.filter_records(
-        bank, RecordFilter(type=ExchangeType.BUGFIX.value), _LOOKED_AT
+        bank, RecordFilter(type=ExchangeType.BUGFIX.value), _MAX_RECORDS
     ):
         if isinstance(record, Exchange) and record.outcome is Outcome.DONE:
-            for signature, brief in _of_exchange(reader, record):
+            for signature, brief in _error_briefs(reader, record):
                 known = found.setdefault(signature, [])
-                if len(known) < _A_FILE:
+                if len(known) < _MAX_BRIEFS_EACH:
                     known.append(brief)
     return found
 
 
-def _of_exchange(reader: Reader, x: Exchange) -> Iterable[tuple[str, Brief]]:
+def _error_briefs(reader: Reader, x: Exchange) -> Iterable[tuple[str, Brief]]:
     turns = list(reader.turns_from(x.bank, x.session, x.first_seq))
     turns = [turn for turn in turns if turn.seq <= x.last_seq]
-    for place, turn in enumerate(turns):
+    for index, turn in enumerate(turns):
         if turn.tool is None or turn.tool.ok is not False or turn.tool.name not in SHELL_TOOLS:
             continue
         line = next(iter(error_lines(turn.tool.result)), "")
-        cause = _cause(turns[place + 1 :], line)
-        if line and cause is not None and _went_well(turns[place + 1 :]):
+        cause = _explanation(turns[index + 1 :], line)
+        if line and cause is not None and _ended_well(turns[index + 1 :]):
             yield signature_of(line), _error_brief(x, line, *cause)
 
 
-def _went_well(turns: Sequence[Turn]) -> bool:
+def _ended_well(turns: Sequence[Turn]) -> bool:
     """Whether the last command of the exchange succeeded."""
     ran = [turn.tool for turn in turns if turn.tool is not None and turn.tool.name in SHELL_TOOLS]
     return bool(ran) and ran[-1].ok is True
 
 
-def _cause(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
+def _explanation(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
     """The sentence that told why, said after the error and naming something of it; whose turn."""
     wanted = {name.lower() for name in code_names(line, 12)} | {
         word.lower() for word in re.findall(r"[A-Za-z_]{6,}", line)
@@ -146,7 +146,7 @@ def _cause(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
             continue
         for sentence in sentences(turn.text[:4000]):
             low = sentence.lower()
-            tells = 25 <= len(sentence) <= 400 and _CAUSE.search(sentence)
+            tells = 25 <= len(sentence) <= 400 and _NAMES_CAUSE.search(sentence)
             if tells and any(word in low for word in wanted):
                 return sentence, turn.id
     return None

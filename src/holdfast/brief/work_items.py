@@ -1,4 +1,5 @@
-"""A matter: one exchange or one commit, with what was settled in it, by whom and when."""
+"""Work items: one exchange, commit or memory each, with the decisions made in it. Briefs quote
+these decisions."""
 
 from __future__ import annotations
 
@@ -23,21 +24,27 @@ from holdfast.refine.facts.decision_sentences import (
 )
 from holdfast.store.protocol import Reader
 
-# An exchange of so many turns is talk, and read whole; of a longer one its ends, and the turns
-# that a search found in it.
-_TALK = 16
-_FILES = 8
+# An exchange of fewer turns is a conversation and read whole; of a longer one only the ends, and
+# the turns that a search found.
+_MAX_CONVERSATION_TURNS = 16
+# The changed files that are part of an item's outline.
+_MAX_FILES = 8
 _OPINION = "opinion"
-_REMEMBERED = 2.0
-# Shorter words ("keep it that way") say nothing to one who was not there.
-_BY_ITSELF = 40
-_SAME_WORDS = 0.25
-_SAME_FILES_WORDS = 0.15
-_GONE = (Status.SUPERSEDED, Status.RETRACTED)
+# The strength of what somebody asked to remember, on the scale of `decision_sentences`.
+_MEMORY_STRENGTH = 2.0
+# Shorter sentences ("keep it that way") mean nothing without their context.
+_MIN_SENTENCE = 40
+# Two items are about the same subject if they share this much of the shorter one's stems, less if
+# they changed the same file, and at least so many. Lower, and a decision hides an unrelated one;
+# higher, and an outdated decision is told beside the one that replaced it.
+_SAME_SUBJECT_SHARE = 0.25
+_SAME_SUBJECT_SHARE_WITH_FILES = 0.15
+_SAME_SUBJECT_STEMS = 3
+_ENDED = (Status.SUPERSEDED, Status.RETRACTED)
 
 
 class DecisionQuote(NamedTuple):
-    """A sentence that settles something, who said it, and the record it stands in."""
+    """A sentence that decides something, who said it, and the record it is from."""
 
     sentence: str
     who: str
@@ -45,25 +52,24 @@ class DecisionQuote(NamedTuple):
     uri: str
     strength: float
     rejects: bool
-    place: tuple[int, int]
+    position: tuple[int, int]
     by_person: bool = True
-    outright: bool = False
+    explicit: bool = False
     remembered: bool = False
 
     @property
     def decides(self) -> bool:
-        """Whether a person settled something here in so many words: an agent's word alone is no
-        decision of the project, and an aside is none either. What a person wants remembered is
-        settled, however short."""
+        """Whether a person decided something explicitly: an agent's word alone is no decision of the
+        project, nor is an aside. What a person asked to remember always is."""
         if self.remembered:
             return True
-        enough = self.strength >= FIRM_STRENGTH and len(self.sentence) >= _BY_ITSELF
-        return self.by_person and self.outright and enough
+        enough = self.strength >= FIRM_STRENGTH and len(self.sentence) >= _MIN_SENTENCE
+        return self.by_person and self.explicit and enough
 
 
 @dataclass(frozen=True)
 class WorkItem:
-    """One piece of work or one commit."""
+    """One exchange, commit or memory. `read` finds its decisions when they are first needed."""
 
     uri: str
     kind: str
@@ -79,121 +85,123 @@ class WorkItem:
     files: frozenset[str]
     keywords: frozenset[str]
     read: Callable[[], Iterable[DecisionQuote]]
-    is_talk: bool = True
+    is_conversation: bool = True
 
     @cached_property
-    def sayings(self) -> tuple[DecisionQuote, ...]:
-        """What was settled in it; its turns are read when this is first asked for."""
+    def decisions(self) -> tuple[DecisionQuote, ...]:
+        """The decisions made in it; reads its turns on first use."""
         return tuple(self.read())
 
     @cached_property
     def strength(self) -> float:
-        """That of its strongest saying."""
-        return max((saying.strength for saying in self.sayings), default=0.0)
+        """The strength of its strongest decision."""
+        return max((decision.strength for decision in self.decisions), default=0.0)
 
     @property
-    def settles(self) -> bool:
-        """Whether anything was settled in it."""
+    def has_decision(self) -> bool:
+        """Whether anything was decided in it."""
         return self.strength >= MIN_STRENGTH
 
     @cached_property
     def outline(self) -> str:
-        """What it can be told by: of a long piece of work not all that was mentioned in it."""
-        files = sorted(self.changed)[:_FILES]
-        details = self.details if self.is_talk else ""
+        """The text by which it is recognised; for long work, without the details."""
+        files = sorted(self.changed)[:_MAX_FILES]
+        details = self.details if self.is_conversation else ""
         return " ".join((self.title, self.summary, *self.keywords, *files, details))
 
     @property
     def text(self) -> str:
-        """The same, and what was settled."""
-        return " ".join((self.outline, *(saying.sentence for saying in self.sayings)))
+        """The outline and the decisions."""
+        return " ".join((self.outline, *(decision.sentence for decision in self.decisions)))
 
     @cached_property
-    def roots(self) -> frozenset[str]:
-        """The stems of what it says, to tell whether two speak of the same."""
+    def stems(self) -> frozenset[str]:
+        """The stems of its title and decisions, to compare subjects."""
         said = " ".join(
-            (self.title, *(s.sentence for s in self.sayings if s.strength >= MIN_STRENGTH))
+            (self.title, *(s.sentence for s in self.decisions if s.strength >= MIN_STRENGTH))
         )
         return frozenset(stem(word) for word in words(said) if word not in STOPWORDS)
 
 
 class WorkItems:
-    """Makes matters out of records, each once."""
+    """Makes work items of records, each once."""
 
     def __init__(
         self, reader: Reader, bank: str, found: Mapping[str, Collection[int]] | None = None
     ) -> None:
-        """`found` are places of sessions that a search found."""
+        """`found` are the turns that a search found, by session."""
         self._reader = reader
         self._bank = bank
-        self._places = found or {}
-        self._made: dict[str, WorkItem] = {}
+        self._found_turns = found or {}
+        self._items: dict[str, WorkItem] = {}
         self._exchanges: dict[str, list[Exchange]] = {}
 
-    def of(self, record: Exchange | Commit | Memory) -> WorkItem:
-        """The matter that a record is."""
-        known = self._made.get(record.id)
+    def from_record(self, record: Exchange | Commit | Memory) -> WorkItem:
+        """The item of a record."""
+        known = self._items.get(record.id)
         if known is None:
-            known = self._made[record.id] = self._make(record)
+            known = self._items[record.id] = self._build(record)
         return known
 
-    def _make(self, record: Exchange | Commit | Memory) -> WorkItem:
+    def _build(self, record: Exchange | Commit | Memory) -> WorkItem:
         if isinstance(record, Exchange):
-            return self._of_exchange(record)
+            return self._from_exchange(record)
         if isinstance(record, Commit):
-            return _commit(record, self._corrected("commit", record.id))
-        return _memory(record, self._corrected("memory", record.id))
+            return _from_commit(record, self._correction_suffix("commit", record.id))
+        return _from_memory(record, self._correction_suffix("memory", record.id))
 
-    def _corrected(self, kind: str, id: str) -> str:
-        """What must be said of whose words they are, after their author."""
-        told = correction_note(self._reader, self._bank, kind, id)
-        return f", corrected {told}" if told else ""
+    def _correction_suffix(self, kind: str, id: str) -> str:
+        """What is added after the author of a corrected record."""
+        note = correction_note(self._reader, self._bank, kind, id)
+        return f", corrected {note}" if note else ""
 
-    def _is_an_agents(self, memory: Memory) -> bool:
-        """Whether an agent asked to remember it, and nobody has said it anew: that is found by who
-        looks for it, and told to nobody unasked."""
-        kept = memory.by_agent and not memory.evidence_for
-        return kept and not self._corrected("memory", memory.id)
+    def _is_agents_own(self, memory: Memory) -> bool:
+        """Whether an agent asked to remember it and no person corrected it: such memories can be
+        found, but are not put into briefs."""
+        by_agent = memory.by_agent and not memory.evidence_for
+        return by_agent and not self._correction_suffix("memory", memory.id)
 
-    def of_passage(self, passage: Passage) -> WorkItem | None:
-        """The matter that a passage belongs to; a digest belongs to none."""
+    def from_passage(self, passage: Passage) -> WorkItem | None:
+        """The item that a passage belongs to; None for a digest and for opinions."""
         if passage.kind == "memory" and passage.role == _OPINION:
             return None
         if passage.kind in ("commit", "memory") and not passage.session:
             found = self._reader.find(self._bank, passage.kind, passage.id, limit=1)
             record = found[0] if found else None
-            if isinstance(record, Memory) and self._is_an_agents(record):
+            if isinstance(record, Memory) and self._is_agents_own(record):
                 return None
         elif passage.kind == "exchange":
-            within = self._of_session(passage.session)
+            within = self._session_exchanges(passage.session)
             record = next((x for x in within if x.id == passage.id), None)
-        elif passage.kind in ("turn", "memory"):  # what is retained is told by its exchange
-            record = self._around(passage.session, passage.seq)
+        elif passage.kind in ("turn", "memory"):  # a memory from a session belongs to its exchange
+            record = self._exchange_at(passage.session, passage.seq)
         else:
             record = None
-        return self.of(record) if isinstance(record, Exchange | Commit | Memory) else None
+        return self.from_record(record) if isinstance(record, Exchange | Commit | Memory) else None
 
-    def stretch(self, matter: WorkItem) -> list[WorkItem]:
-        """A matter with the talk right before and after it in the same session."""
-        if matter.kind != "exchange" or not matter.is_talk:
-            return [matter]
-        within = self._of_session(matter.session)
-        at = next((n for n, x in enumerate(within) if x.id == matter.id), None)
+    def with_neighbours(self, item: WorkItem) -> list[WorkItem]:
+        """An item with the conversations right before and after it in its session."""
+        if item.kind != "exchange" or not item.is_conversation:
+            return [item]
+        within = self._session_exchanges(item.session)
+        at = next((n for n, x in enumerate(within) if x.id == item.id), None)
         if at is None:
-            return [matter]
+            return [item]
         near = within[max(0, at - 1) : at + 2]
-        return [self.of(x) for x in near if x.last_seq - x.first_seq < _TALK]
+        return [
+            self.from_record(x) for x in near if x.last_seq - x.first_seq < _MAX_CONVERSATION_TURNS
+        ]
 
-    def _of_session(self, session: str) -> list[Exchange]:
+    def _session_exchanges(self, session: str) -> list[Exchange]:
         if session not in self._exchanges:
             self._exchanges[session] = self._reader.exchanges(self._bank, session)
         return self._exchanges[session]
 
-    def _around(self, session: str, seq: int) -> Exchange | None:
-        inside = (x for x in self._of_session(session) if x.first_seq <= seq <= x.last_seq)
+    def _exchange_at(self, session: str, seq: int) -> Exchange | None:
+        inside = (x for x in self._session_exchanges(session) if x.first_seq <= seq <= x.last_seq)
         return next(inside, None)
 
-    def _of_exchange(self, x: Exchange) -> WorkItem:
+    def _from_exchange(self, x: Exchange) -> WorkItem:
         return WorkItem(
             uri("exchange", x.id),
             "exchange",
@@ -208,38 +216,40 @@ class WorkItems:
             frozenset(map(normalise_path, x.files_modified)),
             frozenset(map(normalise_path, (*x.files_modified, *x.files_read))),
             frozenset(map(str.lower, x.keywords)),
-            lambda: () if x.status in _GONE else self._sayings(x),
-            is_talk=x.last_seq - x.first_seq < _TALK,
+            lambda: () if x.status in _ENDED else self._decisions_in(x),
+            is_conversation=x.last_seq - x.first_seq < _MAX_CONVERSATION_TURNS,
         )
 
-    def _sayings(self, x: Exchange) -> Iterable[DecisionQuote]:
+    def _decisions_in(self, x: Exchange) -> Iterable[DecisionQuote]:
         known = self._reader.curation_state(self._bank, "exchange", x.id)
         if known is not None and known.text:
-            yield from _said_anew(x, known)
+            yield from _corrected_decisions(x, known)
             return
         session = self._reader.session(self._bank, x.session)
-        of_agents = session is not None and bool(session.parent)
+        is_subagent = session is not None and bool(session.parent)
         for turn in self._turns(x):
-            by_person = turn.role is Role.USER and not turn.speaker and not of_agents
-            for ruling in find_decision_sentences(turn.text, by_person):
+            by_person = turn.role is Role.USER and not turn.speaker and not is_subagent
+            for found in find_decision_sentences(turn.text, by_person):
                 yield DecisionQuote(
-                    ruling.sentence,
-                    _speaker(turn, of_agents) + self._corrected("turn", turn.id),
+                    found.sentence,
+                    _speaker(turn, is_subagent) + self._correction_suffix("turn", turn.id),
                     turn.time,
                     uri("turn", turn.id),
-                    ruling.strength,
-                    ruling.rejects,
-                    (turn.seq, ruling.position),
+                    found.strength,
+                    found.rejects,
+                    (turn.seq, found.position),
                     by_person,
-                    ruling.explicit,
+                    found.explicit,
                 )
 
     def _turns(self, x: Exchange) -> Iterable[Turn]:
-        """The turns of an exchange that may settle something."""
-        if x.last_seq - x.first_seq < _TALK:
+        """The turns of an exchange that may decide something."""
+        if x.last_seq - x.first_seq < _MAX_CONVERSATION_TURNS:
             spans = [(x.first_seq, x.last_seq)]
         else:
-            found = [n for n in self._places.get(x.session, ()) if x.first_seq <= n <= x.last_seq]
+            found = [
+                n for n in self._found_turns.get(x.session, ()) if x.first_seq <= n <= x.last_seq
+            ]
             ends = {x.first_seq, x.first_seq + 1, x.last_seq - 1, x.last_seq}
             spans = [(n, n) for n in sorted({*ends, *found})]
         for first, last in spans:
@@ -248,8 +258,8 @@ class WorkItems:
                     yield turn
 
 
-def _said_anew(x: Exchange, known: CurationState) -> Iterable[DecisionQuote]:
-    """What a person says that an exchange settled; what was said in it then is superseded."""
+def _corrected_decisions(x: Exchange, known: CurationState) -> Iterable[DecisionQuote]:
+    """The decisions of an exchange that a person corrected; its own words are superseded."""
     for r in find_decision_sentences(known.text, by_person=True):
         yield DecisionQuote(
             r.sentence,
@@ -264,7 +274,7 @@ def _said_anew(x: Exchange, known: CurationState) -> Iterable[DecisionQuote]:
         )
 
 
-def _memory(m: Memory, corrected: str) -> WorkItem:
+def _from_memory(m: Memory, corrected: str) -> WorkItem:
     name = uri("memory", m.id)
     nothing = frozenset[str]()
 
@@ -276,10 +286,10 @@ def _memory(m: Memory, corrected: str) -> WorkItem:
             who,
             m.when,
             name,
-            _REMEMBERED,
+            _MEMORY_STRENGTH,
             False,
             (0, 0),
-            outright=person,
+            explicit=person,
             remembered=person,
         )
 
@@ -289,21 +299,21 @@ def _memory(m: Memory, corrected: str) -> WorkItem:
     )  # fmt: skip
 
 
-def _speaker(turn: Turn, of_agents: bool) -> str:
+def _speaker(turn: Turn, is_subagent: bool) -> str:
     if turn.speaker:
         return turn.speaker
-    return "an agent" if of_agents and turn.role is Role.USER else turn.role.value
+    return "an agent" if is_subagent and turn.role is Role.USER else turn.role.value
 
 
-def _commit(c: Commit, corrected: str) -> WorkItem:
+def _from_commit(c: Commit, corrected: str) -> WorkItem:
     name = uri("commit", c.id)
-    # The subject may settle something; what follows it tells why.
+    # The subject may state a decision; the body tells why.
     message = f"{c.subject}.\n\n{c.body}" if c.body else c.subject
     files = frozenset(map(normalise_path, c.files))
 
     def read() -> Iterable[DecisionQuote]:
         for r in find_decision_sentences(message, by_person=True):
-            place = (0, r.position)
+            position = (0, r.position)
             yield DecisionQuote(
                 r.sentence,
                 c.author + corrected,
@@ -311,7 +321,7 @@ def _commit(c: Commit, corrected: str) -> WorkItem:
                 name,
                 r.strength,
                 r.rejects,
-                place,
+                position,
                 True,
                 r.explicit,
             )
@@ -335,44 +345,46 @@ def _commit(c: Commit, corrected: str) -> WorkItem:
 
 
 def normalise_path(file: str) -> str:
-    """One spelling for every family of paths."""
+    """A path with forward slashes and without a leading "./"."""
     return file.replace("\\", "/").removeprefix("./")
 
 
 def same_subject(one: WorkItem, other: WorkItem) -> bool:
-    """Whether two matters settle the same thing, so that the later stands for both."""
-    needed = _SAME_FILES_WORDS if one.changed & other.changed else _SAME_WORDS
-    fewest = min(len(one.roots), len(other.roots))
-    return bool(fewest) and len(one.roots & other.roots) >= max(3, needed * fewest)
+    """Whether two items decide the same subject, so that only the later is told."""
+    needed = _SAME_SUBJECT_SHARE_WITH_FILES if one.changed & other.changed else _SAME_SUBJECT_SHARE
+    fewest = min(len(one.stems), len(other.stems))
+    return bool(fewest) and len(one.stems & other.stems) >= max(
+        _SAME_SUBJECT_STEMS, needed * fewest
+    )
 
 
-def latest_versions(matters: Sequence[WorkItem]) -> list[tuple[WorkItem, WorkItem | None]]:
-    """The matters in their order without those that a later one amends; each with the one
-    that it amends, the latest of these."""
+def latest_versions(items: Sequence[WorkItem]) -> list[tuple[WorkItem, WorkItem | None]]:
+    """The items in their order, without those that a later one replaces; each with the latest item
+    that it replaces."""
     kept: list[tuple[WorkItem, WorkItem | None]] = []
-    for matter in matters:
-        same = [other for other in matters if other is not matter and same_subject(matter, other)]
-        if any((other.time, other.id) > (matter.time, matter.id) for other in same):
+    for item in items:
+        same = [other for other in items if other is not item and same_subject(item, other)]
+        if any((other.time, other.id) > (item.time, item.id) for other in same):
             continue
         amended = max(same, key=lambda other: (other.time, other.id), default=None)
-        kept.append((matter, amended))
+        kept.append((item, amended))
     return kept
 
 
 def select_quotes(
-    sayings: Iterable[DecisionQuote], most: int = 3, characters: int = 620
+    decisions: Iterable[DecisionQuote], most: int = 3, characters: int = 620
 ) -> list[DecisionQuote]:
-    """The sayings to quote: the strongest, then one that rejects something, then the next; in
-    the order they were said, none cut."""
-    ranked = sorted(sayings, key=lambda s: (-s.strength, s.place))
+    """The decisions to quote: the strongest, then one that rejects something, then the next
+    strongest; in their original order, none cut."""
+    ranked = sorted(decisions, key=lambda s: (-s.strength, s.position))
     ranked.sort(key=lambda s: s.strength < MIN_STRENGTH and not s.rejects)
     chosen: list[DecisionQuote] = []
     spent = 0
     first_rejecting = [s for s in ranked if s.rejects][:1]
-    for saying in dict.fromkeys([*ranked[:1], *first_rejecting, *ranked[1:]]):
-        fits = spent + len(saying.sentence) <= characters or not chosen
-        worth = saying.strength >= MIN_STRENGTH or saying.rejects
+    for decision in dict.fromkeys([*ranked[:1], *first_rejecting, *ranked[1:]]):
+        fits = spent + len(decision.sentence) <= characters or not chosen
+        worth = decision.strength >= MIN_STRENGTH or decision.rejects
         if len(chosen) < most and fits and worth:
-            chosen.append(saying)
-            spent += len(saying.sentence)
-    return sorted(chosen, key=lambda s: s.place)
+            chosen.append(decision)
+            spent += len(decision.sentence)
+    return sorted(chosen, key=lambda s: s.position)

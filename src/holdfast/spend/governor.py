@@ -1,9 +1,10 @@
-"""The spend governor: the only way to a model service. Nothing is asked that a cap does not allow.
+"""The spend governor: the only way to a model service. No call is made that a cap does not allow.
 
-Before a call its most is reserved in the ledger, in a transaction that sees what every other
-process has reserved; afterwards the row tells what it took. A process that dies in between leaves
-its reservation, so a cap errs on the safe side. A service that says "later" is left alone until
-then, across restarts. A call is repeated at most twice, and each time is a row of its own.
+Before a call, the most that it may take is reserved in the ledger, in a transaction that sees what
+every other process has reserved; afterwards the row holds what it took. A process that dies in
+between leaves its reservation, so a cap errs on the safe side. A service that asks to be called
+later is paused until then, across restarts. A call is repeated at most twice, and each attempt is a
+row of its own.
 """
 
 from __future__ import annotations
@@ -31,19 +32,35 @@ from holdfast.settings import SpendCaps
 from holdfast.spend.prices import price_of
 from holdfast.store.protocol.model_calls import ModelCallLedger
 
+# Attempts for one question. Each is paid for, and a service that fails three times is paused.
 MAX_ATTEMPTS = 3
-_FIRST_WAIT_S = 1.0
-_FIRST_PAUSE_S = 60.0
-_LONGEST_PAUSE_S = 6 * 3600.0
-_REFUSED_PAUSE_S = 3600.0
-_PROBLEM = 300
-# Tokens are counted before anyone has cut the text into them: three bytes is little for prose
-# and about right for code and for scripts other than Latin.
+
+
+class PauseTimes(NamedTuple):
+    """How long a failing service is not called, in seconds. Longer times spare a service in
+    trouble and its quota; shorter ones delay summaries less."""
+
+    # Before the second attempt; doubled before the third.
+    first_retry: float = 1.0
+    # After the last attempt failed, or where a busy service names no time; doubled each time.
+    first_pause: float = 60.0
+    # Longest pause after repeated failures, so that a service is tried again within a day.
+    longest_pause: float = 6 * 3600.0
+    # After a refusal (wrong key or model), which only a person can repair; doubled each time.
+    refused: float = 3600.0
+
+
+_TIMES = PauseTimes()
+# Characters of an error message that the ledger keeps.
+_MAX_PROBLEM_CHARACTERS = 300
+# Tokens are estimated before the text is tokenized: three bytes is few for prose, which has more
+# bytes a token, and about right for code and for scripts other than Latin.
 _BYTES_PER_TOKEN = 3
+# What services add to every request: roles, separators, the format of the answer.
 _FRAME_TOKENS = 200
 
-# To ask again would not help, or not yet.
-_FINAL = (ModelBusyError, ModelRefusedError, ModelStoppedError, ModelTooLongError, SpendError)
+# Errors after which asking again would not help, or not yet.
+_NOT_RETRIED = (ModelBusyError, ModelRefusedError, ModelStoppedError, ModelTooLongError, SpendError)
 
 T = TypeVar("T")
 
@@ -57,25 +74,25 @@ class CallPurpose(NamedTuple):
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text is, rather too many than too few."""
+    """About how many tokens a text has, rather too many than too few."""
     return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
 
 
 def max_usage(question: Question) -> Usage:
-    """The most that a call may take. One with tools is sent all that was said before each time it
-    speaks, and what the tools gave."""
+    """The most that a call may take. With tools, the model is sent all earlier messages and tool
+    results again on each of its turns."""
     asked = estimate_tokens(question.system + question.text + str(question.schema)) + _FRAME_TOKENS
     box = question.toolbox
     if box is None:
         return Usage(asked, question.tokens)
     offered = estimate_tokens(str([tool[:3] for tool in box.tools]))
-    given = box.characters // _BYTES_PER_TOKEN + 1
-    said = question.tokens * (box.turns - 1) // 2
-    return Usage(box.turns * (asked + offered + given + said), box.turns * question.tokens)
+    results = box.characters // _BYTES_PER_TOKEN + 1
+    earlier = question.tokens * (box.turns - 1) // 2
+    return Usage(box.turns * (asked + offered + results + earlier), box.turns * question.tokens)
 
 
 class Governor:
-    """Asks one model service for what the caps allow."""
+    """Asks one model service as far as the caps allow."""
 
     def __init__(
         self,
@@ -96,11 +113,11 @@ class Governor:
 
     @property
     def model(self) -> str:
-        """The model that is asked for, and its service."""
+        """The service and the model that is asked."""
         return f"{self._chat.service}/{self._chat.model}".rstrip("/")
 
     def cost(self) -> ModelCost:
-        """What its answers took so far."""
+        """What its answers have cost so far."""
         if not self._done:
             return ModelCost()
         tokens = sum(call.tokens_in + call.tokens_out for call in self._done)
@@ -109,26 +126,26 @@ class Governor:
         return ModelCost(self._done[-1].model or self.model, tokens, usd)
 
     def ask(self, purpose: CallPurpose, question: Question, parse: Callable[[str], T]) -> T:
-        """The answer, as `parse` reads it. An answer that it cannot use, it says so with a
-        `ModelAnswerError`, and the model is told and asked again."""
+        """The answer, as `parse` reads it. Where `parse` raises a `ModelAnswerError`, the model
+        is told why and asked again."""
         asked = question
         for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
                 return parse(self._call(purpose, asked, attempt).text)
             except ModelAnswerError as error:
-                # One with tools was told already, and would look everything up again.
+                # A question with tools was already corrected, and would look everything up again.
                 if attempt == MAX_ATTEMPTS or question.toolbox is not None:
                     raise
-                told = f"Your last answer could not be used: {error.message} Answer again."
-                asked = question._replace(text=f"{question.text}\n\n{told}")
-            except _FINAL:
+                complaint = f"Your last answer could not be used: {error.message} Answer again."
+                asked = question._replace(text=f"{question.text}\n\n{complaint}")
+            except _NOT_RETRIED:
                 raise
             except ModelError as error:
-                # Somebody waits for one with tools, and each time is dear.
+                # A person waits for a question with tools, and each attempt is expensive.
                 if attempt == MAX_ATTEMPTS or (question.toolbox is not None and error.may_cost):
-                    self._pause(error, _FIRST_PAUSE_S)
+                    self._pause(error, _TIMES.first_pause)
                     raise
-                self._wait(_FIRST_WAIT_S * 2 ** (attempt - 1))
+                self._wait(_TIMES.first_retry * 2 ** (attempt - 1))
         raise AssertionError("the last try returns or raises")
 
     def _call(self, purpose: CallPurpose, question: Question, attempt: int) -> Reply:
@@ -137,15 +154,15 @@ class Governor:
         try:
             reply = self._chat.ask(question)
         except ModelError as error:
-            self._fail(call, error, began)
+            self._record_failure(call, error, began)
             raise
-        self._settle(call, reply, began)
+        self._record_answer(call, reply, began)
         return reply
 
     def _reserve(self, purpose: CallPurpose, question: Question, attempt: int) -> ModelCall:
         now = self._now()
         chat = self._chat
-        most = max_usage(question)
+        limit = max_usage(question)
         price = price_of(chat.model, self._prices)
         call = ModelCall(
             purpose.bank,
@@ -155,9 +172,9 @@ class Governor:
             purpose.operation,
             chat.service,
             chat.model,
-            most.tokens_in,
-            most.tokens_out,
-            usd=None if price is None else price.of(most),
+            limit.tokens_in,
+            limit.tokens_out,
+            usd=None if price is None else price.cost(limit),
             attempt=attempt,
         )
         with self._calls.transaction():
@@ -168,7 +185,7 @@ class Governor:
 
     def _check_pause(self, now: str) -> None:
         for pause in self._calls.paused_services():
-            # One that began in the future tells that the clock was set back.
+            # A pause that began in the future shows that the clock was set back.
             if pause.service == self.model and pause.since <= now < pause.until:
                 raise SpendError(
                     f"{self.model} rests until {pause.until}: {pause.problem}",
@@ -203,12 +220,12 @@ class Governor:
                 session=name == "session",
             )
 
-    def _settle(self, call: ModelCall, reply: Reply, began: float) -> None:
+    def _record_answer(self, call: ModelCall, reply: Reply, began: float) -> None:
         used = reply.usage
-        if not used.tokens_in:  # a service that does not count
+        if not used.tokens_in:  # the service does not report usage
             used = used._replace(tokens_in=call.tokens_in, tokens_out=estimate_tokens(reply.text))
         price = price_of(reply.model, self._prices) or price_of(self._chat.model, self._prices)
-        usd = 0.0 if not used.billed else None if price is None else price.of(used)
+        usd = 0.0 if not used.billed else None if price is None else price.cost(used)
         done = replace(
             call,
             model=reply.model or call.model,
@@ -224,9 +241,9 @@ class Governor:
             self._calls.record_call_result(done)
             self._calls.resume_service(self.model)
 
-    def _fail(self, call: ModelCall, error: ModelError, began: float) -> None:
-        """Note what went wrong. What may have cost something stays as it was reserved, as far as
-        it was under way."""
+    def _record_failure(self, call: ModelCall, error: ModelError, began: float) -> None:
+        """Record a failed call. If it may have been charged, the part of the reservation that
+        was under way stays."""
         outcome = CallOutcome.FAILED
         if isinstance(error, ModelBusyError):
             outcome = CallOutcome.BUSY
@@ -236,7 +253,7 @@ class Governor:
             call,
             ms=round((monotonic() - began) * 1000),
             outcome=outcome,
-            problem=error.message[:_PROBLEM],
+            problem=error.message[:_MAX_PROBLEM_CHARACTERS],
         )
         share = error.share if error.may_cost else 0.0
         if share < 1.0:
@@ -249,24 +266,25 @@ class Governor:
         with self._calls.transaction():
             self._calls.record_call_result(failed)
         if isinstance(error, ModelBusyError):
-            self._pause(error, error.retry_after_s or _FIRST_PAUSE_S, error.retry_after_s)
+            self._pause(error, error.retry_after_s or _TIMES.first_pause, error.retry_after_s)
         elif isinstance(error, ModelRefusedError):
-            self._pause(error, _REFUSED_PAUSE_S)
+            self._pause(error, _TIMES.refused)
 
     def _pause(self, error: ModelError, first_s: float, exact_s: float | None = None) -> None:
-        """Leave the service alone: as long as it says, else twice as long each time."""
+        """Pause the service: as long as it asks for, else twice as long each time."""
         now = self._now()
         with self._calls.transaction():
-            known = {pause.service: pause for pause in self._calls.paused_services()}.get(self.model)
+            pauses = {pause.service: pause for pause in self._calls.paused_services()}
+            known = pauses.get(self.model)
             attempts = known.attempts + 1 if known else 1
             length = first_s * 2 ** min(attempts - 1, 20)
-            length = exact_s if exact_s is not None else min(length, _LONGEST_PAUSE_S)
-            problem = f"{error.message} {error.remedy}".strip()[:_PROBLEM]
+            length = exact_s if exact_s is not None else min(length, _TIMES.longest_pause)
+            problem = f"{error.message} {error.remedy}".strip()[:_MAX_PROBLEM_CHARACTERS]
             until = add_seconds(now, length)
             self._calls.pause_service(ServicePause(self.model, until, attempts, problem, now))
 
 
-def add_seconds(moment: str, seconds: float) -> str:
-    """A moment so many seconds after another, as records spell it."""
-    at = datetime.fromisoformat(moment) + timedelta(seconds=min(seconds, 366 * 86400.0))
+def add_seconds(time: str, seconds: float) -> str:
+    """The time so many seconds after another, in the format of records."""
+    at = datetime.fromisoformat(time) + timedelta(seconds=min(seconds, 366 * 86400.0))
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,6 +1,5 @@
-"""What tokens cost, as the makers published it on a day. A model that is not in the table has no
-price: its tokens are counted, and its money is said to be unknown. The settings can name prices.
-"""
+"""Prices of tokens, as published by the makers on `PRICES_AS_OF`. The tokens of a model that is
+not in the table are counted, and its cost is reported as unknown. The settings can add prices."""
 
 from __future__ import annotations
 
@@ -12,21 +11,21 @@ from holdfast.inference.chat import Usage
 
 PRICES_AS_OF = "2026-11-15"
 _MILLION = 1_000_000
-_DATED = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$")
+_DATE_SUFFIX = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)$")
 
 
 class Price(NamedTuple):
-    """Dollars a million tokens: in, out, and in from a cache."""
+    """Dollars per million tokens: input, output, and input from a cache."""
 
     into: float
     out: float
     cached: float
 
-    def of(self, usage: Usage) -> float:
+    def cost(self, usage: Usage) -> float:
         """What a call costs."""
         fresh = max(0, usage.tokens_in - usage.tokens_cached)
-        whole = fresh * self.into + usage.tokens_cached * self.cached + usage.tokens_out * self.out
-        return whole / _MILLION
+        total = fresh * self.into + usage.tokens_cached * self.cached + usage.tokens_out * self.out
+        return total / _MILLION
 
 
 # Standard prices for prompts of up to 100,000 tokens; ours are shorter.
@@ -54,9 +53,9 @@ PRICES = {
 }
 
 
-def price_of(model: str, own: Mapping[str, tuple[float, float]]) -> Price | None:
-    """The price of a model: the user's own, or the table's; None if nobody knows."""
-    if model in own:
-        into, out = own[model]
+def price_of(model: str, custom: Mapping[str, tuple[float, float]]) -> Price | None:
+    """The price of a model, from the settings or from the table; None if it is unknown."""
+    if model in custom:
+        into, out = custom[model]
         return Price(into, out, into)
-    return PRICES.get(model) or PRICES.get(_DATED.sub("", model))
+    return PRICES.get(model) or PRICES.get(_DATE_SUFFIX.sub("", model))

@@ -72,7 +72,7 @@ def place_of(settings: Settings) -> str:
     """Where the memory lies, as people are told: no password is part of it."""
     if settings.store:
         check_postgres(settings)
-        from holdfast.store.postgres.address import place_of as place_of_server
+        from holdfast.store.postgres.address import location_of as place_of_server
 
         return place_of_server(settings.store)
     return str(settings.database)

@@ -9,9 +9,9 @@ from urllib.parse import unquote, urlsplit
 
 from holdfast.errors import InputError
 from holdfast.settings import Settings
-from holdfast.store.postgres.address import place_of
-from holdfast.store.postgres.filling import OutdatedError
-from holdfast.store.postgres.moving import Either, Moved, move
+from holdfast.store.postgres.address import location_of
+from holdfast.store.postgres.move import Either, Moved, move
+from holdfast.store.postgres.move_progress import OutdatedError
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -39,7 +39,7 @@ def move_memory(
 
 
 def _moved(settings: Settings, source: str, target: str, tick: Callable[[int, int], None]) -> Moved:
-    name = str(_path_of(settings, source) or place_of(source))
+    name = str(_path_of(settings, source) or location_of(source))
     with closing(_opened(settings, source)) as old, _filled(settings, target) as new:
         return move(old, new, name, tick)
 

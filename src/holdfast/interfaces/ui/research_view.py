@@ -21,7 +21,7 @@ class Cited(NamedTuple):
     shown any more."""
 
     citation: Citation
-    word: str
+    kind: str
     around: tuple[Around, ...]
     there: bool
 

@@ -199,7 +199,9 @@ def commit_message(turn: Turn) -> str:
     ):
         return ""
     found = _COMMIT_MESSAGE.search(tool.action)
-    return collapse_spaces(found["here"] or found["double"] or found["single"] or "") if found else ""
+    return (
+        collapse_spaces(found["here"] or found["double"] or found["single"] or "") if found else ""
+    )
 
 
 def uses_subagents(turns: Sequence[Turn]) -> bool:

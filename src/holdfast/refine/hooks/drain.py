@@ -95,7 +95,7 @@ class _Batch:
 
 
 def drain(
-    places: HomePaths,
+    paths: HomePaths,
     banks: Banks,
     rules: PrivacyRules,
     now: Callable[[], str],
@@ -104,17 +104,17 @@ def drain(
     """Move every complete event from the inbox to the journals. `store_notes` gets the notes on
     injections and returns whether it stored them; if not, they stay in the inbox."""
     done = DrainReport()
-    builder = JournalLineBuilder(places, banks, rules)
-    for folder in inbox.inbox_folders(places):
+    builder = JournalLineBuilder(paths, banks, rules)
+    for folder in inbox.inbox_folders(paths):
         listed = inbox.list_events(folder)
         done.foreign += listed.foreign
         batch = _Batch()
         for raw in listed.events:
-            _process_event(raw, batch, builder, places, now, done)
+            _process_event(raw, batch, builder, paths, now, done)
             if batch.full:
-                _store_batch(batch, places, store_notes, done)
+                _store_batch(batch, paths, store_notes, done)
                 batch = _Batch()
-        _store_batch(batch, places, store_notes, done)
+        _store_batch(batch, paths, store_notes, done)
         if done.problems:  # events that cannot be stored must not fill the memory
             done.emptied += inbox.drop_oldest_payloads(folder)
     done.redacted = sum(builder.redacted.values())
@@ -125,13 +125,14 @@ def _process_event(
     raw: RawEvent,
     batch: _Batch,
     builder: JournalLineBuilder,
-    places: HomePaths,
+    paths: HomePaths,
     now: Callable[[], str],
     done: DrainReport,
 ) -> None:
     payload = read_payload(raw)
-    unfinished = payload.problem is not None or (not raw.size and not places.names_only_flag.exists())
-    if unfinished and inbox.may_grow(raw, _seconds(now())):
+    is_empty = not raw.size and not paths.names_only_flag.exists()
+    unfinished = payload.problem is not None or is_empty
+    if unfinished and inbox.may_grow(raw, datetime.fromisoformat(now()).timestamp()):
         done.waiting += 1
         return
     if raw.event == INJECTED_EVENT:
@@ -145,10 +146,6 @@ def _process_event(
     line = builder.build(raw, payload)
     batch.add(raw, line)
     _record_activity(done, raw, line, payload)
-
-
-def _seconds(now: str) -> float:
-    return datetime.fromisoformat(now).timestamp()
 
 
 def _record_activity(done: DrainReport, raw: RawEvent, line: Record, payload: Payload) -> None:
@@ -167,15 +164,15 @@ def _record_activity(done: DrainReport, raw: RawEvent, line: Record, payload: Pa
 
 def _store_batch(
     batch: _Batch,
-    places: HomePaths,
+    paths: HomePaths,
     store_notes: Callable[[Sequence[InjectionNote]], bool],
     done: DrainReport,
 ) -> None:
     for session, lines in batch.lines.items():
         try:
-            done.events += journal.append(places.journal(session), [line for _, line in lines])
+            done.events += journal.append(paths.journal(session), [line for _, line in lines])
         except OSError as error:
-            done.problems.append(f"{places.journal(session)}: {error.strerror or error}")
+            done.problems.append(f"{paths.journal(session)}: {error.strerror or error}")
             continue
         _remove_events(raw for raw, _ in lines)
     if batch.notes and store_notes([note for _, note in batch.notes]):

@@ -22,15 +22,15 @@ RETENTION_S = 90 * 86400.0
 _ANY_READER = 2**31 - 1
 
 
-def remove_old_journals(writer: Writer, places: HomePaths, kept_s: float = RETENTION_S) -> int:
+def remove_old_journals(writer: Writer, paths: HomePaths, kept_s: float = RETENTION_S) -> int:
     """Remove the journals that were read and not written to for `kept_s`; returns how many."""
-    if not places.journals.is_dir():
+    if not paths.journals.is_dir():
         return 0
     known = {s.path: s for s in writer.sources() if s.agent == events.AGENT}
     failed = writer.sources_failed_before(_ANY_READER) if known else set[int]()
     gone = [
         source
-        for path in sorted(places.journals.glob("*.jsonl"))
+        for path in sorted(paths.journals.glob("*.jsonl"))
         if (source := known.get(str(path))) is not None
         and source.id not in failed
         and _is_old(path.lstat(), source, kept_s)

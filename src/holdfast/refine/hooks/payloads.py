@@ -90,17 +90,17 @@ def session_of(raw: RawEvent, record: Record) -> str:
     return named if _ID.match(named) else raw.session
 
 
-def session_start_folder(places: HomePaths, session: str) -> str:
+def session_start_folder(paths: HomePaths, session: str) -> str:
     """The first folder in a session's journal; "" if it has none."""
-    events = journal.read(places.journal(session))
+    events = journal.read(paths.journal(session))
     return next((folder for event in events if (folder := string(event, "cwd"))), "")
 
 
 class JournalLineBuilder:
     """Builds journal lines by the privacy rules; `redacted` counts what was redacted so far."""
 
-    def __init__(self, places: HomePaths, banks: Banks, rules: PrivacyRules) -> None:
-        self._places = places
+    def __init__(self, paths: HomePaths, banks: Banks, rules: PrivacyRules) -> None:
+        self._paths = paths
         self._banks = banks
         self._rules = rules
         self._redactor = Redactor(rules.patterns)
@@ -177,7 +177,7 @@ class JournalLineBuilder:
         in."""
         start = self._start_folders.get(session)
         if not start:
-            start = session_start_folder(self._places, session) or cwd
+            start = session_start_folder(self._paths, session) or cwd
             self._start_folders[session] = start
         return any(self._is_excluded_folder(folder) for folder in {start, cwd} if folder)
 

@@ -49,12 +49,16 @@ class ReconcileReport(NamedTuple):
 
 
 def reconcile(
-    writer: Writer, banks: BankMaker, places: HomePaths, rules: PrivacyRules, now: Callable[[], str]
+    writer: Writer,
+    banks: BankMaker,
+    home_paths: HomePaths,
+    rules: PrivacyRules,
+    now: Callable[[], str],
 ) -> ReconcileReport:
     """Ingest every journal whose session is over, and before it the unread transcripts that it
     names, in any folder."""
     known = _KnownSources(writer)
-    over = [unread for unread in find_unread(places, known.sources) if is_over(unread, now())]
+    over = [unread for unread in find_unread(home_paths, known.sources) if is_over(unread, now())]
     late = [
         Input(path, claude_code.AGENT)
         for unread in over
@@ -102,15 +106,15 @@ class _KnownSources:
         return source.state is SourceState.UNREADABLE or source.stamp == _stamp(path)
 
 
-def unread_journals(reader: Reader, places: HomePaths) -> list[UnreadJournal]:
+def unread_journals(reader: Reader, home_paths: HomePaths) -> list[UnreadJournal]:
     """The journals that wait for the end of their session, or for a worker."""
-    return find_unread(places, _KnownSources(reader).sources)
+    return find_unread(home_paths, _KnownSources(reader).sources)
 
 
-def find_unread(places: HomePaths, known: dict[str, Source]) -> list[UnreadJournal]:
+def find_unread(home_paths: HomePaths, known: dict[str, Source]) -> list[UnreadJournal]:
     """The journals that have changed since they were last read."""
     found: list[UnreadJournal] = []
-    for path in sorted(places.journals.glob("*.jsonl")):
+    for path in sorted(home_paths.journals.glob("*.jsonl")):
         source = known.get(str(path))
         if source is None or source.stamp != _stamp(path):
             found.append(_read_journal(path))
@@ -140,9 +144,9 @@ def is_over(unread: UnreadJournal, now: str) -> bool:
     return unread.ended or _is_idle(unread.last, now)
 
 
-def has_ended(places: HomePaths, host: str, last: str, now: str) -> bool:
+def has_ended(home_paths: HomePaths, host: str, last: str, now: str) -> bool:
     """Whether a session has ended by its journal, or is idle by the time of its last event."""
-    path = places.journals / f"{host}.jsonl"
+    path = home_paths.journals / f"{host}.jsonl"
     if path.is_file() and _read_journal(path).ended:
         return True
     return _is_idle(last, now)

@@ -52,7 +52,7 @@ class ReadPlanner:
     def __init__(self, writer: Writer, banks: BankMaker) -> None:
         self._writer = writer
         self._banks = banks
-        self._places = HomePaths(banks.home)
+        self._paths = HomePaths(banks.home)
         # A newer reader may be able to read lines that an older one failed on.
         self._retry = writer.sources_failed_before(READER_VERSION)
         self._missing: dict[str, list[Source]] = {}
@@ -95,11 +95,9 @@ class ReadPlanner:
         info = FileInfo(str(path), item.agent, path.stem, root, session)
         excluded = bool(cwd) and self._banks.is_excluded(cwd)
         start = next_line_start(file, source)
-        journal = (
-            str(self._places.journal(_session_of_path(path)))
-            if item.agent == claude_code.AGENT
-            else ""
-        )
+        journal = ""
+        if item.agent == claude_code.AGENT:
+            journal = str(self._paths.journal(_session_of_path(path)))
         return Job(source, info, start, size, stamp, excluded, journal)
 
     def _refuse_other_bank(self, source: Source, item: Input) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from holdfast.language import content_stems, denies, stem
+from holdfast.language import content_stems, is_negated, stem
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Pattern
 from holdfast.model.trust import Trust, least_trusted
@@ -61,7 +61,7 @@ _UNSPECIFIC = frozenset(
 class _Group:
     """Statements that say the same, in order of time."""
 
-    denies: bool
+    negated: bool
     members: list[Statement] = field(default_factory=list[Statement])
     stems: list[frozenset[str]] = field(default_factory=list[frozenset[str]])
 
@@ -110,9 +110,9 @@ def make_patterns(bank: str, statements: Sequence[Statement]) -> list[Pattern]:
     weights = _StemWeights(stems)
     groups: list[_Group] = []
     for statement, own in zip(ordered, stems, strict=True):
-        negates = denies(statement.about or statement.text)
+        negates = is_negated(statement.about or statement.text)
         near = [
-            (weights.overlap(own, g.core), -n) for n, g in enumerate(groups) if g.denies == negates
+            (weights.overlap(own, g.core), -n) for n, g in enumerate(groups) if g.negated == negates
         ]
         overlap, negative_index = max(near, default=(0.0, 0))
         if overlap >= _SIMILARITY.min_overlap:
@@ -133,7 +133,7 @@ def _opposing(group: _Group, groups: Iterable[_Group], weights: _StemWeights) ->
     return [
         statement
         for other in groups
-        if other.denies != group.denies
+        if other.negated != group.negated
         and weights.overlap(core, other.core) >= _SIMILARITY.min_overlap
         for statement in other.members
     ]

@@ -119,6 +119,7 @@ def _distinct(items: Iterable[str], limit: int = LIMITS.items) -> tuple[str, ...
     kept: dict[str, str] = {}
     for item in items:
         kept.setdefault(
-            collapse_spaces(item).lower()[: LIMITS.same_item_characters], truncate(item, LIMITS.item_characters)
+            collapse_spaces(item).lower()[: LIMITS.same_item_characters],
+            truncate(item, LIMITS.item_characters),
         )
     return tuple(kept.values())[:limit]

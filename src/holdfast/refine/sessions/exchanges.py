@@ -244,7 +244,9 @@ def _headline(request: str) -> str:
     tasks = [s for s in found if not s.startswith("You are ")] or found
     bare = [_COURTESY.sub("", sentence, count=1).strip(" .:;!,") for sentence in tasks]
     long_enough = [line for line in bare if len(line.split()) >= LIMITS.title_words]
-    line = next(iter(long_enough or [line for line in bare if len(line) >= 3]), collapse_spaces(text))
+    line = next(
+        iter(long_enough or [line for line in bare if len(line) >= 3]), collapse_spaces(text)
+    )
     return line if "://" in line[:10] else line[:1].upper() + line[1:]
 
 
@@ -278,7 +280,9 @@ def _list_files(files: Sequence[str], limit: int) -> str:
 
 def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence[str]) -> str:
     """The request, changed files, failed tool calls, the last result of the tests, the reply."""
-    lines = [f"Asked: {truncate(strip_markdown(request), LIMITS.asked_characters)}"] if request else []
+    lines = (
+        [f"Asked: {truncate(strip_markdown(request), LIMITS.asked_characters)}"] if request else []
+    )
     if modified:
         lines.append(f"Changed: {_list_files(modified, LIMITS.details_files)}")
     failed = [turn.tool for turn in turns if turn.tool is not None and turn.tool.ok is False]
@@ -298,6 +302,8 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
 
 def _states_decision(request: str, facts: Sequence[str]) -> bool:
     """Whether the request or one of the facts states a decision."""
-    if any(states_decision(sentence) for sentence in sentences(request[: LIMITS.decision_characters])):
+    if any(
+        states_decision(sentence) for sentence in sentences(request[: LIMITS.decision_characters])
+    ):
         return True
     return not signals.is_question(request) and any(states_decision(fact) for fact in facts)

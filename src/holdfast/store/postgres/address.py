@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 from holdfast.errors import SettingsError
 
 BUSY_S = 30.0
-MOST = 10
+MAX_CONNECTIONS = 10
 SCHEMA = "holdfast"
-_OWN = ("wait_s", "connections", "schema", "partitions")
+_OPTIONS = ("wait_s", "connections", "schema", "partitions")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -21,7 +21,7 @@ class Address(NamedTuple):
 
     url: str
     wait_s: float = BUSY_S
-    connections: int = MOST
+    connections: int = MAX_CONNECTIONS
     schema: str = SCHEMA
     partitions: int = 0
 
@@ -30,14 +30,14 @@ def read_address(url: str, wait_s: float | None = None) -> Address:
     """An address as it stands in the settings, with the options that are ours."""
     parts = urlsplit(url)
     options = parse_qsl(parts.query, keep_blank_values=True)
-    own = {name: text for name, text in options if name in _OWN}
+    own = {name: text for name, text in options if name in _OPTIONS}
     if not own:
         return Address(url, BUSY_S if wait_s is None else wait_s)
     others = "&".join(f"{name}={quote(text)}" for name, text in options if name not in own)
     schema = own.get("schema", SCHEMA)
     try:
         seconds = float(own.get("wait_s", BUSY_S))
-        most, parts_of = int(own.get("connections", MOST)), int(own.get("partitions", 0))
+        most, parts_of = int(own.get("connections", MAX_CONNECTIONS)), int(own.get("partitions", 0))
     except ValueError:
         seconds, most, parts_of = 0.0, 0, 0
     # Two connections at least: who writes may have something looked up meanwhile.
@@ -57,7 +57,7 @@ def with_schema(url: str, schema: str) -> str:
     return f"{url}{'&' if urlsplit(url).query else '?'}schema={schema}"
 
 
-def place_of(url: str) -> str:
+def location_of(url: str) -> str:
     """Where a memory lies, without who may open it."""
     parts = urlsplit(url)
     hosts = parts.netloc.rpartition("@")[2] or "this machine"

@@ -17,10 +17,10 @@ from typing import Any, LiteralString, cast
 import psycopg
 
 from holdfast.errors import StoreBusyError, StoreError
-from holdfast.store.postgres.address import place_of, read_address
-from holdfast.store.postgres.faults import ours
-from holdfast.store.postgres.pool import BETWEEN, EVERY_BANK, NULL, Pool, Raw, let_go, shared
-from holdfast.store.postgres.unit import Came, Rows, Unit, ask
+from holdfast.store.postgres.address import location_of, read_address
+from holdfast.store.postgres.errors import ours
+from holdfast.store.postgres.pool import BANK_SEPARATOR, EVERY_BANK, NULL, Pool, PooledConnection, let_go, shared
+from holdfast.store.postgres.transaction import Came, Rows, Unit, ask
 from holdfast.store.sql.connection import Row
 from holdfast.store.sql.dialect import POSTGRES
 
@@ -54,7 +54,7 @@ class PostgresConnection:
         # What it sees at most, and now.
         self._banks = banks
         self._sees = _named(banks)
-        self.place = place_of(url)
+        self.place = location_of(url)
         self.schema = address.schema
         self.partitions = address.partitions
         # Whether this is who fills a memory that nobody else may open yet.
@@ -64,7 +64,7 @@ class PostgresConnection:
         self._changed_before = 0
         self._unit: Unit | None = None
         # Of what is being asked right now, so that it can be broken off.
-        self._asking: Raw | None = None
+        self._asking: PooledConnection | None = None
         self._broken_off = False
         self._guard = threading.Lock()
         try:
@@ -155,7 +155,7 @@ class PostgresConnection:
 
     def begin(self) -> Unit:
         """Wait for other writers and begin."""
-        if not self._pool.writing.acquire(timeout=self._pool.patience_s):
+        if not self._pool.writing.acquire(timeout=self._pool.wait_s):
             raise StoreBusyError(
                 f"Something else of this program writes to {self.place} for too long.",
                 "Try again; nothing was written.",
@@ -199,7 +199,7 @@ class PostgresConnection:
                 self._broken_off = True
                 self._asking.cancel_safe()
 
-    def _hold(self, raw: Raw | None) -> bool:
+    def _hold(self, raw: PooledConnection | None) -> bool:
         with self._guard:
             sound, self._broken_off = not self._broken_off, False
             self._asking = raw
@@ -232,7 +232,7 @@ class PostgresConnection:
             try:
                 raw.execute(cast(LiteralString, statements))
             finally:
-                self._pool.give_back(raw)
+                self._pool.release(raw)
         except psycopg.Error as error:
             raise ours(error, self.place) from error
 
@@ -241,7 +241,7 @@ def _named(banks: Sequence[str] | None) -> str:
     """Banks as the server is told them; one whose name would mean others is none."""
     if banks is None:
         return EVERY_BANK
-    return BETWEEN.join(bank for bank in banks if bank != EVERY_BANK and BETWEEN not in bank)
+    return BANK_SEPARATOR.join(bank for bank in banks if bank != EVERY_BANK and BANK_SEPARATOR not in bank)
 
 
 @lru_cache(maxsize=4096)

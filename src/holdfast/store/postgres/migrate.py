@@ -11,9 +11,9 @@ import psycopg
 
 from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.faults import is_away, is_beaten, ours, reason
-from holdfast.store.postgres.nearness import prepare
-from holdfast.store.postgres.spread import partitioned
+from holdfast.store.postgres.errors import is_away, is_beaten, ours, reason
+from holdfast.store.postgres.nearest import prepare
+from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.sql.migrations import Migrations
 
 _THERE = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
@@ -23,11 +23,11 @@ _NUMBER = (
 )
 # Stands in the place of a schema's number for as long as a memory is filled: also programs that
 # know nothing of it do not open one of such a number.
-FILLING = 1_000_000
+MOVE_IN_PROGRESS = 1_000_000
 _OWNED = "SELECT pg_has_role(current_user, nspowner, 'USAGE') FROM pg_namespace WHERE nspname = %s"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(%s))"
 # Rows of these belong to the bank of the row that they name.
-_CHILDREN = {
+_BANK_OF_PARENT = {
     "ledger": ("source", "source", "id"),
     "failed_line": ("source", "source", "id"),
     "redaction": ("source", "source", "id"),
@@ -36,8 +36,8 @@ _CHILDREN = {
     "spelling_equivalence": ("node", "graph_node", "number"),
 }
 # Numbers without words: every connection may read and write them.
-_OPEN = ("change_counter", "migration")
-_UNWALLED = (
+_UNRESTRICTED = ("change_counter", "migration")
+_WITHOUT_SECURITY = (
     "SELECT c.relname, EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid "
     "AND a.attname = 'bank' AND NOT a.attisdropped) FROM pg_class AS c "
     "WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind IN ('r', 'p') "
@@ -58,12 +58,12 @@ def version_of(connection: PostgresConnection) -> int:
             f"The schema {connection.schema} at {connection.place} belongs to another program.",
             "Name another schema, or another database.",
         )
-    return number_of(connection)
+    return applied_version(connection)
 
 
-def number_of(connection: PostgresConnection) -> int:
+def applied_version(connection: PostgresConnection) -> int:
     """The same of one that is ours; refuses one that is not full yet."""
-    ((number, filling),) = connection.query(_NUMBER, (FILLING, FILLING))
+    ((number, filling),) = connection.query(_NUMBER, (MOVE_IN_PROGRESS, MOVE_IN_PROGRESS))
     if filling and not connection.filling:
         raise StoreError(
             f"A move to the memory at {connection.place} was begun and is not finished.",
@@ -91,7 +91,7 @@ def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
         raise NewerSchemaError(version, len(migrations))
     if version == len(migrations):
         if prepare(connection):
-            wall(connection)
+            enable_row_security(connection)
         return
     if version:
         _check_owned(connection)
@@ -103,9 +103,9 @@ def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
             connection.script("CREATE TABLE migration (number bigint PRIMARY KEY, name text)")
         for number, (name, script) in enumerate(migrations[version:], version + 1):
             _apply(connection, number, name, script)
-        wall(connection)
+        enable_row_security(connection)
     if prepare(connection):
-        wall(connection)
+        enable_row_security(connection)
 
 
 def _apply(connection: PostgresConnection, number: int, name: str, script: str) -> None:
@@ -135,17 +135,17 @@ def _check_owned(connection: PostgresConnection) -> None:
         )
 
 
-def wall(connection: PostgresConnection) -> None:
+def enable_row_security(connection: PostgresConnection) -> None:
     """Let every table show only what a connection was opened for, whatever it is asked."""
-    for table, has_bank in connection.query(_UNWALLED, (connection.schema,)):
-        if table in _OPEN:
+    for table, has_bank in connection.query(_WITHOUT_SECURITY, (connection.schema,)):
+        if table in _UNRESTRICTED:
             continue
         if table == "bank":
             shown = "may_see(id)"
         elif has_bank:
             shown = "may_see(bank)"
-        elif table in _CHILDREN:
-            column, parent, number = _CHILDREN[table]
+        elif table in _BANK_OF_PARENT:
+            column, parent, number = _BANK_OF_PARENT[table]
             shown = f"EXISTS (SELECT 1 FROM {parent} AS p WHERE p.{number} = {table}.{column})"
         else:  # of no bank, so only for who sees all
             shown = "may_see('*')"

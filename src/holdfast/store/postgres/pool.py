@@ -19,17 +19,17 @@ from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from holdfast.errors import StoreUnavailableError
-from holdfast.store.postgres.address import Address, place_of
-from holdfast.store.postgres.faults import is_away
-from holdfast.store.postgres.halves import Half, HalfDumper
+from holdfast.store.postgres.address import Address, location_of
+from holdfast.store.postgres.errors import is_away
+from holdfast.store.postgres.half_vectors import Half, HalfDumper
 
 EVERY_BANK = "*"
-BETWEEN = "\x1f"
-LET_SEE = "SELECT set_config('holdfast.banks', %s, false)"
+BANK_SEPARATOR = "\x1f"
+SET_VISIBLE_BANKS = "SELECT set_config('holdfast.banks', %s, false)"
 _RETRY_S = 0.1
-_IDLE_S = 300.0
+_MAX_IDLE_S = 300.0
 # How a server that is gone without a word is noticed, unless the URL says otherwise.
-_WATCH = {
+_CONNECT_DEFAULTS = {
     "connect_timeout": 10,
     "keepalives_idle": 20,
     "keepalives_interval": 5,
@@ -41,10 +41,10 @@ _WATCH = {
 _ESCAPE, NULL = "\U0010fffe", "\U0010ffff\U0010fffe"
 
 
-class Raw(psycopg.Connection[Any]):
+class PooledConnection(psycopg.Connection[Any]):
     """A connection, and the banks that the server shows it; None where that is not known."""
 
-    sees: str | None = None
+    visible_banks: str | None = None
 
 
 class _Text(Loader):
@@ -63,8 +63,8 @@ class _Number(Loader):
         return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
-class _Free(NamedTuple):
-    raw: Raw
+class _Idle(NamedTuple):
+    raw: PooledConnection
     since: float
 
 
@@ -72,110 +72,110 @@ class Pool:
     """What is known of one memory on a server, and the connections to it."""
 
     def __init__(self, address: Address, settings: Mapping[str, str]) -> None:
-        self.place = place_of(address.url)
-        self.patience_s = address.wait_s
+        self.place = location_of(address.url)
+        self.wait_s = address.wait_s
         # One of us writes at a time, so that those who wait for that hold no connection.
         self.writing = threading.Lock()
         # The schema of pgvector; "" where it is not used, None where nobody looked.
         self.extension: str | None = None
         self._url = address.url
         self._settings = dict(settings)
-        self._most = address.connections
+        self._max_connections = address.connections
         self._change = threading.Condition()
-        self._free: list[_Free] = []
+        self._idle: list[_Idle] = []
         self._used = 0
         self._closed = False
-        self._was_there = False
-        self._away_since: float | None = None
+        self._was_connected = False
+        self._unavailable_since: float | None = None
 
     @property
-    def used(self) -> int:
+    def connections_in_use(self) -> int:
         """How many connections are in use."""
         return self._used
 
-    def lease(self, sees: str) -> Raw:
+    def lease(self, sees: str) -> PooledConnection:
         """A connection that sees some banks, to be given back."""
-        give_up = time.monotonic() + self.patience_s
+        give_up = time.monotonic() + self.wait_s
         while True:
             free = self._take(give_up)
             if free is not None:
-                if self._shows(free, sees):
+                if self._set_visible_banks(free, sees):
                     return free
                 continue
             try:
-                raw = self._connected(sees)
+                raw = self._connect(sees)
             except psycopg.Error as error:
-                if not self._worth_waiting(error, give_up):
+                if not self._wait_for_server(error, give_up):
                     raise
                 continue
-            self._was_there, self._away_since = True, None
+            self._was_connected, self._unavailable_since = True, None
             return raw
 
-    def give_back(self, raw: Raw, sound: bool = True) -> None:
+    def release(self, raw: PooledConnection, sound: bool = True) -> None:
         """Let others have a connection; one that is not sound is closed."""
         now = time.monotonic()
-        gone: list[Raw] = []
+        gone: list[PooledConnection] = []
         with self._change:
             self._used -= 1
             if sound and not raw.closed and not self._closed:
-                self._free.append(_Free(raw, now))
+                self._idle.append(_Idle(raw, now))
             else:
                 gone.append(raw)
-            while self._free and now - self._free[0].since > _IDLE_S:
-                gone.append(self._free.pop(0).raw)
+            while self._idle and now - self._idle[0].since > _MAX_IDLE_S:
+                gone.append(self._idle.pop(0).raw)
             self._change.notify()
         for one in gone:
             one.close()
 
-    def forget_free(self) -> None:
+    def discard_idle(self) -> None:
         """The server was lost: what is free is as dead as what was in use."""
         with self._change:
-            dead, self._free = self._free, []
+            dead, self._idle = self._idle, []
         for one in dead:
             one.raw.close()
 
     def close(self) -> None:
         """Keep no connection any more; those in use are closed when they are given back."""
         self._closed = True
-        self.forget_free()
+        self.discard_idle()
 
-    def _take(self, give_up: float) -> Raw | None:
+    def _take(self, give_up: float) -> PooledConnection | None:
         """A free connection, or the right to open one."""
         with self._change:
-            while not self._free and self._used >= self._most:
+            while not self._idle and self._used >= self._max_connections:
                 left = give_up - time.monotonic()
                 if left <= 0 or not self._change.wait(left):
                     raise StoreUnavailableError(
-                        f"All {self._most} connections to {self.place} are in use.",
+                        f"All {self._max_connections} connections to {self.place} are in use.",
                         "Try again in a moment.",
                     )
             self._used += 1
-            return self._free.pop().raw if self._free else None
+            return self._idle.pop().raw if self._idle else None
 
-    def _shows(self, raw: Raw, sees: str) -> bool:
+    def _set_visible_banks(self, raw: PooledConnection, sees: str) -> bool:
         """Let a connection see some banks; says whether it is still one."""
-        if raw.sees == sees:
+        if raw.visible_banks == sees:
             return True
         try:
-            raw.execute(LET_SEE, (sees,))
+            raw.execute(SET_VISIBLE_BANKS, (sees,))
         except psycopg.Error:
-            self.give_back(raw, sound=False)
+            self.release(raw, sound=False)
             if not raw.closed:
                 raise
-            self.forget_free()
+            self.discard_idle()
             return False
         except BaseException:
-            self.give_back(raw, sound=False)
+            self.release(raw, sound=False)
             raise
-        raw.sees = sees
+        raw.visible_banks = sees
         return True
 
-    def _connected(self, sees: str) -> Raw:
+    def _connect(self, sees: str) -> PooledConnection:
         try:
-            watched = {**_WATCH, **conninfo_to_dict(self._url)}
-            raw = Raw.connect(make_conninfo("", **watched), autocommit=True)
+            watched = {**_CONNECT_DEFAULTS, **conninfo_to_dict(self._url)}
+            raw = PooledConnection.connect(make_conninfo("", **watched), autocommit=True)
         except BaseException:
-            self._one_less()
+            self._forget_one()
             raise
         try:
             raw.adapters.register_loader("text", _Text)
@@ -187,30 +187,30 @@ class Pool:
                 "AS t (name, value)",
                 (list(settings), list(settings.values())),
             )
-            raw.sees = sees
+            raw.visible_banks = sees
         except BaseException:
             raw.close()
-            self._one_less()
+            self._forget_one()
             raise
         return raw
 
-    def _one_less(self) -> None:
+    def _forget_one(self) -> None:
         with self._change:
             self._used -= 1
             self._change.notify()
 
-    def _worth_waiting(self, error: psycopg.Error, give_up: float) -> bool:
+    def _wait_for_server(self, error: psycopg.Error, give_up: float) -> bool:
         """Wait a moment for a server that was there and is not; whether there is any use in it."""
         now = time.monotonic()
         full = "too many" in str(error) or "remaining connection slots" in str(error)
-        if not is_away(error) or not (self._was_there or full):
+        if not is_away(error) or not (self._was_connected or full):
             return False
-        if self._away_since is None:
-            self._away_since = now
-        if now > min(give_up, self._away_since + self.patience_s):
+        if self._unavailable_since is None:
+            self._unavailable_since = now
+        if now > min(give_up, self._unavailable_since + self.wait_s):
             return False
         with self._change:
-            if not self._free:  # where the server takes no more of us, one of ours may come free
+            if not self._idle:  # where the server takes no more of us, one of ours may come free
                 self._change.wait(_RETRY_S)
         return True
 

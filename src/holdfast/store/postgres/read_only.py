@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.store.postgres import words
-from holdfast.store.postgres.beside import Beside
+from holdfast.store.postgres import tokens
 from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.extra_reader import Beside
 from holdfast.store.postgres.migrate import check_current
+from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import VERSION
-from holdfast.store.postgres.searching import PostgresReader
 from holdfast.store.postgres.store import check_wall
 from holdfast.store.protocol import ReadStore
 
@@ -24,7 +24,7 @@ class PostgresReadStore(PostgresReader):
     def __init__(self, url: str, banks: Sequence[str] | None = None) -> None:
         self._server = PostgresConnection(url, banks, None, read_only=True)
         super().__init__(self._server)
-        self._tokens = words.Tokens()
+        self._tokens = tokens.Tokens()
         self._opened = (self._tokens, url, banks, None, True)
         self._spare: list[ReadStore] = []
         try:

@@ -11,16 +11,16 @@ import psycopg
 
 from holdfast.errors import StoreError
 from holdfast.model.query import Passage
-from holdfast.store.postgres import words
+from holdfast.store.postgres import tokens as words
 from holdfast.store.postgres.address import SCHEMA
-from holdfast.store.postgres.beside import Beside
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.faults import ours
-from holdfast.store.postgres.migrate import check_current, migrate, number_of
-from holdfast.store.postgres.nearness import NearWays
+from holdfast.store.postgres.errors import ours
+from holdfast.store.postgres.extra_reader import Beside
+from holdfast.store.postgres.migrate import check_current, migrate, applied_version
+from holdfast.store.postgres.nearest import NearWays
+from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.schema import migrations as own_migrations
-from holdfast.store.postgres.searching import PostgresReader
 from holdfast.store.protocol import ReadStore
 from holdfast.store.protocol.curation import Erasure, Scrubber
 from holdfast.store.protocol.maintenance import IntegrityReport
@@ -143,7 +143,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
 
     def _check_still(self) -> None:
         """A newer program may have changed the tables since this one opened them."""
-        check_still(number_of(self._server), self._server.place, self._version)
+        check_still(applied_version(self._server), self._server.place, self._version)
 
     def stream(self, statement: str) -> Iterator[Any]:
         """The rows of a question a few at a time; within a transaction."""

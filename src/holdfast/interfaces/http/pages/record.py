@@ -42,7 +42,7 @@ _NOT_FORGETTABLE = ("rule", "pattern", "claim")
 
 class _RelatedRecord(NamedTuple):
     uri: str
-    word: str
+    kind: str
     text: str
     time: str
 

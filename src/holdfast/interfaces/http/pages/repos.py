@@ -90,7 +90,7 @@ class ThreadView(NamedTuple):
     """A pull or an issue with its comments and related records."""
 
     thread: Thread
-    word: str
+    kind: str
     bank: str
     remarks: list[Remark]
     commits: list[CommitRow]
@@ -110,9 +110,9 @@ async def repos(
     page: _Page = 1,
 ) -> HTMLResponse:
     """The histories; or one commit, pull or issue."""
-    for word, name in (("commit", commit), ("pull", pull), ("issue", issue)):
+    for kind, name in (("commit", commit), ("pull", pull), ("issue", issue)):
         if name.strip():
-            return await _record_page(request, bank, word, name.strip())
+            return await _record_page(request, bank, kind, name.strip())
     wanted = CommitFilter(author.strip(), path.strip())
     seen = await request.pool.read(lambda memory: _load(memory, bank, wanted, who.strip(), page))
     return request.render(
@@ -126,26 +126,26 @@ async def repos(
     )
 
 
-async def _record_page(request: PageRequestDep, bank: str, word: str, name: str) -> HTMLResponse:
+async def _record_page(request: PageRequestDep, bank: str, kind: str, name: str) -> HTMLResponse:
     def found(memory: Holdfast) -> CommitView | ThreadView | list[Link]:
-        records = memory.reader.find(memory.context.bank_id(bank), word, name, 10)
+        records = memory.reader.find(memory.context.bank_id(bank), kind, name, 10)
         if not records:
             raise NotFoundError(
-                f"There is no {word} {name[:80]!r} here.",
+                f"There is no {kind} {name[:80]!r} here.",
                 "`holdfast ingest REPOSITORY` reads a history, `holdfast forge` its pulls.",
             )
         exact = [record for record in records if record.id == name] or records
         if len(exact) > 1:
-            return [_choice(memory, word, record.bank, record.id) for record in exact]
+            return [_choice(memory, kind, record.bank, record.id) for record in exact]
         record = exact[0]
         if isinstance(record, Commit):
             return _commit_view(memory, record)
         assert isinstance(record, Pull | Issue)
-        return _thread_view(memory, word, record)
+        return _thread_view(memory, kind, record)
 
     shown = await request.pool.read(found)
     if isinstance(shown, list):
-        return request.render("choices.html", title=name[:80], choices=shown, word=word)
+        return request.render("choices.html", title=name[:80], choices=shown, kind=kind)
     if isinstance(shown, CommitView):
         title = f"{shown.commit.subject[:80]} · {shown.commit.id[:10]}"
         return request.render("commit.html", title=title, seen=shown, fates=CHANGE_NAMES)
@@ -153,8 +153,8 @@ async def _record_page(request: PageRequestDep, bank: str, word: str, name: str)
     return request.render("thread.html", title=title, seen=shown)
 
 
-def _choice(memory: Holdfast, word: str, bank: str, id: str) -> Link:
-    return Link(id, f"/repos?{word}={id}&bank={bank}", memory.context.bank_name(bank))
+def _choice(memory: Holdfast, kind: str, bank: str, id: str) -> Link:
+    return Link(id, f"/repos?{kind}={id}&bank={bank}", memory.context.bank_name(bank))
 
 
 def _load(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int) -> ReposView:
@@ -205,8 +205,8 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[CommitRow
 def _evidence(memory: Holdfast, bank: str | None, expert: Expert) -> list[Link]:
     reader, links = memory.reader, list[Link]()
     for name in expert.evidence:
-        word, _, id = name.removeprefix("holdfast://").partition("/")
-        for record in reader.find(bank, word, id, 1):
+        kind, _, id = name.removeprefix("holdfast://").partition("/")
+        for record in reader.find(bank, kind, id, 1):
             title = record.subject if isinstance(record, Commit) else getattr(record, "title", id)
             links.append(Link(str(title), page_url(reader, record.bank, name), id[:10]))
     return links
@@ -246,26 +246,26 @@ def _commit_link(reader: Reader, bank: str, name: str) -> Link:
 
 
 def _thread_link(reader: Reader, thread: Thread) -> Link:
-    word = "pull" if isinstance(thread, Pull) else "issue"
-    address = page_url(reader, thread.bank, uri(word, thread.id))
-    return Link(f"{word} #{thread.number}", address, f"{thread.title} ({thread.state.value})")
+    kind = "pull" if isinstance(thread, Pull) else "issue"
+    address = page_url(reader, thread.bank, uri(kind, thread.id))
+    return Link(f"{kind} #{thread.number}", address, f"{thread.title} ({thread.state.value})")
 
 
-def _thread_view(memory: Holdfast, word: str, thread: Thread) -> ThreadView:
+def _thread_view(memory: Holdfast, kind: str, thread: Thread) -> ThreadView:
     reader = memory.reader
     below = list(records_below(reader, thread))
     commits = [(one.bank, one.id) for one in below if isinstance(one, Commit)]
     above: list[Link] = []
     for name in names_above(reader, thread):
-        kind, _, id = name.removeprefix("holdfast://").partition("/")
-        if kind == "commit":
+        above_kind, _, id = name.removeprefix("holdfast://").partition("/")
+        if above_kind == "commit":
             above.append(_commit_link(reader, thread.bank, name))
             continue
-        found = [one for one in reader.find(thread.bank, kind, id, 1) if one.id == id]
+        found = [one for one in reader.find(thread.bank, above_kind, id, 1) if one.id == id]
         above += [_thread_link(reader, one) for one in found if isinstance(one, Pull | Issue)]
     return ThreadView(
         thread=thread,
-        word=word,
+        kind=kind,
         bank=memory.context.bank_name(thread.bank),
         remarks=[one for one in below if isinstance(one, Remark)],
         commits=_commits(reader, commits),

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
             return 0
         if arguments.prompt:
-            brief = memory.goal_brief(arguments.prompt, arguments.bank)
+            brief = memory.briefs.goal_brief(arguments.prompt, arguments.bank)
         else:
             brief = memory.briefs.session_brief(arguments.bank)
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))

@@ -15,14 +15,14 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from holdfast.errors import InputError, StoreError
-from holdfast.store.postgres import words
-from holdfast.store.postgres.filling import Filling, OutdatedError
+from holdfast.store.postgres import tokens as words
+from holdfast.store.postgres.move_progress import Filling, OutdatedError
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import placeholders
 from holdfast.store.sqlite.store import SqliteStore
 
-Either = SqliteStore | PostgresStore
+AnyStore = SqliteStore | PostgresStore
 # Called with the tables that are over, and how many there are; after each portion.
 Tick = Callable[[int, int], None]
 
@@ -33,10 +33,10 @@ _TABLES = (
 # What others refer to goes first; what triggers fill by themselves, last and anew.
 _FIRST = ("bank", "source", "session")
 _LAST = ("stale_memory", "vector_count")
-_AT_ONCE = 500
+BATCH_ROWS = 500
 
 
-class Moved(NamedTuple):
+class MoveResult(NamedTuple):
     """How much there is now, and how many rows of it an earlier run had brought."""
 
     tables: int
@@ -52,24 +52,24 @@ class _Table(NamedTuple):
     order: Sequence[str]
 
 
-class _Print(NamedTuple):
+class _Fingerprint(NamedTuple):
     """What a table holds, whatever the order of its rows."""
 
     rows: int
     hash: int
 
 
-def move(source: Either, target: Either, name: str, tick: Tick = lambda done, total: None) -> Moved:
+def move(source: AnyStore, target: AnyStore, name: str, tick: Tick = lambda done, total: None) -> MoveResult:
     """Fill a memory that is being filled with all that another one of the same version holds;
     `name` tells which one that is. An `OutdatedError` wants it cleared and moved anew."""
     tables = _tables(source, target)
     filling = Filling(target, name)
     before = filling.rows
     with source.transaction():
-        if before and _strange(source, target, tables, filling):
+        if before and _find_changed_table(source, target, tables, filling):
             raise OutdatedError
         _copy(source, target, tables, filling, tick)
-        wrong = _different(source, target, tables)
+        wrong = _find_different_table(source, target, tables)
     if wrong and before:
         raise OutdatedError
     if wrong:
@@ -78,10 +78,10 @@ def move(source: Either, target: Either, name: str, tick: Tick = lambda done, to
             "Run it again; if it happens twice, please report it.",
         )
     filling.finish()
-    return Moved(len(tables), filling.rows, before)
+    return MoveResult(len(tables), filling.rows, before)
 
 
-def _tables(source: Either, target: Either) -> list[_Table]:
+def _tables(source: AnyStore, target: AnyStore) -> list[_Table]:
     file = source if isinstance(source, SqliteStore) else target
     if not isinstance(file, SqliteStore):
         raise InputError("Both memories lie on servers.", "Use pg_dump and pg_restore.")
@@ -97,7 +97,7 @@ def _tables(source: Either, target: Either) -> list[_Table]:
 
 
 def _copy(
-    source: Either, target: Either, tables: Sequence[_Table], filling: Filling, tick: Tick
+    source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: Filling, tick: Tick
 ) -> None:
     for done, table in enumerate(tables):
         over = filling.over(table.name)
@@ -106,9 +106,9 @@ def _copy(
         if table.name in _LAST and not over:
             target.connection.run(f'DELETE FROM "{table.name}"')
         found = _read(source, table, over)
-        while some := list(islice(found, _AT_ONCE)):
+        while some := list(islice(found, BATCH_ROWS)):
             with target.transaction():
-                _put(target, table, some)
+                _insert_rows(target, table, some)
                 filling.note(table.name, len(some))
             tick(done, len(tables))
         with target.transaction():
@@ -116,7 +116,7 @@ def _copy(
         tick(done + 1, len(tables))
 
 
-def _read(store: Either, table: _Table, skip: int = 0) -> Iterator[Sequence[Any]]:
+def _read(store: AnyStore, table: _Table, skip: int = 0) -> Iterator[Sequence[Any]]:
     """The rows of a table in their order, without the first of them; within a transaction."""
     names = _listed(table.columns)
     statement = f'SELECT {names} FROM "{table.name}" ORDER BY {_listed(table.order)}'
@@ -129,18 +129,18 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _put(target: Either, table: _Table, some: Sequence[Sequence[Any]]) -> None:
+def _insert_rows(target: AnyStore, table: _Table, some: Sequence[Sequence[Any]]) -> None:
     indexed = table.name == "passage" and isinstance(target, PostgresStore)
     names = _listed((*table.columns, "words", "length") if indexed else table.columns)
     target.connection.run_many(
         f'INSERT INTO "{table.name}" ({names}) VALUES ({placeholders(names)})',
-        _with_words(target, table.columns, some)
+        _with_tokens(target, table.columns, some)
         if indexed and isinstance(target, PostgresStore)
         else some,
     )
 
 
-def _with_words(
+def _with_tokens(
     target: PostgresStore, columns: Sequence[str], some: Sequence[Sequence[Any]]
 ) -> Sequence[Sequence[Any]]:
     """Passages bring their words along to a server; a file finds them by itself."""
@@ -152,35 +152,35 @@ def _with_words(
     ]
 
 
-def _strange(source: Either, target: Either, tables: Sequence[_Table], filling: Filling) -> str:
+def _find_changed_table(source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: Filling) -> str:
     """The first table that an earlier run brought otherwise than it is now."""
-    with _reading(target):
+    with _read_transaction(target):
         for table in tables:
             over = filling.over(table.name)
             if over == 0:
                 continue
-            if _print(islice(_read(source, table), over)) != _print(_read(target, table)):
+            if _fingerprint(islice(_read(source, table), over)) != _fingerprint(_read(target, table)):
                 return table.name
     return ""
 
 
-def _different(source: Either, target: Either, tables: Sequence[_Table]) -> str:
+def _find_different_table(source: AnyStore, target: AnyStore, tables: Sequence[_Table]) -> str:
     """The first table that is not the same on both sides."""
-    with _reading(target):
+    with _read_transaction(target):
         for table in tables:
-            if _print(_read(source, table)) != _print(_read(target, table)):
+            if _fingerprint(_read(source, table)) != _fingerprint(_read(target, table)):
                 return table.name
     return ""
 
 
-def _reading(target: Either) -> AbstractContextManager[None]:
+def _read_transaction(target: AnyStore) -> AbstractContextManager[None]:
     """What a server needs to be read a few rows at a time."""
     return target.transaction() if isinstance(target, PostgresStore) else nullcontext()
 
 
-def _print(found: Iterable[Sequence[Any]]) -> _Print:
+def _fingerprint(found: Iterable[Sequence[Any]]) -> _Fingerprint:
     count = total = 0
     for row in found:
         hashed = hashlib.blake2b(repr(tuple(row)).encode(), digest_size=16).digest()
         count, total = count + 1, (total + int.from_bytes(hashed)) % (1 << 128)
-    return _Print(count, total)
+    return _Fingerprint(count, total)

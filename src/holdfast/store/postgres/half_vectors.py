@@ -9,13 +9,13 @@ from typing import Any
 from psycopg import pq
 from psycopg.adapt import Dumper
 
-_FLOAT = 4
+_FLOAT_BYTES = 4
 # A vector of ours has at most length 1; pgvector takes up to this many numbers.
-_GREATEST = 2.0
-_MOST = 16_000
+_MAX_VALUE = 2.0
+_MAX_DIMENSIONS = 16_000
 
 
-class Half(bytes):
+class HalfVector(bytes):
     """One vector, ready to be sent."""
 
     @property
@@ -24,7 +24,7 @@ class Half(bytes):
         return len(self) // 2 - 2
 
 
-class HalfDumper(Dumper):
+class HalfVectorDumper(Dumper):
     """Sends it as it is; which type it is meant for, the statement says."""
 
     format = pq.Format.BINARY
@@ -34,13 +34,13 @@ class HalfDumper(Dumper):
         return bytes(obj)
 
 
-def half(data: bytes) -> Half | None:
+def to_half_vector(data: bytes) -> HalfVector | None:
     """A stored vector with less precision, if it is whole and one that a model gives."""
-    size = len(data) // _FLOAT
-    if not size or len(data) % _FLOAT or size > _MOST:
+    size = len(data) // _FLOAT_BYTES
+    if not size or len(data) % _FLOAT_BYTES or size > _MAX_DIMENSIONS:
         return None
     numbers: tuple[float, ...] = struct.unpack(f"<{size}f", data)
     # What is no number makes the sum none.
-    if not math.isfinite(sum(numbers)) or max(map(abs, numbers)) > _GREATEST:
+    if not math.isfinite(sum(numbers)) or max(map(abs, numbers)) > _MAX_VALUE:
         return None
-    return Half(struct.pack(f">hh{size}e", size, 0, *numbers))
+    return HalfVector(struct.pack(f">hh{size}e", size, 0, *numbers))

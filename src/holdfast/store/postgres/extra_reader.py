@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.store.postgres import words
+from holdfast.store.postgres import tokens as words
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.searching import PostgresReader
+from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.protocol import ReadStore
 
 
-class Beside(PostgresReader):
+class ExtraReader(PostgresReader):
     """A reader beside another one, whose words it borrows."""
 
     def __init__(
@@ -27,7 +27,7 @@ class Beside(PostgresReader):
         self._opened = (tokens, url, banks, busy_s, read_only)
 
     def borrow_reader(self) -> ReadStore | None:
-        return Beside(*self._opened)
+        return ExtraReader(*self._opened)
 
     def return_reader(self, reader: ReadStore) -> None:
         reader.close()

@@ -15,11 +15,11 @@ from holdfast.errors import (
 )
 
 # What was said lost against another transaction; the server took all of it back.
-_BEATEN = ("40001", "40P01")
+_CONFLICT = ("40001", "40P01")
 # Lost or refused connections, servers that stop or start, too many clients, too little memory; and
 # one that may only be read, because another one has taken its place.
-_AWAY = ("08", "57P", "53300", "53200", "25006")
-_LOCKED = ("55P03", *_BEATEN)
+_UNAVAILABLE = ("08", "57P", "53300", "53200", "25006")
+_LOCKED = ("55P03", *_CONFLICT)
 # Why a server does not let anybody in. It tells no code before that.
 _REFUSED = re.compile(
     r"authentication failed|does not exist|no pg_hba\.conf entry|no password supplied"
@@ -27,16 +27,16 @@ _REFUSED = re.compile(
 )
 
 
-def is_beaten(error: psycopg.Error) -> bool:
+def is_conflict(error: psycopg.Error) -> bool:
     """Whether another transaction was in the way, so that doing it again helps."""
-    return error.sqlstate in _BEATEN
+    return error.sqlstate in _CONFLICT
 
 
-def is_away(error: psycopg.Error) -> bool:
+def is_unavailable(error: psycopg.Error) -> bool:
     """Whether the server, or the way to it, is not there just now."""
     code = error.sqlstate or ""
     if code:
-        return code.startswith(_AWAY)
+        return code.startswith(_UNAVAILABLE)
     return isinstance(error, psycopg.OperationalError) and not _REFUSED.search(str(error))
 
 
@@ -45,7 +45,7 @@ def reason(error: psycopg.Error) -> str:
     return error.diag.message_primary or str(error).strip().split("\n")[0] or "the connection ended"
 
 
-def ours(error: psycopg.Error, place: str) -> StoreError:
+def store_error(error: psycopg.Error, place: str) -> StoreError:
     """An error that a person can act on. None of them says a password."""
     code = error.sqlstate or ""
     why = reason(error)
@@ -69,7 +69,7 @@ def ours(error: psycopg.Error, place: str) -> StoreError:
             "Nothing was written. If this is a standby, name the server that leads, or all of "
             "them with target_session_attrs=read-write: docs/postgres.md.",
         )
-    if is_away(error):
+    if is_unavailable(error):
         return StoreUnavailableError(
             f"The memory at {place} cannot be used right now: {why}.",
             "Try again once the server answers; what was under way was not written by halves, "

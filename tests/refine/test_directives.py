@@ -108,23 +108,23 @@ what did we decide about retries"""
 
 
 @pytest.mark.parametrize("sentence", LAID_DOWN.splitlines())
-def test_a_person_lays_something_down_in_many_languages(sentence: str) -> None:
+def test_directives_are_found_in_many_languages(sentence: str) -> None:
     assert directive_kind(sentence) is not None
     assert [text for text, _ in find_directives(sentence)]
 
 
 @pytest.mark.parametrize("sentence", TALK.splitlines())
-def test_ordinary_talk_lays_nothing_down(sentence: str) -> None:
+def test_ordinary_talk_is_no_directive(sentence: str) -> None:
     assert directive_kind(sentence) is None
 
 
-def test_what_is_quoted_or_code_lays_nothing_down() -> None:
+def test_quotations_and_code_are_no_directives() -> None:
     assert find_directives("> Always use tabs.\n\nWhat do you make of this comment?") == []
     assert find_directives("```\n# never call this twice\n```\nThis fails, please fix it.") == []
     assert find_directives('The review says "always use tabs here", which I find odd.') == []
 
 
-def test_of_a_pasted_text_only_its_short_ends_count() -> None:
+def test_only_the_short_ends_of_a_pasted_text_count() -> None:
     pasted = "\n\n".join(
         ["Please implement this plan.", *["Always do step one first."] * 99, "Go."]
     )
@@ -154,11 +154,11 @@ def a_claim(text: str, kind: ClaimKind = ClaimKind.RULING, share: float = 1.0) -
         ("Always make sure that it works.", JunkReason.SHORT),
     ],
 )
-def test_the_gate_drops_what_nobody_could_act_on(text: str, why: JunkReason | None) -> None:
+def test_the_junk_filter_drops_what_nobody_could_act_on(text: str, why: JunkReason | None) -> None:
     assert junk_reason(a_claim(text)) is why
 
 
-def test_a_decision_out_of_a_pasted_text_is_none() -> None:
+def test_a_decision_in_a_pasted_text_is_dropped() -> None:
     text = "We should not rebuild the index on every run."
     assert junk_reason(a_claim(text, ClaimKind.DECISION, share=0.05)) is JunkReason.PASTED
     assert junk_reason(a_claim(text, ClaimKind.DECISION)) is None

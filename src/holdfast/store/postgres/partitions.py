@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 # What grows with what is said. `half_vector` is made beside the migrations.
-LARGE = (
+PARTITIONED_TABLES = (
     "turn", "exchange", "claim", "graph_node", "record_labels", "memory_occurrence", "statement",
     "passage", "vector", "half_vector",
 )  # fmt: skip
@@ -23,13 +23,13 @@ def partitioned(script: str, count: int) -> str:
     """A migration that makes each large table as so many partitions, by a hash of the bank."""
     if not count:
         return script
-    script = _TABLE.sub(lambda table: _cut(table, count), script)
+    script = _TABLE.sub(lambda table: _partition(table, count), script)
     return _UNIQUE.sub(_not_unique, script)
 
 
-def _cut(table: re.Match[str], count: int) -> str:
+def _partition(table: re.Match[str], count: int) -> str:
     name = table[1]
-    if name not in LARGE:
+    if name not in PARTITIONED_TABLES:
         return table[0]
     parts = "\n".join(
         f"CREATE TABLE {name}_p{n} PARTITION OF {name} "
@@ -40,7 +40,7 @@ def _cut(table: re.Match[str], count: int) -> str:
 
 
 def _not_unique(index: re.Match[str]) -> str:
-    if index[2] not in LARGE:
+    if index[2] not in PARTITIONED_TABLES:
         return index[0]
     return index[0].replace("CREATE UNIQUE INDEX", "CREATE INDEX")
 
@@ -55,11 +55,11 @@ def distributed(scripts: Sequence[str], schema: str = "holdfast") -> list[str]:
         "ALTER TABLE turn DROP CONSTRAINT turn_bank_session_fkey;",
     ]
     for index in found:
-        if index[2] in LARGE:
+        if index[2] in PARTITIONED_TABLES:
             column = _column_of(scripts, index)
             statements.append(f"DROP INDEX {index[1]};")
             statements.append(f"CREATE INDEX {index[1]} ON {index[2]} ({column});")
-    first, *others = LARGE
+    first, *others = PARTITIONED_TABLES
     statements.append(f"SELECT create_distributed_table('{first}', 'bank');")
     statements += [
         f"SELECT create_distributed_table('{name}', 'bank', colocate_with => '{first}');"

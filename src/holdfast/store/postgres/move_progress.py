@@ -22,7 +22,7 @@ _SOURCE = "from "
 _DONE = 1
 
 
-class OutdatedError(StoreError):
+class OutdatedMoveError(StoreError):
     """What was begun is of no use, and is to be cleared."""
 
     def __init__(self) -> None:
@@ -31,42 +31,42 @@ class OutdatedError(StoreError):
         )
 
 
-class Filling:
+class MoveProgress:
     """The notes: how many rows of each table are over, and which tables are."""
 
     def __init__(self, target: SqliteStore | PostgresStore, name: str) -> None:
         """Begin, or go on with what was begun. What was begun with another memory is no help."""
         self._target = target
         self._connection = target.connection
-        if not self._is_begun():
+        if not self._is_started():
             if target.banks():
                 raise InputError(
                     "The memory to move to is not empty.", "Name a new database, or another file."
                 )
-            self._begin()
-        self._known: dict[str, tuple[int, int]] = {
+            self._start()
+        self._noted: dict[str, tuple[int, int]] = {
             table: (count, done)
             for table, count, done in self._connection.all(
                 "SELECT name, count, done FROM move_progress"
             )
         }
-        self.rows = sum(count for count, _ in self._known.values())
-        if _SOURCE + name not in self._known:
+        self.rows = sum(count for count, _ in self._noted.values())
+        if _SOURCE + name not in self._noted:
             if self.rows:
-                raise OutdatedError
+                raise OutdatedMoveError
             self._connection.run("INSERT INTO move_progress VALUES (?, 0, 1)", (_SOURCE + name,))
 
-    def over(self, table: str) -> int | None:
+    def rows_moved(self, table: str) -> int | None:
         """How many rows of a table are over; None if all are."""
-        count, done = self._known.get(table, (0, 0))
+        count, done = self._noted.get(table, (0, 0))
         return None if done == _DONE else count
 
-    def note(self, table: str, more: int) -> None:
+    def add_rows(self, table: str, more: int) -> None:
         """So many more are over; within the transaction that brings them."""
         self._set(table, more, 0)
         self.rows += more
 
-    def note_over(self, table: str) -> None:
+    def mark_table_done(self, table: str) -> None:
         """All of a table are."""
         self._set(table, 0, _DONE)
 
@@ -74,18 +74,18 @@ class Filling:
         """Let the memory be one like any other."""
         with self._target.transaction():
             if isinstance(self._target, PostgresStore):
-                self._count_on()
+                self._advance_sequences()
                 self._connection.run("DELETE FROM migration WHERE number = ?", (FILLING,))
             self._connection.run("DROP TABLE move_progress")
 
-    def _is_begun(self) -> bool:
+    def _is_started(self) -> bool:
         if isinstance(self._target, PostgresStore):
             found = self._connection.one("SELECT 1 FROM migration WHERE number = ?", (FILLING,))
         else:
             found = self._connection.one("SELECT 1 FROM sqlite_master WHERE name = 'move_progress'")
         return found is not None
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         with self._target.transaction():
             self._connection.run(
                 "CREATE TABLE move_progress (name text PRIMARY KEY, count bigint, done bigint)"
@@ -94,8 +94,8 @@ class Filling:
                 self._connection.run("INSERT INTO migration VALUES (?, 'filling')", (FILLING,))
 
     def _set(self, table: str, more: int, done: int) -> None:
-        count, was = self._known.get(table, (0, 0))
-        if table in self._known:
+        count, was = self._noted.get(table, (0, 0))
+        if table in self._noted:
             noted = self._connection.run(
                 "UPDATE move_progress SET count = ?, done = ? WHERE name = ? AND count = ? AND "
                 "done = ?",
@@ -110,9 +110,9 @@ class Filling:
             raise StoreBusyError(
                 "Somebody else is filling this memory.", "Wait until that is done; then try again."
             )
-        self._known[table] = (count + more, done)
+        self._noted[table] = (count + more, done)
 
-    def _count_on(self) -> None:
+    def _advance_sequences(self) -> None:
         """Let numbers go on after those that came along."""
         for table, column in self._connection.all(_NUMBERED):
             self._connection.all(

@@ -14,20 +14,20 @@ from zlib import crc32
 from psycopg import sql
 
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.halves import half
-from holdfast.store.postgres.spread import partitioned
+from holdfast.store.postgres.half_vectors import half
+from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.protocol.vectors import StoredVector
 from holdfast.store.sql.runner import StatementRunner
 
-EXACT = 50_000
+EXACT_SCAN_MAX = 50_000
 # With more than this left to compare elsewhere, the whole comparison is better made there.
-UNPLACED = 2000
-_BATCH = 1000
+MAX_UNPLACED = 2000
+_BATCH_ROWS = 1000
 # Nominated by less precise numbers: some more than are wanted, so that none is missed.
-_MORE = 2
-_SAMPLE = 1000
+_CANDIDATES_PER_HIT = 2
+_SAMPLE_ROWS = 1000
 
-_STANDING = (
+_STATE = (
     "SELECT (SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n "
     "ON n.oid = e.extnamespace WHERE e.extname = 'vector'), "
     "EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector'), "
@@ -36,7 +36,7 @@ _STANDING = (
     "AND attname = 'direction' AND NOT attisdropped), "
     "pg_has_role(current_user, (SELECT nspowner FROM pg_namespace WHERE nspname = %s), 'USAGE')"
 )
-_MADE = """
+_CREATE = """
 CREATE TABLE half_vector (
     bank text COLLATE "C" NOT NULL,
     model text COLLATE "C" NOT NULL,
@@ -80,8 +80,8 @@ _OF_KINDS = (
     " AND EXISTS (SELECT 1 FROM vector AS v JOIN passage AS p ON p.bank = v.bank "
     "AND p.hash = v.hash WHERE v.number = n.number AND v.bank = n.bank AND p.kind = ANY (%s))"
 )
-_OURS = "n.bank = %s AND n.model = %s AND {schema}.vector_dims(n.direction) = {size}"
-_APART = "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
+_OF_MODEL = "n.bank = %s AND n.model = %s AND {schema}.vector_dims(n.direction) = {size}"
+_DISTANCE = "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
 _SCANNED = (
     "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {apart} AS apart FROM half_vector AS n "
     "WHERE {ours}), best AS ((SELECT n.number FROM scanned AS n WHERE true{kinds} "
@@ -109,34 +109,34 @@ _INDEX = (
 )
 
 
-def prepare(connection: PostgresConnection) -> bool:
+def create_half_vectors(connection: PostgresConnection) -> bool:
     """Make what is needed, where the extension is there or may be made; says whether it did."""
-    home, available, super_, there, owner = _standing(connection)
+    home, available, super_, there, owner = _state(connection)
     if there or not owner or not (home or (available and super_)):
         return False
     with connection.changing_tables():
         connection.script(
             f"SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext('{connection.schema}'))"
         )
-        home, _, _, there, _ = _standing(connection)
+        home, _, _, there, _ = _state(connection)
         if there:
             return False
         if not home:
             # Not beside our tables, of which one has the name of its type.
             connection.script("CREATE SCHEMA IF NOT EXISTS public")
             connection.script("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-            home, *_ = _standing(connection)
+            home, *_ = _state(connection)
         connection.script("DROP TABLE IF EXISTS half_vector")
-        connection.script(partitioned(_MADE.format(schema=f'"{home}"'), connection.partitions))
+        connection.script(partitioned(_CREATE.format(schema=f'"{home}"'), connection.partitions))
     return True
 
 
-def _standing(connection: PostgresConnection) -> tuple[str, bool, bool, bool, bool]:
-    (row,) = connection.query(_STANDING, (connection.schema,))
+def _state(connection: PostgresConnection) -> tuple[str, bool, bool, bool, bool]:
+    (row,) = connection.query(_STATE, (connection.schema,))
     return tuple(row)  # pyright: ignore[reportReturnType]
 
 
-class NearQuestions(StatementRunner):
+class NearestReader(StatementRunner):
     """What can be asked of the server."""
 
     _server: PostgresConnection
@@ -147,20 +147,20 @@ class NearQuestions(StatementRunner):
         schema, wanted = self._extension(), half(query)
         if not schema or wanted is None:
             return None
-        rest = self._unplaced(bank, model, 0, UNPLACED + 1)
-        if len(rest) > UNPLACED:
+        rest = self._unplaced(bank, model, 0, MAX_UNPLACED + 1)
+        if len(rest) > MAX_UNPLACED:
             return None
         parts = {"schema": schema, "size": wanted.size}
-        ours, apart = _OURS.format(**parts), _APART.format(**parts)
+        ours, apart = _OF_MODEL.format(**parts), _DISTANCE.format(**parts)
         among = _OF_KINDS if kinds else ""
         named = (bank, model)
         asked = [list(kinds)] if kinds else []
         if self._is_large(bank, model, wanted.size):
             statement = _NOMINATED
-            values = [*named, *asked, wanted, limit * _MORE, wanted, *named, _SAMPLE]
+            values = [*named, *asked, wanted, limit * _CANDIDATES_PER_HIT, wanted, *named, _SAMPLE_ROWS]
         else:
             statement = _SCANNED
-            values = [wanted, *named, *asked, limit * _MORE]
+            values = [wanted, *named, *asked, limit * _CANDIDATES_PER_HIT]
         found = self._server.query(statement.format(ours=ours, apart=apart, kinds=among), values)
         return [*(StoredVector(*row) for row in found), *rest]
 
@@ -177,7 +177,7 @@ class NearQuestions(StatementRunner):
         """The schema of the extension as it is written in statements, or ""."""
         pool = self._server.pool
         if pool.extension is None:
-            home, _, _, there, _ = _standing(self._server)
+            home, _, _, there, _ = _state(self._server)
             pool.extension = f'"{home}"' if home and there else ""
         return pool.extension
 
@@ -195,7 +195,7 @@ class NearQuestions(StatementRunner):
         return there
 
 
-class NearWays(NearQuestions):
+class NearestWriter(NearestReader):
     """How vectors come to lie there."""
 
     def index_vectors(self, model: str) -> bool:
@@ -206,9 +206,9 @@ class NearWays(NearQuestions):
             "SELECT DISTINCT bank FROM half_vector WHERE model = %s AND direction IS NULL", (model,)
         ):
             self._place(schema, bank, model)
-        if not _standing(self._server)[4]:
+        if not _state(self._server)[4]:
             return True  # an index is made by who owns the tables
-        for bank, size, _ in self._server.query(_SIZES.format(schema=schema), (model, EXACT)):
+        for bank, size, _ in self._server.query(_SIZES.format(schema=schema), (model, EXACT_SCAN_MAX)):
             if not self._is_large(bank, model, size):
                 self._index(schema, bank, model, size)
         return True
@@ -225,7 +225,7 @@ class NearWays(NearQuestions):
     def _place(self, schema: str, bank: str, model: str) -> None:
         """Place what others wrote. What is damaged stays without a place."""
         number = 0
-        while some := self._unplaced(bank, model, number, _BATCH):
+        while some := self._unplaced(bank, model, number, _BATCH_ROWS):
             number = some[-1].number
             halves = [(half(vector.data), bank, model, vector.number) for vector in some]
             self._server.execute_many(
@@ -247,8 +247,8 @@ class NearWays(NearQuestions):
                 table=table,
                 schema=schema,
                 size=size,
-                bank=_quoted(bank),
-                model=_quoted(model),
+                bank=_literal(bank),
+                model=_literal(model),
             )
         )
 
@@ -257,5 +257,5 @@ def _index_of(bank: str, model: str, size: int) -> str:
     return f"half_vector_{crc32(f'{bank} {model} {size}'.encode()):08x}"
 
 
-def _quoted(text: str) -> str:
+def _literal(text: str) -> str:
     return sql.Literal(text).as_string()

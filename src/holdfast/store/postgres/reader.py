@@ -7,9 +7,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from holdfast.model.query import LAYER_BY_KIND
-from holdfast.store.postgres import words
+from holdfast.store.postgres import tokens
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.nearness import NearQuestions
+from holdfast.store.postgres.nearest import NearQuestions
 from holdfast.store.protocol import Match
 from holdfast.store.protocol.overview import TableSize
 from holdfast.store.sql.reader import SqlReader
@@ -56,7 +56,7 @@ class PostgresReader(NearQuestions, SqlReader):
     """The questions. Built on an open connection, which it does not own."""
 
     _server: PostgresConnection
-    _tokens: words.Tokens
+    _tokens: tokens.Tokens
 
     def set_visible_banks(self, banks: Sequence[str] | None) -> None:
         self._server.keep_to(banks)
@@ -78,10 +78,10 @@ class PostgresReader(NearQuestions, SqlReader):
         statement = _RANKED.format(
             wanted=wanted,
             columns=_COLUMNS,
-            context=words.CONTEXT,
-            least=words.RAREST,
-            k1=words.K1,
-            b=words.B,
+            context=tokens.CONTEXT,
+            least=tokens.RAREST,
+            k1=tokens.K1,
+            b=tokens.B,
         )
         found = self._server.query(
             statement,
@@ -103,7 +103,7 @@ class PostgresReader(NearQuestions, SqlReader):
             found = self._server.query(_PHRASED, asked)
             for number, own in groupby(found, key=itemgetter(0)):
                 hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
-                often = words.frequency(hits, phrase)
+                often = tokens.frequency(hits, phrase)
                 if often:
                     counted.append((number, " ".join(phrase), often))
         return (
@@ -140,7 +140,7 @@ class PostgresReader(NearQuestions, SqlReader):
         return [list(phrase) for phrase in dict.fromkeys(tuple(phrase) for phrase in cut if phrase)]
 
     def _asked(self, bank: str | None, phrases: Sequence[Sequence[str]]) -> tuple[str, str | None]:
-        return words.query(phrases, records.bank_word(bank) if bank is not None else ""), bank
+        return tokens.query(phrases, records.bank_word(bank) if bank is not None else ""), bank
 
 
 def _wanted(layers: Sequence[str], since: str, until: str) -> tuple[str, list[object]]:

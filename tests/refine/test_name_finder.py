@@ -46,13 +46,15 @@ def test_names_in_texts(text: str, named: set[tuple[str, str]]) -> None:
     "spelling",
     ["AuthProvider", "auth_provider", "auth-provider", "auth providers", "AUTH_PROVIDER"],
 )
-def test_a_name_is_the_same_in_every_way_to_spell_it(spelling: str) -> None:
+def test_a_name_has_one_key_in_every_spelling(spelling: str) -> None:
     assert fold_name(spelling) == "authprovider"
 
 
 def test_endings_that_are_no_plural_stay() -> None:
     assert (
-        fold_name("class") == "class" and fold_name("status") == "status" and fold_name("Redis") == "redis"
+        fold_name("class") == "class"
+        and fold_name("status") == "status"
+        and fold_name("Redis") == "redis"
     )
 
 
@@ -107,9 +109,9 @@ def test_people_of_a_message_and_no_robots() -> None:
         ("A token is needed for the upload.", "enables", "A token", "the upload"),
     ],
 )  # fmt: skip
-def test_what_a_sentence_says_of_causes(sentence: str, how: str, first: str, then: str) -> None:
-    told = [r for r in causal_relations(sentence) if r.how == how]
-    assert [(r.first, r.then) for r in told] == [(first, then)]
+def test_relations_in_a_sentence(sentence: str, how: str, first: str, then: str) -> None:
+    relations = [r for r in causal_relations(sentence) if r.how == how]
+    assert [(r.first, r.then) for r in relations] == [(first, then)]
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_component_is_its_file_and_what_prose_calls_it() -> None:
     assert len(one.spellings) == 4
 
 
-def test_a_name_that_two_files_have_stands_by_itself() -> None:
+def test_a_name_that_two_files_have_stays_its_own_entity() -> None:
     given = spelled(
         (SpellingSource.NAME, "AuthProvider"),
         (SpellingSource.FILE, "web/AuthProvider.tsx"),
@@ -63,7 +63,7 @@ def test_a_name_that_two_files_have_stands_by_itself() -> None:
     }
 
 
-def test_files_named_like_everything_are_meant_by_no_word() -> None:
+def test_generic_file_names_are_not_joined_with_words() -> None:
     given = spelled(
         (SpellingSource.FILE, "src/index.ts"),
         (SpellingSource.FILE, "test/data.py"),
@@ -109,7 +109,7 @@ def test_people_by_address_and_by_a_first_name_that_only_one_has() -> None:
     assert frozenset(["Bo One"]) in found and frozenset(["Bo Two"]) in found
 
 
-def test_what_only_prose_says_must_be_said_in_two_sessions() -> None:
+def test_prose_names_need_two_sessions() -> None:
     once = [
         spelling(1, SpellingSource.PHRASE, "tide table", 1),
         spelling(2, SpellingSource.PHRASE, "red buoy", 2),
@@ -126,7 +126,7 @@ def test_a_split_wins_over_rules_and_a_later_merge_over_a_split() -> None:
     assert len(groups(given, log=[merge, split])) == 2
 
 
-def test_a_forgotten_entity_is_none_and_a_corrected_one_has_its_new_name() -> None:
+def test_a_forgotten_entity_is_gone_and_a_corrected_one_has_its_new_name() -> None:
     given = spelled((SpellingSource.NAME, "AuthProvider"), (SpellingSource.PHRASE, "auth provider"))
     gone = CurationState("b", "entity", given[1].id, forgotten=True)
     assert resolve_entities("b", given, [], [], [gone]) == []
@@ -170,7 +170,7 @@ def test_entities_do_not_depend_on_order_and_undoing_is_exact(
     assert len(numbers) == len(set(numbers)), "a spelling means one entity at most"
     turned = [s._replace(number=100 - s.number) for s in reversed(given)]
 
-    def told(found: list[ResolvedEntity]) -> list[object]:
+    def summary(found: list[ResolvedEntity]) -> list[object]:
         return [one.entity for one in found]
 
-    assert told(resolve_entities("b", turned, [], log, [])) == told(decided_on)
+    assert summary(resolve_entities("b", turned, [], log, [])) == summary(decided_on)

@@ -56,13 +56,13 @@ def test_a_fix_that_tools_prove_becomes_an_experience_in_five_dimensions(tmp_pat
         assert done.where == "src/importer.py" and done.when.startswith("2026-09-01")
         assert "retry wrapper" in done.why and done.confidence is None
         assert any(uri.startswith("holdfast://exchange/") for uri in done.evidence_for)
-        told = {m.what for m in all_retained(memory) if m.network is Network.WORLD}
-        assert "The tests run with `pytest`" in told
-        assert any("The root cause was the retry wrapper" in what for what in told)
+        found = {m.what for m in all_retained(memory) if m.network is Network.WORLD}
+        assert "The tests run with `pytest`" in found
+        assert any("The root cause was the retry wrapper" in what for what in found)
         assert len(all_retained(memory)) <= 4
 
 
-def test_what_is_retained_is_found_shown_and_carries_its_network(tmp_path: Path) -> None:
+def test_a_retained_memory_is_found_and_shown_with_its_network(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, bug_hunt())
         (kept,) = (m for m in all_retained(memory) if m.what.startswith("The tests run"))
@@ -84,7 +84,11 @@ def test_a_network_is_reached_through_the_entities_of_exchanges(tmp_path: Path) 
     script.tool("Bash", "3 passed", command="pytest")
     script.assistant("Fixed: the almanac is read again at midnight.")
     with open_dated_memory(tmp_path) as memory:
-        ingest_and_update(memory, script, session_on_day(2, "The crane parser is really slow, TideTable waits for it."))
+        ingest_and_update(
+            memory,
+            script,
+            session_on_day(2, "The crane parser is really slow, TideTable waits for it."),
+        )
         found = memory.recall("TideTable", networks=[Network.EXPERIENCE])
         (hit,) = found.hits
         assert "src/almanac.py" in hit.text and "graph" in hit.why
@@ -111,7 +115,7 @@ def test_an_error_and_what_ended_it_is_an_observation(tmp_path: Path) -> None:
         )
 
 
-def test_what_one_session_cannot_tell_waits_for_others(tmp_path: Path) -> None:
+def test_memories_that_need_several_sessions_wait_for_them(tmp_path: Path) -> None:
     pair = ("src/a.py", "src/b.py")
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, work(1, "Rename the mast to pole.", *pair))
@@ -124,10 +128,15 @@ def test_what_one_session_cannot_tell_waits_for_others(tmp_path: Path) -> None:
         assert not [m for m in all_retained(memory) if "changed together" in m.what]
 
 
-def test_the_same_thing_in_many_sessions_is_one_memory(tmp_path: Path) -> None:
+def test_occurrences_in_many_sessions_are_one_memory(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         rule = "We never deploy the harbour service on a Friday afternoon."
-        ingest_and_update(memory, session_on_day(1, rule), session_on_day(2, rule), session_on_day(3, f"Once more: {rule}"))
+        ingest_and_update(
+            memory,
+            session_on_day(1, rule),
+            session_on_day(2, rule),
+            session_on_day(3, f"Once more: {rule}"),
+        )
         (kept,) = (m for m in all_retained(memory) if "Friday" in m.what)
         assert (kept.network, kept.trust, kept.who) == (Network.WORLD, Trust.USER, "user")
         assert kept.seen >= 2 and kept.when.startswith("2026-03-0")
@@ -146,7 +155,7 @@ def test_chatter_is_not_retained(text: str, tmp_path: Path) -> None:
         assert all_retained(memory) == []
 
 
-def test_a_forgotten_exchange_takes_its_memories_along_at_once(tmp_path: Path) -> None:
+def test_forgetting_an_exchange_removes_its_memories_at_once(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, bug_hunt())
         before = all_retained(memory)
@@ -159,7 +168,7 @@ def test_a_forgotten_exchange_takes_its_memories_along_at_once(tmp_path: Path) -
         assert all_retained(memory) == before
 
 
-def test_people_correct_and_forget_what_was_retained(tmp_path: Path) -> None:
+def test_retained_memories_can_be_corrected_and_forgotten(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, bug_hunt())
         kept = next(m for m in all_retained(memory) if m.network is Network.EXPERIENCE)
@@ -186,17 +195,21 @@ def test_the_order_of_reading_makes_no_difference(tmp_path: Path) -> None:
         bug_hunt(), work(1, "Rename the mast to pole.", *pair), session_on_day(2, rule, "The CI is flaky."),
         work(3, "Paint the pole of the yawl red.", *pair), session_on_day(4, rule),
     ]  # fmt: skip
-    told: list[list[Memory]] = []
+    found: list[list[Memory]] = []
     for number, order in enumerate([*permutations(scripts)][::37]):
         with open_dated_memory(tmp_path / str(number)) as memory:
             for script in order:
                 ingest_and_update(memory, script)
-            told.append(all_retained(memory))
-    assert told[0] and all(one == told[0] for one in told)
+            found.append(all_retained(memory))
+    assert found[0] and all(one == found[0] for one in found)
 
 
-def test_a_stage_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    scripts = [bug_hunt(), session_on_day(1, "The CI is flaky."), session_on_day(2, "The CI is flaky, still.")]
+def test_a_killed_stage_continues_where_it_was(tmp_path: Path) -> None:
+    scripts = [
+        bug_hunt(),
+        session_on_day(1, "The CI is flaky."),
+        session_on_day(2, "The CI is flaky, still."),
+    ]
     with open_dated_memory(tmp_path / "whole") as memory:
         ingest_and_update(memory, *scripts)
         whole = all_retained(memory), [o.what for o in memory.opinions.opinions()]
@@ -220,7 +233,7 @@ def test_a_stage_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
         assert (all_retained(memory), [o.what for o in memory.opinions.opinions()]) == whole
 
 
-def test_what_comes_from_outside_is_not_retained(tmp_path: Path) -> None:
+def test_text_from_outside_the_project_is_not_retained(tmp_path: Path) -> None:
     script = session_on_day(1, "Read that page about the schooner.")
     script.tool(
         "WebFetch",
@@ -233,7 +246,7 @@ def test_what_comes_from_outside_is_not_retained(tmp_path: Path) -> None:
         assert all_retained(memory) == []
 
 
-def test_a_session_that_goes_on_is_retained_again(tmp_path: Path) -> None:
+def test_a_session_that_continues_is_read_again(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         script = session_on_day(1, "We always paint the yawl blue, the harbour office wants it.")
         ingest_and_update(memory, script)
@@ -246,7 +259,7 @@ def test_a_session_that_goes_on_is_retained_again(tmp_path: Path) -> None:
         assert len(all_retained(memory)) == 2
 
 
-def test_commands_and_errors_are_named_as_people_name_them() -> None:
+def test_commands_and_errors_have_short_names() -> None:
     def ran(text: str) -> str:
         found = parse_command(ToolCall("Bash", action=text))
         return f"{found.name} {found.runs_tests} {found.is_project_command}" if found else ""
@@ -261,7 +274,7 @@ def test_commands_and_errors_are_named_as_people_name_them() -> None:
     assert find_error('error: script "lint" exited with code 1') == ""
 
 
-def test_judgements_are_read_with_care() -> None:
+def test_judgements_are_found_and_wishes_are_not() -> None:
     def read(sentence: str) -> list[tuple[str, str, bool]]:
         return [(target, aspect, good) for target, aspect, _, _, good in find_judgements(sentence)]
 
@@ -279,7 +292,7 @@ def test_judgements_are_read_with_care() -> None:
         assert read(idle) == []
 
 
-def test_a_model_extracts_once_and_only_what_is_borne_out(tmp_path: Path) -> None:
+def test_a_model_is_asked_once_and_only_supported_memories_are_kept(tmp_path: Path) -> None:
     def answer(question: Question) -> str:
         found = [
             {"number": 1, "network": "world", "what": "The retry wrapper calls load() again after "
@@ -315,7 +328,7 @@ def test_a_model_extracts_once_and_only_what_is_borne_out(tmp_path: Path) -> Non
         assert all_retained(memory) == []
 
 
-def test_what_a_corrected_exchange_said_is_not_retained(tmp_path: Path) -> None:
+def test_the_text_of_a_corrected_exchange_is_not_retained(tmp_path: Path) -> None:
     """Nor does it count towards a pattern, or as an opinion; what was done in it was done."""
     with memory_with_session(tmp_path, sample_session()) as memory:
         memory.ingestion.update()
@@ -323,9 +336,9 @@ def test_what_a_corrected_exchange_said_is_not_retained(tmp_path: Path) -> None:
         assert any("yawl blue" in m.what for m in memory.reader.retained(bank.id))
         assert any("yawl blue" in s.text for s in memory.store.statements(bank.id))
         memory.correct(exchange_about(memory, "yawl").id, "The yawl is green, not blue.")
-        told = [f"{m.what} {m.why}" for m in memory.reader.retained(bank.id)]
-        assert not any("yawl blue" in text for text in told)
-        assert any("src/yawl.py" in text for text in told)
+        found = [f"{m.what} {m.why}" for m in memory.reader.retained(bank.id)]
+        assert not any("yawl blue" in text for text in found)
+        assert any("src/yawl.py" in text for text in found)
         assert not any("yawl blue" in s.text for s in memory.store.statements(bank.id))
         memory.undo()
         assert any("yawl blue" in m.what for m in memory.reader.retained(bank.id))

@@ -18,8 +18,8 @@ import psycopg
 from psycopg import pq
 
 from holdfast.errors import StoreBusyError, StoreUnavailableError
-from holdfast.store.postgres.faults import is_away, is_beaten
-from holdfast.store.postgres.pool import LET_SEE, Pool, Raw
+from holdfast.store.postgres.errors import is_away, is_beaten
+from holdfast.store.postgres.pool import SET_VISIBLE_BANKS, Pool, PooledConnection
 
 MOST_BYTES = 16_000_000
 _TRIES = 3
@@ -66,7 +66,7 @@ class Unit:
         self._left = most_bytes
         self._broken_off = False
         self._name = ("", "")
-        self._raw: Raw | None = None
+        self._raw: PooledConnection | None = None
         self._begin()
 
     def interrupt(self) -> None:
@@ -83,7 +83,7 @@ class Unit:
     def let_see(self, banks: str) -> None:
         """Go on with the sight of these banks."""
         if banks != self._sees:
-            self.say(LET_SEE, [[banks]], False)
+            self.say(SET_VISIBLE_BANKS, [[banks]], False)
             self._sees = banks
 
     def say(self, words: LiteralString, rows: Rows, many: bool) -> Came:
@@ -124,7 +124,7 @@ class Unit:
             sound = False
         self._drop(sound)
 
-    def _here(self) -> Raw:
+    def _here(self) -> PooledConnection:
         if self._raw is None:
             raise StoreUnavailableError(
                 f"The connection to {self._pool.place} was lost.", "Nothing was written; try again."
@@ -166,7 +166,7 @@ class Unit:
     def _stands(self) -> bool:
         """Whether a transaction stands whose end was not told."""
         number, line = self._name
-        give_up = time.monotonic() + self._pool.patience_s
+        give_up = time.monotonic() + self._pool.wait_s
         self._drop()
         while True:
             ((fate,),) = ask(self._pool, self._saw_first, _FATE, [[line, number]]).rows
@@ -185,10 +185,10 @@ class Unit:
         if raw is not None:
             lost = raw.closed
             if self._sees != self._saw_first:
-                raw.sees = None  # which of them, depends on how it ended
-            self._pool.give_back(raw, sound and not self._broken_off)
+                raw.visible_banks = None  # which of them, depends on how it ended
+            self._pool.release(raw, sound and not self._broken_off)
             if lost:
-                self._pool.forget_free()
+                self._pool.discard_idle()
 
     def _is_lost(self, error: psycopg.Error) -> bool:
         return self._raw is None or self._raw.closed or is_away(error)
@@ -208,7 +208,7 @@ def ask(
     sees: str,
     words: LiteralString,
     rows: Rows,
-    hold: Callable[[Raw | None], bool] = lambda raw: True,
+    hold: Callable[[PooledConnection | None], bool] = lambda raw: True,
 ) -> Came:
     """Ask a question, which changes nothing, and again where its connection was lost. Who wants
     to break it off is told over what it is asked, and tells in the end whether he did not."""
@@ -226,13 +226,13 @@ def ask(
                 raise
         finally:
             lost = raw.closed
-            pool.give_back(raw, hold(None) and sound)
+            pool.release(raw, hold(None) and sound)
             if lost:
-                pool.forget_free()
+                pool.discard_idle()
     raise AssertionError("unreachable")
 
 
-def run(raw: Raw, words: LiteralString, rows: Rows, many: bool) -> Came:
+def run(raw: PooledConnection, words: LiteralString, rows: Rows, many: bool) -> Came:
     """Say a statement, with one row of values or many."""
     cursor = raw.cursor()
     if many:

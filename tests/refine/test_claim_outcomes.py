@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.refine.banks import by_words, filled, on, said
+from tests.refine.banks import find_fact, open_filled, session_on, session_saying
 from tests.refine.families import HELD_OUT, TUNED, Family
 from tests.support.transcripts import Script
 
@@ -19,18 +19,18 @@ from holdfast.refine.facts import hypotheses
 
 def investigation() -> list[Script]:
     """A guess, work that rests on it, nothing of it, and its disproof three sessions later."""
-    first = on("2026-09-01", 1)
+    first = session_on("2026-09-01", 1)
     first.user("The checkout times out every night. Why does it fail?")
     first.tool("Bash", "TimeoutError: checkout took 30 s", error=True, command="curl checkout")
     first.assistant("I suspect the checkout timeout is caused by the stale DNS cache.")
-    second = on("2026-09-05", 2)
+    second = session_on("2026-09-05", 2)
     second.user("Please shorten the DNS cache of the checkout to one minute.")
     second.tool("Edit", "ok", file_path="/home/dev/proj/dns.py", old_string="a", new_string="b")
     second.assistant("Shortened the DNS cache of the checkout to one minute.")
-    third = on("2026-09-08", 3)
+    third = session_on("2026-09-08", 3)
     third.user("Add a footer to the invoice page.")
     third.assistant("Added the footer to the invoice page.")
-    fourth = on("2026-09-12", 4)
+    fourth = session_on("2026-09-12", 4)
     fourth.user("The checkout still times out at night. Please find out why.")
     fourth.assistant("The checkout timeout was not caused by the stale DNS cache after all.")
     fourth.assistant("The root cause of the checkout timeout was the exhausted connection pool.")
@@ -43,8 +43,8 @@ def investigation() -> list[Script]:
 QUESTION = "what causes the checkout timeout"
 
 
-def test_a_guess_is_told_as_a_guess_until_it_is_disproved(tmp_path: Path) -> None:
-    with filled(tmp_path, *investigation()) as memory:
+def test_a_guess_is_shown_as_a_hypothesis_until_it_is_disproved(tmp_path: Path) -> None:
+    with open_filled(tmp_path, *investigation()) as memory:
         before = memory.ask(QUESTION, as_of="2026-08-31T23:59:59.999Z")
         assert before.abstained
         between = memory.ask(QUESTION, as_of="2026-09-10T00:00:00.000Z")
@@ -58,8 +58,8 @@ def test_a_guess_is_told_as_a_guess_until_it_is_disproved(tmp_path: Path) -> Non
             assert "I suspect" not in line or "(taken back since)" in line
 
 
-def test_recall_gives_the_guess_its_status_of_each_time(tmp_path: Path) -> None:
-    with filled(tmp_path, *investigation()) as memory:
+def test_recall_as_of_a_day_gives_a_guess_its_status_of_that_day(tmp_path: Path) -> None:
+    with open_filled(tmp_path, *investigation()) as memory:
 
         def status(as_of: str) -> set[Status]:
             plan = Plan((Layer.TRANSCRIPTS,), as_of=as_of)
@@ -72,21 +72,21 @@ def test_recall_gives_the_guess_its_status_of_each_time(tmp_path: Path) -> None:
         assert status("") == {Status.RETRACTED}
 
 
-def test_what_is_later_than_the_day_is_not_there(tmp_path: Path) -> None:
-    with filled(tmp_path, *investigation()) as memory:
+def test_recall_as_of_a_day_leaves_out_later_records(tmp_path: Path) -> None:
+    with open_filled(tmp_path, *investigation()) as memory:
         plan = Plan(as_of="2026-09-10T00:00:00.000Z", limit=50)
         hits = memory.search.recall_with_plan("checkout DNS cache pool footer", None, plan).hits
         assert hits and max(hit.time for hit in hits) < "2026-09-09"
 
 
-def test_a_guess_that_the_same_exchange_bears_out_is_verified(tmp_path: Path) -> None:
-    script = on("2026-09-01", 1)
+def test_a_guess_that_its_own_exchange_proves_is_verified(tmp_path: Path) -> None:
+    script = session_on("2026-09-01", 1)
     script.user("The export crashes. Why?")
     script.assistant("Probably the export crashes because of the missing locale file.")
     script.tool("Edit", "ok", file_path="/home/dev/proj/x.py", old_string="a", new_string="b")
     script.tool("Bash", "3 passed", command="pytest")
     script.assistant("The root cause was the missing locale file of the export.")
-    with filled(tmp_path, script) as memory:
+    with open_filled(tmp_path, script) as memory:
         guess = the_guess(memory)
         assert guess.status is Status.VERIFIED and guess.because.startswith("holdfast://turn/")
 
@@ -108,7 +108,7 @@ def test_a_guess_that_the_same_exchange_bears_out_is_verified(tmp_path: Path) ->
         "原因是缓存过期。",
     ],
 )
-def test_a_cause_is_told_in_many_ways(sentence: str) -> None:
+def test_stated_causes_are_recognised(sentence: str) -> None:
     assert hypotheses.may_mention_cause(sentence) and hypotheses.states_cause(sentence)
     assert not hypotheses.is_guess(sentence) and not hypotheses.disproves(sentence)
 
@@ -123,7 +123,7 @@ def test_a_cause_is_told_in_many_ways(sentence: str) -> None:
         "Forse la causa è la cache.",
     ],
 )
-def test_a_guess_is_told_in_many_ways(sentence: str) -> None:
+def test_guesses_are_recognised(sentence: str) -> None:
     assert hypotheses.may_mention_cause(sentence) and hypotheses.is_guess(sentence)
     assert not hypotheses.states_cause(sentence)
 
@@ -138,7 +138,7 @@ def test_a_guess_is_told_in_many_ways(sentence: str) -> None:
         "De oorzaak was niet de cache.",
     ],
 )
-def test_what_was_not_the_cause_is_no_cause(sentence: str) -> None:
+def test_a_disproof_states_no_cause(sentence: str) -> None:
     assert hypotheses.may_mention_cause(sentence) and hypotheses.disproves(sentence)
     assert not hypotheses.states_cause(sentence)
 
@@ -147,9 +147,9 @@ def test_a_suggestion_is_no_guess() -> None:
     assert not hypotheses.is_guess("Maybe we should rename the module.")
 
 
-def solved_in_vain() -> list[Script]:
+def disputed_solution() -> list[Script]:
     """A solution that took three attempts, and the word that it was none."""
-    first = on("2026-09-01", 1)
+    first = session_on("2026-09-01", 1)
     first.user("The importer doubles rows at night, find out why.")
     for place in range(3):
         first.tool("Bash", "2 failed", error=True, command="pytest tests/test_importer.py")
@@ -159,31 +159,31 @@ def solved_in_vain() -> list[Script]:
         )  # fmt: skip
     first.tool("Bash", "12 passed", command="pytest tests/test_importer.py")
     first.assistant("The root cause of the doubled rows in the importer was the missing batch key.")
-    second = on("2026-09-20", 2)
+    second = session_on("2026-09-20", 2)
     second.user("Rows are doubled again.")
     second.assistant("The missing batch key was not the cause of the doubled rows in the importer.")
     return [first, second]
 
 
-def test_a_solution_that_was_none_goes_to_review_and_stands_until_then(tmp_path: Path) -> None:
-    with filled(tmp_path, *solved_in_vain()) as memory:
-        fact = by_words(memory, "missing batch key")
+def test_a_disputed_solution_goes_to_review_and_holds_until_then(tmp_path: Path) -> None:
+    with open_filled(tmp_path, *disputed_solution()) as memory:
+        fact = find_fact(memory, "missing batch key")
         assert (fact.status, fact.attempts, len(fact.against)) == (Status.VERIFIED, 3, 1)
         (review,) = memory.browse.reviews()
         assert (review.kind, review.target) == ("correction", uri("fact", fact.id))
         memory.curation.decide(review, keep=False)
-        assert by_words(memory, "missing batch key").status is Status.RETRACTED
+        assert find_fact(memory, "missing batch key").status is Status.RETRACTED
         memory.undo()
-        assert by_words(memory, "missing batch key") == fact
+        assert find_fact(memory, "missing batch key") == fact
 
 
-def test_a_persons_no_in_the_next_message_closes_the_guess(tmp_path: Path) -> None:
-    script = on("2026-09-01", 1)
+def test_a_no_in_the_next_message_retracts_the_guess(tmp_path: Path) -> None:
+    script = session_on("2026-09-01", 1)
     script.user("The import is broken. Why?")
     script.assistant("It is probably the wrong encoding of the file that breaks the import.")
     script.user("no, that's not it, the import still fails")
     script.assistant("Looking further.")
-    with filled(tmp_path, script) as memory:
+    with open_filled(tmp_path, script) as memory:
         guess = the_guess(memory)
         life = memory.reader.status_changes(guess.bank, [("claim", guess.id)])
         assert [change.status for change in life] == [Status.HYPOTHESIS, Status.RETRACTED]
@@ -200,11 +200,11 @@ def test_an_amendment_retires_the_rule_and_a_near_miss_does_not(
     tmp_path: Path, family: Family
 ) -> None:
     scripts = [
-        said("2026-09-01", 1, family.rule),
-        said("2026-09-10", 2, family.near_miss),
-        said("2026-09-20", 3, family.amendment),
+        session_saying("2026-09-01", 1, family.rule),
+        session_saying("2026-09-10", 2, family.near_miss),
+        session_saying("2026-09-20", 3, family.amendment),
     ]
-    with filled(tmp_path, *scripts) as memory:
+    with open_filled(tmp_path, *scripts) as memory:
         facts = {fact.content: fact for fact in memory.browse.facts(all=True)}
         old, new = facts[family.rule], facts[family.amendment]
         assert facts[family.near_miss].status is Status.OBSERVED
@@ -220,9 +220,12 @@ def test_an_amendment_retires_the_rule_and_a_near_miss_does_not(
 
 def test_recall_and_ask_give_the_rule_in_force_and_name_the_old_one(tmp_path: Path) -> None:
     family = TUNED[0]
-    scripts = [said("2026-09-01", 1, family.rule), said("2026-09-20", 3, family.amendment)]
-    with filled(tmp_path, *scripts) as memory:
-        old, new = by_words(memory, "with npm in"), by_words(memory, "with pnpm")
+    scripts = [
+        session_saying("2026-09-01", 1, family.rule),
+        session_saying("2026-09-20", 3, family.amendment),
+    ]
+    with open_filled(tmp_path, *scripts) as memory:
+        old, new = find_fact(memory, "with npm in"), find_fact(memory, "with pnpm")
         found = memory.recall("how do we install packages").hits
         assert "pnpm" in found[0].text
         assert f"holdfast://fact/{old.id}" in found[0].supersedes
@@ -237,15 +240,15 @@ def test_recall_and_ask_give_the_rule_in_force_and_name_the_old_one(tmp_path: Pa
         assert "superseded" not in then.answer
 
 
-def test_what_is_laid_down_again_holds_again(tmp_path: Path) -> None:
+def test_a_superseded_rule_that_is_stated_again_holds_again(tmp_path: Path) -> None:
     family = TUNED[0]
     scripts = [
-        said("2026-09-01", 1, family.rule),
-        said("2026-09-20", 2, family.amendment),
-        said("2026-10-20", 3, family.rule),
+        session_saying("2026-09-01", 1, family.rule),
+        session_saying("2026-09-20", 2, family.amendment),
+        session_saying("2026-10-20", 3, family.rule),
     ]
-    with filled(tmp_path, *scripts) as memory:
-        old, new = by_words(memory, "with npm in"), by_words(memory, "with pnpm")
+    with open_filled(tmp_path, *scripts) as memory:
+        old, new = find_fact(memory, "with npm in"), find_fact(memory, "with pnpm")
         assert old.status is Status.VERIFIED and old.superseded_by == ""
         life = memory.show(f"fact/{old.id}").lives
         assert [change.status for change in life][:2] == [Status.OBSERVED, Status.SUPERSEDED]
@@ -254,9 +257,12 @@ def test_what_is_laid_down_again_holds_again(tmp_path: Path) -> None:
 
 def test_a_long_turn_is_not_marked_for_one_sentence_of_many(tmp_path: Path) -> None:
     long = TUNED[0].rule + " The rest of this message is about the new invoice page. " * 6
-    scripts = [said("2026-09-01", 1, long), said("2026-09-20", 2, TUNED[0].amendment)]
-    with filled(tmp_path, *scripts) as memory:
+    scripts = [
+        session_saying("2026-09-01", 1, long),
+        session_saying("2026-09-20", 2, TUNED[0].amendment),
+    ]
+    with open_filled(tmp_path, *scripts) as memory:
         hits = memory.recall("install packages with npm invoice page").hits
         turn = next(hit for hit in hits if hit.kind == "turn" and hit.text.startswith("From now"))
         assert turn.status is Status.OBSERVED
-        assert by_words(memory, "with npm in").status is Status.SUPERSEDED
+        assert find_fact(memory, "with npm in").status is Status.SUPERSEDED

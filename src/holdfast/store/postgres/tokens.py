@@ -13,23 +13,23 @@ from collections.abc import Iterable, Sequence
 
 K1, B = 1.2, 0.75
 # A term in the passage itself counts fully, one in the turn before it less.
-CONTEXT = 0.4
-_WEIGHTS = {"A": 1.0, "B": CONTEXT}
+CONTEXT_WEIGHT = 0.4
+_WEIGHTS = {"A": 1.0, "B": CONTEXT_WEIGHT}
 # What every passage has in the index besides its words: its bank and its layer.
-_SCOPE = 2
+_SCOPE_TOKENS = 2
 # What a word weighs at least, however common it is.
-RAREST = 1e-6
+MIN_TERM_WEIGHT = 1e-6
 # PostgreSQL takes words of up to 2,046 bytes.
-_LONGEST = 500
-_MOST_BYTES = 900_000
+_MAX_TOKEN_LENGTH = 500
+_MAX_VECTOR_BYTES = 900_000
 # Whoever has the beginning of a longer one is looked at more closely afterwards.
-_LONGEST_PHRASE = 50
-_LAST_PLACE = 16_383
+_MAX_PHRASE_TOKENS = 50
+_MAX_POSITION = 16_383
 
 Hits = dict[str, list[tuple[int, str]]]
 
 
-class Tokens:
+class Tokenizer:
     """SQLite's tokenizer; any thread may ask it."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Tokens:
         )
         self._memory.execute("CREATE VIRTUAL TABLE told USING fts5vocab (said, 'instance')")
 
-    def of(self, texts: Sequence[str]) -> list[list[str]]:
+    def tokenize(self, texts: Sequence[str]) -> list[list[str]]:
         """The tokens of each text, in their order."""
         found = [list[str]() for _ in texts]
         with self._lock:
@@ -55,7 +55,7 @@ class Tokens:
                 for number, term in self._memory.execute(
                     'SELECT doc, term FROM told ORDER BY doc, "offset"'
                 ):
-                    found[int(number) - 1].append(term[:_LONGEST])
+                    found[int(number) - 1].append(term[:_MAX_TOKEN_LENGTH])
             finally:
                 self._memory.execute("ROLLBACK")
         return found
@@ -64,7 +64,7 @@ class Tokens:
         self._memory.close()
 
 
-def vector(bank: str, body: Sequence[str], context: Sequence[str]) -> tuple[str, int]:
+def to_tsvector(bank: str, body: Sequence[str], context: Sequence[str]) -> tuple[str, int]:
     """A passage's words as a `tsvector`, and how many it has. Past a size that no reader gets
     through, and PostgreSQL does not take, words are left out."""
     places: dict[str, list[str]] = {}
@@ -75,20 +75,20 @@ def vector(bank: str, body: Sequence[str], context: Sequence[str]) -> tuple[str,
     for place, column, token in marked:
         if token not in places:
             used += len(token.encode()) + 8
-            if used > _MOST_BYTES:
+            if used > _MAX_VECTOR_BYTES:
                 continue
             places[token] = []
         if len(places[token]) < 255:
             used += 4
-            places[token].append(f"{min(place, _LAST_PLACE)}{column}")
+            places[token].append(f"{min(place, _MAX_POSITION)}{column}")
     parts = [f"{_quoted(token)}:{','.join(at)}" for token, at in places.items()]
-    return " ".join([_quoted(bank), *parts]), len(body) + len(context) + _SCOPE
+    return " ".join([_quoted(bank), *parts]), len(body) + len(context) + _SCOPE_TOKENS
 
 
-def query(phrases: Iterable[Sequence[str]], bank: str = "") -> str:
+def to_tsquery(phrases: Iterable[Sequence[str]], bank: str = "") -> str:
     """A `tsquery`: any of the phrases, within a bank if one is named."""
     parts = [
-        "(" + " <-> ".join(f"{_quoted(token)}:AB" for token in phrase[:_LONGEST_PHRASE]) + ")"
+        "(" + " <-> ".join(f"{_quoted(token)}:AB" for token in phrase[:_MAX_PHRASE_TOKENS]) + ")"
         for phrase in phrases
     ]
     # In pairs of pairs: a long row of terms would be as deep as it is long.
@@ -102,7 +102,7 @@ def _quoted(token: str) -> str:
     return "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-def frequency(hits: Hits, phrase: Sequence[str]) -> float:
+def phrase_frequency(hits: Hits, phrase: Sequence[str]) -> float:
     """How often a phrase stands there, by where."""
     first = hits.get(phrase[0], ())
     if len(phrase) == 1:
