@@ -19,8 +19,8 @@ import psycopg
 from holdfast.errors import StoreBusyError, StoreError
 from holdfast.store.postgres.address import location_of, read_address
 from holdfast.store.postgres.errors import ours
-from holdfast.store.postgres.pool import BANK_SEPARATOR, EVERY_BANK, NULL, Pool, PooledConnection, let_go, shared
-from holdfast.store.postgres.transaction import Came, Rows, Unit, ask
+from holdfast.store.postgres.pool import BANK_SEPARATOR, EVERY_BANK, NULL, Pool, PooledConnection, release_pool, shared_pool
+from holdfast.store.postgres.transaction import Result, Rows, ReplayableTransaction, run_query
 from holdfast.store.sql.connection import Row
 from holdfast.store.sql.dialect import POSTGRES
 
@@ -59,21 +59,21 @@ class PostgresConnection:
         self.partitions = address.partitions
         # Whether this is who fills a memory that nobody else may open yet.
         self.filling = False
-        self._pool = shared(address, settings, self)
+        self._pool = shared_pool(address, settings, self)
         self._changes = 0
         self._changed_before = 0
-        self._unit: Unit | None = None
+        self._unit: ReplayableTransaction | None = None
         # Of what is being asked right now, so that it can be broken off.
         self._asking: PooledConnection | None = None
         self._broken_off = False
         self._guard = threading.Lock()
         try:
-            ask(self._pool, self._sees, "SELECT 1", [[]])
+            run_query(self._pool, self._sees, "SELECT 1", [[]])
         except psycopg.Error as error:
-            let_go(self._pool, self)
+            release_pool(self._pool, self)
             raise ours(error, self.place) from error
         except StoreError:
-            let_go(self._pool, self)
+            release_pool(self._pool, self)
             raise
 
     @property
@@ -124,25 +124,25 @@ class PostgresConnection:
         """Run it once for each row of values."""
         self._run(sql, [_cells(row) for row in rows], many=True)
 
-    def _run(self, statement: str, rows: Rows, many: bool) -> Came:
+    def _run(self, statement: str, rows: Rows, many: bool) -> Result:
         words = cast(LiteralString, statement)
         try:
             if self._unit is not None:
                 return self._step(self._unit, words, rows, many)
             if _is_question(words):
-                return ask(self._pool, self._sees, words, rows, self._hold)
+                return run_query(self._pool, self._sees, words, rows, self._hold)
             return self._alone(words, rows, many)
         except psycopg.Error as error:
             raise ours(error, self.place) from error
 
-    def _step(self, unit: Unit, words: LiteralString, rows: Rows, many: bool) -> Came:
-        unit.let_see(self._sees)
-        came = unit.say(words, rows, many)
+    def _step(self, unit: ReplayableTransaction, words: LiteralString, rows: Rows, many: bool) -> Result:
+        unit.set_visible_banks(self._sees)
+        came = unit.run(words, rows, many)
         if not _is_question(words):
             self._changes += max(0, came.affected)
         return came
 
-    def _alone(self, words: LiteralString, rows: Rows, many: bool) -> Came:
+    def _alone(self, words: LiteralString, rows: Rows, many: bool) -> Result:
         """A statement that writes, by itself."""
         try:
             unit = self.begin()
@@ -153,7 +153,7 @@ class PostgresConnection:
             self.roll_back()
             raise
 
-    def begin(self) -> Unit:
+    def begin(self) -> ReplayableTransaction:
         """Wait for other writers and begin."""
         if not self._pool.writing.acquire(timeout=self._pool.wait_s):
             raise StoreBusyError(
@@ -161,7 +161,7 @@ class PostgresConnection:
                 "Try again; nothing was written.",
             )
         try:
-            self._unit = Unit(self._pool, self._sees)
+            self._unit = ReplayableTransaction(self._pool, self._sees)
         except BaseException:
             self._pool.writing.release()
             raise
@@ -173,7 +173,7 @@ class PostgresConnection:
         unit = self._unit
         assert unit is not None
         if self._changes != self._changed_before:
-            unit.say("UPDATE change_counter SET number = number + 1", [[]], False)
+            unit.run("UPDATE change_counter SET number = number + 1", [[]], False)
         unit.commit()
         self._end()
 
@@ -207,12 +207,12 @@ class PostgresConnection:
 
     def close(self) -> None:
         self.roll_back()
-        let_go(self._pool, self)
+        release_pool(self._pool, self)
 
     @contextmanager
     def changing_tables(self) -> Generator[None]:
         """A transaction that waits for no other writer and counts for none."""
-        unit = self._unit = Unit(self._pool, self._sees, lock=False)
+        unit = self._unit = ReplayableTransaction(self._pool, self._sees, lock=False)
         try:
             yield
             unit.commit()

@@ -225,7 +225,7 @@ _pools: dict[tuple[object, ...], _Shared] = {}
 _guard = threading.Lock()
 
 
-def shared(address: Address, settings: Mapping[str, str], user: object) -> Pool:
+def shared_pool(address: Address, settings: Mapping[str, str], user: object) -> Pool:
     """The pool of this process for a memory opened in this way; its user lets go of it."""
     # A process that was forked must not speak over its parent's connections.
     key = (os.getpid(), address, *sorted(settings.items()))
@@ -237,7 +237,7 @@ def shared(address: Address, settings: Mapping[str, str], user: object) -> Pool:
     return held.pool
 
 
-def let_go(pool: Pool, user: object) -> None:
+def release_pool(pool: Pool, user: object) -> None:
     """With the last user of a pool, its connections are closed."""
     with _guard:
         for key, held in list(_pools.items()):
