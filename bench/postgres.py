@@ -37,7 +37,7 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import rank
 from holdfast.settings import Settings
 from holdfast.store.postgres.address import with_schema
-from holdfast.store.postgres.half_vectors import Half, HalfDumper, half
+from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper, half
 from holdfast.store.postgres.store import PostgresStore, drop
 from holdfast.store.postgres.tokens import vector
 from holdfast.store.sql.rows import records as rows
@@ -174,7 +174,7 @@ def _plain(url: str) -> Generator[psycopg.Connection[Any]]:
         raw.execute(f"SET search_path = {schema}, public".encode())
         raw.execute("SELECT set_config('holdfast.banks', '*', false)")
         raw.execute("SET plan_cache_mode = force_custom_plan")
-        raw.adapters.register_dumper(Half, HalfDumper)
+        raw.adapters.register_dumper(HalfVector, HalfVectorDumper)
         yield raw
 
 
@@ -189,7 +189,7 @@ def _measured(store: PostgresStore, url: str, banks: list[str], home: Path) -> l
             return raw.execute(_PLAIN, (bank, query, query)).fetchall()
 
         def near(bank: str, wanted: bytes) -> object:
-            return raw.execute(_NEAR, (bank, EMBEDDER_NAME, half(wanted))).fetchall()
+            return raw.execute(_NEAR, (bank, EMBEDDER_NAME, to_half_vector(wanted))).fetchall()
 
         some = np.random.default_rng(1).standard_normal(EMBEDDER_DIMENSION).astype(np.float32)
         wanted = (some / np.linalg.norm(some)).tobytes()

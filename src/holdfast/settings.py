@@ -1,7 +1,7 @@
 """Settings: the only reader of the environment and of `config.toml`.
 
-Order: an environment variable beats the file, the file beats the default. A key that nobody
-knows is an error, because a misspelled privacy setting must not fail in silence.
+An environment variable has precedence over the file, the file over the default. An unknown key is
+an error, because a misspelled privacy setting must not be ignored silently.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.toml_table import TomlTable
 
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
-_KNOWN = {
+_KNOWN_KEYS = {
     "": ("bank", "store", "banks", "redact", "exclude", "embed", "rerank", "brief", "models",
          "promote", "git", "providers", "forge", "remote", "serve"),
     "git": ("read",),
@@ -40,29 +40,34 @@ _KNOWN = {
         "session_tokens", "session_usd", "prices",
     ),
 }  # fmt: skip
-_FOLDERS = ("_HOME", "_DIR", "APPDATA")
+# Endings of environment variables that name folders, in which other agents keep their files.
+_FOLDER_VARIABLES = ("_HOME", "_DIR", "APPDATA")
 OFF, ASKED, ALWAYS = "off", "asked", "always"
 SERVICES = (NO_MODEL, "auto", "claude", "anthropic", "openai")
 
 
 @dataclass(frozen=True, slots=True)
 class BriefSettings:
-    """What is put into a session: at its start, at its first prompt, before an edit and after an
-    error; how long the first of these may be, how much recent work it lists, and whether
-    subagents get it too."""
+    """Which context is injected into a session: at its start (`session`), at its first prompt
+    (`goal`), before an edit and after an error (`triggers`)."""
 
     session: bool = True
     goal: bool = True
     triggers: bool = True
+    # Length of the brief at the start of a session. More tokens tell more and leave less of the
+    # agent's context for the work.
     tokens: int = 2000
+    # Recent exchanges that this brief considers.
     exchanges: int = 12
+    # Whether subagents get it too; most have one small task.
     subagents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SpendCaps:
-    """What model services may take at most, in a day and for one session: tokens that go in and
-    come out, and money. 0 means nothing at all."""
+    """The most that model services may take in a day and for one session: input and output
+    tokens together, and dollars. 0 means nothing at all. The defaults bound what a wrong setting
+    can cost: a dollar a day."""
 
     day_tokens: int = 500_000
     day_usd: float = 1.0
@@ -72,9 +77,8 @@ class SpendCaps:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which model service may be asked, if any, and for what; "" is the service's usual model.
-    Sessions are summed up every `tool_uses` uses of a tool and when they end, as far as they
-    went on in the last `days`. `prices` are dollars a million tokens, in and out."""
+    """Which model service may be asked, if any, and which model for which task; "" is the
+    service's default model. `prices` are dollars per million tokens, input and output."""
 
     use: str = NO_MODEL
     summaries: str = ""
@@ -83,13 +87,19 @@ class ModelSettings:
     agent: str = ""
     endpoint: str = ""
     api_key_env: str = ""
-    # The key that `api_key_env` names, and those that lie where each service looks for its own.
+    # The key in the variable `api_key_env`, and those in the services' own variables.
     api_key: str = field(default="", repr=False)
     anthropic_key: str = field(default="", repr=False)
     openai_key: str = field(default="", repr=False)
+    # A running session is summarised every so many tool uses, and once more when it ends. Fewer
+    # keep summaries fresher and cost more calls.
     tool_uses: int = 5
+    # Only sessions of the last so many days are summarised, so that switching models on does not
+    # pay for the whole history.
     days: int = 7
+    # Length of the text that one call is given.
     input_tokens: int = 8000
+    # Seconds to wait for one answer.
     timeout_s: int = 120
     caps: SpendCaps = field(default_factory=SpendCaps)
     prices: tuple[tuple[str, tuple[float, float]], ...] = ()
@@ -97,8 +107,8 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class PromotionSettings:
-    """Whether what has earned the rank of a rule is written without asking: into the files of
-    rules, and into the semantic memory."""
+    """Whether a pattern that qualifies as a rule is written without asking: into rule files
+    (`automatic`), and into the memory (`memory`)."""
 
     automatic: bool = False
     memory: bool = False
@@ -106,8 +116,9 @@ class PromotionSettings:
 
 @dataclass(frozen=True, slots=True)
 class PluginSettings:
-    """Plugins that may be asked too: never, where a question says so, or with every `ask`. More
-    folders of plugins, plugins to leave alone, and the variables that they may be given."""
+    """Plugins that are asked too: never (`off`), when a question says so (`asked`), or with every
+    `ask` (`always`); further plugin folders, plugins to skip, and the environment variables that
+    plugins are given."""
 
     use: str = OFF
     plugin_dirs: tuple[Path, ...] = ()
@@ -117,40 +128,46 @@ class PluginSettings:
 
 @dataclass(frozen=True, slots=True)
 class RemoteSettings:
-    """Whether servers of the team's are asked along with this memory, and for how long at most."""
+    """Whether team servers are searched along with this memory, and how long to wait for them."""
 
     use: str = ALWAYS
+    # A server that is slower is left out of the answer: completeness against the time that a
+    # person or an agent waits.
     wait_ms: int = 800
-    # The key for one that is about to be named.
+    # The key for a server that is being added.
     key: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ForgeSettings:
-    """Where pulls and issues are read when somebody asks for it: the address of the API, the
-    variable that holds the token, how long a run waits for limits in all, and how many requests
-    it may make (0: any number)."""
+    """The forge from which pulls and issues are read on request: the address of its API, and the
+    variable that contains the token."""
 
     url: str = "https://api.github.com"
     token_env: str = ""
     token: str = field(default="", repr=False)
+    # How long one run waits for rate limits in all; then it stops and the next run continues.
     wait_s: int = 120
+    # Requests that one run may make; 0 for any number.
     requests: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
-    """How much a server for a team takes on: requests a second of one key, how many may come in a
-    burst and how many at once; how many questions may wait for a thread; how many seconds one may
-    take before it is answered, how many bytes it may have, and how long a server that ends waits
-    for what was begun."""
+    """Limits of a team server. They keep one client, or one slow request, from taking the server
+    away from the others; a request beyond them is answered with an error."""
 
+    # Requests per second of one key on average, in a burst, and at the same time.
     rate: int = 50
     burst: int = 200
     at_once: int = 32
+    # Requests that may wait for a thread.
     waiting: int = 200
+    # Seconds until a request is aborted.
     request_s: int = 120
+    # Size of a request's body.
     body_bytes: int = 1_000_000
+    # Seconds that a server waits for running requests before it stops.
     end_s: int = 20
 
 
@@ -161,7 +178,7 @@ class Settings:
     home: Path
     claude_dir: Path
     bank: str = ""
-    # The server that keeps the memory; "" where it is a file. A password may be part of it.
+    # The address of the database server; "" where the memory is a file. It may contain a password.
     store: str = field(default="", repr=False)
     banks: tuple[tuple[str, str], ...] = ()
     redact_patterns: tuple[tuple[str, str], ...] = ()
@@ -177,34 +194,34 @@ class Settings:
     brief: BriefSettings = field(default_factory=BriefSettings)
     models: ModelSettings = field(default_factory=ModelSettings)
     promote: PromotionSettings = field(default_factory=PromotionSettings)
-    # Whether the histories of repositories that were read once are followed from then on.
+    # Whether new commits of repositories that were read once are read automatically.
     git_read: bool = True
     providers: PluginSettings = field(default_factory=PluginSettings)
     forge: ForgeSettings = field(default_factory=ForgeSettings)
     remote: RemoteSettings = field(default_factory=RemoteSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
-    # In whose name everything is asked and done; None for the owner of the home.
+    # The principal of all requests; None for the owner of the home.
     principal: Principal | None = None
-    # Whether the user chose `claude_dir`: Claude Code then keeps all of its files in it.
+    # Whether the user set `claude_dir`: Claude Code then keeps all of its files in it.
     own_claude_dir: bool = False
-    # Where other agents keep their files: the user's folder if `claude_dir` is not in it, and the
-    # variables that name folders.
+    # Where other agents keep their files: the user's home if `claude_dir` is not in it, and the
+    # environment variables that name folders.
     user_home: Path | None = None
     folders: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def database(self) -> Path:
-        """The file that holds the memory."""
+        """The database file."""
         return self.home / "memory.db"
 
     @property
     def remotes(self) -> Path:
-        """Where servers of the team's are listed, with their keys."""
+        """The file that lists team servers with their keys."""
         return self.home / "remotes.json"
 
     @property
     def vectors(self) -> Path:
-        """Where matrices of vectors lie; those of one store mean nothing to another."""
+        """The folder of vector matrices; each database has its own."""
         folder = self.home / "vectors"
         return folder / f"team-{crc32(self.store.encode()):08x}" if self.store else folder
 
@@ -212,12 +229,12 @@ class Settings:
 def load_settings(
     environment: Mapping[str, str] | None = None, without_file: bool = False
 ) -> Settings:
-    """Read the environment and the settings file of the home it names, unless that is broken."""
+    """Read the environment and, unless `without_file`, the settings file of the home it names."""
     env = os.environ if environment is None else environment
     user = Path(env.get("HOME") or "~").expanduser()
     home = Path(env.get("HOLDFAST_HOME") or user / ".holdfast").expanduser()
     claude = Path(env.get("CLAUDE_CONFIG_DIR") or user / ".claude").expanduser()
-    file = TomlTable(home / FILE_NAME, _KNOWN, {} if without_file else None)
+    file = TomlTable(home / FILE_NAME, _KNOWN_KEYS, {} if without_file else None)
     redact, exclude = file.table("redact"), file.table("exclude")
     embed, rerank = file.table("embed"), file.table("rerank")
     api_key_env = env.get("HOLDFAST_EMBED_API_KEY_ENV") or embed.text("api_key_env")
@@ -227,7 +244,7 @@ def load_settings(
         bank=env.get("HOLDFAST_BANK") or file.text("bank"),
         store=env.get("HOLDFAST_STORE") or file.text("store"),
         banks=file.pairs("banks"),
-        redact_patterns=_checked(file.path, redact.pairs("patterns")),
+        redact_patterns=_check_patterns(file.path, redact.pairs("patterns")),
         exclude_tools=exclude.texts("tools"),
         exclude_paths=exclude.texts("paths"),
         exclude_projects=exclude.texts("projects"),
@@ -249,28 +266,28 @@ def load_settings(
         serve=_serve(file.table("serve")),
         own_claude_dir=bool(env.get("CLAUDE_CONFIG_DIR")),
         user_home=user if env.get("CLAUDE_CONFIG_DIR") else None,
-        folders={name: value for name, value in env.items() if name.endswith(_FOLDERS)},
+        folders={name: value for name, value in env.items() if name.endswith(_FOLDER_VARIABLES)},
     )
 
 
 def _serve(table: TomlTable) -> ServeSettings:
-    usual = ServeSettings()
-    wanted = {name: table.number(name, getattr(usual, name)) for name in _KNOWN["serve"]}
-    for name, value in wanted.items():
+    defaults = ServeSettings()
+    values = {name: table.number(name, getattr(defaults, name)) for name in _KNOWN_KEYS["serve"]}
+    for name, value in values.items():
         if value < 1:
             raise SettingsError(f"serve.{name} is {value}.", "It must be at least 1.")
-    return ServeSettings(**wanted)
+    return ServeSettings(**values)
 
 
 def _brief(table: TomlTable) -> BriefSettings:
-    usual = BriefSettings()
+    defaults = BriefSettings()
     return BriefSettings(
-        session=table.flag("session", usual.session),
-        goal=table.flag("goal", usual.goal),
-        triggers=table.flag("triggers", usual.triggers),
-        tokens=table.number("tokens", usual.tokens),
-        exchanges=table.number("exchanges", usual.exchanges),
-        subagents=table.flag("subagents", usual.subagents),
+        session=table.flag("session", defaults.session),
+        goal=table.flag("goal", defaults.goal),
+        triggers=table.flag("triggers", defaults.triggers),
+        tokens=table.number("tokens", defaults.tokens),
+        exchanges=table.number("exchanges", defaults.exchanges),
+        subagents=table.flag("subagents", defaults.subagents),
     )
 
 
@@ -298,33 +315,33 @@ def _remote(table: TomlTable, env: Mapping[str, str]) -> RemoteSettings:
 
 
 def _forge(table: TomlTable, env: Mapping[str, str]) -> ForgeSettings:
-    usual = ForgeSettings()
+    defaults = ForgeSettings()
     url = env.get("HOLDFAST_FORGE_URL") or table.text("url")
     name = table.text("token_env")
     token = env.get("GH_TOKEN") or env.get("GITHUB_TOKEN") or ""
-    if url and url.rstrip("/") != usual.url:
+    if url and url.rstrip("/") != defaults.url:
         token = env.get("GH_ENTERPRISE_TOKEN") or env.get("GITHUB_ENTERPRISE_TOKEN") or token
     return ForgeSettings(
-        url=url or usual.url,
+        url=url or defaults.url,
         token_env=name,
         token=(env.get(name, "") if name else token).strip(),
-        wait_s=table.number("wait_s", usual.wait_s),
-        requests=table.number("requests", usual.requests),
+        wait_s=table.number("wait_s", defaults.wait_s),
+        requests=table.number("requests", defaults.requests),
     )
 
 
 def _models(table: TomlTable, env: Mapping[str, str]) -> ModelSettings:
-    usual = ModelSettings()
-    use = env.get("HOLDFAST_MODELS") or table.text("use") or usual.use
+    defaults = ModelSettings()
+    use = env.get("HOLDFAST_MODELS") or table.text("use") or defaults.use
     if use not in SERVICES:
         raise SettingsError(
             f"models.use is {use!r}, which is no service.", f"Known: {', '.join(SERVICES)}."
         )
     caps = SpendCaps(
-        day_tokens=table.number("day_tokens", usual.caps.day_tokens),
-        day_usd=table.amount("day_usd", usual.caps.day_usd),
-        session_tokens=table.number("session_tokens", usual.caps.session_tokens),
-        session_usd=table.amount("session_usd", usual.caps.session_usd),
+        day_tokens=table.number("day_tokens", defaults.caps.day_tokens),
+        day_usd=table.amount("day_usd", defaults.caps.day_usd),
+        session_tokens=table.number("session_tokens", defaults.caps.session_tokens),
+        session_usd=table.amount("session_usd", defaults.caps.session_usd),
     )
     key_env = table.text("api_key_env")
     return ModelSettings(
@@ -338,16 +355,18 @@ def _models(table: TomlTable, env: Mapping[str, str]) -> ModelSettings:
         api_key=env.get(key_env, "") if key_env else "",
         anthropic_key=env.get("ANTHROPIC_API_KEY", ""),
         openai_key=env.get("OPENAI_API_KEY", ""),
-        tool_uses=table.number("tool_uses", usual.tool_uses),
-        days=table.number("days", usual.days),
-        input_tokens=max(1000, table.number("input_tokens", usual.input_tokens)),
-        timeout_s=max(1, table.number("timeout_s", usual.timeout_s)),
+        tool_uses=table.number("tool_uses", defaults.tool_uses),
+        days=table.number("days", defaults.days),
+        input_tokens=max(1000, table.number("input_tokens", defaults.input_tokens)),
+        timeout_s=max(1, table.number("timeout_s", defaults.timeout_s)),
         caps=caps,
         prices=table.prices("prices"),
     )
 
 
-def _checked(path: Path, patterns: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+def _check_patterns(
+    path: Path, patterns: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
     for name, pattern in patterns:
         try:
             re.compile(pattern)

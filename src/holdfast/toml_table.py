@@ -1,4 +1,4 @@
-"""A table of a settings file, read with complaints that say where to look."""
+"""Typed access to a table of a TOML settings file; errors name the file and the key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.errors import SettingsError
 
 
 class TomlTable:
-    """A table of the settings file, with complaints that say where to look."""
+    """A table of the settings file. Each method reads one key and checks its type."""
 
     def __init__(
         self,
@@ -24,12 +24,12 @@ class TomlTable:
         self._known = known
         self._name = name
         self._values = self._read() if values is None else values
-        here = known.get(name)
+        allowed = known.get(name)
         for key in self._values:
-            if here is not None and key not in here:
+            if allowed is not None and key not in allowed:
                 raise SettingsError(
-                    f"{path}: nobody knows the setting {self._spell(key)!r}.",
-                    f"Known here: {', '.join(self._spell(k) for k in here)}.",
+                    f"{path}: nobody knows the setting {self._full_name(key)!r}.",
+                    f"Known here: {', '.join(self._full_name(k) for k in allowed)}.",
                 )
 
     def _read(self) -> dict[str, Any]:
@@ -47,42 +47,42 @@ class TomlTable:
                 f"{self.path} cannot be read: {error}.", "Correct it, or move it away."
             ) from error
 
-    def _spell(self, key: str) -> str:
+    def _full_name(self, key: str) -> str:
         return f"{self._name}.{key}" if self._name else key
 
-    def _wrong(self, key: str, wanted: str) -> SettingsError:
+    def _wrong_type(self, key: str, expected: str) -> SettingsError:
         return SettingsError(
-            f"{self.path}: {self._spell(key)} must be {wanted}.", "Correct it and run again."
+            f"{self.path}: {self._full_name(key)} must be {expected}.", "Correct it and run again."
         )
 
     def table(self, key: str) -> TomlTable:
         value: object = self._values.get(key, {})
         if not isinstance(value, dict):
-            raise self._wrong(key, "a table")
-        return TomlTable(self.path, self._known, cast(dict[str, Any], value), self._spell(key))
+            raise self._wrong_type(key, "a table")
+        return TomlTable(self.path, self._known, cast(dict[str, Any], value), self._full_name(key))
 
     def text(self, key: str) -> str:
         value: object = self._values.get(key, "")
         if not isinstance(value, str):
-            raise self._wrong(key, "a string")
+            raise self._wrong_type(key, "a string")
         return value
 
-    def flag(self, key: str, usual: bool) -> bool:
-        value: object = self._values.get(key, usual)
+    def flag(self, key: str, default: bool) -> bool:
+        value: object = self._values.get(key, default)
         if not isinstance(value, bool):
-            raise self._wrong(key, "true or false")
+            raise self._wrong_type(key, "true or false")
         return value
 
-    def number(self, key: str, usual: int) -> int:
-        value: object = self._values.get(key, usual)
+    def number(self, key: str, default: int) -> int:
+        value: object = self._values.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self._wrong(key, "a whole number, zero or more")
+            raise self._wrong_type(key, "a whole number, zero or more")
         return value
 
-    def amount(self, key: str, usual: float) -> float:
-        value: object = self._values.get(key, usual)
+    def amount(self, key: str, default: float) -> float:
+        value: object = self._values.get(key, default)
         if not _is_amount(value):
-            raise self._wrong(key, "a number, zero or more")
+            raise self._wrong_type(key, "a number, zero or more")
         return float(cast(float, value))
 
     def prices(self, key: str) -> tuple[tuple[str, tuple[float, float]], ...]:
@@ -92,7 +92,7 @@ class TomlTable:
         for name, item in items.items():
             pair = cast(list[object], item) if isinstance(item, list) else []
             if len(pair) != 2 or not all(map(_is_amount, pair)):
-                raise self._wrong(key, "a table of models, each with two prices: [in, out]")
+                raise self._wrong_type(key, "a table of models, each with two prices: [in, out]")
             found.append((name, (float(cast(float, pair[0])), float(cast(float, pair[1])))))
         return tuple(found)
 
@@ -100,14 +100,14 @@ class TomlTable:
         value: object = self._values.get(key, [])
         items = cast(list[object], value) if isinstance(value, list) else [None]
         if not all(isinstance(item, str) for item in items):
-            raise self._wrong(key, "a list of strings")
+            raise self._wrong_type(key, "a list of strings")
         return tuple(str(item) for item in items)
 
     def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
         value: object = self._values.get(key, {})
         items = cast(dict[str, object], value) if isinstance(value, dict) else {"": None}
         if not all(isinstance(item, str) for item in items.values()):
-            raise self._wrong(key, "a table of strings")
+            raise self._wrong_type(key, "a table of strings")
         return tuple((name, str(item)) for name, item in items.items())
 
 

@@ -74,7 +74,7 @@ def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
         session_on_day(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
     work(settings, QUICK, steps.STEPS, lambda: at(301))
     with Holdfast(settings, lambda: at(301)) as memory:
-        memory.context.banks.change(BankChanges(retention=12))
+        memory.banks.change(BankChanges(retention=12))
         assert memory.inventory.counts().sessions == 2
     work(settings, QUICK, steps.STEPS, lambda: at(400))
     with Holdfast(settings, lambda: at(400)) as memory:

@@ -76,7 +76,7 @@ def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
         for n in range(PAGE + 3):
             memory.remember(f"Note number {n} of many.")
         memory.remember("One of another kind.")
-        bank = memory.context.banks.all()[0].name
+        bank = memory.banks.all()[0].name
         wanted = Wanted("memories", bank, words="number")
         first, second = shelf(memory, wanted), shelf(memory, wanted._replace(page=2))
         assert (len(first.items), first.more) == (PAGE, True)

@@ -48,13 +48,13 @@ def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
     with open_memory(home) as memory:
         settings = memory.settings
         with memory.store.transaction():
-            memory.store.update_bank(replace(memory.context.banks.get("proj"), retention=1))
+            memory.store.update_bank(replace(memory.banks.get("proj"), retention=1))
     work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
     assert "put away by its retention" in HomePaths(home).worker_log.read_text()
     assert "1 session put away" in " ".join(holdfast(home, "status").stdout.split())
     with open_memory(home) as memory:
         assert measure(memory).banks[0].put_away == 1
-        memory.context.banks.change(BankChanges(retention=0), "proj")
+        memory.banks.change(BankChanges(retention=0), "proj")
         assert measure(memory).banks[0].put_away == 0
         assert memory.inventory.counts("proj").sessions == 1
 

@@ -78,7 +78,7 @@ def test_memories_of_sessions_that_are_over_are_extracted(
         done = model_reflection.extract(memory, places, clock, lambda: None)
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.ingestion.update()
-        (bank,) = memory.context.banks.all()
+        (bank,) = memory.banks.all()
         assert "retry wrapper" in {e.name for e in memory.browse.entities(limit=500)}, (
             "the model named it"
         )

@@ -9,7 +9,7 @@ from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.memory import Holdfast
-from holdfast.brief.prepared_files import SUBAGENTS
+from holdfast.brief.prepared_files import SUBAGENTS_FLAG
 from holdfast.brief.triggers import error_triggers
 from holdfast.capture.home_paths import HomePaths
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
@@ -65,9 +65,9 @@ def test_settings_reach_the_hooks_and_make_briefs_anew(tmp_path: Path) -> None:
         brief=BriefSettings(triggers=False, exchanges=1, subagents=True),
     )
     folder = HomePaths(settings.home).briefs
-    assert not (folder / SUBAGENTS).exists()
+    assert not (folder / SUBAGENTS_FLAG).exists()
     assert len(prepare_briefs(other)) == 2
-    assert (folder / SUBAGENTS).exists()
+    assert (folder / SUBAGENTS_FLAG).exists()
     assert loaded(folder / "settings.json")["triggers"] is False
     bank = loaded(folder / "folders.json")["folders"][scenarios.SHOP]
     assert loaded(folder / f"{bank}.triggers.json")["files"] == {}

@@ -14,7 +14,7 @@ import pytest
 from tests.hooked import RECORDED, SESSION, recorded
 
 from holdfast.app.core.lease import start_of
-from holdfast.brief.prepared_files import SUBAGENTS
+from holdfast.brief.prepared_files import SUBAGENTS_FLAG
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import list_events
 from holdfast.hosts import claude_code
@@ -288,7 +288,7 @@ def test_where_an_answer_is_due_its_script_is_asked(hooks: Hooks, event: str, as
     answer = hooks.places.hooks / "answer.py"
     answer.write_text("import sys; print(sys.argv[1:], sys.stdin.read())")
     (hooks.home / "briefs").mkdir()
-    (hooks.home / "briefs" / SUBAGENTS).touch()
+    (hooks.home / "briefs" / SUBAGENTS_FLAG).touch()
     done = hooks.run(event, b'{"a":1}')
     assert done.stdout.decode() == f"['{asked}', '{SESSION}'] {{\"a\":1}}\n"
     assert hooks.events() == [], "it captures by itself"

@@ -316,7 +316,7 @@ def test_decisions_move_with_their_session_to_another_bank(tmp_path: Path) -> No
         memory.forget(exchange_about(memory, "yawl").id)
         memory.correct(exchange_about(memory, "mizzen").id, "The ketch became a felucca.")
         with memory.store.transaction():
-            bank = memory.context.banks.ensure_named(memory.store, "elsewhere")
+            bank = memory.context.bank_maker.ensure_named(memory.store, "elsewhere")
             for source in memory.reader.sources():
                 memory.store.move_source_to_bank(source.id, bank)
         memory.ingestion.rebuild()

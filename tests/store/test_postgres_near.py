@@ -123,7 +123,7 @@ def test_a_large_bank_is_searched_by_its_index(
 ) -> None:
     url = postgres.database()
     vectors = some_vectors(4100)
-    monkeypatch.setattr(nearness, "EXACT", 3000)
+    monkeypatch.setattr(nearness, "EXACT_SCAN_MAX", 3000)
     with closing(PostgresStore(url)) as store:
         fill(store, vectors[:4000])
         assert store.index_vectors(MODEL)
@@ -179,5 +179,5 @@ def test_many_vectors_without_a_place_are_left_to_the_matrix(
         fill(store, vectors)
         postgres.run(url, "UPDATE holdfast.half_vector SET direction = NULL")
         assert len(by_server(store, vectors[5])) == 10
-        monkeypatch.setattr(nearness, "UNPLACED", 50)
+        monkeypatch.setattr(nearness, "MAX_UNPLACED", 50)
         assert store.nearest_vectors("ours", MODEL, vectors[5].tobytes(), 10) is None

@@ -154,7 +154,7 @@ def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
     postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, vectors = postgres.database(), some_vectors(120)
-    monkeypatch.setattr(nearest, "EXACT", 50)
+    monkeypatch.setattr(nearest, "EXACT_SCAN_MAX", 50)
     with closing(PostgresStore(postgres.member(url))) as store:
         fill_vectors(store, vectors[:100])
         assert store.index_vectors(MODEL)

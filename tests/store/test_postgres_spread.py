@@ -23,7 +23,7 @@ from tests.store.test_postgres_near import MODEL, by_matrix, by_server, fill, so
 
 from holdfast.errors import SettingsError
 from holdfast.store.postgres import nearest
-from holdfast.store.postgres.partitions import LARGE, distributed
+from holdfast.store.postgres.partitions import PARTITIONED_TABLES, distributed
 from holdfast.store.postgres.schema import migrations
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
@@ -87,7 +87,7 @@ def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server
         url, "SELECT relname FROM pg_class WHERE relkind = 'p' AND relnamespace = "
         "'holdfast'::regnamespace"
     )  # fmt: skip
-    assert {name for (name,) in cut} == set(LARGE)
+    assert {name for (name,) in cut} == set(PARTITIONED_TABLES)
     with closing(PostgresStore(url)) as store:
         fill(store, some_vectors(20))
         ((places,),) = postgres.run(url, "SELECT count(DISTINCT tableoid) FROM holdfast.passage")
@@ -106,7 +106,7 @@ def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server
 def test_a_large_bank_in_a_partition_has_its_index_there(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nearest, "EXACT", 200)
+    monkeypatch.setattr(nearest, "EXACT_SCAN_MAX", 200)
     vectors = some_vectors(310)
     with closing(PostgresStore(postgres.cut_database())) as store:
         fill(store, vectors[:300])
@@ -125,7 +125,7 @@ def test_a_large_bank_in_a_partition_has_its_index_there(
 def test_what_a_cluster_is_told_fits_the_tables(postgres: Server) -> None:
     url = postgres.database()
     keys = dict(postgres.run(url, _KEYS))
-    assert {keys[name] for name in LARGE} == {"bank"}
+    assert {keys[name] for name in PARTITIONED_TABLES} == {"bank"}
     postgres.run(url, _CITUS)
     statements = distributed([script for _, script in migrations()])
 
@@ -133,7 +133,7 @@ def test_what_a_cluster_is_told_fits_the_tables(postgres: Server) -> None:
         for statement in statements:
             raw.execute(statement.replace("create_", "public.create_").encode())
 
-    assert sum("create_distributed_table" in statement for statement in statements) == len(LARGE)
+    assert sum("create_distributed_table" in statement for statement in statements) == len(PARTITIONED_TABLES)
     with closing(PostgresStore(url)) as store:
         fill(store, some_vectors(20))
         assert len(by_server(store, some_vectors(20)[3])) == 10

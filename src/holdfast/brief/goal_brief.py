@@ -127,8 +127,9 @@ class _ScoredItem:
 def search_by_words(
     reader: Reader, bank: str, terms: Terms, limit: int = DEFAULT_LIMITS.passages
 ) -> list[tuple[Passage, float]]:
-    """The passages that full text finds. Summaries are searched for again by themselves, so that the
-    many turns do not crowd them out. The engine is not used, because its ranking is not needed."""
+    """The passages that full text finds. Summaries are searched for again by themselves, so that
+    the many turns do not crowd them out. The engine is not used, because its ranking is not
+    needed."""
     wanted = (*terms.all, *expand(terms.words, Expansion.FULL))
     matches = reader.search(bank, wanted, (), limit)
     matches += reader.search(bank, wanted, _SUMMARY_LAYERS, limit // 2)

@@ -1,9 +1,9 @@
-"""What became of each injection: did it arrive, and was it of any use?
+"""The outcome of each injection: was it delivered, and was it used?
 
-A hook leaves a note when it puts something into a session, and the note comes into the ledger.
-Once the session is over its transcript is read: the brief's own id shows whether the host
-passed it on; what was said and done after shows whether it was cited, its file touched, its
-wording taken up, or whether the user said otherwise. What leaves no trace was ignored.
+A hook notes each injection in the ledger. Once the session is over, its transcript is read: the
+brief's id shows whether the host delivered it; the turns after it show whether it was cited, its
+file touched, its wording used, or whether the user contradicted it. Without any of these it was
+ignored.
 """
 
 from __future__ import annotations
@@ -26,14 +26,27 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.injections import InjectionLedger
 
+# A session without a turn for this long counts as over; an injection whose session was never read
+# is given up after a week.
 _SESSION_OVER = timedelta(hours=2)
 _GIVE_UP = timedelta(days=7)
+# A record is cited by this many characters of its id, which no text has by chance.
 _MIN_CITED_ID = 8
+# Its wording was used if a turn has this many of its long words that the user did not say first.
 _MIN_SHARED_WORDS = 4
-_MAX_REASON = 160
+_MIN_WORD_LENGTH = 6
+# How much is read: turns after the injection, characters of a turn, files and text of a record.
 _MAX_TURNS = 400
+_MAX_TURN_TEXT = 4000
+_MAX_USER_TEXT = 600
+_MAX_FILES = 8
+_MAX_RECORD_TEXT = 600
 _MAX_LINE_BYTES = 4_000_000
-# What a fact is told by: itself, what was remembered, or the words of the time.
+_MAX_INJECTIONS = 1000
+_MAX_SESSIONS = 5000
+# The characters of the turn that are stored as the reason.
+_MAX_REASON = 160
+# The kinds that state facts, so that their use confirms a fact.
 _KINDS_OF_FACTS = ("fact", "memory", "turn")
 _CONTRADICTS = re.compile(
     r"\b(?:that(?:'s| is) (?:wrong|outdated|old|not (?:true|right|so))|no longer (?:true|holds|the "
@@ -48,7 +61,7 @@ class Ledger(Store, InjectionLedger, Protocol):
 
 
 class SettledCounts(NamedTuple):
-    """How many injections got their verdict, and how many wait for it."""
+    """How many injections got an outcome, and how many wait for one."""
 
     settled: int = 0
     waiting: int = 0
@@ -60,9 +73,9 @@ class _Outcome(NamedTuple):
 
 
 def settle_injections(store: Ledger, now: str) -> SettledCounts:
-    """Give a verdict on every injection whose session is over. What was of use is noted by
-    record: it bears out the facts that it states."""
-    waiting = store.injections(None, unsettled=True, limit=1000)
+    """Store the outcome of every injection whose session is over, and which records were used: use
+    confirms the facts they state."""
+    waiting = store.injections(None, unsettled=True, limit=_MAX_INJECTIONS)
     outcomes: list[_Outcome] = []
     for injection in waiting:
         told = _outcome(store, injection, datetime.fromisoformat(now))
@@ -79,7 +92,7 @@ def settle_injections(store: Ledger, now: str) -> SettledCounts:
 
 
 def _outcome(store: Ledger, injection: Injection, now: datetime) -> _Outcome | None:
-    """What became of an injection; None while its session may go on."""
+    """The outcome of an injection; None while its session may go on."""
     sessions = _sessions_of(store, injection)
     last = max((s.ended or s.started for s in sessions), default="") or injection.time
     age = now - datetime.fromisoformat(last) if last else _GIVE_UP
@@ -87,7 +100,7 @@ def _outcome(store: Ledger, injection: Injection, now: datetime) -> _Outcome | N
         return None
     arrived = _was_delivered(store, injection, sessions)
     turns = [turn for s in sessions for turn in _turns_after(store, s, injection)]
-    asked = " ".join(turn.text[:4000] for turn in turns if turn.role is Role.USER)
+    asked = " ".join(turn.text[:_MAX_TURN_TEXT] for turn in turns if turn.role is Role.USER)
     records = _InjectedRecords(store, injection, asked)
     use, because = _strongest_use(records, turns)
     done = replace(injection, arrived=arrived, use=use, because=because)
@@ -96,19 +109,19 @@ def _outcome(store: Ledger, injection: Injection, now: datetime) -> _Outcome | N
 
 
 def _sessions_of(store: Ledger, injection: Injection) -> list[Session]:
-    known = store.sessions(injection.bank, 5000)
+    known = store.sessions(injection.bank, _MAX_SESSIONS)
     return [s for s in known if s.host == injection.session]
 
 
 def _turns_after(store: Ledger, session: Session, injection: Injection) -> Iterable[Turn]:
-    """The turns that came after an injection, as many as could still be about it."""
+    """The turns after an injection, up to `_MAX_TURNS`."""
     turns = store.turns(injection.bank, session.id)
     later = [turn for turn in turns if not turn.time or turn.time[:19] >= injection.time[:19]]
     return later[:_MAX_TURNS]
 
 
 def _was_delivered(store: Ledger, injection: Injection, sessions: Sequence[Session]) -> bool | None:
-    """Whether the transcript shows that the host passed the brief on; None without one."""
+    """Whether the transcript shows that the host delivered the brief; None without a transcript."""
     brief = injection.id.split(".")[0].encode()
     looked = False
     for session in sessions:
@@ -126,9 +139,9 @@ def _was_delivered(store: Ledger, injection: Injection, sessions: Sequence[Sessi
 
 
 def _strongest_use(records: _InjectedRecords, turns: Sequence[Turn]) -> tuple[InjectionUse, str]:
-    """The strongest sign of use, and the piece of the session that shows it."""
+    """The strongest sign of use, and the text that shows it."""
     for turn in turns:
-        if turn.role is Role.USER and _CONTRADICTS.search(turn.text[:600]):
+        if turn.role is Role.USER and _CONTRADICTS.search(turn.text[:_MAX_USER_TEXT]):
             return InjectionUse.CONTRADICTED, truncate(turn.text, _MAX_REASON)
     for use in (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING):
         for turn in turns:
@@ -139,7 +152,7 @@ def _strongest_use(records: _InjectedRecords, turns: Sequence[Turn]) -> tuple[In
 
 
 class _InjectedRecord(NamedTuple):
-    """What a record of an injection is known by."""
+    """By what the use of an injected record is recognised: id, files, and rare stems."""
 
     uri: str
     id: str
@@ -147,7 +160,7 @@ class _InjectedRecord(NamedTuple):
     rare: frozenset[str] = frozenset()
 
     def evidence_of_use(self, use: InjectionUse, turn: Turn) -> str:
-        """The piece of a turn that shows such a use of it."""
+        """The text of a turn that shows this kind of use; "" if it shows none."""
         if use is InjectionUse.CITED:
             text = _turn_text(turn)
             return text if self.id and self.id in text else ""
@@ -157,7 +170,7 @@ class _InjectedRecord(NamedTuple):
             return target if target and ("/" + target).endswith(ends or ("\0",)) else ""
         if turn.role is not Role.ASSISTANT or not turn.text or len(self.rare) < _MIN_SHARED_WORDS:
             return ""
-        said = {stem(word) for word in words(turn.text[:4000])}
+        said = {stem(word) for word in words(turn.text[:_MAX_TURN_TEXT])}
         return turn.text if len(self.rare & said) >= _MIN_SHARED_WORDS else ""
 
 
@@ -165,9 +178,9 @@ class _InjectedRecords:
     """The records of an injection."""
 
     def __init__(self, store: Ledger, injection: Injection, asked: str) -> None:
-        """Words that were `asked` in the session itself show no use of anything else."""
+        """Words that the user said in the session (`asked`) show no use of a record."""
         self._asked_stems = {stem(word) for word in words(asked)}
-        # An index of recent work names dozens of files: that one of them is opened shows nothing.
+        # A session brief lists dozens of files: that one of them is opened shows nothing.
         self._files_and_words_count = injection.kind is not InjectionKind.START
         self.all: list[_InjectedRecord] = []
         for name in injection.records:
@@ -177,7 +190,7 @@ class _InjectedRecords:
                 self.all.append(self._describe(_InjectedRecord(name, id), next(iter(found), None)))
 
     def uses(self, turns: Sequence[Turn]) -> list[RecordUse]:
-        """Where each record that may state a fact was first made use of."""
+        """The first use of each record that may state a fact."""
         found: list[RecordUse] = []
         for record in self.all:
             if (parsed := parse_uri(record.uri)) and parsed.kind in _KINDS_OF_FACTS:
@@ -195,24 +208,27 @@ class _InjectedRecords:
         elif not self._files_and_words_count:
             return known
         elif isinstance(record, Exchange):
-            files = record.files_modified[:8]
+            files = record.files_modified[:_MAX_FILES]
             said = " ".join((record.title, record.summary, *record.facts))
         elif isinstance(record, Commit):
-            files = record.files[:8]
-            said = f"{record.subject} {record.body[:600]}"
+            files = record.files[:_MAX_FILES]
+            said = f"{record.subject} {record.body[:_MAX_RECORD_TEXT]}"
         elif isinstance(record, Turn):
-            said = record.text[:600]
+            said = record.text[:_MAX_RECORD_TEXT]
         else:
             return known
-        rare = {stem(w) for w in words(said) if len(w) > 5 and w not in STOPWORDS}
+        rare = {stem(w) for w in words(said) if len(w) >= _MIN_WORD_LENGTH and w not in STOPWORDS}
         return known._replace(files=frozenset(files), rare=frozenset(rare - self._asked_stems))
 
 
 def _shows_use(record: _InjectedRecord, turn: Turn) -> bool:
-    """Whether a turn shows use of the record itself: its file may be touched for any reason."""
+    """Whether a turn shows use of the record itself. A touched file does not: there may be any
+    reason for it."""
     if turn.role is Role.USER or not turn.time:
         return False
-    return any(record.evidence_of_use(use, turn) for use in (InjectionUse.CITED, InjectionUse.WORDING))
+    return any(
+        record.evidence_of_use(use, turn) for use in (InjectionUse.CITED, InjectionUse.WORDING)
+    )
 
 
 def _turn_text(turn: Turn) -> str:

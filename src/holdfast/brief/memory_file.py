@@ -1,5 +1,5 @@
-"""The memory file (`.claude/memory.md`) in briefs: it is quoted, because no host loads it by itself,
-and it wins over contradicting decisions."""
+"""The memory file (`.claude/memory.md`) in briefs: it is quoted, because no host loads it by
+itself, and it wins over contradicting decisions."""
 
 from __future__ import annotations
 

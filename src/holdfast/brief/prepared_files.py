@@ -1,7 +1,7 @@
-"""The prepared files: everything a hook may have to answer with, made while nobody waits.
+"""The prepared files: everything a hook may have to answer with, written ahead of time.
 
-Each is written whole to a file temporary it and renamed, for its owner only. A bank whose memory did
-not change costs one look; the files of a bank that is gone go too.
+Each file is written to a temporary file and renamed, readable by its owner only. A bank that did
+not change is skipped by its fingerprint; the files of a deleted bank are removed.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.refine.facts.error_signatures import PATTERNS
-from holdfast.settings import BriefSettings as BriefSettings
+from holdfast.settings import BriefSettings
 from holdfast.store.protocol import Reader
 
-# A change of what briefs look like makes all of them anew.
+# Raise it when briefs change, so that all are written again.
 _FORMAT_VERSION = 3
 _MAX_SESSIONS = 2000
 _FOLDERS_FILE = "folders.json"
 _SETTINGS_FILE = "settings.json"
 _TRIGGERS_SUFFIX = ".triggers.json"
-# Is there where subagents are to be briefed.
+# This file exists if subagents get a brief.
 SUBAGENTS_FLAG = "subagents"
 
 
 def write_briefs(
     reader: Reader, places: HomePaths, settings: BriefSettings, now: str, only: str = ""
 ) -> list[str]:
-    """Bring the prepared files up to date; `only` names the bank that everything belongs to, if
-    the settings say so. Returns the banks that were written."""
+    """Update the prepared files and return the banks that were written. `only` is the bank to which
+    everything belongs, if the settings name one."""
     folder = places.briefs
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     banks = reader.banks()
@@ -49,19 +49,21 @@ def write_briefs(
         "subagents": settings.subagents,
     }
     _write_json(folder / _SETTINGS_FILE, {"v": EVENT_VERSION, **flags})
-    # For a shell to look at, which then starts no interpreter for nothing.
+    # The hook's shell script checks this file before it starts an interpreter.
     if settings.subagents:
         (folder / SUBAGENTS_FLAG).touch(0o600)
     else:
         (folder / SUBAGENTS_FLAG).unlink(missing_ok=True)
     _remove_stale_files(folder, {bank.id for bank in banks})
-    # Its time tells hooks when all of this was last looked at.
+    # Its modification time tells hooks when the files were last updated.
     (folder / _FOLDERS_FILE).touch()
     return written
 
 
-def _write_bank(reader: Reader, folder: Path, bank: Bank, settings: BriefSettings, now: str) -> bool:
-    """Whether there was anything to write."""
+def _write_bank(
+    reader: Reader, folder: Path, bank: Bank, settings: BriefSettings, now: str
+) -> bool:
+    """Write a bank's files; returns False if nothing has changed."""
     path = folder / f"{bank.id}.json"
     key = _fingerprint(reader, bank, settings)
     if _read_json(path).get("key") == key:
@@ -70,15 +72,19 @@ def _write_bank(reader: Reader, folder: Path, bank: Bank, settings: BriefSetting
     head = {"v": EVENT_VERSION, "bank": bank.id, "name": bank.name}
     errors = error_triggers(reader, bank.id) if settings.triggers else {}
     files = file_triggers(reader, bank.id) if settings.triggers else {}
-    triggers = {"files": _trigger_entries(files), "errors": _trigger_entries(errors), "patterns": PATTERNS}
+    triggers = {
+        "files": _trigger_entries(files),
+        "errors": _trigger_entries(errors),
+        "patterns": PATTERNS,
+    }
     _write_json(folder / f"{bank.id}{_TRIGGERS_SUFFIX}", {"v": EVENT_VERSION, **triggers})
-    # The key comes last: a run that was cut short is done again.
+    # The fingerprint is written last: an interrupted run is repeated.
     _write_json(path, {**head, **_brief_entry(brief), "made": now, "key": key})
     return True
 
 
 def _fingerprint(reader: Reader, bank: Bank, settings: BriefSettings) -> str:
-    """What a bank's brief depends on, as one word."""
+    """A hash of everything that a bank's brief depends on."""
     counts = reader.counts(bank.id)
     latest = [
         p.id
@@ -86,7 +92,15 @@ def _fingerprint(reader: Reader, bank: Bank, settings: BriefSettings) -> str:
         for p in reader.recent_passages(bank.id, kind, 3)
     ]
     curated = len(reader.curations(bank.id))
-    inputs = (_FORMAT_VERSION, bank.name, counts, reader.last_session_end(bank.id), latest, curated, settings)
+    inputs = (
+        _FORMAT_VERSION,
+        bank.name,
+        counts,
+        reader.last_session_end(bank.id),
+        latest,
+        curated,
+        settings,
+    )
     return content_id(repr(inputs))
 
 
@@ -99,8 +113,8 @@ def _trigger_entries(triggers: Triggers) -> dict[str, list[dict[str, object]]]:
 
 
 def _folders(reader: Reader, banks: list[Bank], only: str) -> dict[str, object]:
-    """Which bank a folder belongs to: by what the bank is known under, and by the folders that
-    its sessions ran in."""
+    """Which bank a folder belongs to: by the bank's aliases, and by the folders in which its
+    sessions ran."""
     folders: dict[str, str] = {}
     aliases: dict[str, str] = {}
     for bank in banks:
@@ -133,7 +147,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _write_json(path: Path, value: Mapping[str, object]) -> None:
-    """Write a file whole or not at all, for its owner only; one that says the same stays."""
+    """Write a file atomically, readable by its owner only; an unchanged file is left alone."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     try:
         if path.read_bytes() == data:

@@ -1,5 +1,5 @@
-"""Which prompts a goal. Small talk, commands, machine text and a few words do not: there is
-nothing in them to look for, and a brief would only be noise."""
+"""Which prompts state a goal. Small talk, commands, machine text and very short prompts do not:
+there is nothing to search for, and a brief would be noise."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from holdfast.language import STOPWORDS, code_names, stem, words
 from holdfast.sources.claude_code.prompts import read_prompt
 
 _COMMAND = re.compile(r"^[/!#]\s?[A-Za-z][\w:.-]*(?=\s|$)")
+# A goal has at least this many different words, so many of them rare or one name of code.
 _MIN_WORDS = 3
+_MIN_RARE_WORDS = 2
 _MAX_PROMPT = 20_000
+# What is read of a long prompt: most of a plan or a log matches everything by chance.
 _HEAD_CHARACTERS = 500
 _TAIL_CHARACTERS = 200
 _CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
-# Words of every second prompt: they name no matter, so sharing one means next to nothing.
+# Words of many prompts: they name no subject, so sharing one means next to nothing.
 COMMON_WORDS = frozenset(
     "able actually add again ahead already also always another answer anything app application "
     "apply around ask back bad best better big bit bug bugs build came case change changed changes "
@@ -37,7 +40,7 @@ _COMMON_STEMS = frozenset(map(stem, COMMON_WORDS))
 
 
 def goal_of(prompt: str) -> str:
-    """The words of a prompt that states_goal a goal, or ""."""
+    """The text of a prompt that states a goal, shortened if it is long; else ""."""
     read = read_prompt(prompt[:_MAX_PROMPT])
     text = read.text.strip()
     if read.skip is not None or not text or text.startswith("<"):
@@ -46,20 +49,23 @@ def goal_of(prompt: str) -> str:
         return ""
     distinct = {stem(word) for word in words(text) if word not in STOPWORDS}
     rare = {word for word in distinct if not is_common(word)}
-    states_goal = len(distinct) >= _MIN_WORDS and (len(rare) >= 2 or code_names(text, 1))
+    states_goal = len(distinct) >= _MIN_WORDS and (
+        len(rare) >= _MIN_RARE_WORDS or code_names(text, 1)
+    )
     return _head_and_tail(text) if states_goal else ""
 
 
 def _head_and_tail(text: str) -> str:
-    """A long prompt is a plan or a log around a goal, which stands at its start or its end; all
-    the rest of it would only meet everything by chance."""
-    if len(text) <= _HEAD_CHARACTERS + _TAIL_CHARACTERS:
+    """The start and the end of a long prompt, where the goal is stated, without code blocks."""
+    longest = _HEAD_CHARACTERS + _TAIL_CHARACTERS
+    if len(text) <= longest:
         return text
     text = _CODE_BLOCK.sub("\n", text)
-    head, tail = text[:_HEAD_CHARACTERS].rpartition(" ")[0], text[-_TAIL_CHARACTERS:].partition(" ")[2]
-    return f"{head}\n{tail}" if len(text) > _HEAD_CHARACTERS + _TAIL_CHARACTERS else text
+    head = text[:_HEAD_CHARACTERS].rpartition(" ")[0]
+    tail = text[-_TAIL_CHARACTERS:].partition(" ")[2]
+    return f"{head}\n{tail}" if len(text) > longest else text
 
 
 def is_common(root: str) -> bool:
-    """Whether the stem of a word says nothing about a matter."""
+    """Whether a stem says nothing about a subject."""
     return len(root) < 3 or root in _COMMON_STEMS

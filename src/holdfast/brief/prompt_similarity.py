@@ -2,8 +2,8 @@
 in part.
 
 A prompt is not a query: most of its words describe the symptom, and the decision that explains it
-need not contain them. So words that the memory does not know count half, and words of every prompt a
-quarter.
+need not contain them. So words that the memory does not know count half, and words of every prompt
+a quarter.
 """
 
 from __future__ import annotations

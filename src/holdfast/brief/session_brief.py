@@ -1,9 +1,9 @@
 """The session brief: where the last session stopped, what was decided, and an index of recent work.
 
-It is prepared ahead, so it contains dates ("2026-07-29", not "yesterday"). Whole items are chosen to
-fit; nothing is cut to size. What the host loads itself (its own rules and memory files) is not
-repeated. The same memory always gives the same brief. What it contains and in which order is decided
-in `session_brief`, how much of it in `BriefLimits`.
+It is prepared ahead, so it contains dates ("2026-07-29", not "yesterday"). Whole items are chosen
+to fit; nothing is cut to size. What the host loads itself (its own rules and memory files) is not
+repeated. The same memory always gives the same brief. What it contains and in which order is
+decided in `session_brief`, how much of it in `BriefLimits`.
 """
 
 from __future__ import annotations
@@ -183,9 +183,7 @@ def _session_part(session: Session, digest: Digest, corrected: str, limits: Brie
         f"  done: {truncate(sanitize(item), limits.completed_characters)}"
         for item in done[-limits.completed :]
     ]
-    lines += [
-        f"  still open: {sanitize(item)}" for item in digest.next_steps[: limits.next_steps]
-    ]
+    lines += [f"  still open: {sanitize(item)}" for item in digest.next_steps[: limits.next_steps]]
     return _Part(tuple(lines), (own,))
 
 

@@ -1,9 +1,9 @@
-"""Triggers: a file about to be edited, an error just seen, with a memory about that very thing.
+"""Triggers: briefs for a file that is about to be edited, or for an error that just occurred.
 
-Prepared ahead for a whole bank, so that a hook only has to look a name up. Better nothing than
-something beside the point: of a file only what a person settled while little else was touched, or
-a bug whose cause was told and named the file; of an error only one that was understood and gone
-before its exchange ended. Each comes once a session at most; the hook sees to that.
+They are prepared for a whole bank, so that a hook only has to look up a name. They say rather
+nothing than something beside the point: of a file only what a person decided while few other files
+were changed; of an error only one whose cause was stated and that was gone before its exchange
+ended. Each is shown at most once a session, which the hook takes care of.
 """
 
 from __future__ import annotations
@@ -30,11 +30,20 @@ from holdfast.store.protocol import Reader
 
 Triggers = dict[str, list[Brief]]
 
+# The latest records that are looked at: bounds the time to prepare a bank.
 _MAX_RECORDS = 400
+# Work that changed more files is about none of them in particular.
 _MAX_FILES_OF_ITEM = 3
+# Briefs for one file or one error, each an interruption.
 _MAX_BRIEFS_EACH = 2
-# What nobody has come back to for so long is history.
+# Older work is left out, counted from the bank's last day.
 _MAX_AGE_DAYS = 270
+# The quotes of a file's brief.
+_MAX_QUOTES = 2
+_MAX_QUOTE_CHARACTERS = 420
+# Where the cause of an error is looked for: sentences of this length in the start of a turn.
+_MIN_SENTENCE, _MAX_SENTENCE = 25, 400
+_MAX_TURN = 4000
 _NAMES_CAUSE = re.compile(
     r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|reason|culprit) (?:is|was)|"
     r"caused by|turns? out|was due to|the fix (?:is|was)|happens? when|fails? when|because)\b",
@@ -43,7 +52,7 @@ _NAMES_CAUSE = re.compile(
 
 
 def file_triggers(reader: Reader, bank: str) -> Triggers:
-    """By path, what is strongly about that very file."""
+    """By path, the briefs that are clearly about that file."""
     items = WorkItems(reader, bank)
     since = _oldest_time(reader, bank)
     found: dict[str, list[WorkItem]] = {}
@@ -65,7 +74,7 @@ def _recent_work(reader: Reader, bank: str, since: str) -> Iterable[Exchange | C
 
 
 def _oldest_time(reader: Reader, bank: str) -> str:
-    """From when on a memory is recent, told from the bank's own last day."""
+    """The time from which on work counts as recent; "" for an empty bank."""
     commits = [passage.time for passage in reader.recent_passages(bank, "commit", 1)]
     last = max([reader.last_session_end(bank), *commits])
     if not last:
@@ -75,7 +84,7 @@ def _oldest_time(reader: Reader, bank: str) -> str:
 
 
 def _is_about(item: WorkItem, file: str) -> bool:
-    """Whether a item is about this file, and not only touched it."""
+    """Whether an item is about this file, and did not only touch it."""
     stated = [decision for decision in item.decisions if decision.decides]
     outside = file.startswith("/") or file[1:2] == ":"
     if not stated or outside or len(item.changed) > _MAX_FILES_OF_ITEM:
@@ -94,18 +103,20 @@ def _file_briefs(file: str, items: Sequence[WorkItem]) -> list[Brief]:
 
 
 def _file_brief(file: str, item: WorkItem) -> Brief:
-    said = select_quotes((s for s in item.decisions if s.decides), most=2, characters=420)
+    said = select_quotes(
+        (s for s in item.decisions if s.decides), most=_MAX_QUOTES, characters=_MAX_QUOTE_CHARACTERS
+    )
     words = " ".join(quote(decision.sentence) for decision in said)
     lines = (
-        f"Holdfast, about {sanitize(file)}: settled on {format_day(item.time)}. Dated evidence, perhaps "
-        "outdated; if this edit would undo it, say so first.",
+        f"Holdfast, about {sanitize(file)}: settled on {format_day(item.time)}. "
+        "Dated evidence, perhaps outdated; if this edit would undo it, say so first.",
         f"- {said[0].who}: {trust_label(item.trust)}{words} ({item.uri})",
     )
     return wrap_brief("file", lines, [item.uri, *(decision.uri for decision in said)])
 
 
 def error_triggers(reader: Reader, bank: str) -> Triggers:
-    """By signature, errors that were understood and resolved."""
+    """By signature, the briefs for errors that were understood and resolved."""
     found: Triggers = {}
     for record in reader.filter_records(
         bank, RecordFilter(type=ExchangeType.BUGFIX.value), _MAX_RECORDS
@@ -137,17 +148,17 @@ def _ended_well(turns: Sequence[Turn]) -> bool:
 
 
 def _explanation(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
-    """The sentence that told why, said after the error and naming something of it; whose turn."""
+    """The sentence after an error that states its cause and names something of it, and its turn."""
     wanted = {name.lower() for name in code_names(line, 12)} | {
         word.lower() for word in re.findall(r"[A-Za-z_]{6,}", line)
     }
     for turn in turns:
         if turn.role is not Role.ASSISTANT or not turn.text:
             continue
-        for sentence in sentences(turn.text[:4000]):
-            low = sentence.lower()
-            tells = 25 <= len(sentence) <= 400 and _NAMES_CAUSE.search(sentence)
-            if tells and any(word in low for word in wanted):
+        for sentence in sentences(turn.text[:_MAX_TURN]):
+            lower = sentence.lower()
+            fits = _MIN_SENTENCE <= len(sentence) <= _MAX_SENTENCE
+            if fits and _NAMES_CAUSE.search(sentence) and any(word in lower for word in wanted):
                 return sentence, turn.id
     return None
 
@@ -156,8 +167,8 @@ def _error_brief(x: Exchange, line: str, cause: str, turn: str) -> Brief:
     changed = ", ".join(map(normalise_path, x.files_modified[:3]))
     name = f"holdfast://exchange/{x.id}"
     lines = (
-        f"Holdfast: an error like this was resolved on {format_day(x.started)}. Dated evidence; the cause "
-        "may be another this time.",
+        f"Holdfast: an error like this was resolved on {format_day(x.started)}. "
+        "Dated evidence; the cause may be another this time.",
         f"- then: {quote(line)}",
         f"- assistant: {trust_label(x.trust)}{quote(cause)}"
         + (f" Changed: {sanitize(changed)}." if changed else "")

@@ -59,8 +59,8 @@ class DecisionQuote(NamedTuple):
 
     @property
     def decides(self) -> bool:
-        """Whether a person decided something explicitly: an agent's word alone is no decision of the
-        project, nor is an aside. What a person asked to remember always is."""
+        """Whether a person decided something explicitly: an agent's word alone is no decision of
+        the project, nor is an aside. What a person asked to remember always is."""
         if self.remembered:
             return True
         enough = self.strength >= FIRM_STRENGTH and len(self.sentence) >= _MIN_SENTENCE

@@ -66,7 +66,7 @@ def _follow(work: Work, repository: Repository, until: float) -> int:
 
     how = HistoryOptions(exclusion_rules(work.settings), repository.bank, repository.diffs)
     return read_history(
-        work.memory.store, work.memory.context.banks, place, how, work.now, tick
+        work.memory.store, work.memory.context.bank_maker, place, how, work.now, tick
     ).new
 
 

@@ -59,7 +59,7 @@ def _keeper(work: Work) -> Callable[[Sequence[InjectionNote]], bool]:
     def keep(notes: Sequence[InjectionNote]) -> bool:
         if work.opened is None:
             return False
-        store, banks = work.memory.store, work.memory.context.banks
+        store, banks = work.memory.store, work.memory.context.bank_maker
         with store.transaction():
             for n in notes:
                 bank = banks.ensure(store, n.cwd) if n.cwd else ""
@@ -75,7 +75,7 @@ def reconcile(work: Work) -> str:
     """Read of settled sessions what their transcripts lack."""
     memory = work.memory
     rules = exclusion_rules(work.settings)
-    done = reconciling.reconcile(memory.store, memory.context.banks, work.places, rules, work.now)
+    done = reconciling.reconcile(memory.store, memory.context.bank_maker, work.places, rules, work.now)
     for source in done.transcripts.gone:
         work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
     read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, work.places)

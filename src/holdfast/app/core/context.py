@@ -12,17 +12,20 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.app.core.backends import kept_to, open_store
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.principal import Principal
-from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hint
 from holdfast.settings import Settings
 from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader, Store
+
+if TYPE_CHECKING:
+    from holdfast.refine.core.bank_creation import BankMaker
 
 ALL_BANKS = "all"
 # How many banks a message lists before it says "…".
@@ -89,12 +92,19 @@ class Context:
         self.settings = settings
         self.now = now
         self.store: Store = open_store(settings, create)
-        self.banks = BankMaker(settings, now)
+        self.banks = Banks(settings)
         self.after_change: Callable[[], None] = _do_nothing
 
     def close(self) -> None:
         """Close the store."""
         self.store.close()
+
+    @cached_property
+    def bank_maker(self) -> BankMaker:
+        """Makes banks that do not exist yet; only what writes needs it."""
+        from holdfast.refine.core.bank_creation import BankMaker
+
+        return BankMaker(self.settings, self.now)
 
     @contextmanager
     def scoped_to(self, principal: Principal) -> Generator[None]:
@@ -131,8 +141,8 @@ class Context:
     def ensure_bank(self, bank: str | None = None) -> str:
         """The id of the named bank, or of the working directory's; made if it does not exist."""
         if bank:
-            return self.banks.ensure_named(self.store, bank)
-        return self.banks.ensure(self.store, current_folder())
+            return self.bank_maker.ensure_named(self.store, bank)
+        return self.bank_maker.ensure(self.store, current_folder())
 
     def bank(self, bank: str | None = None) -> Bank:
         """The record of a single existing bank."""

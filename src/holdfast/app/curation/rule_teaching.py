@@ -76,7 +76,7 @@ class RuleTeaching:
         that has no bank is given one."""
         if not bank and not self._context.bank_id(bank):
             with self._context.store.transaction():
-                self._context.banks.ensure(self._context.store, current_folder())
+                self._context.bank_maker.ensure(self._context.store, current_folder())
         clean = self._files.redact(text)
         id, root = self._files.project(bank)
         self._files.sync(id, root)

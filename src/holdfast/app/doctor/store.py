@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from holdfast.app.core.backends import place_of
+from holdfast.app.core.backends import location_of
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.app.transfer.backup import put_back_whole, set_aside
 from holdfast.errors import StoreCorruptError
@@ -42,7 +42,7 @@ def _database(patient: Patient) -> list[Check]:
     faults = memory.store.check_integrity()
     if faults.damaged:
         return [_damaged(patient, f"Damaged: {'; '.join(faults.damaged)}.")]
-    whole = fine("memory", f"{place_of(patient.settings)} is whole.")
+    whole = fine("memory", f"{location_of(patient.settings)} is whole.")
     if not faults.derived:
         return [whole, fine("derived", "What is derived matches what it is derived from.")]
 

@@ -79,7 +79,7 @@ class Ingestion:
         done."""
         context = self._context
         account = ingest(
-            *(context.store, context.banks, inputs, self._rules, context.now, workers, progress),
+            *(context.store, context.bank_maker, inputs, self._rules, context.now, workers, progress),
             executor=crew,
             on_session=tick,
         )
@@ -97,7 +97,7 @@ class Ingestion:
         """Read the commits of a repository that were not read yet."""
         how = HistoryOptions(self._rules, bank, with_diff)
         context = self._context
-        read = read_history(context.store, context.banks, path, how, context.now, tick)
+        read = read_history(context.store, context.bank_maker, path, how, context.now, tick)
         self.update()
         return read
 
@@ -114,7 +114,7 @@ class Ingestion:
 
         context = self._context
         read = github_sync.read(
-            context.store, context.banks, context.settings, context.now, name, bank, tick, tell
+            context.store, context.bank_maker, context.settings, context.now, name, bank, tick, tell
         )
         self.update()
         return read
@@ -126,7 +126,7 @@ class Ingestion:
         from holdfast.app.ingest import github_sync
 
         context = self._context
-        return github_sync.count(context.store, context.banks, context.settings, name, bank, tell)
+        return github_sync.count(context.store, context.bank_maker, context.settings, name, bank, tell)
 
     def embed(
         self,

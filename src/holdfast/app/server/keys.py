@@ -67,7 +67,7 @@ def _bank(memory: Holdfast, name: str, make: bool) -> str:
     if found is not None:
         return found.id
     if make:
-        return memory.context.banks.ensure_named(memory.store, name)
+        return memory.context.bank_maker.ensure_named(memory.store, name)
     raise NotFoundError(
         f"There is no bank {name!r}.",
         f"{unknown_bank_hint(memory.store, name)} --make-banks makes it, empty.",

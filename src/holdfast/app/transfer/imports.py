@@ -196,10 +196,10 @@ class Imports:
 
     def _make(self, project: str) -> str:
         if not project:
-            return self._context.banks.ensure(self._context.store, current_folder())
+            return self._context.bank_maker.ensure(self._context.store, current_folder())
         if Path(project).is_absolute():
-            return self._context.banks.ensure(self._context.store, project)
-        return self._context.banks.ensure_named(self._context.store, project)
+            return self._context.bank_maker.ensure(self._context.store, project)
+        return self._context.bank_maker.ensure_named(self._context.store, project)
 
 
 class _Choice:

@@ -201,7 +201,7 @@ class Sharing:
         taking, "" if there was nothing."""
         if planned.is_empty:
             return ""
-        id = self._context.one_bank_id(bank) or self._context.banks.ensure(
+        id = self._context.one_bank_id(bank) or self._context.bank_maker.ensure(
             self._context.store, current_folder()
         )
         taking = import_shares(self._context.store, id, planned, self._context.now, self._context.actor(who))

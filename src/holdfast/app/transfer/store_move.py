@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 from holdfast.errors import InputError
 from holdfast.settings import Settings
 from holdfast.store.postgres.address import location_of
-from holdfast.store.postgres.move import Either, Moved, move
-from holdfast.store.postgres.move_progress import OutdatedError
+from holdfast.store.postgres.move import AnyStore, MoveResult, move
+from holdfast.store.postgres.move_progress import OutdatedMoveError
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -26,19 +26,19 @@ def move_memory(
     source: str,
     target: str,
     tick: Callable[[int, int], None] = lambda done, total: None,
-) -> Moved:
+) -> MoveResult:
     """Fill an empty memory with all that another one holds, or go on doing so, and compare them.
     The old one stays as it is."""
     if source == target:
         raise InputError("Both names mean the same memory.", "Name another one to move to.")
     try:
         return _moved(settings, source, target, tick)
-    except OutdatedError:
+    except OutdatedMoveError:
         _clear(settings, target)
         return _moved(settings, source, target, tick)
 
 
-def _moved(settings: Settings, source: str, target: str, tick: Callable[[int, int], None]) -> Moved:
+def _moved(settings: Settings, source: str, target: str, tick: Callable[[int, int], None]) -> MoveResult:
     name = str(_path_of(settings, source) or location_of(source))
     with closing(_opened(settings, source)) as old, _filled(settings, target) as new:
         return move(old, new, name, tick)
@@ -55,7 +55,7 @@ def _clear(settings: Settings, name: str) -> None:
         _beside(path, end).unlink(missing_ok=True)
 
 
-def _opened(settings: Settings, name: str) -> Either:
+def _opened(settings: Settings, name: str) -> AnyStore:
     path = _path_of(settings, name)
     if path is None:
         return PostgresStore(name)
@@ -65,7 +65,7 @@ def _opened(settings: Settings, name: str) -> Either:
 
 
 @contextmanager
-def _filled(settings: Settings, name: str) -> Generator[Either]:
+def _filled(settings: Settings, name: str) -> Generator[AnyStore]:
     """A memory to fill. A file gets its name when it is full."""
     path = _path_of(settings, name)
     if path is None:

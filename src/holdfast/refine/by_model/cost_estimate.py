@@ -118,7 +118,7 @@ def estimate_cost(
         fits = not cost.calls or _fits_caps(cost, caps, price, spent_for(cost.bank, cost.session))
         (sessions if fits else capped).append(cost)
     total = Usage(sum(n.tokens_in for n in sessions), sum(n.tokens_out for n in sessions))
-    usd = None if price is None else price.of(total)
+    usd = None if price is None else price.cost(total)
     return CostEstimate(
         tuple(sessions),
         tuple(capped),
@@ -138,7 +138,7 @@ def _fits_caps(cost: SessionCost, caps: SpendCaps, price: Price | None, spent: S
     usage = Usage(cost.tokens_in, cost.tokens_out + prompts.MAX_ANSWER_TOKENS)
     if spent.tokens + usage.tokens_in + usage.tokens_out > caps.session_tokens:
         return False
-    return price is None or spent.usd + price.of(usage) <= caps.session_usd
+    return price is None or spent.usd + price.cost(usage) <= caps.session_usd
 
 
 def _days_needed(total: Usage, usd: float | None, caps: SpendCaps, today: Spending) -> int | None:

@@ -18,7 +18,7 @@ import psycopg
 
 from holdfast.errors import StoreBusyError, StoreError
 from holdfast.store.postgres.address import location_of, read_address
-from holdfast.store.postgres.errors import ours
+from holdfast.store.postgres.errors import store_error
 from holdfast.store.postgres.pool import BANK_SEPARATOR, EVERY_BANK, NULL, Pool, PooledConnection, release_pool, shared_pool
 from holdfast.store.postgres.transaction import Result, Rows, ReplayableTransaction, run_query
 from holdfast.store.sql.connection import Row
@@ -71,7 +71,7 @@ class PostgresConnection:
             run_query(self._pool, self._sees, "SELECT 1", [[]])
         except psycopg.Error as error:
             release_pool(self._pool, self)
-            raise ours(error, self.place) from error
+            raise store_error(error, self.place) from error
         except StoreError:
             release_pool(self._pool, self)
             raise
@@ -133,7 +133,7 @@ class PostgresConnection:
                 return run_query(self._pool, self._sees, words, rows, self._hold)
             return self._alone(words, rows, many)
         except psycopg.Error as error:
-            raise ours(error, self.place) from error
+            raise store_error(error, self.place) from error
 
     def _step(self, unit: ReplayableTransaction, words: LiteralString, rows: Rows, many: bool) -> Result:
         unit.set_visible_banks(self._sees)
@@ -234,7 +234,7 @@ class PostgresConnection:
             finally:
                 self._pool.release(raw)
         except psycopg.Error as error:
-            raise ours(error, self.place) from error
+            raise store_error(error, self.place) from error
 
 
 def _named(banks: Sequence[str] | None) -> str:

@@ -15,7 +15,7 @@ class ExtraReader(PostgresReader):
 
     def __init__(
         self,
-        tokens: words.Tokens,
+        tokens: words.Tokenizer,
         url: str,
         banks: Sequence[str] | None,
         busy_s: float | None,

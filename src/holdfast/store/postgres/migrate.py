@@ -11,8 +11,8 @@ import psycopg
 
 from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.errors import is_away, is_beaten, ours, reason
-from holdfast.store.postgres.nearest import prepare
+from holdfast.store.postgres.errors import is_unavailable, is_conflict, store_error, reason
+from holdfast.store.postgres.nearest import create_half_vectors
 from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.sql.migrations import Migrations
 
@@ -90,7 +90,7 @@ def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
     if version > len(migrations):
         raise NewerSchemaError(version, len(migrations))
     if version == len(migrations):
-        if prepare(connection):
+        if create_half_vectors(connection):
             enable_row_security(connection)
         return
     if version:
@@ -104,7 +104,7 @@ def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
         for number, (name, script) in enumerate(migrations[version:], version + 1):
             _apply(connection, number, name, script)
         enable_row_security(connection)
-    if prepare(connection):
+    if create_half_vectors(connection):
         enable_row_security(connection)
 
 
@@ -112,9 +112,9 @@ def _apply(connection: PostgresConnection, number: int, name: str, script: str) 
     try:
         connection.script(partitioned(script, connection.partitions))
     except psycopg.Error as error:
-        if is_away(error) or is_beaten(error):
+        if is_unavailable(error) or is_conflict(error):
             raise
-        failed = ours(error, connection.place)
+        failed = store_error(error, connection.place)
         # Every command that opens the memory would fail in the same way, so none is named.
         raise type(failed)(
             f"The migration {name} of the memory at {connection.place} failed: {reason(error)}.",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from holdfast.errors import InputError, StoreError
 from holdfast.store.postgres import tokens as words
-from holdfast.store.postgres.move_progress import Filling, OutdatedError
+from holdfast.store.postgres.move_progress import MoveProgress, OutdatedMoveError
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import placeholders
@@ -61,17 +61,17 @@ class _Fingerprint(NamedTuple):
 
 def move(source: AnyStore, target: AnyStore, name: str, tick: Tick = lambda done, total: None) -> MoveResult:
     """Fill a memory that is being filled with all that another one of the same version holds;
-    `name` tells which one that is. An `OutdatedError` wants it cleared and moved anew."""
+    `name` tells which one that is. An `OutdatedMoveError` wants it cleared and moved anew."""
     tables = _tables(source, target)
-    filling = Filling(target, name)
+    filling = MoveProgress(target, name)
     before = filling.rows
     with source.transaction():
         if before and _find_changed_table(source, target, tables, filling):
-            raise OutdatedError
+            raise OutdatedMoveError
         _copy(source, target, tables, filling, tick)
         wrong = _find_different_table(source, target, tables)
     if wrong and before:
-        raise OutdatedError
+        raise OutdatedMoveError
     if wrong:
         raise StoreError(
             f"The table {wrong} did not arrive as it was; nothing can be asked of it.",
@@ -97,7 +97,7 @@ def _tables(source: AnyStore, target: AnyStore) -> list[_Table]:
 
 
 def _copy(
-    source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: Filling, tick: Tick
+    source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: MoveProgress, tick: Tick
 ) -> None:
     for done, table in enumerate(tables):
         over = filling.over(table.name)
@@ -147,12 +147,12 @@ def _with_tokens(
     bank, body, context = (columns.index(name) for name in ("bank", "body", "context"))
     cut = target.tokens([row[at] for row in some for at in (body, context)])
     return [
-        (*row, *words.vector(rows.bank_word(row[bank]), cut[2 * n], cut[2 * n + 1]))
+        (*row, *words.to_tsvector(rows.bank_word(row[bank]), cut[2 * n], cut[2 * n + 1]))
         for n, row in enumerate(some)
     ]
 
 
-def _find_changed_table(source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: Filling) -> str:
+def _find_changed_table(source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: MoveProgress) -> str:
     """The first table that an earlier run brought otherwise than it is now."""
     with _read_transaction(target):
         for table in tables:

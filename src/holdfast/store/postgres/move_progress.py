@@ -7,7 +7,7 @@ opens it, not even an older one. A file that is being filled lies beside the one
 from __future__ import annotations
 
 from holdfast.errors import InputError, StoreBusyError, StoreError
-from holdfast.store.postgres.migrate import FILLING
+from holdfast.store.postgres.migrate import MOVE_IN_PROGRESS
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -75,12 +75,12 @@ class MoveProgress:
         with self._target.transaction():
             if isinstance(self._target, PostgresStore):
                 self._advance_sequences()
-                self._connection.run("DELETE FROM migration WHERE number = ?", (FILLING,))
+                self._connection.run("DELETE FROM migration WHERE number = ?", (MOVE_IN_PROGRESS,))
             self._connection.run("DROP TABLE move_progress")
 
     def _is_started(self) -> bool:
         if isinstance(self._target, PostgresStore):
-            found = self._connection.one("SELECT 1 FROM migration WHERE number = ?", (FILLING,))
+            found = self._connection.one("SELECT 1 FROM migration WHERE number = ?", (MOVE_IN_PROGRESS,))
         else:
             found = self._connection.one("SELECT 1 FROM sqlite_master WHERE name = 'move_progress'")
         return found is not None
@@ -91,7 +91,7 @@ class MoveProgress:
                 "CREATE TABLE move_progress (name text PRIMARY KEY, count bigint, done bigint)"
             )
             if isinstance(self._target, PostgresStore):
-                self._connection.run("INSERT INTO migration VALUES (?, 'filling')", (FILLING,))
+                self._connection.run("INSERT INTO migration VALUES (?, 'filling')", (MOVE_IN_PROGRESS,))
 
     def _set(self, table: str, more: int, done: int) -> None:
         count, was = self._noted.get(table, (0, 0))

@@ -1,6 +1,6 @@
 """Which vectors are nearest, told by the server, where it has the extension `vector`.
 
-Beside each vector lies one of 16-bit floats (`half_vector`), which only nominates: whoever asks compares
+ExtraReader each vector lies one of 16-bit floats (`half_vector`), which only nominates: whoever asks compares
 the vectors themselves. A bank is scanned whole, which is exact; one of more than `EXACT` vectors
 has an HNSW index of its own. A trigger notes every vector that comes or goes, so that also those
 are known that somebody wrote who cannot place them; they are handed out with the nominated.
@@ -14,7 +14,7 @@ from zlib import crc32
 from psycopg import sql
 
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.half_vectors import half
+from holdfast.store.postgres.half_vectors import to_half_vector
 from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.protocol.vectors import StoredVector
 from holdfast.store.sql.runner import StatementRunner
@@ -144,7 +144,7 @@ class NearestReader(StatementRunner):
     def nearest_vectors(
         self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str] = ()
     ) -> list[StoredVector] | None:
-        schema, wanted = self._extension(), half(query)
+        schema, wanted = self._extension(), to_half_vector(query)
         if not schema or wanted is None:
             return None
         rest = self._unplaced(bank, model, 0, MAX_UNPLACED + 1)
@@ -218,7 +218,7 @@ class NearestWriter(NearestReader):
         if schema:
             self._server.execute_many(
                 _PUT.format(schema=schema),
-                [(bank, model, hash, part, data, half(data)) for hash, part, data in vectors],
+                [(bank, model, hash, part, data, to_half_vector(data)) for hash, part, data in vectors],
             )
         return bool(schema)
 
@@ -227,7 +227,7 @@ class NearestWriter(NearestReader):
         number = 0
         while some := self._unplaced(bank, model, number, _BATCH_ROWS):
             number = some[-1].number
-            halves = [(half(vector.data), bank, model, vector.number) for vector in some]
+            halves = [(to_half_vector(vector.data), bank, model, vector.number) for vector in some]
             self._server.execute_many(
                 _PLACE.format(schema=schema), [row for row in halves if row[0] is not None]
             )

@@ -20,8 +20,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from holdfast.errors import StoreUnavailableError
 from holdfast.store.postgres.address import Address, location_of
-from holdfast.store.postgres.errors import is_away
-from holdfast.store.postgres.half_vectors import Half, HalfDumper
+from holdfast.store.postgres.errors import is_unavailable
+from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper
 
 EVERY_BANK = "*"
 BANK_SEPARATOR = "\x1f"
@@ -180,7 +180,7 @@ class Pool:
         try:
             raw.adapters.register_loader("text", _Text)
             raw.adapters.register_loader("numeric", _Number)
-            raw.adapters.register_dumper(Half, HalfDumper)
+            raw.adapters.register_dumper(HalfVector, HalfVectorDumper)
             settings = {**self._settings, "holdfast.banks": sees}
             raw.execute(
                 "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[]) "
@@ -203,7 +203,7 @@ class Pool:
         """Wait a moment for a server that was there and is not; whether there is any use in it."""
         now = time.monotonic()
         full = "too many" in str(error) or "remaining connection slots" in str(error)
-        if not is_away(error) or not (self._was_connected or full):
+        if not is_unavailable(error) or not (self._was_connected or full):
             return False
         if self._unavailable_since is None:
             self._unavailable_since = now

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from holdfast.store.postgres import tokens
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.extra_reader import Beside
+from holdfast.store.postgres.extra_reader import ExtraReader
 from holdfast.store.postgres.migrate import check_current
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import VERSION
@@ -24,7 +24,7 @@ class PostgresReadStore(PostgresReader):
     def __init__(self, url: str, banks: Sequence[str] | None = None) -> None:
         self._server = PostgresConnection(url, banks, None, read_only=True)
         super().__init__(self._server)
-        self._tokens = tokens.Tokens()
+        self._tokens = tokens.Tokenizer()
         self._opened = (self._tokens, url, banks, None, True)
         self._spare: list[ReadStore] = []
         try:
@@ -36,7 +36,7 @@ class PostgresReadStore(PostgresReader):
             raise
 
     def borrow_reader(self) -> ReadStore | None:
-        return self._spare.pop() if self._spare else Beside(*self._opened)
+        return self._spare.pop() if self._spare else ExtraReader(*self._opened)
 
     def return_reader(self, reader: ReadStore) -> None:
         self._spare.append(reader)

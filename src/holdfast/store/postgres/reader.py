@@ -9,7 +9,7 @@ from operator import itemgetter
 from holdfast.model.query import LAYER_BY_KIND
 from holdfast.store.postgres import tokens
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.nearest import NearQuestions
+from holdfast.store.postgres.nearest import NearestReader
 from holdfast.store.protocol import Match
 from holdfast.store.protocol.overview import TableSize
 from holdfast.store.sql.reader import SqlReader
@@ -52,11 +52,11 @@ _COUNTED = (
 _COLUMNS = ", ".join(f"passage.{name}" for name in records.PASSAGE.split(", "))
 
 
-class PostgresReader(NearQuestions, SqlReader):
+class PostgresReader(NearestReader, SqlReader):
     """The questions. Built on an open connection, which it does not own."""
 
     _server: PostgresConnection
-    _tokens: tokens.Tokens
+    _tokens: tokens.Tokenizer
 
     def set_visible_banks(self, banks: Sequence[str] | None) -> None:
         self._server.keep_to(banks)
@@ -78,8 +78,8 @@ class PostgresReader(NearQuestions, SqlReader):
         statement = _RANKED.format(
             wanted=wanted,
             columns=_COLUMNS,
-            context=tokens.CONTEXT,
-            least=tokens.RAREST,
+            context=tokens.CONTEXT_WEIGHT,
+            least=tokens.MIN_TERM_WEIGHT,
             k1=tokens.K1,
             b=tokens.B,
         )
@@ -103,7 +103,7 @@ class PostgresReader(NearQuestions, SqlReader):
             found = self._server.query(_PHRASED, asked)
             for number, own in groupby(found, key=itemgetter(0)):
                 hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
-                often = tokens.frequency(hits, phrase)
+                often = tokens.phrase_frequency(hits, phrase)
                 if often:
                     counted.append((number, " ".join(phrase), often))
         return (
@@ -136,11 +136,11 @@ class PostgresReader(NearQuestions, SqlReader):
     def _phrases(self, terms: Sequence[str]) -> list[list[str]]:
         """What is looked for, each once: a term of several words is a phrase."""
         clean = [records.text(term).replace("\x00", " ") for term in terms]
-        cut = self._tokens.of([term for term in clean if any(c.isalnum() for c in term)])
+        cut = self._tokens.tokenize([term for term in clean if any(c.isalnum() for c in term)])
         return [list(phrase) for phrase in dict.fromkeys(tuple(phrase) for phrase in cut if phrase)]
 
     def _asked(self, bank: str | None, phrases: Sequence[Sequence[str]]) -> tuple[str, str | None]:
-        return tokens.query(phrases, records.bank_word(bank) if bank is not None else ""), bank
+        return tokens.to_tsquery(phrases, records.bank_word(bank) if bank is not None else ""), bank
 
 
 def _wanted(layers: Sequence[str], since: str, until: str) -> tuple[str, list[object]]:

@@ -14,10 +14,10 @@ from holdfast.model.query import Passage
 from holdfast.store.postgres import tokens as words
 from holdfast.store.postgres.address import SCHEMA
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.errors import ours
-from holdfast.store.postgres.extra_reader import Beside
+from holdfast.store.postgres.errors import store_error
+from holdfast.store.postgres.extra_reader import ExtraReader
 from holdfast.store.postgres.migrate import check_current, migrate, applied_version
-from holdfast.store.postgres.nearest import NearWays
+from holdfast.store.postgres.nearest import NearestWriter
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.schema import migrations as own_migrations
@@ -65,7 +65,7 @@ def check_wall(connection: PostgresConnection) -> None:
         )
 
 
-class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
+class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
     """One schema of a database. Any number of processes may have it open."""
 
     def __init__(
@@ -84,7 +84,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
         self._server = PostgresConnection(url, banks, busy_s)
         self._server.filling = filling
         super().__init__(self._server)
-        self._tokens = words.Tokens()
+        self._tokens = words.Tokenizer()
         self._opened = (self._tokens, url, banks, busy_s, False)
         self._depth = 0
         self._streams = 0
@@ -99,7 +99,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
                 check_wall(self._server)
         except psycopg.Error as error:
             self.close()
-            raise ours(error, self._server.place) from error
+            raise store_error(error, self._server.place) from error
         except BaseException:
             self.close()
             raise
@@ -111,7 +111,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
         self._tokens.close()
 
     def borrow_reader(self) -> ReadStore | None:
-        return self._spare.pop() if self._spare else Beside(*self._opened)
+        return self._spare.pop() if self._spare else ExtraReader(*self._opened)
 
     def return_reader(self, reader: ReadStore) -> None:
         self._spare.append(reader)
@@ -136,7 +136,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
                 self._depth -= 1
         except psycopg.Error as error:
             server.roll_back()
-            raise ours(error, server.place) from error
+            raise store_error(error, server.place) from error
         except BaseException:
             server.roll_back()
             raise
@@ -168,13 +168,13 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
     def put_passages(self, passages: Sequence[Passage]) -> None:
         columns = f"{records.PASSAGE}, scope, words, length"
         texts = [text for p in passages for text in (records.text(p.body), records.text(p.context))]
-        cut = self._tokens.of(texts)
+        cut = self._tokens.tokenize(texts)
         self._run_many(
             f"INSERT INTO passage ({columns}) VALUES ({placeholders(columns)})",
             [
                 (
                     *records.passage_row(passage),
-                    *words.vector(records.bank_word(passage.bank), cut[2 * n], cut[2 * n + 1]),
+                    *words.to_tsvector(records.bank_word(passage.bank), cut[2 * n], cut[2 * n + 1]),
                 )
                 for n, passage in enumerate(passages)
             ],
@@ -187,7 +187,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
 
     def tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """What the index makes of texts."""
-        return self._tokens.of(texts)
+        return self._tokens.tokenize(texts)
 
     def check_integrity(self) -> IntegrityReport:
         """What the tables tell; the server looks after its pages itself."""
@@ -237,7 +237,7 @@ class PostgresStore(NearWays, PostgresReader, SqlWriter, IntegrityCheck):
             for (table,) in self._server.query(_TABLES):
                 self._server.script(f'VACUUM (FULL) "{table}"')
         except psycopg.Error as error:
-            raise ours(error, self._server.place) from error
+            raise store_error(error, self._server.place) from error
 
 
 def drop(url: str) -> None:

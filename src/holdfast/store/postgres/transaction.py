@@ -18,7 +18,7 @@ import psycopg
 from psycopg import pq
 
 from holdfast.errors import StoreBusyError, StoreUnavailableError
-from holdfast.store.postgres.errors import is_away, is_beaten
+from holdfast.store.postgres.errors import is_unavailable, is_conflict
 from holdfast.store.postgres.pool import SET_VISIBLE_BANKS, Pool, PooledConnection
 
 MAX_REPLAY_BYTES = 16_000_000
@@ -133,7 +133,7 @@ class ReplayableTransaction:
 
     def _replay(self, why: psycopg.Error) -> None:
         """Say all of it once more, if that can help."""
-        if self._steps is None or not (is_beaten(why) or self._is_lost(why)):
+        if self._steps is None or not (is_conflict(why) or self._is_lost(why)):
             raise why
         self._release()
         self._begin()
@@ -157,7 +157,7 @@ class ReplayableTransaction:
             except psycopg.Error as error:
                 lost = self._is_lost(error)
                 self._release()
-                if last or not (lost or is_beaten(error)):
+                if last or not (lost or is_conflict(error)):
                     raise
             except BaseException:
                 self._release()
@@ -191,7 +191,7 @@ class ReplayableTransaction:
                 self._pool.discard_idle()
 
     def _is_lost(self, error: psycopg.Error) -> bool:
-        return self._raw is None or self._raw.closed or is_away(error)
+        return self._raw is None or self._raw.closed or is_unavailable(error)
 
     def _record(self, words: LiteralString, rows: Rows, many: bool, came: Result) -> None:
         if self._steps is None:
@@ -221,8 +221,8 @@ def run_query(
             sound = True
             return came
         except psycopg.Error as error:
-            sound = not raw.closed and not is_away(error)
-            if last or (sound and not is_beaten(error)):
+            sound = not raw.closed and not is_unavailable(error)
+            if last or (sound and not is_conflict(error)):
                 raise
         finally:
             lost = raw.closed

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     with open_memory(create=False) as memory:
         if arguments.action == "list":
-            return _list(screen, memory.context.banks.all(), arguments.json)
+            return _list(screen, memory.banks.all(), arguments.json)
         if wish.retention and not confirm.may_go_ahead(
             arguments.yes,
             f"Put away sessions older than {wish.retention} months (nothing is erased)?",
@@ -83,9 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         bank = arguments.bank
         found = (
-            memory.context.banks.change(wish, bank)
+            memory.banks.change(wish, bank)
             if arguments.action == "set"
-            else memory.context.banks.get(bank)
+            else memory.banks.get(bank)
         )
     if arguments.json:
         screen.json(to_jsonable(found))

@@ -211,7 +211,7 @@ def _read(memory: Holdfast, inputs: Sequence[object], hired: Hired, quiet: bool)
     )
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("reading", total=None)
-        return memory.ingest(
+        return memory.ingestion.ingest(
             inputs,  # pyright: ignore[reportArgumentType]
             hired.readers,
             lambda done, total: bar.update(task, completed=done, total=total),
