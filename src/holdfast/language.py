@@ -1,6 +1,7 @@
-"""Plain words out of chat: markdown stripped, sentences found, texts cut where it reads well.
+"""Rules for English prose and code names: markdown, sentences, words and stems, and what a sentence
+does (decides, negates, explains a cause).
 
-No grammar and no model: only what holds for the prose and code that agents and people write.
+No grammar and no model: patterns that hold for the text that agents and people write.
 """
 
 from __future__ import annotations
@@ -104,14 +105,20 @@ def headings(text: str) -> list[str]:
     ]
 
 
+# A truncated text ends at a word only if at least this share of it is kept; a very long last word
+# is cut instead.
+_MIN_KEPT_SHARE = 0.6
+
+
 def truncate(text: str, limit: int) -> str:
-    """At most `limit` characters, ended at a word, with an ellipsis if something is missing."""
+    """At most `limit` characters, ending at a word where that costs little, with an ellipsis if
+    something is missing."""
     text = collapse_spaces(text)
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
     space = head.rfind(" ")
-    if space > limit * 0.6:
+    if space > limit * _MIN_KEPT_SHARE:
         head = head[:space]
     return head.rstrip(" ,;:-–—.(") + "…"
 
@@ -134,54 +141,55 @@ _IRREGULAR = (
     "take took taken", "tell told", "think thought", "throw threw thrown", "win won",
     "write wrote written",
 )  # fmt: skip
-_FAMILIES = {form: family.split() for family in _IRREGULAR for form in family.split()}
+_IRREGULAR_FORMS = {form: forms.split() for forms in _IRREGULAR for form in forms.split()}
 
 
-IRREGULAR_WORDS = frozenset(_FAMILIES)
+IRREGULAR_WORDS = frozenset(_IRREGULAR_FORMS)
 
 
 def irregular_forms(word: str) -> Sequence[str]:
-    """Every form of a word that no ending tells: `chose` also as `choose` and `chosen`."""
-    return _FAMILIES.get(word, [word])
+    """All irregular forms of a word: `chose` also as `choose` and `chosen`."""
+    return _IRREGULAR_FORMS.get(word, [word])
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case; `snake_case` and `kebab-case` fall into their parts."""
+    """The words of a text in lower case; `snake_case` and `kebab-case` are split."""
     if "İ" in text or "Σ" in text:
-        # How these are lowered parts a word, or depends on what stands beyond its end.
+        # The lower case of these letters splits a word, or depends on what follows it.
         return [word.lower() for word in _WORD.findall(text)]
     return _WORD.findall(text.lower())
 
 
 _TOKEN = regex(r"[\w@][\w@./:-]*[\w@]")
-_NAME = regex(r"\w(?:::|[./:_-])\w|[a-z0-9][A-Z]")
-_HUMPS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_LONGEST_NAME = 120
+_CODE_NAME = regex(r"\w(?:::|[./:_-])\w|[a-z0-9][A-Z]")
+_IDENTIFIER_PART = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# Longer tokens are encoded data rather than names.
+_MAX_NAME_CHARACTERS = 120
 
 
 def code_names(text: str, most: int = 8) -> list[str]:
-    """The first names of code in a text: paths, `snake_case`, `camelCase`, `Module::method`."""
-    tokens = (token for token in _TOKEN.findall(text) if len(token) <= _LONGEST_NAME)
-    return [token for token in dict.fromkeys(tokens) if _NAME.search(token)][:most]
+    """The first code names in a text: paths, `snake_case`, `camelCase`, `Module::method`."""
+    tokens = (token for token in _TOKEN.findall(text) if len(token) <= _MAX_NAME_CHARACTERS)
+    return [token for token in dict.fromkeys(tokens) if _CODE_NAME.search(token)][:most]
 
 
 def split_identifier(name: str) -> list[str]:
-    """The parts of a name of code as they are spelled: `parseHTTPRequest` is parse, HTTP,
-    Request; whatever is neither letter nor digit parts as well."""
-    return _HUMPS.findall(name)
+    """The parts of a code name as they are spelled: `parseHTTPRequest` is parse, HTTP, Request.
+    Characters that are neither letters nor digits separate parts too."""
+    return _IDENTIFIER_PART.findall(name)
 
 
 def fold_name(name: str) -> str:
-    """A name without what is only a way to spell it: `AuthProvider`, `auth_provider` and "the auth
-    providers" are the same."""
+    """A name without differences of spelling: `AuthProvider`, `auth_provider` and "the auth
+    providers" give the same."""
     joined = "".join(re.findall(r"[^\W_]+", name.lower()))
     plural = len(joined) > 4 and joined.endswith("s") and not joined.endswith(("ss", "us", "is"))
     return joined[:-1] if plural else joined
 
 
 def file_word(path: str) -> str:
-    """What a file would be called in prose: its name without folder and ending, folded; a test of
-    something is not the thing."""
+    """How prose would name a file: its name without folder and ending, folded. The test of a
+    file has another name."""
     return fold_name(file_stem(path)) or fold_name(path)
 
 
@@ -193,8 +201,9 @@ def file_stem(path: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """A word without its ending, roughly: enough to hold `caching`, `cached` and `cache` equal."""
-    word = _FAMILIES.get(word, (word,))[0]
+    """A word without its ending, roughly: enough to treat `caching`, `cached` and `cache` as
+    equal."""
+    word = _IRREGULAR_FORMS.get(word, (word,))[0]
     if len(word) < 3 or not word.isascii():
         return word
     for suffix in _SUFFIXES:
@@ -230,20 +239,20 @@ _CHATTER = regex(
 
 
 def is_chatter(sentence: str) -> bool:
-    """Whether a sentence narrates the work instead of telling something."""
+    """Whether a sentence narrates the work instead of stating something."""
     return _CHATTER.match(sentence) is not None
 
 
 class CausalRelation(NamedTuple):
-    """What a sentence says of two things: `how` is causes, enables or prevents, `first` does it,
-    and `then` is what comes of it. A part that the sentence leaves out is ""."""
+    """A relation that a sentence states: `first` causes, enables or prevents (`how`) what is in
+    `then`. A part that the sentence leaves out is ""."""
 
     how: str
     first: str
     then: str
 
 
-# Each is a pattern with what comes first in the group `a` and what follows from it in `b`.
+# Each pattern has the cause in the group `a` and its effect in `b`, or in `c` and `b`.
 _RELATIONS = tuple(
     (how, regex(pattern, re.IGNORECASE))
     for how, pattern in (
@@ -274,59 +283,60 @@ _RELATIONS = tuple(
          r"required|a prerequisite) (?:for|by|to))\b(?P<b> .{3,})$"),
     )
 )  # fmt: skip
-# Most sentences have none of these, and need no closer look.
-_CUE = regex(
+# Most sentences have none of these words, and need no pattern.
+_RELATION_CUE = regex(
     r"because|due to|owing to|result|caus|from|trigger|bro(?:ke|ken)|breaks|introduced|culprit|"
     r"reason|problem|issue|leads? to|led to|is why|was why|, (?:so|hence|therefore|thus|which)|"
     r"^(?:since|as) |so that|in order|enabl|allow|let(?:s|ting)\b|unblock|possible|prevent|avoid|"
     r"guard|rul(?:es|ed|ing) out|protect|instead of|needed|required|prerequisite|made it",
     re.IGNORECASE,
 )
-# "Does not prevent" prevents nothing.
-_DENIED = regex(
+# "Does not prevent" states no relation.
+_NEGATION_BEFORE = regex(
     r"(?:\b(?:not|never|no longer|cannot|without|nothing|none)|n['’]t)\s*$", re.IGNORECASE
 )
-_TROUBLE = regex(
+_FAILURE = regex(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|crash\w*|bugs?|broken?|breaks|hangs?|hung|leak\w*|"
     r"regress\w*|exceptions?|timeouts?|timed out|deadlock\w*|flaky|wrong(?:ly)?|corrupt\w*|"
     r"stale|loops?|missing|panic\w*|segfault\w*|traceback|doesn'?t work|not working|stuck)\b",
     re.IGNORECASE,
 )
-_LONGEST_SENTENCE = 600
+# Longer "sentences" are logs or lists, on which the patterns are slow and wrong.
+_MAX_SENTENCE_CHARACTERS = 600
 
 
 def causal_relations(sentence: str) -> list[CausalRelation]:
-    """What a sentence says to cause, enable or prevent something."""
-    if len(sentence) > _LONGEST_SENTENCE or sentence.rstrip().endswith("?"):
+    """What a sentence says causes, enables or prevents something."""
+    if len(sentence) > _MAX_SENTENCE_CHARACTERS or sentence.rstrip().endswith("?"):
         return []
-    if _CUE.search(sentence) is None:
+    if _RELATION_CUE.search(sentence) is None:
         return []
     found: dict[str, CausalRelation] = {}
     for how, pattern in _RELATIONS:
         match = None if how in found else pattern.match(sentence)
-        if match and (how == "causes" or not _DENIED.search(match["a"])):
+        if match and (how == "causes" or not _NEGATION_BEFORE.search(match["a"])):
             groups = match.groupdict()
             then = f"{groups.get('c') or ''} {groups['b']}".strip(" ,;:.")
             found[how] = CausalRelation(how, groups["a"].strip(" ,;:."), then)
     if "prevents" in found:
-        found.pop("enables", None)  # "so that it no longer fails" is no purpose of its own
+        found.pop("enables", None)  # "so that it no longer fails" states no further purpose
     return list(found.values())
 
 
 def describes_failure(sentence: str) -> bool:
-    """Whether a sentence tells of something that does not work."""
-    return _TROUBLE.search(sentence) is not None
+    """Whether a sentence describes something that does not work."""
+    return _FAILURE.search(sentence) is not None
 
 
-_DENIES = regex(
+_NEGATION = regex(
     r"\b(?:not|no|never|none|nor|cannot|without|avoid|stop|forbid(?:den)?|refuse|reject|"
     r"drop(?:ped)?|\w+n['’]t|no longer|nie|niemals|nicht|kein\w*|jamais|nunca|mai|nooit|никогда)\b",
     re.IGNORECASE,
 )
-# A "no" to what was said before.
-_ANSWERS = regex(r"^\s*(?:no|nope|nein|non)\s*[,.!:;–—-]\s*", re.IGNORECASE)
-# What tells how firmly something is said, or that it is, but not what.
-_FRAME = frozenset(
+# A "no" in answer to what was said before; it does not negate the rest.
+_LEADING_NO = regex(r"^\s*(?:no|nope|nein|non)\s*[,.!:;–—-]\s*", re.IGNORECASE)
+# Stems that say how firmly something is said, but not what.
+_FRAMING_STEMS = frozenset(
     map(
         stem,
         "always never must should shall may ever don didn doesn won isn aren cannot please "
@@ -340,18 +350,18 @@ _FRAME = frozenset(
 
 def is_negated(sentence: str) -> bool:
     """Whether a sentence forbids or negates something."""
-    return _DENIES.search(_ANSWERS.sub("", sentence)) is not None
+    return _NEGATION.search(_LEADING_NO.sub("", sentence)) is not None
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of a text that tell what it is about, without those that only frame it."""
+    """The stems of a text that say what it is about, without those that only frame it."""
     found = (stem(word) for word in words(text) if word not in STOPWORDS)
     return frozenset(
-        root for root in found if (len(root) > 1 or root.isdigit()) and root not in _FRAME
+        root for root in found if (len(root) > 1 or root.isdigit()) and root not in _FRAMING_STEMS
     )
 
 
 def shared_fraction(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much of the shorter of two texts, by their telling stems, is in the longer."""
-    fewest = min(len(one), len(other))
-    return len(one & other) / fewest if fewest else 0.0
+    """The share of the shorter of two texts, by their content stems, that is in the longer."""
+    shorter = min(len(one), len(other))
+    return len(one & other) / shorter if shorter else 0.0

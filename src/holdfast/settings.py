@@ -57,7 +57,7 @@ class BriefSettings:
     # Length of the brief at the start of a session. More tokens tell more and leave less of the
     # agent's context for the work.
     tokens: int = 2000
-    # Recent exchanges that this brief considers.
+    # Recent exchanges that this brief lists at most.
     exchanges: int = 12
     # Whether subagents get it too; most have one small task.
     subagents: bool = False

@@ -20,7 +20,7 @@ from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.memory_agent import MemoryAgent, Talk, is_wanted
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
-from holdfast.inference.agent_chat import GUARD, AgentChat
+from holdfast.inference.agent_chat import HOOKS_OFF_VARIABLE, AgentChat
 from holdfast.inference.chat import Chat
 from holdfast.model.query import Answer
 from holdfast.model.research import ResearchEvent, ResearchStage
@@ -259,7 +259,7 @@ def test_an_agent_of_ours_sets_no_other_going(
     assert is_wanted(memory.settings)
     assert not is_wanted(replace(memory.settings, models=ModelSettings()))
     assert not is_wanted(replace(memory.settings, models=ModelSettings(use="openai", summaries="small")))
-    monkeypatch.setenv(GUARD, "1")
+    monkeypatch.setenv(HOOKS_OFF_VARIABLE, "1")
     assert not is_wanted(memory.settings)
 
 

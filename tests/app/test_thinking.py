@@ -28,7 +28,7 @@ def with_model(memory: Holdfast, chat: Chat, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(model_reflection, "choose_chat", choose)
     models = ModelSettings(use="openai", reflection="played", extraction="played")
-    memory.settings = replace(memory.settings, models=models)
+    memory.context.settings = replace(memory.settings, models=models)
 
 
 def test_a_model_reasons_and_what_it_believes_is_kept(
@@ -75,7 +75,7 @@ def test_memories_of_sessions_that_are_over_are_extracted(
         ingest_and_update(memory, bug_hunt())
         with_model(memory, chat, monkeypatch)
         places = HomePaths(memory.settings.home)
-        done = model_reflection.extract(memory, places, clock, lambda: None)
+        done = model_reflection.extract(memory.store, memory.settings, places, clock, lambda: None)
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.ingestion.update()
         (bank,) = memory.banks.all()

@@ -28,7 +28,7 @@ from holdfast.errors import (
 from holdfast.inference.agent_chat import AgentChat
 from holdfast.inference.chat import Chat, Question
 from holdfast.inference.http_chat import CompletionsChat, MessagesChat
-from holdfast.inference.service_choice import choose_chat, detect
+from holdfast.inference.service_choice import choose_chat, detect_service
 from holdfast.settings import ModelSettings
 
 FORM = {
@@ -279,19 +279,19 @@ def test_no_service_is_chosen_unless_the_settings_ask_for_one() -> None:
 
 def test_services_are_found_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ModelSettings(use="auto", anthropic_key="a", openai_key="o")
-    assert detect(replace(keys, use="openai")) == "openai"
+    assert detect_service(replace(keys, use="openai")) == "openai"
     sdk, http = ModuleType("claude_agent_sdk"), ModuleType("httpx2")
     for module in (sdk, http):
         module.__spec__ = ModuleSpec(module.__name__, None)
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    assert detect(keys) == detect(ModelSettings(use="auto")) == "claude"
+    assert detect_service(keys) == detect_service(ModelSettings(use="auto")) == "claude"
     monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
-    assert detect(keys) == "anthropic"
-    assert detect(replace(keys, endpoint="http://localhost:11434/v1")) == "openai"
-    assert detect(replace(keys, anthropic_key="")) == "openai"
-    assert detect(ModelSettings(use="auto")) == "none"
+    assert detect_service(keys) == "anthropic"
+    assert detect_service(replace(keys, endpoint="http://localhost:11434/v1")) == "openai"
+    assert detect_service(replace(keys, anthropic_key="")) == "openai"
+    assert detect_service(ModelSettings(use="auto")) == "none"
     monkeypatch.setitem(sys.modules, "httpx2", None)
-    assert detect(keys) == "none"
+    assert detect_service(keys) == "none"
     for use in ("claude", "anthropic", "openai"):
         with pytest.raises(SettingsError, match="not installed"):
             choose_chat(replace(keys, use=use), "summaries")

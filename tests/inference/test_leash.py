@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.inference.child_process import leashed
+from holdfast.inference.child_process import supervise
 
 HELD = """
 import subprocess, sys
@@ -48,12 +48,12 @@ def test_a_program_goes_with_whoever_is_killed() -> None:
 
 
 def test_a_program_that_is_not_wanted_ends_at_once_and_one_that_ends_is_let_go() -> None:
-    with leashed("/bin/sleep") as leash:
+    with supervise("/bin/sleep") as leash:
         running = subprocess.Popen([leash.start, "60"], cwd=leash.stand)
         assert list(leash.stand.iterdir()) == []
         leash.cut()
         assert running.wait(20) == -signal.SIGKILL
-    with leashed("/bin/echo") as leash:
+    with supervise("/bin/echo") as leash:
         done = subprocess.run([leash.start, "a b", "$c"], capture_output=True, text=True)
         leash.drop()
         assert (done.returncode, done.stdout) == (0, "a b $c\n")

@@ -137,13 +137,22 @@ def test_a_forgotten_entity_is_gone_and_a_corrected_one_has_its_new_name() -> No
 
 TEXTS = st.sampled_from(
     [
-        (SpellingSource.NAME, "AuthProvider"), (SpellingSource.NAME, "auth_provider"), (SpellingSource.PHRASE, "auth provider"),
-        (SpellingSource.FILE, "a/AuthProvider.tsx"), (SpellingSource.FILE, "b/AuthProvider.tsx"),
-        (SpellingSource.PATH, "AuthProvider.tsx"), (SpellingSource.NAME, "TokenCache"), (SpellingSource.PROPER, "Ann"),
-        (SpellingSource.PERSON, "Ann Ex"), (SpellingSource.PERSON, "Ann Other"), (SpellingSource.ISSUE, "#12"),
-        (SpellingSource.FILE, "token_cache.py"), (SpellingSource.PACKAGE, "redis"), (SpellingSource.PROPER, "Redis"),
+        (SpellingSource.NAME, "AuthProvider"),
+        (SpellingSource.NAME, "auth_provider"),
+        (SpellingSource.PHRASE, "auth provider"),
+        (SpellingSource.FILE, "a/AuthProvider.tsx"),
+        (SpellingSource.FILE, "b/AuthProvider.tsx"),
+        (SpellingSource.PATH, "AuthProvider.tsx"),
+        (SpellingSource.NAME, "TokenCache"),
+        (SpellingSource.PROPER, "Ann"),
+        (SpellingSource.PERSON, "Ann Ex"),
+        (SpellingSource.PERSON, "Ann Other"),
+        (SpellingSource.ISSUE, "#12"),
+        (SpellingSource.FILE, "token_cache.py"),
+        (SpellingSource.PACKAGE, "redis"),
+        (SpellingSource.PROPER, "Redis"),
     ]
-)  # fmt: skip
+)
 
 
 @given(

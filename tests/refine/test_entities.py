@@ -52,9 +52,11 @@ def graph(memory: Holdfast) -> dict[str, list[object]]:
         "entity": "SELECT bank, id, kind, name, aliases, mentions FROM entity",
         "spelling": "SELECT s.bank, sort, text, key, e.id FROM entity_spelling AS s "
         "LEFT JOIN entity AS e ON e.number = s.entity",
-        "mention": "SELECT n.bank, n.kind, n.id, m.time, s.sort, s.text, parts FROM entity_mention AS m "
-        "JOIN graph_node AS n ON n.number = m.node JOIN entity_spelling AS s ON s.number = m.spelling",
-        "same": "SELECT n.id, sort, one, other FROM spelling_equivalence JOIN graph_node AS n ON n.number = node",
+        "mention": "SELECT n.bank, n.kind, n.id, m.time, s.sort, s.text, parts "
+        "FROM entity_mention AS m JOIN graph_node AS n ON n.number = m.node "
+        "JOIN entity_spelling AS s ON s.number = m.spelling",
+        "same": "SELECT n.id, sort, one, other FROM spelling_equivalence "
+        "JOIN graph_node AS n ON n.number = node",
         "node": "SELECT bank, kind, id, session, time, hash FROM graph_node",
     }
     with closing(sqlite3.connect(memory.settings.database)) as raw:

@@ -192,9 +192,12 @@ def test_the_order_of_reading_makes_no_difference(tmp_path: Path) -> None:
     pair = ("src/a.py", "src/b.py")
     rule = "We never deploy the harbour service on a Friday afternoon."
     scripts = [
-        bug_hunt(), work(1, "Rename the mast to pole.", *pair), session_on_day(2, rule, "The CI is flaky."),
-        work(3, "Paint the pole of the yawl red.", *pair), session_on_day(4, rule),
-    ]  # fmt: skip
+        bug_hunt(),
+        work(1, "Rename the mast to pole.", *pair),
+        session_on_day(2, rule, "The CI is flaky."),
+        work(3, "Paint the pole of the yawl red.", *pair),
+        session_on_day(4, rule),
+    ]
     found: list[list[Memory]] = []
     for number, order in enumerate([*permutations(scripts)][::37]):
         with open_dated_memory(tmp_path / str(number)) as memory:

@@ -100,7 +100,7 @@ def test_the_first_copy_before_an_upgrade_is_kept_however_often_it_fails(tmp_pat
 
 def test_copies_of_earlier_upgrades_make_room(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    migrations = [ONE]
+    migrations: list[tuple[str, str]] = [ONE]
     SqliteStore(path, migrations).close()
     for number in range(2, KEPT_COPIES + 4):
         migrations.append((f"{number:03}", f"INSERT INTO log VALUES ('{number}');"))

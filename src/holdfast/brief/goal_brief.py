@@ -3,8 +3,8 @@
 The case that matters: a prompt describes a symptom, and long ago somebody decided, in other words,
 the rule that the obvious fix would break. So the search first finds the area (work that shares the
 prompt's words, and its files), then the decisions made there: in the same conversation, about the
-same files, near in meaning. Of two decisions on one subject the later is told. Decisions below the
-thresholds of `GoalBriefLimits` are not told; how they are ranked is in `_ScoredItem.similarity` and
+same files, near in meaning. Of two decisions on one subject the later is quoted. Decisions below the
+thresholds of `GoalBriefLimits` are not quoted; how they are ranked is in `_ScoredItem.similarity` and
 `_GoalSearch.run`.
 """
 
@@ -62,7 +62,7 @@ class GoalBriefLimits(NamedTuple):
     # prompt, because a short prompt has few words.
     min_rare_words: int = 3
     large_share: float = 0.45
-    # Items below this fraction of the best one are not told beside it.
+    # Items below this fraction of the best one are left out.
     fraction_of_best: float = 0.72
     # Passages that are searched for, items whose outline is similar enough to read their turns, and
     # how many are read: reading takes most of the time.
@@ -113,7 +113,7 @@ class _ScoredItem:
 
     @property
     def is_similar_enough(self) -> bool:
-        """Whether the item may be told."""
+        """Whether the item may be quoted."""
         limits = self.limits
         with_meaning, by_words = limits.min_similarity_with_meaning, limits.min_similarity
         minimum = with_meaning if self.cosine else by_words
@@ -268,22 +268,22 @@ class _Entry(NamedTuple):
 def _choose(
     ranked: Sequence[_ScoredItem], items: WorkItems, limits: GoalBriefLimits
 ) -> list[_Entry]:
-    """The best items, each in its latest version, none told twice."""
+    """The best items, each in its latest version, none twice."""
     latest = _later_versions([s.item for s in ranked])
     best = max((s.similarity for s in ranked if s.is_similar_enough), default=0.0)
     least = limits.fraction_of_best * best
     chosen: list[_Entry] = []
-    told: set[str] = set()
+    included: set[str] = set()
     for scored in ranked:
         full = len(chosen) == limits.decisions
         if full or scored.similarity < least or not scored.is_similar_enough:
             continue
         item = latest.get(scored.item.uri, scored.item)
         replaced = scored.item if item is not scored.item else _replaced(item, latest, ranked)
-        if item.uri in told:
+        if item.uri in included:
             continue
         around = items.with_neighbours(item)
-        told |= {part.uri for part in (*around, *([replaced] if replaced else []))}
+        included |= {part.uri for part in (*around, *([replaced] if replaced else []))}
         chosen.append(_Entry(item, _decisions_around(item, around), replaced))
     return chosen
 

@@ -78,9 +78,9 @@ def settle_injections(store: Ledger, now: str) -> SettledCounts:
     waiting = store.injections(None, unsettled=True, limit=_MAX_INJECTIONS)
     outcomes: list[_Outcome] = []
     for injection in waiting:
-        told = _outcome(store, injection, datetime.fromisoformat(now))
-        if told is not None:
-            outcomes.append(told)
+        outcome = _outcome(store, injection, datetime.fromisoformat(now))
+        if outcome is not None:
+            outcomes.append(outcome)
     if outcomes:
         with store.transaction():
             for injection, uses in outcomes:

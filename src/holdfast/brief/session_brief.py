@@ -53,9 +53,9 @@ class BriefLimits(NamedTuple):
     group_share: float = 0.45
     decisions: int = 6
     opinions: int = 3
-    # Opinions below this confidence are not told.
+    # Opinions below this confidence are left out.
     min_confidence: float = 0.65
-    # Where work stopped: the last sessions that are looked at, and what is told of the one chosen.
+    # Where work stopped: the last sessions that are looked at, and what is shown of the one chosen.
     sessions: int = 12
     completed: int = 2
     completed_characters: int = 260

@@ -36,7 +36,7 @@ _MEMORY_STRENGTH = 2.0
 _MIN_SENTENCE = 40
 # Two items are about the same subject if they share this much of the shorter one's stems, less if
 # they changed the same file, and at least so many. Lower, and a decision hides an unrelated one;
-# higher, and an outdated decision is told beside the one that replaced it.
+# higher, and an outdated decision is quoted beside the one that replaced it.
 _SAME_SUBJECT_SHARE = 0.25
 _SAME_SUBJECT_SHARE_WITH_FILES = 0.15
 _SAME_SUBJECT_STEMS = 3
@@ -350,7 +350,7 @@ def normalise_path(file: str) -> str:
 
 
 def same_subject(one: WorkItem, other: WorkItem) -> bool:
-    """Whether two items decide the same subject, so that only the later is told."""
+    """Whether two items decide the same subject, so that only the later is quoted."""
     needed = _SAME_SUBJECT_SHARE_WITH_FILES if one.changed & other.changed else _SAME_SUBJECT_SHARE
     fewest = min(len(one.stems), len(other.stems))
     return bool(fewest) and len(one.stems & other.stems) >= max(

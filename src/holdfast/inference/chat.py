@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-# An answer longer than this is none: nobody asked for so much.
-MOST_BYTES = 1_000_000
+# A longer answer is rejected; the questions of this program ask for a few kilobytes.
+MAX_ANSWER_BYTES = 1_000_000
 
 Schema = Mapping[str, Any]
 
@@ -61,7 +61,7 @@ class Reply(NamedTuple):
     text: str
     usage: Usage
     model: str
-    cut: bool = False
+    truncated: bool = False
 
 
 class Chat(Protocol):

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _DONE = b"done\n"
-# Opened for writing too, the pipe can be opened without waiting for whoever holds the other end.
+# The shell opens the pipe for writing too, so that opening does not wait for the other end.
 _SCRIPT = """\
 #!/bin/sh
 exec 3<>{pipe} 4<{pipe} 3>&-
@@ -24,44 +24,44 @@ exec {program} "$@" 4<&-
 """
 
 
-class Leash:
+class SupervisedProgram:
     """What to start instead of a program, and an empty folder for it to stand in."""
 
     def __init__(self, folder: Path, program: str) -> None:
-        self.stand = folder / "here"
-        self.stand.mkdir()
-        self._end = -1
+        self.work_folder = folder / "here"
+        self.work_folder.mkdir()
+        self._pipe = -1
         script, pipe = folder / "start", folder / "pipe"
         parts = {"pipe": pipe, "folder": folder, "program": program}
         quoted = {name: shlex.quote(str(part)) for name, part in parts.items()}
         script.write_text(_SCRIPT.format(**quoted))
         script.chmod(0o700)
-        # Where nothing may be executed, the program is started as it is.
-        self.start = str(script) if os.access(script, os.X_OK) else program
+        # Where scripts cannot be executed, the program is started without a watcher.
+        self.command = str(script) if os.access(script, os.X_OK) else program
         os.mkfifo(pipe, 0o600)
-        # For reading too, or it would wait for somebody who reads.
-        self._end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        # Opened for reading too, because opening would otherwise wait for a reader.
+        self._pipe = os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
-    def cut(self) -> None:
+    def kill(self) -> None:
         """Make the program end now."""
-        end, self._end = self._end, -1
-        if end >= 0:
-            os.close(end)
+        pipe, self._pipe = self._pipe, -1
+        if pipe >= 0:
+            os.close(pipe)
 
-    def drop(self) -> None:
+    def release(self) -> None:
         """Let go of a program that ended by itself."""
-        if self._end >= 0:
+        if self._pipe >= 0:
             with suppress(OSError):
-                os.write(self._end, _DONE)
-        self.cut()
+                os.write(self._pipe, _DONE)
+        self.kill()
 
 
 @contextmanager
-def leashed(program: str) -> Generator[Leash]:
+def supervise(program: str) -> Generator[SupervisedProgram]:
     """A leash for a program that is to be started once."""
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as folder:
-        leash = Leash(Path(folder), program)
+        supervised = SupervisedProgram(Path(folder), program)
         try:
-            yield leash
+            yield supervised
         finally:
-            leash.cut()
+            supervised.kill()

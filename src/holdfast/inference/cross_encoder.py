@@ -15,11 +15,11 @@ import numpy as np
 
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
-from holdfast.inference.onnx_session import Output, Row, Session
+from holdfast.inference.onnx_session import Output, TokenRow, OnnxSession
 from holdfast.inference.reranker import Reranker
 from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
 
-LONGEST_TEXT = 320
+MAX_TEXT_TOKENS = 320
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
@@ -35,7 +35,7 @@ class CrossEncoder:
         threads: int = 2,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._session = Session(path, threads, expected_sha256)
+        self._session = OnnxSession(path, threads, expected_sha256)
         self._tokenizer = tokenizer
         self._clock = clock
         strange = set(self._session.inputs) - set(_INPUTS)
@@ -61,19 +61,19 @@ class CrossEncoder:
         found = self._session.run_all(
             rows, late=lambda: deadline is not None and self._clock() >= deadline
         )
-        return None if found is None else [_one_number(output) for output in found]
+        return None if found is None else [_single_score(output) for output in found]
 
-    def _affordable(self, query: str, texts: Iterable[str], tokens: int | None) -> Iterator[Row]:
+    def _affordable(self, query: str, texts: Iterable[str], tokens: int | None) -> Iterator[TokenRow]:
         spent = 0
         for text in texts:
-            row = Row(*self._tokenizer.pair(query, text, LONGEST_TEXT))
+            row = TokenRow(*self._tokenizer.pair(query, text, MAX_TEXT_TOKENS))
             spent += len(row.ids)
             if tokens is not None and spent > tokens:
                 return
             yield row
 
 
-def _one_number(output: Output) -> float:
+def _single_score(output: Output) -> float:
     if output.size != 1 or not np.isfinite(output).all():
         raise ModelError(
             f"The reranker gives an output of shape {output.shape} for a pair.",

@@ -17,17 +17,17 @@ import numpy as np
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors, unit_rows
-from holdfast.inference.onnx_session import Output, Row, Session, checked
+from holdfast.inference.onnx_session import Output, TokenRow, OnnxSession, read_verified
 from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
 
-LONGEST_TEXT = 256
+MAX_TEXT_TOKENS = 256
 _MODEL_FILES = (
     "model.onnx",
     "model_quantized.onnx",
     "onnx/model.onnx",
     "onnx/model_quantized.onnx",
 )
-_LIMITS = (
+_LIMIT_SETTINGS = (
     ("sentence_bert_config.json", "max_seq_length"),
     ("tokenizer_config.json", "model_max_length"),
     ("config.json", "max_position_embeddings"),
@@ -47,14 +47,14 @@ class OnnxEncoder:
         *,
         name: str | None = None,
         threads: int = 1,
-        limit: int = LONGEST_TEXT,
+        limit: int = MAX_TEXT_TOKENS,
         dimension: int | None = None,
         expected_sha256: str | None = None,
     ) -> None:
         model = _model_file(folder)
         self._tokenizer: Tokenizer = open_tokenizer(folder / "tokenizer.json")
-        self._session = Session(model, threads, expected_sha256)
-        self._limit = min([limit, *_limits(folder)])
+        self._session = OnnxSession(model, threads, expected_sha256)
+        self._limit = min([limit, *_declared_limits(folder)])
         if "input_ids" not in self._session.inputs:
             raise ModelError(
                 f"{model} asks for {', '.join(self._session.inputs)}, not for input_ids.",
@@ -71,7 +71,7 @@ class OnnxEncoder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row of length one per text, in the order given."""
-        rows = [Row(self._tokenizer.ids(text, self._limit)) for text in texts]
+        rows = [TokenRow(self._tokenizer.ids(text, self._limit)) for text in texts]
         found = self._session.run_all(rows, late=lambda: False) or []
         vectors = [_pooled(output) for output in found]
         if not vectors:
@@ -93,7 +93,7 @@ def _pooled(output: Output) -> Vectors:
 
 def packaged_encoder(threads: int = 1) -> OnnxEncoder:
     """The model that comes with Holdfast, if its files are the ones that were released."""
-    checked(packaged.TOKENIZER, packaged.TOKENIZER_SHA256)
+    read_verified(packaged.TOKENIZER, packaged.TOKENIZER_SHA256)
     return OnnxEncoder(
         packaged.EMBEDDER.parent,
         name=packaged.EMBEDDER_NAME,
@@ -114,9 +114,9 @@ def _model_file(folder: Path) -> Path:
     )
 
 
-def _limits(folder: Path) -> Iterator[int]:
+def _declared_limits(folder: Path) -> Iterator[int]:
     """How many tokens the model takes, by whatever its folder says of it."""
-    for file, key in _LIMITS:
+    for file, key in _LIMIT_SETTINGS:
         try:
             values: object = json.loads((folder / file).read_text("utf-8"))
         except FileNotFoundError:

@@ -21,20 +21,20 @@ from holdfast.errors import (
     ModelRefusedError,
     ModelTooLongError,
 )
-from holdfast.inference.chat import MOST_BYTES, Question, Reply, Usage
-from holdfast.inference.tool_dialogue import CompletionsDialect, MessagesDialect, talk
+from holdfast.inference.chat import MAX_ANSWER_BYTES, Question, Reply, Usage
+from holdfast.inference.tool_dialogue import CompletionsDialect, MessagesDialect, run_tool_dialogue
 
 Json = dict[str, Any]
 ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_URL = "https://api.openai.com/v1"
 _ANTHROPIC_VERSION = "2023-06-01"
-# What services say when they want to be asked later; 529 is Anthropic's word for "overloaded".
-_BUSY = frozenset({429, 503, 529})
-_REFUSED_BELOW = 500
-TOO_LONG = "Set models.input_tokens lower, or let the model take in more."
-_SPENT_WORDS = ("insufficient_quota", "billing", "credit balance")
-# How services say that a question is too long: OpenAI and vLLM, llama.cpp, Anthropic, Ollama.
-_LONG_WORDS = (
+# Statuses that ask to call later; 529 is Anthropic's for "overloaded".
+_BUSY_STATUSES = frozenset({429, 503, 529})
+_SERVER_ERRORS_FROM = 500
+TOO_LONG_REMEDY = "Set models.input_tokens lower, or let the model take in more."
+_QUOTA_PHRASES = ("insufficient_quota", "billing", "credit balance")
+# Phrases that say a question is too long: of OpenAI and vLLM, llama.cpp, Anthropic, Ollama.
+_TOO_LONG_PHRASES = (
     "context_length",
     "context length",
     "context window",
@@ -44,7 +44,7 @@ _LONG_WORDS = (
 )
 
 
-class _Line:
+class _JsonEndpoint:
     """One address, asked with JSON."""
 
     def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
@@ -63,14 +63,14 @@ class _Line:
 
     def post(self, body: Json) -> Json:
         """The answer, which must be an object of JSON."""
-        content = json.dumps(body).encode("utf-8", "replace")
+        request = json.dumps(body).encode("utf-8", "replace")
         headers = {"content-type": "application/json", **self._headers}
         try:
             with (
                 self._http.Client(timeout=self._timeout_s, follow_redirects=False) as client,
-                client.stream("POST", self._url, content=content, headers=headers) as response,
+                client.stream("POST", self._url, content=request, headers=headers) as response,
             ):
-                told = self._read(response)
+                content = self._read(response)
                 status, after = int(response.status_code), response.headers.get("retry-after")
         except self._http.TimeoutException as error:
             raise ModelError(
@@ -85,92 +85,92 @@ class _Line:
                 may_cost=not isinstance(error, self._http.ConnectError),
             ) from error
         if status != 200:
-            raise _failure(self.shown, status, told, after)
+            raise _status_error(self.shown, status, content, after)
         try:
-            found: object = json.loads(told)
+            found: object = json.loads(content)
         except (ValueError, RecursionError) as error:
-            raise self.strange("no JSON") from error
+            raise self.unexpected("no JSON") from error
         if not isinstance(found, dict):
-            raise self.strange("an answer of another form")
+            raise self.unexpected("an answer of another form")
         return cast(Json, found)
 
     def _read(self, response: Any) -> bytes:
-        told = b""
+        content = b""
         for piece in response.iter_bytes():
-            told += piece
-            if len(told) > MOST_BYTES:
-                raise self.strange(f"more than {MOST_BYTES:,} bytes")
-        return told
+            content += piece
+            if len(content) > MAX_ANSWER_BYTES:
+                raise self.unexpected(f"more than {MAX_ANSWER_BYTES:,} bytes")
+        return content
 
-    def strange(self, what: str) -> ModelError:
+    def unexpected(self, what: str) -> ModelError:
         """The error for an answer that is none."""
         return ModelError(f"The model service at {self.shown} gave {what}.", may_cost=True)
 
 
-def _failure(shown: str, status: int, told: bytes, after: str | None) -> ModelError:
-    words = _words(told)
+def _status_error(shown: str, status: int, body: bytes, after: str | None) -> ModelError:
+    words = _error_text(body)
     what = f"The model service at {shown} said {status}{f': {words}' if words else ''}."
-    spent = any(word in words.lower() for word in _SPENT_WORDS)
-    if status in _BUSY or (spent and status < _REFUSED_BELOW):
-        return ModelBusyError(what, "It is asked again later.", _wait(after))
-    if too_long(words):
-        return ModelTooLongError(what, TOO_LONG)
-    if status < _REFUSED_BELOW:
+    spent = any(word in words.lower() for word in _QUOTA_PHRASES)
+    if status in _BUSY_STATUSES or (spent and status < _SERVER_ERRORS_FROM):
+        return ModelBusyError(what, "It is asked again later.", _retry_after_s(after))
+    if says_too_long(words):
+        return ModelTooLongError(what, TOO_LONG_REMEDY)
+    if status < _SERVER_ERRORS_FROM:
         return ModelRefusedError(what, "Check the model's name, the key and the address.")
     return ModelError(what, "It is asked again later.")
 
 
-def too_long(words: str) -> bool:
+def says_too_long(words: str) -> bool:
     """Whether a complaint is that the question is too long."""
-    return any(word in words.lower() for word in _LONG_WORDS)
+    return any(word in words.lower() for word in _TOO_LONG_PHRASES)
 
 
-def _wait(after: str | None) -> float | None:
+def _retry_after_s(after: str | None) -> float | None:
     """For how many seconds a service wants to be left alone; it may name the moment instead."""
     if not after:
         return None
     try:
-        return max(0.0, float(after)) if after[0].isdigit() else _until(after)
+        return max(0.0, float(after)) if after[0].isdigit() else _seconds_until(after)
     except ValueError:
         return None
 
 
-def _until(after: str) -> float:
+def _seconds_until(after: str) -> float:
     return max(0.0, parsedate_to_datetime(after).timestamp() - time())
 
 
-def _words(told: bytes) -> str:
+def _error_text(body: bytes) -> str:
     """The complaint in an answer, in a line."""
     try:
-        error: Any = json.loads(told)["error"]
+        error: Any = json.loads(body)["error"]
         words = error if isinstance(error, str) else f"{error.get('code') or ''} {error['message']}"
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        words = told[:200].decode("utf-8", "replace")
+        words = body[:200].decode("utf-8", "replace")
     return " ".join(str(words).split())[:200]
 
 
-class _Formal:
-    """A service that is told the form of its answer, in the ways that there are, the best first.
+class _SchemaEndpoint:
+    """A service that is reply the form of its answer, in the ways that there are, the best first.
     One that finds fault with a way is asked in the next from then on, at last without any; what
     the form is stands in the question as well."""
 
-    def __init__(self, line: _Line, field: str) -> None:
-        self.line = line
+    def __init__(self, plain: _JsonEndpoint, field: str) -> None:
+        self.plain = plain
         self._field = field
-        self._way = 0
+        self._form = 0
 
     def post(self, body: Json, *forms: Json) -> Json:
-        while self._way < len(forms):
+        while self._form < len(forms):
             try:
-                return self.line.post({**body, self._field: forms[self._way]})
+                return self.plain.post({**body, self._field: forms[self._form]})
             except ModelBusyError:
                 raise
             except ModelError as error:
-                # Some say 400 to what they do not know, and some 500.
+                # Some answer an unknown field with 400, and some with 500.
                 if self._field not in error.message:
                     raise
-                self._way += 1
-        return self.line.post(body)
+                self._form += 1
+        return self.plain.post(body)
 
 
 class MessagesChat:
@@ -180,35 +180,35 @@ class MessagesChat:
         self, model: str, key: str, url: str = ANTHROPIC_URL, timeout_s: float = 120.0
     ) -> None:
         self.model = model
-        self.service = _service("anthropic", url, ANTHROPIC_URL)
+        self.service = _service_name("anthropic", url, ANTHROPIC_URL)
         address = f"{url.rstrip('/').removesuffix('/v1')}/v1/messages"
         headers = {"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION}
-        self._formal = _Formal(_Line(address, headers, timeout_s), "output_config")
+        self._endpoint = _SchemaEndpoint(_JsonEndpoint(address, headers, timeout_s), "output_config")
 
     def ask(self, question: Question) -> Reply:
         if question.toolbox is not None:
-            line, dialect = self._formal.line, MessagesDialect(self.model, _messages_usage)
-            return talk(dialect, line.post, question, line.strange)
+            plain, dialect = self._endpoint.plain, MessagesDialect(self.model, _messages_usage)
+            return run_tool_dialogue(dialect, plain.post, question, plain.unexpected)
         body = {
             "model": self.model,
             "max_tokens": question.tokens,
-            "system": f"{question.system}\n\n{_form(question)}",
+            "system": f"{question.system}\n\n{_schema_instruction(question)}",
             "messages": [{"role": "user", "content": question.text}],
         }
         form = {"format": {"type": "json_schema", "schema": dict(question.schema)}}
-        told = self._formal.post(body, form)
+        reply = self._endpoint.post(body, form)
         try:
-            usage, cut = _messages_usage(told["usage"]), told.get("stop_reason") == "max_tokens"
-            texts = [str(block["text"]) for block in told["content"] if block["type"] == "text"]
-            return Reply("".join(texts), usage, str(told.get("model") or self.model), cut)
+            usage, truncated = _messages_usage(reply["usage"]), reply.get("stop_reason") == "max_tokens"
+            texts = [str(block["text"]) for block in reply["content"] if block["type"] == "text"]
+            return Reply("".join(texts), usage, str(reply.get("model") or self.model), truncated)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise self._formal.line.strange("an answer of another form") from error
+            raise self._endpoint.plain.unexpected("an answer of another form") from error
 
 
-def _messages_usage(told: Json) -> Usage:
-    cached = int(told.get("cache_read_input_tokens") or 0)
-    written = int(told.get("cache_creation_input_tokens") or 0)
-    return Usage(int(told["input_tokens"]) + cached + written, int(told["output_tokens"]), cached)
+def _messages_usage(usage: Json) -> Usage:
+    cached = int(usage.get("cache_read_input_tokens") or 0)
+    written = int(usage.get("cache_creation_input_tokens") or 0)
+    return Usage(int(usage["input_tokens"]) + cached + written, int(usage["output_tokens"]), cached)
 
 
 class CompletionsChat:
@@ -219,57 +219,57 @@ class CompletionsChat:
         self, model: str, key: str = "", url: str = OPENAI_URL, timeout_s: float = 120.0
     ) -> None:
         self.model = model
-        self.service = _service("openai", url, OPENAI_URL)
+        self.service = _service_name("openai", url, OPENAI_URL)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         path = url.rstrip("/").removesuffix("/chat/completions")
-        line = _Line(f"{path}/chat/completions", headers, timeout_s)
-        self._formal = _Formal(line, "response_format")
-        # OpenAI's newer models know only the new name, and most others only the old one.
+        plain = _JsonEndpoint(f"{path}/chat/completions", headers, timeout_s)
+        self._endpoint = _SchemaEndpoint(plain, "response_format")
+        # OpenAI's newer models accept only the new name, and most others only the old one.
         own = (urlsplit(url).hostname or "").endswith("openai.com")
         self._limit = "max_completion_tokens" if own else "max_tokens"
 
     def ask(self, question: Question) -> Reply:
         if question.toolbox is not None:
-            line = self._formal.line
+            plain = self._endpoint.plain
             dialect = CompletionsDialect(self.model, self._limit, _completions_usage)
-            return talk(dialect, line.post, question, line.strange)
+            return run_tool_dialogue(dialect, plain.post, question, plain.unexpected)
         body: Json = {
             "model": self.model,
             self._limit: question.tokens,
             "messages": [
-                {"role": "system", "content": f"{question.system}\n\n{_form(question)}"},
+                {"role": "system", "content": f"{question.system}\n\n{_schema_instruction(question)}"},
                 {"role": "user", "content": question.text},
             ],
         }
         schema = dict(question.schema)
-        told = self._formal.post(
+        reply = self._endpoint.post(
             body,
             {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}},
             {"type": "json_object", "schema": schema},
         )
         try:
-            choice = told["choices"][0]
-            usage = _completions_usage(told.get("usage") or {})
-            text, cut = choice["message"].get("content"), choice.get("finish_reason") == "length"
-            return Reply(str(text or ""), usage, str(told.get("model") or self.model), cut)
+            choice = reply["choices"][0]
+            usage = _completions_usage(reply.get("usage") or {})
+            text, truncated = choice["message"].get("content"), choice.get("finish_reason") == "length"
+            return Reply(str(text or ""), usage, str(reply.get("model") or self.model), truncated)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise self._formal.line.strange("an answer of another form") from error
+            raise self._endpoint.plain.unexpected("an answer of another form") from error
 
 
-def _service(name: str, url: str, usual: str) -> str:
+def _service_name(name: str, url: str, default: str) -> str:
     """How the ledger calls a service: by its maker, or by where it is."""
-    return name if url == usual else f"{name}@{urlsplit(url).netloc.rpartition('@')[2]}"
+    return name if url == default else f"{name}@{urlsplit(url).netloc.rpartition('@')[2]}"
 
 
-def _form(question: Question) -> str:
+def _schema_instruction(question: Question) -> str:
     schema = json.dumps(question.schema, ensure_ascii=False)
     return f"Answer with one JSON object and nothing else. Its schema: {schema}"
 
 
-def _completions_usage(told: Json) -> Usage:
-    details = cast(Json, told.get("prompt_tokens_details") or {})
+def _completions_usage(usage: Json) -> Usage:
+    details = cast(Json, usage.get("prompt_tokens_details") or {})
     return Usage(
-        int(told.get("prompt_tokens") or 0),
-        int(told.get("completion_tokens") or 0),
+        int(usage.get("prompt_tokens") or 0),
+        int(usage.get("completion_tokens") or 0),
         int(details.get("cached_tokens") or 0),
     )

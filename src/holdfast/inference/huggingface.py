@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.errors import InputError
 
-LONGEST_INPUT = 512
+MAX_INPUT_TOKENS = 512
 
 
 class HuggingFaceTokenizer:
@@ -33,30 +33,30 @@ class HuggingFaceTokenizer:
 
     def pieces(self, text: str, limit: int | None = None) -> list[int]:
         """The ids of the text alone, at most `limit` of them."""
-        ids: list[int] = self._tokenizer.encode(_spelled(text), add_special_tokens=False).ids
+        ids: list[int] = self._tokenizer.encode(_without_surrogates(text), add_special_tokens=False).ids
         return ids if limit is None else ids[:limit]
 
     def ids(self, text: str, limit: int) -> list[int]:
         """The ids of a text as a model wants it, between its marks, at most `limit` in all."""
         self._tokenizer.enable_truncation(limit)
         try:
-            return self._tokenizer.encode(_spelled(text)).ids
+            return self._tokenizer.encode(_without_surrogates(text)).ids
         finally:
             self._tokenizer.no_truncation()
 
     def pair(self, first: str, second: str, limit: int) -> tuple[list[int], list[int]]:
         """The ids of two texts and to which each belongs; the second has at most `limit`."""
         left = len(self.pieces(first)) + self._tokenizer.num_special_tokens_to_add(True)
-        whole = min(left + limit, LONGEST_INPUT)
+        whole = min(left + limit, MAX_INPUT_TOKENS)
         strategy = "only_second" if left < whole else "longest_first"
         self._tokenizer.enable_truncation(whole, strategy=strategy)
         try:
-            both = self._tokenizer.encode(_spelled(first), _spelled(second))
+            both = self._tokenizer.encode(_without_surrogates(first), _without_surrogates(second))
         finally:
             self._tokenizer.no_truncation()
         return both.ids, both.type_ids
 
 
-def _spelled(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """The text without lone surrogates, which the package cannot take."""
     return text.encode("utf-8", "replace").decode("utf-8")

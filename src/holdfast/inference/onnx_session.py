@@ -18,8 +18,8 @@ from holdfast.errors import ModelError
 Output = npt.NDArray[np.float32]
 
 _REINSTALL = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
-_FATAL_ONLY = 4
-# What ONNX Runtime raises for a file it cannot use and for a run that fails.
+_LOG_FATAL_ONLY = 4
+# What ONNX Runtime raises for a file that it cannot use and for a run that fails.
 _FAILURES = (
     ort_errors.EPFail,
     ort_errors.Fail,
@@ -35,14 +35,14 @@ _FAILURES = (
 )
 
 
-class Row(NamedTuple):
+class TokenRow(NamedTuple):
     """The ids of one text or pair, and to which text of a pair each belongs."""
 
     ids: list[int]
     types: list[int] | None = None
 
 
-class Session:
+class OnnxSession:
     """A graph, ready to run on the processor, row by row.
 
     8-bit graphs choose the scale of their activations from everything that goes through together,
@@ -54,9 +54,9 @@ class Session:
     def __init__(self, path: Path, threads: int, expected_sha256: str | None = None) -> None:
         self._path = path
         self._threads = threads
-        # With a hash to keep, the very bytes that were hashed are loaded. Without one the file
-        # is opened by name, because big models keep their weights in files beside it.
-        model = str(path) if expected_sha256 is None else checked(path, expected_sha256)
+        # With an expected hash, the bytes that were hashed are loaded. Without one the file is
+        # opened by name, because large models keep their weights in files beside it.
+        model = str(path) if expected_sha256 is None else read_verified(path, expected_sha256)
         if not path.is_file():
             raise ModelError(f"There is no {path}.", "Correct the path in the settings.")
         try:
@@ -68,11 +68,11 @@ class Session:
                 f"{path} cannot be opened as an ONNX model: {_first_line(error)}",
                 "Copy the file again, or choose another model in the settings.",
             ) from error
-        # It keeps the bytes it was made of beside what it made of them, and needs them no more.
+        # The session keeps the bytes of the file, which it no longer needs.
         vars(self._session)["_model_bytes"] = None
         self.inputs = [str(given.name) for given in self._session.get_inputs()]
 
-    def run(self, row: Row) -> Output:
+    def run(self, row: TokenRow) -> Output:
         """The graph's first output for one row alone."""
         ids = np.array([row.ids], np.int64)
         types = np.array([row.types], np.int64) if row.types else np.zeros_like(ids)
@@ -87,10 +87,10 @@ class Session:
             ) from error
         return np.asarray(first, dtype=np.float32)
 
-    def run_all(self, rows: Sequence[Row], late: Callable[[], bool]) -> list[Output] | None:
+    def run_all(self, rows: Sequence[TokenRow], late: Callable[[], bool]) -> list[Output] | None:
         """The output for each row, `threads` of them at a time; None once it is `late`."""
 
-        def run_unless_late(row: Row) -> Output | None:
+        def run_unless_late(row: TokenRow) -> Output | None:
             return None if late() else self.run(row)
 
         workers = min(self._threads, len(rows))
@@ -106,7 +106,7 @@ class Session:
         return done if len(done) == len(rows) else None
 
 
-def checked(path: Path, expected_sha256: str) -> bytes:
+def read_verified(path: Path, expected_sha256: str) -> bytes:
     """The bytes of a file, if they are the expected ones."""
     try:
         content = path.read_bytes()
@@ -127,7 +127,7 @@ def _options() -> ort.SessionOptions:
     # other after every operation, and burn a core of the user's machine while they do.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.log_severity_level = _FATAL_ONLY
+    options.log_severity_level = _LOG_FATAL_ONLY
     # Row by row the arena keeps little, and threads share it: measured with two threads and
     # long texts 149 MB in all, against 268 when each thread asks the system for memory itself.
     options.enable_cpu_mem_arena = True

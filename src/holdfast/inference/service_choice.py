@@ -10,15 +10,16 @@ from holdfast.inference.chat import Chat
 from holdfast.settings import NO_MODEL, ModelSettings
 
 OPERATIONS = ("summaries", "extraction", "reflection", "agent")
-# Good enough for each, and cheap; what is thought about is worth more than what is summed up.
-_USUAL: dict[str, dict[str, str]] = {
+# Cheap models that are good enough; with a subscription, reflection uses the model that the user
+# usually has.
+_DEFAULT_MODELS: dict[str, dict[str, str]] = {
     "anthropic": dict.fromkeys(OPERATIONS, "claude-haiku-5-5"),
     "claude": {"summaries": "haiku", "extraction": "haiku", "agent": "haiku"},
 }
 _EXTRAS = {"claude": ("claude", "claude_agent_sdk"), "http": ("models", "httpx2")}
 
 
-def detect(models: ModelSettings) -> str:
+def detect_service(models: ModelSettings) -> str:
     """The service that would be asked: the one named, or the first of subscription, Anthropic's
     API and an OpenAI-compatible endpoint that can be."""
     if models.use != "auto":
@@ -34,17 +35,17 @@ def detect(models: ModelSettings) -> str:
 
 def choose_chat(models: ModelSettings, operation: str) -> Chat | None:
     """The service for an operation, ready to be asked; None if the settings want none."""
-    service, named = detect(models), str(getattr(models, operation))
+    service, named = detect_service(models), str(getattr(models, operation))
     if NO_MODEL in (service, named):
         return None
-    model = named or _USUAL.get(service, {}).get(operation, "")
+    model = named or _DEFAULT_MODELS.get(service, {}).get(operation, "")
     if service == "claude":
-        _want(service, "claude")
+        _require_extra(service, "claude")
         from holdfast.inference import agent_chat
 
         return cast(Chat, agent_chat.AgentChat(model, models.timeout_s))
-    _want(service, "http")
-    key = _key(models, service)
+    _require_extra(service, "http")
+    key = _api_key(models, service)
     from holdfast.inference import http_chat
 
     if service == "anthropic":
@@ -59,7 +60,7 @@ def choose_chat(models: ModelSettings, operation: str) -> Chat | None:
     return cast(Chat, http_chat.CompletionsChat(model, key, url, models.timeout_s))
 
 
-def _want(service: str, which: str) -> None:
+def _require_extra(service: str, which: str) -> None:
     extra, module = _EXTRAS[which]
     if find_spec(module) is None:
         raise SettingsError(
@@ -68,7 +69,7 @@ def _want(service: str, which: str) -> None:
         )
 
 
-def _key(models: ModelSettings, service: str) -> str:
+def _api_key(models: ModelSettings, service: str) -> str:
     """The key for a service. One that was not named goes to its maker and to nobody else."""
     if models.api_key_env:
         if not models.api_key:

@@ -16,19 +16,19 @@ from holdfast.errors import ModelError
 from holdfast.inference.embedder import Vectors, unit_rows
 from holdfast.inference.onnx_file import INT8, find_tensor
 
-_TABLE = "words"
-_SAMPLED = 16
+_TENSOR_NAME = "words"
+_SAMPLE_STEP = 16
 
 
 class TokenVectors:
     """One vector of length one for each id of the tokenizer."""
 
     def __init__(self, model: Path) -> None:
-        table = find_tensor(model, _TABLE)
+        table = find_tensor(model, _TENSOR_NAME)
         whole = len(table.shape) == 2 and table.shape[0] * table.shape[1] == table.size
         if table.kind != INT8 or not whole:
             raise ModelError(
-                f"The table {_TABLE!r} of {model} is not one of 8-bit vectors.",
+                f"The table {_TENSOR_NAME!r} of {model} is not one of 8-bit vectors.",
                 "Install Holdfast again: pip install --force-reinstall holdfast-memory.",
             )
         self.count, self.dimension = table.shape
@@ -36,7 +36,7 @@ class TokenVectors:
             model, dtype=np.int8, mode="r", offset=table.offset, shape=table.shape
         )
         # All of them lean the same way, which makes any two look alike; a sample tells which way.
-        sample = np.arange(0, self.count, _SAMPLED)
+        sample = np.arange(0, self.count, _SAMPLE_STEP)
         self._centre = self._unit(sample).mean(axis=0)
 
     def vectors(self, ids: Sequence[int]) -> Vectors:

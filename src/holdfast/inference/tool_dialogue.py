@@ -2,7 +2,7 @@
 and ends by calling `answer`, whose arguments are the answer.
 
 Two dialects are spoken: that of Anthropic's Messages API, and OpenAI's. The last time it may
-speak, a model can do nothing but answer. What it calls wrongly it is told, and may mend.
+speak, a model can do nothing but answer. What it calls wrongly it is body, and may mend.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from holdfast.errors import ModelError, ModelStoppedError
 from holdfast.inference.chat import Question, Reply, Schema, Tool, Toolbox, Usage
 
 Json = dict[str, Any]
-ANSWER = "answer"
-_ENOUGH = "No more can be looked up. Answer now, from what you have."
-_AGAIN = "Give your answer by calling the tool `answer`."
-# How much a model may ask for in one breath.
-_MOST_CALLS = 8
-_KINDS: dict[str, type] = {"object": dict, "array": list, "string": str}
+ANSWER_TOOL = "answer"
+_NO_MORE_LOOKUPS = "No more can be looked up. Answer now, from what you have."
+_USE_ANSWER_TOOL = "Give your answer by calling the tool `answer`."
+# Tool calls of one turn that are answered, so that a model cannot use up its lookups at once.
+_MAX_CALLS_PER_TURN = 8
+_JSON_TYPES: dict[str, type] = {"object": dict, "array": list, "string": str}
 
 
-class Called(NamedTuple):
+class ToolRequest(NamedTuple):
     """A tool that a model calls; `arguments` are None where they could not be read."""
 
     id: str
@@ -31,14 +31,14 @@ class Called(NamedTuple):
     arguments: Json | None
 
 
-class Spoken(NamedTuple):
-    """What a model said in one breath, read, and as it must be given back to it."""
+class ModelTurn(NamedTuple):
+    """What a model said in one breath, read, and as it must be results back to it."""
 
     text: str
-    calls: tuple[Called, ...]
+    calls: tuple[ToolRequest, ...]
     usage: Usage
     model: str
-    cut: bool
+    truncated: bool
     message: Json
 
 
@@ -49,82 +49,82 @@ class Dialect(Protocol):
         """A request without its messages."""
         ...
 
-    def spoken(self, told: Json) -> Spoken:
+    def read_turn(self, body: Json) -> ModelTurn:
         """What it said; raises KeyError, TypeError or ValueError if it is of another form."""
         ...
 
-    def results(self, given: Sequence[tuple[Called, str]]) -> list[Json]:
+    def results(self, results: Sequence[tuple[ToolRequest, str]]) -> list[Json]:
         """The messages that tell what its calls gave."""
         ...
 
 
-def talk(
+def run_tool_dialogue(
     dialect: Dialect,
     post: Callable[[Json], Json],
     question: Question,
-    strange: Callable[[str], ModelError],
+    unexpected: Callable[[str], ModelError],
 ) -> Reply:
     """Let a model use its tools until it answers."""
     box = cast(Toolbox, question.toolbox)
-    tools = (*box.tools, Tool(ANSWER, "Give the answer; this ends the talk.", question.schema))
+    tools = (*box.tools, Tool(ANSWER_TOOL, "Give the answer; this ends the talk.", question.schema))
     messages: list[Json] = [{"role": "user", "content": question.text}]
     used = Usage()
     for turn in range(box.turns):
         last = turn == box.turns - 1
-        body = dialect.body(question, tools, last)
-        told = post({**body, "messages": [*body.get("messages", []), *messages]})
+        request = dialect.body(question, tools, last)
+        body = post({**request, "messages": [*request.get("messages", []), *messages]})
         try:
-            spoken = dialect.spoken(told)
+            reply = dialect.read_turn(body)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise strange("an answer of another form") from error
-        used = _sum(used, spoken.usage)
-        answer = next((c for c in spoken.calls if c.name == ANSWER and c.arguments), None)
-        if answer is not None and (last or not _amiss(answer.arguments, question.schema)):
+            raise unexpected("an answer of another form") from error
+        used = _sum(used, reply.usage)
+        answer = next((c for c in reply.calls if c.name == ANSWER_TOOL and c.arguments), None)
+        if answer is not None and (last or not _schema_error(answer.arguments, question.schema)):
             text = json.dumps(answer.arguments, ensure_ascii=False)
-            return Reply(text, used, spoken.model, spoken.cut)
+            return Reply(text, used, reply.model, reply.truncated)
         if box.stopped():
             raise ModelStoppedError("Stopped.", "", True, (turn + 1) / box.turns)
-        if last or (not spoken.calls and _is_object(spoken.text)):
-            return Reply(spoken.text, used, spoken.model, spoken.cut)
-        messages.append(spoken.message)
-        messages += _after(dialect, box, spoken, turn, question.schema)
+        if last or (not reply.calls and _is_object(reply.text)):
+            return Reply(reply.text, used, reply.model, reply.truncated)
+        messages.append(reply.message)
+        messages += _follow_up(dialect, box, reply, turn, question.schema)
     raise AssertionError("the last turn returns")
 
 
-def _after(dialect: Dialect, box: Toolbox, spoken: Spoken, turn: int, schema: Schema) -> list[Json]:
+def _follow_up(dialect: Dialect, box: Toolbox, reply: ModelTurn, turn: int, schema: Schema) -> list[Json]:
     """What is said to a model that has not answered yet."""
-    if not spoken.calls:
-        return [{"role": "user", "content": _AGAIN}]
-    given = [(call, _given(box, call, n, schema)) for n, call in enumerate(spoken.calls)]
-    more = [{"role": "user", "content": _ENOUGH}] if turn == box.turns - 2 else []
-    return [*dialect.results(given), *more]
+    if not reply.calls:
+        return [{"role": "user", "content": _USE_ANSWER_TOOL}]
+    results = [(call, _tool_result(box, call, n, schema)) for n, call in enumerate(reply.calls)]
+    more = [{"role": "user", "content": _NO_MORE_LOOKUPS}] if turn == box.turns - 2 else []
+    return [*dialect.results(results), *more]
 
 
-def _given(box: Toolbox, call: Called, place: int, schema: Schema) -> str:
-    if place >= _MOST_CALLS:
-        return f"Only {_MOST_CALLS} calls at a time are answered."
+def _tool_result(box: Toolbox, call: ToolRequest, position: int, schema: Schema) -> str:
+    if position >= _MAX_CALLS_PER_TURN:
+        return f"Only {_MAX_CALLS_PER_TURN} calls at a time are answered."
     if call.arguments is None:
-        return "The arguments were not one object of JSON in the given form."
-    if call.name == ANSWER:
-        return f"It is not of the given form: {_amiss(call.arguments, schema) or 'it is empty'}."
+        return "The arguments were not one object of JSON in the results form."
+    if call.name == ANSWER_TOOL:
+        return f"It is not of the results form: {_schema_error(call.arguments, schema) or 'it is empty'}."
     return box.call(call.name, call.arguments)
 
 
-def _amiss(value: object, schema: Schema, where: str = "it") -> str:
+def _schema_error(value: object, schema: Schema, where: str = "it") -> str:
     """What is wrong with a value by its schema, as far as kinds and what must be there go."""
-    kind = _KINDS.get(schema.get("type", ""))
+    kind = _JSON_TYPES.get(schema.get("type", ""))
     if kind is not None and not isinstance(value, kind):
         return f"{where} is no {schema['type']}"
     if isinstance(value, list):
         items = enumerate(cast(list[object], value))
-        parts = (_amiss(v, schema.get("items", {}), f"{where}[{n}]") for n, v in items)
+        parts = (_schema_error(v, schema.get("items", {}), f"{where}[{n}]") for n, v in items)
     elif isinstance(value, dict):
         fields = cast(Json, value)
         for name in schema.get("required", ()):
             if name not in fields:
                 return f"{where} has no {name}"
         known = cast(Json, schema.get("properties", {}))
-        parts = (_amiss(v, known.get(name, {}), name) for name, v in fields.items())
+        parts = (_schema_error(v, known.get(name, {}), name) for name, v in fields.items())
     else:
         return ""
     return next(filter(None, parts), "")
@@ -153,7 +153,7 @@ class MessagesDialect:
         self._usage = usage
 
     def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
-        choice: Json = {"type": "tool", "name": ANSWER} if only_answer else {"type": "auto"}
+        choice: Json = {"type": "tool", "name": ANSWER_TOOL} if only_answer else {"type": "auto"}
         return {
             "model": self._model,
             "max_tokens": question.tokens,
@@ -165,21 +165,21 @@ class MessagesDialect:
             "tool_choice": choice,
         }
 
-    def spoken(self, told: Json) -> Spoken:
-        content = cast(list[Json], told["content"])
+    def read_turn(self, body: Json) -> ModelTurn:
+        content = cast(list[Json], body["content"])
         calls = tuple(
-            Called(str(block["id"]), str(block["name"]), _object(block.get("input")))
+            ToolRequest(str(block["id"]), str(block["name"]), _arguments_object(block.get("input")))
             for block in content
             if block["type"] == "tool_use"
         )
         text = "".join(str(block["text"]) for block in content if block["type"] == "text")
-        cut = told.get("stop_reason") == "max_tokens"
-        model = str(told.get("model") or self._model)
+        truncated = body.get("stop_reason") == "max_tokens"
+        model = str(body.get("model") or self._model)
         message = {"role": "assistant", "content": content}
-        return Spoken(text, calls, self._usage(told["usage"]), model, cut, message)
+        return ModelTurn(text, calls, self._usage(body["usage"]), model, truncated, message)
 
-    def results(self, given: Sequence[tuple[Called, str]]) -> list[Json]:
-        blocks = [{"type": "tool_result", "tool_use_id": c.id, "content": t} for c, t in given]
+    def results(self, results: Sequence[tuple[ToolRequest, str]]) -> list[Json]:
+        blocks = [{"type": "tool_result", "tool_use_id": c.id, "content": t} for c, t in results]
         return [{"role": "user", "content": blocks}]
 
 
@@ -192,7 +192,7 @@ class CompletionsDialect:
         self._usage = usage
 
     def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
-        only: Json = {"type": "function", "function": {"name": ANSWER}}
+        only: Json = {"type": "function", "function": {"name": ANSWER_TOOL}}
         return {
             "model": self._model,
             self._limit: question.tokens,
@@ -211,15 +211,15 @@ class CompletionsDialect:
             "messages": [{"role": "system", "content": question.system}],
         }
 
-    def spoken(self, told: Json) -> Spoken:
-        choice = told["choices"][0]
+    def read_turn(self, body: Json) -> ModelTurn:
+        choice = body["choices"][0]
         message = cast(Json, choice["message"])
         asked = cast(list[Json], message.get("tool_calls") or [])
         calls = tuple(
-            Called(
+            ToolRequest(
                 str(call.get("id") or n),
                 str(call["function"]["name"]),
-                _object(call["function"].get("arguments")),
+                _arguments_object(call["function"].get("arguments")),
             )
             for n, call in enumerate(asked)
         )
@@ -227,15 +227,15 @@ class CompletionsDialect:
         kept: Json = {"role": "assistant", "content": text}
         if asked:
             kept["tool_calls"] = asked
-        usage = self._usage(told.get("usage") or {})
-        cut = choice.get("finish_reason") == "length"
-        return Spoken(text, calls, usage, str(told.get("model") or self._model), cut, kept)
+        usage = self._usage(body.get("usage") or {})
+        truncated = choice.get("finish_reason") == "length"
+        return ModelTurn(text, calls, usage, str(body.get("model") or self._model), truncated, kept)
 
-    def results(self, given: Sequence[tuple[Called, str]]) -> list[Json]:
-        return [{"role": "tool", "tool_call_id": c.id, "content": t} for c, t in given]
+    def results(self, results: Sequence[tuple[ToolRequest, str]]) -> list[Json]:
+        return [{"role": "tool", "tool_call_id": c.id, "content": t} for c, t in results]
 
 
-def _object(value: object) -> Json | None:
+def _arguments_object(value: object) -> Json | None:
     """Arguments as an object, whether they came as one or spelled out."""
     if isinstance(value, str):
         try:

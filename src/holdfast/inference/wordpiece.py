@@ -14,26 +14,27 @@ from typing import Any
 
 from holdfast.inference.bert_characters import CHINESE, PUNCTUATION, REMOVED
 
-LONGEST_INPUT = 512
-_KINDS = ["WordPiece", "BertNormalizer", "BertPreTokenizer"]
+MAX_INPUT_TOKENS = 512
+_SUPPORTED_TYPES = ["WordPiece", "BertNormalizer", "BertPreTokenizer"]
 _UNCASED = {
     "clean_text": True,
     "handle_chinese_chars": True,
     "strip_accents": True,
     "lowercase": True,
 }
-_ODD_MARKS = ("normalized", "single_word", "lstrip", "rstrip")
-_KEPT_WORDS = 50_000
-# Text is normalised in stretches, so that the first 256 tokens of a megabyte cost a few kB.
-_STRETCH = 4_000
-# Not `\s`: that has 0x1c to 0x1f, which the normaliser removes without parting the word.
+_UNSUPPORTED_FLAGS = ("normalized", "single_word", "lstrip", "rstrip")
+# Words whose pieces are cached: most texts of a bank repeat a few thousand words.
+_MAX_CACHED_WORDS = 50_000
+# Text is normalised in segments, so that the first 256 tokens of a megabyte cost a few kB.
+_SEGMENT_CHARACTERS = 4_000
+# Not `\s`: that contains 0x1c to 0x1f, which the normaliser removes without splitting the word.
 _GAP = re.compile(r"[ \t\n\r]")
-# Of most texts, few characters need a look of their own.
-_ODD = re.compile(r"[^\t\n\r -~]")
+# In most texts few characters need to be normalised one by one.
+_NON_ASCII = re.compile(r"[^\t\n\r -~]")
 _WORD = re.compile(r"[^\x00-/:-@\[-`{-\x7f]+|[!-/:-@\[-`{-~]")
 
 
-class _Folding(dict[str, str]):
+class _CharacterCache(dict[str, str]):
     """How a character is normalised, worked out when it is first met.
 
     Doing it character by character is exact: marks, the only thing canonical ordering moves,
@@ -41,34 +42,34 @@ class _Folding(dict[str, str]):
     """
 
     def __missing__(self, char: str) -> str:
-        folded = self[char] = _fold(char)
+        folded = self[char] = _normalize_character(char)
         return folded
 
 
-def _fold(char: str) -> str:
+def _normalize_character(char: str) -> str:
     if char == "\ufffd" or ord(char) in REMOVED:
         return ""
     if char.isspace():
         return " "
     parts = [part for part in unicodedata.normalize("NFD", char) if ord(part) not in REMOVED]
-    folded = "".join(_apart(part.lower()) for part in parts)
+    folded = "".join(_separate_punctuation(part.lower()) for part in parts)
     return f" {folded} " if ord(char) in CHINESE else folded
 
 
-def _apart(part: str) -> str:
+def _separate_punctuation(part: str) -> str:
     return f" {part} " if len(part) == 1 and ord(part) in PUNCTUATION else part
 
 
-class _Words(dict[str, list[int]]):
+class _WordCache(dict[str, list[int]]):
     """The pieces of each word, cut when it is first met."""
 
     def __init__(self, cut: Callable[[str], list[int]]) -> None:
-        self._cut = cut
+        self._split_word = cut
 
     def __missing__(self, word: str) -> list[int]:
-        if len(self) >= _KEPT_WORDS:
+        if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
-        pieces = self[word] = self._cut(word)
+        pieces = self[word] = self._split_word(word)
         return pieces
 
 
@@ -80,12 +81,12 @@ class WordPiece:
         self._vocabulary: dict[str, int] = model["vocab"]
         self._unknown = self._vocabulary[model["unk_token"]]
         self._prefix: str = model["continuing_subword_prefix"]
-        self._longest: int = model["max_input_chars_per_word"]
-        self._folding = _Folding()
+        self._max_word_characters: int = model["max_input_chars_per_word"]
+        self._characters = _CharacterCache()
         self._special = {token["content"]: token["id"] for token in description["added_tokens"]}
-        self._special_pattern = _pattern_of(description["added_tokens"])
-        self._start, self._end = _bounds(description["post_processor"])
-        self._words = _Words(self._cut)
+        self._special_pattern = _special_pattern(description["added_tokens"])
+        self._start, self._end = _special_ids(description["post_processor"])
+        self._words = _WordCache(self._split_word)
 
     @staticmethod
     def understands(description: dict[str, Any]) -> bool:
@@ -93,13 +94,13 @@ class WordPiece:
         try:
             kinds = [description[part]["type"] for part in ("model", "normalizer", "pre_tokenizer")]
             folds = {key: description["normalizer"][key] for key in _UNCASED}
-            _bounds(description["post_processor"])
-            odd = any(token[flag] for token in description["added_tokens"] for flag in _ODD_MARKS)
+            _special_ids(description["post_processor"])
+            odd = any(token[flag] for token in description["added_tokens"] for flag in _UNSUPPORTED_FLAGS)
         except (KeyError, TypeError, ValueError, IndexError):
             return False
         if folds["strip_accents"] is None:
             folds["strip_accents"] = folds["lowercase"]
-        return kinds == _KINDS and folds == _UNCASED and not odd
+        return kinds == _SUPPORTED_TYPES and folds == _UNCASED and not odd
 
     def pieces(self, text: str, limit: int | None = None) -> list[int]:
         """The ids of the text alone, at most `limit` of them."""
@@ -123,8 +124,8 @@ class WordPiece:
 
         At most `limit` pieces of the second are kept, and of the first what then still fits.
         """
-        right = self.pieces(second, min(limit, LONGEST_INPUT - 3))
-        left = self.pieces(first, LONGEST_INPUT - 3 - len(right))
+        right = self.pieces(second, min(limit, MAX_INPUT_TOKENS - 3))
+        left = self.pieces(first, MAX_INPUT_TOKENS - 3 - len(right))
         ids = [self._start, *left, self._end, *right, self._end]
         return ids, [0] * (len(left) + 2) + [1] * (len(right) + 1)
 
@@ -132,21 +133,21 @@ class WordPiece:
         """Stretches of text that may be cut into words, and the ids of marks between them."""
         start = 0
         for match in self._special_pattern.finditer(text):
-            yield from _stretches(text, start, match.start())
+            yield from _segments(text, start, match.start())
             yield self._special[match.group(1)]
             start = match.end()
-        yield from _stretches(text, start, len(text))
+        yield from _segments(text, start, len(text))
 
     def _split(self, text: str) -> list[str]:
         """The words of a text as the vocabulary spells them."""
-        return _WORD.findall(_ODD.sub(self._folded, text).lower())
+        return _WORD.findall(_NON_ASCII.sub(self._normalized, text).lower())
 
-    def _folded(self, odd: re.Match[str]) -> str:
-        return self._folding[odd.group()]
+    def _normalized(self, odd: re.Match[str]) -> str:
+        return self._characters[odd.group()]
 
-    def _cut(self, word: str) -> list[int]:
+    def _split_word(self, word: str) -> list[int]:
         """The longest piece the vocabulary knows, then the longest of the rest, and so on."""
-        if len(word) > self._longest:
+        if len(word) > self._max_word_characters:
             return [self._unknown]
         ids: list[int] = []
         start = 0
@@ -163,9 +164,9 @@ class WordPiece:
         return ids
 
 
-def _stretches(text: str, start: int, end: int) -> Iterator[str]:
-    while end - start > _STRETCH:
-        gap = _GAP.search(text, start + _STRETCH, end)
+def _segments(text: str, start: int, end: int) -> Iterator[str]:
+    while end - start > _SEGMENT_CHARACTERS:
+        gap = _GAP.search(text, start + _SEGMENT_CHARACTERS, end)
         if gap is None:
             break
         yield text[start : gap.end()]
@@ -174,7 +175,7 @@ def _stretches(text: str, start: int, end: int) -> Iterator[str]:
         yield text[start:end]
 
 
-def _pattern_of(tokens: list[dict[str, Any]]) -> re.Pattern[str]:
+def _special_pattern(tokens: list[dict[str, Any]]) -> re.Pattern[str]:
     """What finds the marks of the vocabulary where a text spells them out."""
     if not tokens:
         return re.compile(r"(?!)()")
@@ -182,7 +183,7 @@ def _pattern_of(tokens: list[dict[str, Any]]) -> re.Pattern[str]:
     return re.compile(f"({left})")
 
 
-def _bounds(post_processor: dict[str, Any]) -> tuple[int, int]:
+def _special_ids(post_processor: dict[str, Any]) -> tuple[int, int]:
     """The marks before and after a text; ValueError unless two texts are put together as
     mark, first, mark, second, mark."""
     if post_processor["type"] == "BertProcessing":

@@ -1,7 +1,7 @@
-"""What to do when nothing was found: look at the time that was asked about, grep the raw
-transcripts, and at last say what there is to ask about instead.
+"""Fallbacks for a search that abstains: the sessions of the time that was asked about, a grep over
+the raw transcripts, and last a suggestion of other words to ask with.
 
-Loaded only then. Each step that was taken is named in the result.
+This module is loaded only then. Each fallback that was used is named in the result.
 """
 
 from __future__ import annotations
@@ -36,21 +36,34 @@ from holdfast.store.protocol import Reader
 RECENT_SESSIONS = "recent_sessions"
 RAW_GREP = "raw_grep"
 CLARIFICATION = "clarification"
+# How long a person waits for the grep, and how much of one file is read in that time.
 GREP_TIMEOUT_S = 3.0
 MAX_GREP_BYTES = 400 * 1024 * 1024
-_LINE = 4 * 1024 * 1024
-_LINES = 200
-_HITS = 5
-_AROUND = 300
-_BACK = 50
-_REDACTED = 20_000
-_ENOUGH = 0.6
-_VOCABULARY = 300
-_SUGGESTED = 5
+_MAX_LINE_BYTES = 4 * 1024 * 1024
+# Lines of one file that ripgrep returns.
+_MAX_LINES = 200
+_MAX_HITS = 5
+# Characters shown on both sides of a match, and characters that are redacted before the cut: half a
+# key does not look like one.
+_EXCERPT_REACH = 300
+_REDACTED_REACH = 20_000
+# How many turns before a line the call is looked for that printed it.
+_MAX_TURNS_BACK = 50
+# An excerpt without an exact name must cover this much of the query. It is above the abstention
+# threshold, because raw output matches much by chance.
+_MIN_COVERAGE = 0.6
+# Where suggestions come from: the titles of this many exchanges and sessions, their most frequent
+# words, and words at least this similar to those of the query.
+_RECENT_EXCHANGES = 300
+_RECENT_SESSIONS = 50
+_MAX_VOCABULARY = 5000
+_MAX_TOPICS = 40
+_MIN_SPELLING_SIMILARITY = 0.75
+_MAX_SUGGESTIONS = 5
 
 
 class FallbackResult(NamedTuple):
-    """What the fallbacks gave, and which of them were used."""
+    """What the fallbacks found, and which of them were used."""
 
     hits: tuple[Hit, ...]
     used: tuple[str, ...]
@@ -66,11 +79,12 @@ def run_fallbacks(
     raw: bool,
     grep_s: float = GREP_TIMEOUT_S,
 ) -> FallbackResult:
-    """Try one after the other; the first that finds something ends it. What would only find
-    what the plan does not want is not tried, nor are raw lines read unless `raw` allows it."""
+    """Try one fallback after the other, until one finds something. Those that could only find
+    layers that the plan does not want are skipped; raw transcripts are read only if `raw` is
+    set."""
     used: list[str] = []
-    most = min(_HITS, plan.limit)
-    if query.time_range is not None and _wants(plan, Layer.SUMMARIES):
+    most = min(_MAX_HITS, plan.limit)
+    if query.time_range is not None and _wants_layer(plan, Layer.SUMMARIES):
         used.append(RECENT_SESSIONS)
         sessions = reader.recent_passages(
             bank, "digest", most, query.time_range.start, query.time_range.end
@@ -81,7 +95,7 @@ def run_fallbacks(
                 for n, p in enumerate(sessions, 1)
             ]
             return FallbackResult(tuple(found), tuple(used))
-    if raw and _wants(plan, Layer.TRANSCRIPTS):
+    if raw and _wants_layer(plan, Layer.TRANSCRIPTS):
         used.append(RAW_GREP)
         lines = tuple(islice(grep(reader, bank, query, redactor, grep_s), most))
         if lines:
@@ -89,7 +103,7 @@ def run_fallbacks(
     return FallbackResult((), (*used, CLARIFICATION), suggestions(reader, bank, query))
 
 
-def _wants(plan: Plan, layer: Layer) -> bool:
+def _wants_layer(plan: Plan, layer: Layer) -> bool:
     return not plan.layers or layer in plan.layers
 
 
@@ -100,9 +114,9 @@ def grep(
     redactor: Redactor,
     limit_s: float = GREP_TIMEOUT_S,
 ) -> Iterator[Hit]:
-    """What tools printed that holds a name whole, or most of the question's weight close
-    together: little of it is kept, but the file may still be there. All else on its lines is
-    kept, or was left out on purpose: a model's reasoning, what programs put in."""
+    """Search the raw transcripts for tool output that contains a name of the query, or most of its
+    weight close together. Only tool output: it is stored in part, and everything else on these
+    lines is either stored or was left out on purpose (a model's reasoning, injected text)."""
     phrases = [p.lower() for p in query.terms.phrases if len(p) > 3 and "\0" not in p]
     heavy = sorted(query.word_weights, key=lambda word: -query.word_weights[word])[:3]
     needles = phrases or [word for word in heavy if len(word) > 2]
@@ -111,10 +125,10 @@ def grep(
     deadline = monotonic() + limit_s
     found = 0
     for source in reader.sources(bank):
-        for number, line in _lines_with(Path(source.path), needles, deadline):
-            for call, text in _printed(line, source.agent):
+        for number, line in _lines_containing(Path(source.path), needles, deadline):
+            for call, text in _tool_outputs(line, source.agent):
                 excerpt = _excerpt(text, needles[0], query, bool(phrases), redactor)
-                turn = _caller(reader, source.id, number, call) if excerpt else None
+                turn = _turn_of_call(reader, source.id, number, call) if excerpt else None
                 if turn is not None:
                     found += 1
                     place = SourceLocation(source.path, number, turn.origin.ref)
@@ -123,7 +137,7 @@ def grep(
             return
 
 
-def _printed(line: str, agent: str) -> Iterator[tuple[str, str]]:
+def _tool_outputs(line: str, agent: str) -> Iterator[tuple[str, str]]:
     known = agents().get(agent)
     if known is None:
         return
@@ -134,13 +148,13 @@ def _printed(line: str, agent: str) -> Iterator[tuple[str, str]]:
     yield from known.tool_outputs(mapping(record))
 
 
-def _caller(reader: Reader, source: int, line: int, call: str) -> Turn | None:
-    """The turn that made a call, whose output stands on a line; none if it is not kept, or was
-    scrubbed."""
+def _turn_of_call(reader: Reader, source: int, line: int, call: str) -> Turn | None:
+    """The turn whose call printed a line; None if it is not stored, or its raw lines are
+    withheld."""
     last = reader.turn_before(source, line)
     if last is None:
         return None
-    turns = reader.turns(last.bank, last.session, max(0, last.seq - _BACK), last.seq)
+    turns = reader.turns(last.bank, last.session, max(0, last.seq - _MAX_TURNS_BACK), last.seq)
     calling = [turn for turn in turns if turn.tool is not None and turn.tool.call == call]
     if not calling or reader.is_raw_line_withheld(calling[-1].bank, calling[-1].id):
         return None
@@ -166,16 +180,15 @@ def _hit(reader: Reader, turn: Turn, text: str, place: SourceLocation, number: i
 
 
 def _excerpt(text: str, needle: str, query: Query, whole: bool, redactor: Redactor) -> str:
-    """What stands around the find, or "" if it says too little of the question. Secrets go
-    before the cut: half a key does not look like one."""
-    wide = _around(text, needle, _REDACTED)
-    around = _around(redactor.redact(wide).text, needle, _AROUND)
-    good = whole or coverage(query.stem_weights, around) >= _ENOUGH
+    """The text around a match, redacted; "" if it covers too little of the query."""
+    wide = _around(text, needle, _REDACTED_REACH)
+    around = _around(redactor.redact(wide).text, needle, _EXCERPT_REACH)
+    good = whole or coverage(query.stem_weights, around) >= _MIN_COVERAGE
     return around.strip() if good else ""
 
 
 def _around(text: str, needle: str, reach: int) -> str:
-    """The text on both sides of a needle, by whole lines if lines are short."""
+    """The text on both sides of a needle, cut at line ends if lines are short."""
     at = text.lower().find(needle)
     if at < 0:
         return ""
@@ -188,23 +201,25 @@ def _around(text: str, needle: str, reach: int) -> str:
     return text[start:end]
 
 
-def _lines_with(path: Path, needles: Sequence[str], deadline: float) -> Iterator[tuple[int, str]]:
-    """Numbered lines that hold the first needle, by ripgrep where it is installed."""
+def _lines_containing(
+    path: Path, needles: Sequence[str], deadline: float
+) -> Iterator[tuple[int, str]]:
+    """The numbered lines that contain the first needle, by ripgrep if it is installed."""
     if not path.is_file():
         return
     tool = shutil.which("rg")
     if tool is not None:
         yield from _ripgrep(tool, path, needles[0], deadline)
         return
-    # What cannot be opened or read, though it is there, is as good as gone.
+    # A file that cannot be read is skipped.
     with suppress(OSError):
-        yield from _read_through(path, needles[0].encode(), deadline)
+        yield from _scan_file(path, needles[0].encode(), deadline)
 
 
-def _read_through(path: Path, needle: bytes, deadline: float) -> Iterator[tuple[int, str]]:
+def _scan_file(path: Path, needle: bytes, deadline: float) -> Iterator[tuple[int, str]]:
     read, number = 0, 1
     with path.open("rb") as file:
-        for line in iter(lambda: file.readline(_LINE), b""):
+        for line in iter(lambda: file.readline(_MAX_LINE_BYTES), b""):
             read += len(line)
             if needle in line.lower():
                 yield number, line.decode("utf-8", "replace")
@@ -221,7 +236,7 @@ def _ripgrep(tool: str, path: Path, needle: str, deadline: float) -> Iterator[tu
         "-i",
         "-F",
         "-m",
-        str(_LINES),
+        str(_MAX_LINES),
         "-e",
         needle,
         "--",
@@ -240,21 +255,20 @@ def _ripgrep(tool: str, path: Path, needle: str, deadline: float) -> Iterator[tu
 
 
 def suggestions(reader: Reader, bank: str | None, query: Query) -> tuple[str, ...]:
-    """Words of this bank that may have been meant, and what it speaks of most."""
-    recent = reader.recent_passages(bank, "exchange", _VOCABULARY) + reader.recent_passages(
-        bank, "digest", 50
-    )
+    """Words of this bank that are spelled like those of the query, and its most frequent words."""
+    recent = reader.recent_passages(bank, "exchange", _RECENT_EXCHANGES)
+    recent = recent + reader.recent_passages(bank, "digest", _RECENT_SESSIONS)
     counted: Counter[str] = Counter()
     for passage in recent:
         title = passage.body.partition("\n")[0].removeprefix("Request: ")
-        telling = [w for w in words(title) if len(w) > 3 and w not in STOPWORDS]
-        counted.update(list(dict.fromkeys(telling)))
-    vocabulary = [word for word, _ in counted.most_common(5000)]
+        content = [w for w in words(title) if len(w) > 3 and w not in STOPWORDS]
+        counted.update(list(dict.fromkeys(content)))
+    vocabulary = [word for word, _ in counted.most_common(_MAX_VOCABULARY)]
     meant = [
         close
         for word in query.terms.words
         if word not in counted
-        for close in get_close_matches(word, vocabulary, n=2, cutoff=0.75)
+        for close in get_close_matches(word, vocabulary, n=2, cutoff=_MIN_SPELLING_SIMILARITY)
     ]
-    topics = [word for word, count in counted.most_common(40) if count > 1]
-    return tuple(dict.fromkeys((*meant, *topics)))[:_SUGGESTED]
+    topics = [word for word, count in counted.most_common(_MAX_TOPICS) if count > 1]
+    return tuple(dict.fromkeys((*meant, *topics)))[:_MAX_SUGGESTIONS]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any, cast
-
-import orjson
 
 Record = dict[str, Any]
 
@@ -24,8 +23,8 @@ def mapping(value: object) -> Record:
 def first_object(head: bytes) -> Record:
     """The object on the first line, or an empty one."""
     try:
-        return mapping(orjson.loads(head.partition(b"\n")[0]))
-    except orjson.JSONDecodeError:
+        return mapping(json.loads(head.partition(b"\n")[0]))
+    except (ValueError, RecursionError):
         return {}
 
 

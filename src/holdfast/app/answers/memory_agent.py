@@ -28,9 +28,9 @@ from holdfast.app.core.context import current_folder
 from holdfast.app.search.plugin_search import Providers
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, ModelAnswerError, ModelStoppedError
-from holdfast.inference.agent_chat import GUARD
+from holdfast.inference.agent_chat import HOOKS_OFF_VARIABLE
 from holdfast.inference.chat import Chat, Tool
-from holdfast.inference.service_choice import choose_chat, detect
+from holdfast.inference.service_choice import choose_chat, detect_service
 from holdfast.language import truncate
 from holdfast.model.query import LAYER_BY_KIND, Answer, Citation, Hit, Layer
 from holdfast.model.research import ResearchEvent, ResearchStage
@@ -81,9 +81,9 @@ def is_wanted(settings: Settings) -> bool:
     """Whether a model is to answer. One that runs for us must not set another one going, and a
     service without a usual model is asked only for what a model is named for."""
     models = settings.models
-    if NO_MODEL in (models.use, models.agent) or os.environ.get(GUARD):
+    if NO_MODEL in (models.use, models.agent) or os.environ.get(HOOKS_OFF_VARIABLE):
         return False
-    return bool(models.agent) or detect(models) != "openai"
+    return bool(models.agent) or detect_service(models) != "openai"
 
 
 def open_agent(settings: Settings, now: Callable[[], str], plugins: bool) -> MemoryAgent:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.inference.service_choice import detect
+from holdfast.inference.service_choice import detect_service
 from holdfast.model.model_calls import ModelCall, ServicePause, Spending
 from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, PROMPT_VERSION
 from holdfast.settings import NO_MODEL, SpendCaps
@@ -45,7 +45,7 @@ def look_at_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc
     troubled = ledger.failed_calls()
     since = add_seconds(moment, -models.days * _DAY_S) if models.days else ""
     waiting = len(ledger.unsummarised_sessions(since, PROMPT_VERSION, 1000))
-    service = detect(models)
+    service = detect_service(models)
     waiting = waiting if service != NO_MODEL else 0
     held = _held(models.caps, today, pauses) if service != NO_MODEL else ""
     return Costs(

@@ -119,6 +119,8 @@ def _matched_stems(weights: Mapping[str, float], text: str) -> list[tuple[int, s
     # A stem keeps the first letters of its word: only words that begin alike need stemming.
     starts = {key[:2] for key in weights}
     said = words(text[:_MAX_CHARACTERS])
-    alike = {word: stem(word) for word in set(said) if word[:2] in starts or word in IRREGULAR_WORDS}
+    alike = {
+        word: stem(word) for word in set(said) if word[:2] in starts or word in IRREGULAR_WORDS
+    }
     found = {word: root for word, root in alike.items() if root in weights}
     return [(n, found[word]) for n, word in enumerate(said) if word in found] if found else []

@@ -190,7 +190,9 @@ def _uri(record: Record) -> str:
 def _step(record: Record, under: str) -> PathStep:
     kind = kind_of(record)
     title, time = describe_record(record)
-    return PathStep(LEVELS.get(kind, ""), kind, _uri(record), truncate(title, _MAX_TITLE), time, under)
+    return PathStep(
+        LEVELS.get(kind, ""), kind, _uri(record), truncate(title, _MAX_TITLE), time, under
+    )
 
 
 def describe_record(record: Record) -> tuple[str, str]:

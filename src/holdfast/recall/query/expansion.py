@@ -1,8 +1,8 @@
-"""Other words for a question: what software people abbreviate and what they call by two names.
+"""Query expansion: abbreviations and synonyms of software development, and names of code.
 
-Picked by hand and conservative: a wrong synonym finds the wrong thing, a missing one only
-leaves the question as it was. Names of code are told apart from words here too, since they
-should also be looked for whole. Nothing here knows what is stored.
+The tables are chosen by hand and conservative: a wrong synonym finds the wrong thing, a missing one
+leaves the query as it was. `exact_names` finds the names of code in a query, which are also
+searched as a whole. Nothing here depends on what is stored.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from holdfast.language import code_names, split_identifier, stem
 from holdfast.language import words as words_of
 from holdfast.regex import regex
 
+# Each term makes the full-text query slower; a query of few words never reaches these.
 MAX_ADDED_TERMS = 24
 MAX_NAMES = 8
 MAX_NAME_LENGTH = 120
-_LONG = 20_000
+# Of a longer query this much of the start and of the end is read.
+_MAX_CHARACTERS = 20_000
 
 
 class Expansion(StrEnum):
-    """How far a question is widened: not at all, by abbreviations, or by synonyms too."""
+    """How far a query is expanded: not at all, by abbreviations, or by synonyms too."""
 
     NONE = "none"
     MINIMAL = "minimal"
     FULL = "full"
 
 
-# One abbreviation a line, with what it stands for; read both ways.
-_SHORT = """
+# One abbreviation a line, with what it stands for; used in both directions.
+_ABBREVIATIONS = """
 a11y: accessibility
 admin: administrator
 app: application
@@ -130,8 +132,7 @@ ws: websocket
 yml: yaml
 """
 
-# Words that stand for one another; after ">" what is added for them, but not the other
-# way round.
+# Synonyms, one group a line; words after ">" are added for the group, but not the other way round.
 _SYNONYMS = """
 add, insert, append
 approach, strategy
@@ -237,42 +238,43 @@ _Table = dict[str, list[tuple[str, list[str]]]]
 
 
 def expand(words: Sequence[str], how: Expansion) -> tuple[str, ...]:
-    """Terms to look for besides these words, at most `MOST_ADDED`, each a word or a phrase and
-    none there already under its stem. Every word gets its first before any gets its second."""
+    """Terms to search for besides these words, at most `MAX_ADDED_TERMS`, each a word or a phrase
+    whose stem is not among the words. Every word gets its first synonym before any gets a
+    second."""
     if how is Expansion.NONE:
         return ()
     spelled = [word.lower() for word in words]
-    tables = [_both_ways(_SHORT)] + [_both_ways(_SYNONYMS)] * (how is Expansion.FULL)
+    tables = [_read_table(_ABBREVIATIONS)] + [_read_table(_SYNONYMS)] * (how is Expansion.FULL)
     found = [
-        [term for table in tables for term in _others(table, run)]
+        [term for table in tables for term in _synonyms_of(table, run)]
         for run in dict.fromkeys(_runs(spelled))
     ]
-    there = set(map(stem, spelled))
+    present = set(map(stem, spelled))
     added: dict[str, str] = {}
     for term in chain(*zip_longest(*found)):
-        if term and not set(_key(term).split()) <= there:
+        if term and not set(_key(term).split()) <= present:
             added.setdefault(_key(term), term)
     return tuple(added.values())[:MAX_ADDED_TERMS]
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:
-    """Each word, and each two or three in a row: `pull request` is one thing."""
+    """Each word, and each two or three in a row, such as `pull request`."""
     for at in range(len(words)):
         for after in range(at + 1, min(at + 3, len(words)) + 1):
             yield " ".join(words[at:after])
 
 
-def _others(table: _Table, said: str) -> Iterator[str]:
-    """What else is said for a term in any of its forms. The stem alone would hold `set` for a
-    form of `setting` and `author` for one of `authorization`, so a form may not be shorter."""
-    for term, others in table.get(_key(said), ()):
-        if len(said) >= len(term) - 1:
+def _synonyms_of(table: _Table, form: str) -> Iterator[str]:
+    """The synonyms of a term in any of its forms. By the stem alone `set` would be a form of
+    `setting` and `author` one of `authorization`, so a form must not be shorter than the term."""
+    for term, others in table.get(_key(form), ()):
+        if len(form) >= len(term) - 1:
             yield from others
 
 
 @cache
-def _both_ways(lines: str) -> _Table:
-    """A table by the stems of its terms. Its lines are read when first needed, not at start."""
+def _read_table(lines: str) -> _Table:
+    """A table by the stems of its terms. Read when first needed, not at start-up."""
     table: _Table = {}
     for line in lines.strip().splitlines():
         left, _, right = line.partition(" > ")
@@ -298,51 +300,55 @@ def parts_of(token: str) -> tuple[str, ...]:
 _QUOTED = regex(
     r"`([^`\n]{2,400})`|\"([^\"\n]{2,400})\"|“([^“”\n]{2,400})”|(?<!\w)'([^'\n]{2,400})'(?!\w)"
 )
-_THROWN = regex(
+_ERROR_LINE = regex(
     r"^[ \t]*(?:Uncaught |Unhandled |Caused by: |Exception in thread \"[^\"\n]{0,80}\" )?"
     r"((?:[\w.$]{0,80}(?:Error|Exception|Warning|Interrupt|Exit)(?=:|[ \t]*$)|panic:|fatal error:|"
     r"error(?:\[E\d+\]| TS\d+):)[^\n]*)",
     re.MULTILINE,
 )
-_FRAME = regex(r"^(?:[ \t]+\S|Traceback |goroutine ).*$\n?", re.MULTILINE)
-_SHOUTED = regex(r"\b[A-Z][A-Z0-9]{5,}\b")
+_TRACEBACK_FRAME = regex(r"^(?:[ \t]+\S|Traceback |goroutine ).*$\n?", re.MULTILINE)
+_UPPER_CASE = regex(r"\b[A-Z][A-Z0-9]{5,}\b")
 _FILE_LINE = regex(r"(\.[A-Za-z]\w*)(?::\d+)+$")
-_PROSE = frozenset("and/or e.g i.e he/she yes/no a.m p.m w.r.t".split())
+_NOT_NAMES = frozenset("and/or e.g i.e he/she yes/no a.m p.m w.r.t".split())
 
 
 def exact_names(query: str) -> tuple[str, ...]:
-    """What should also be found whole: the line that a pasted traceback ends with, what stands
-    in quotes, paths and names of files, identifiers. At most `MOST_NAMES`, the surest first."""
-    text = query if len(query) <= 2 * _LONG else f"{query[:_LONG]}\n{query[-_LONG:]}"
-    found = [*_thrown(text)]
+    """What should also be searched as a whole: the error line of a pasted traceback, quoted text,
+    paths and file names, identifiers. At most `MAX_NAMES`, the surest first."""
+    text = (
+        query
+        if len(query) <= 2 * _MAX_CHARACTERS
+        else f"{query[:_MAX_CHARACTERS]}\n{query[-_MAX_CHARACTERS:]}"
+    )
+    found = [*_error_line(text)]
     if found:
-        # The frames of a traceback name everything that is not its cause.
-        text = _FRAME.sub("", text)
+        # The frames of a traceback name everything but its cause.
+        text = _TRACEBACK_FRAME.sub("", text)
     quoted = ("".join(match.groups("")) for match in _QUOTED.finditer(text))
-    # In quotes a single plain word is only stressed.
+    # Quotes around a single plain word only stress it.
     found += (inner for inner in quoted if " " in inner.strip() or code_names(inner))
     for name in code_names(text, MAX_NAMES * 2):
-        if name.lower() not in _PROSE:
-            found += _with_base(_FILE_LINE.sub(r"\1", name))
-    found += _SHOUTED.findall(text)
-    whole = (_bounded(" ".join(name.split())) for name in found)
+        if name.lower() not in _NOT_NAMES:
+            found += _with_file_name(_FILE_LINE.sub(r"\1", name))
+    found += _UPPER_CASE.findall(text)
+    whole = (_cut_at_word(" ".join(name.split())) for name in found)
     return tuple(dict.fromkeys(name for name in whole if name))[:MAX_NAMES]
 
 
-def _thrown(text: str) -> list[str]:
-    """The line that says what went wrong: the last of a Python traceback, else the first."""
-    lines = [match[1] for match in _THROWN.finditer(text)]
+def _error_line(text: str) -> list[str]:
+    """The line that names the error: the last of a Python traceback, else the first."""
+    lines = [match[1] for match in _ERROR_LINE.finditer(text)]
     return lines[-1:] if "Traceback (most recent" in text else lines[:1]
 
 
-def _with_base(name: str) -> tuple[str, ...]:
-    """A path also as the bare name of its file: the same file lies elsewhere in a clone."""
+def _with_file_name(name: str) -> tuple[str, ...]:
+    """A path, and the bare name of its file: in another clone the path may differ."""
     base = name.rpartition("/")[2]
     return (name, base) if base != name and "." in base[1:-1] else (name,)
 
 
-def _bounded(name: str) -> str:
-    """A name cut at a word, never inside one unless it is all one word."""
+def _cut_at_word(name: str) -> str:
+    """A name shortened at a word boundary if it has one."""
     if len(name) <= MAX_NAME_LENGTH:
         return name
     head = name[: MAX_NAME_LENGTH + 1].rpartition(" ")[0]

@@ -35,7 +35,7 @@ class Terms(NamedTuple):
 
 
 def read_terms(query: str) -> Terms:
-    """The terms of a query, at most `MOST_TERMS` words."""
+    """The terms of a query, at most `MAX_TERMS` words."""
     text = query[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode("utf-8")
     named = code_names(text)
     parts = [part.lower() for name in named for part in split_identifier(name) if len(part) > 1]

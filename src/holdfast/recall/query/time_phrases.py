@@ -340,9 +340,7 @@ _FILLERS = frozenset(
     "please now then here again just currently still been it this things from with so today most "
     "ok okay and".split()
 )
-_LEFT = [
-    f"what {be} {it}" for be in ("is", "was") for it in "next left open remaining".split()
-]
+_LEFT = [f"what {be} {it}" for be in ("is", "was") for it in "next left open remaining".split()]
 _RECENT_ANYWHERE = (
     "we left off", "what was we working on", "what was we up to", "catch us up",
     "we was working on", "up to speed", "us up to date",

@@ -1,9 +1,8 @@
 """A connection to the server as the statements of `store.sql` use it, and its errors as ours.
 
-One writer at a time, as in the file: a transaction that writes holds a lock of the schema's. It
-has a connection of the pool only while it asks or writes. What is lost on the way is done again
-only where that cannot do anything twice (`unit`); else the caller is told that nothing was
-written.
+One writer at a time, as in the file: a transaction that writes holds a lock of the schema. It has a
+connection of the pool only while it reads or writes. What was lost with a connection is done again
+only where that cannot write anything twice (`transaction`).
 """
 
 from __future__ import annotations
@@ -19,8 +18,16 @@ import psycopg
 from holdfast.errors import StoreBusyError, StoreError
 from holdfast.store.postgres.address import location_of, read_address
 from holdfast.store.postgres.errors import store_error
-from holdfast.store.postgres.pool import BANK_SEPARATOR, EVERY_BANK, NULL, Pool, PooledConnection, release_pool, shared_pool
-from holdfast.store.postgres.transaction import Result, Rows, ReplayableTransaction, run_query
+from holdfast.store.postgres.pool import (
+    BANK_SEPARATOR,
+    EVERY_BANK,
+    NULL,
+    Pool,
+    PooledConnection,
+    release_pool,
+    shared_pool,
+)
+from holdfast.store.postgres.transaction import ReplayableTransaction, Result, Rows, run_query
 from holdfast.store.sql.connection import Row
 from holdfast.store.sql.dialect import POSTGRES
 
@@ -51,24 +58,24 @@ class PostgresConnection:
             "lock_timeout": f"{int(address.wait_s * 1000)}ms",
             "default_transaction_read_only": "on" if read_only else "off",
         }
-        # What it sees at most, and now.
-        self._banks = banks
-        self._sees = _named(banks)
+        # The banks that it may see, and those that it sees now.
+        self._allowed_banks = banks
+        self._visible_banks = _bank_list(banks)
         self.place = location_of(url)
         self.schema = address.schema
         self.partitions = address.partitions
-        # Whether this is who fills a memory that nobody else may open yet.
+        # Whether this connection moves a memory to the server, which no other may open yet.
         self.filling = False
         self._pool = shared_pool(address, settings, self)
         self._changes = 0
         self._changed_before = 0
-        self._unit: ReplayableTransaction | None = None
-        # Of what is being asked right now, so that it can be broken off.
-        self._asking: PooledConnection | None = None
-        self._broken_off = False
+        self._transaction: ReplayableTransaction | None = None
+        # The connection of the query that is running, so that it can be cancelled.
+        self._running: PooledConnection | None = None
+        self._cancelled = False
         self._guard = threading.Lock()
         try:
-            run_query(self._pool, self._sees, "SELECT 1", [[]])
+            run_query(self._pool, self._visible_banks, "SELECT 1", [[]])
         except psycopg.Error as error:
             release_pool(self._pool, self)
             raise store_error(error, self.place) from error
@@ -81,16 +88,15 @@ class PostgresConnection:
         """The connections that it shares with others."""
         return self._pool
 
-    def keep_to(self, banks: Sequence[str] | None) -> None:
-        """Let the server show these banks alone, from now on; None is all that it was opened
-        for."""
-        if banks is not None and self._banks is not None:
-            banks = [bank for bank in banks if bank in self._banks]
-        self._sees = _named(self._banks if banks is None else banks)
+    def set_visible_banks(self, banks: Sequence[str] | None) -> None:
+        """Let the server show these banks alone from now on; None is all that it was opened for."""
+        if banks is not None and self._allowed_banks is not None:
+            banks = [bank for bank in banks if bank in self._allowed_banks]
+        self._visible_banks = _bank_list(self._allowed_banks if banks is None else banks)
 
     @property
     def in_transaction(self) -> bool:
-        return self._unit is not None
+        return self._transaction is not None
 
     @property
     def total_changes(self) -> int:
@@ -125,30 +131,32 @@ class PostgresConnection:
         self._run(sql, [_cells(row) for row in rows], many=True)
 
     def _run(self, statement: str, rows: Rows, many: bool) -> Result:
-        words = cast(LiteralString, statement)
+        sql = cast(LiteralString, statement)
         try:
-            if self._unit is not None:
-                return self._step(self._unit, words, rows, many)
-            if _is_question(words):
-                return run_query(self._pool, self._sees, words, rows, self._hold)
-            return self._alone(words, rows, many)
+            if self._transaction is not None:
+                return self._run_in(self._transaction, sql, rows, many)
+            if _is_query(sql):
+                return run_query(self._pool, self._visible_banks, sql, rows, self._track)
+            return self._run_alone(sql, rows, many)
         except psycopg.Error as error:
             raise store_error(error, self.place) from error
 
-    def _step(self, unit: ReplayableTransaction, words: LiteralString, rows: Rows, many: bool) -> Result:
-        unit.set_visible_banks(self._sees)
-        came = unit.run(words, rows, many)
-        if not _is_question(words):
-            self._changes += max(0, came.affected)
-        return came
+    def _run_in(
+        self, transaction: ReplayableTransaction, sql: LiteralString, rows: Rows, many: bool
+    ) -> Result:
+        transaction.set_visible_banks(self._visible_banks)
+        result = transaction.run(sql, rows, many)
+        if not _is_query(sql):
+            self._changes += max(0, result.affected)
+        return result
 
-    def _alone(self, words: LiteralString, rows: Rows, many: bool) -> Result:
-        """A statement that writes, by itself."""
+    def _run_alone(self, sql: LiteralString, rows: Rows, many: bool) -> Result:
+        """Run a statement that writes in a transaction of its own."""
         try:
-            unit = self.begin()
-            came = self._step(unit, words, rows, many)
+            transaction = self.begin()
+            result = self._run_in(transaction, sql, rows, many)
             self.commit()
-            return came
+            return result
         except BaseException:
             self.roll_back()
             raise
@@ -161,74 +169,76 @@ class PostgresConnection:
                 "Try again; nothing was written.",
             )
         try:
-            self._unit = ReplayableTransaction(self._pool, self._sees)
+            self._transaction = ReplayableTransaction(self._pool, self._visible_banks)
         except BaseException:
             self._pool.writing.release()
             raise
         self._changed_before = self._changes
-        return self._unit
+        return self._transaction
 
     def commit(self) -> None:
-        """Let it stand, and let those who remember what they read know that it changed."""
-        unit = self._unit
-        assert unit is not None
+        """Commit, and count the change, so that caches know of it."""
+        transaction = self._transaction
+        assert transaction is not None
         if self._changes != self._changed_before:
-            unit.run("UPDATE change_counter SET number = number + 1", [[]], False)
-        unit.commit()
+            transaction.run("UPDATE change_counter SET number = number + 1", [[]], False)
+        transaction.commit()
         self._end()
 
     def roll_back(self) -> None:
-        """As if it had not been."""
-        if self._unit is not None:
+        """Undo the transaction, if there is one."""
+        if self._transaction is not None:
             try:
-                self._unit.roll_back()
+                self._transaction.roll_back()
             finally:
                 self._end()
 
     def _end(self) -> None:
-        self._unit = None
+        self._transaction = None
         self._pool.writing.release()
 
     def interrupt(self) -> None:
-        """Break off what is being asked. What it was asked over is not used again: the word to
-        stop may arrive late, and would break off something else."""
+        """Cancel what is running. Its connection is not used again: the cancellation may arrive late
+        and would hit another query."""
         with self._guard:
-            if self._unit is not None:
-                self._unit.interrupt()
-            elif self._asking is not None and not self._asking.closed:
-                self._broken_off = True
-                self._asking.cancel_safe()
+            if self._transaction is not None:
+                self._transaction.interrupt()
+            elif self._running is not None and not self._running.closed:
+                self._cancelled = True
+                self._running.cancel_safe()
 
-    def _hold(self, raw: PooledConnection | None) -> bool:
+    def _track(self, raw: PooledConnection | None) -> bool:
         with self._guard:
-            sound, self._broken_off = not self._broken_off, False
-            self._asking = raw
-            return sound
+            usable, self._cancelled = not self._cancelled, False
+            self._running = raw
+            return usable
 
     def close(self) -> None:
         self.roll_back()
         release_pool(self._pool, self)
 
     @contextmanager
-    def changing_tables(self) -> Generator[None]:
-        """A transaction that waits for no other writer and counts for none."""
-        unit = self._unit = ReplayableTransaction(self._pool, self._sees, lock=False)
+    def schema_change(self) -> Generator[None]:
+        """A transaction that changes tables: it takes no writer's lock and counts as no change."""
+        transaction = self._transaction = ReplayableTransaction(
+            self._pool, self._visible_banks, lock=False
+        )
         try:
             yield
-            unit.commit()
+            transaction.commit()
         except BaseException:
-            unit.roll_back()
+            transaction.roll_back()
             raise
         finally:
-            self._unit = None
+            self._transaction = None
 
     def script(self, statements: str) -> None:
-        """Statements in PostgreSQL's own words, as they are."""
-        if self._unit is not None:
-            self._unit.script(statements)
+        """Run several statements at once, without values."""
+        if self._transaction is not None:
+            self._transaction.script(statements)
             return
         try:
-            raw = self._pool.lease(self._sees)
+            raw = self._pool.lease(self._visible_banks)
             try:
                 raw.execute(cast(LiteralString, statements))
             finally:
@@ -237,11 +247,13 @@ class PostgresConnection:
             raise store_error(error, self.place) from error
 
 
-def _named(banks: Sequence[str] | None) -> str:
-    """Banks as the server is told them; one whose name would mean others is none."""
+def _bank_list(banks: Sequence[str] | None) -> str:
+    """Banks as the setting `holdfast.banks` has them, without names that would mean others."""
     if banks is None:
         return EVERY_BANK
-    return BANK_SEPARATOR.join(bank for bank in banks if bank != EVERY_BANK and BANK_SEPARATOR not in bank)
+    return BANK_SEPARATOR.join(
+        bank for bank in banks if bank != EVERY_BANK and BANK_SEPARATOR not in bank
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -250,10 +262,10 @@ def _with_percent(sql: str) -> str:
     return sql.replace("%", "%%").replace("?", "%s")
 
 
-def _is_question(words: str) -> bool:
-    if words.startswith("WITH"):
-        return "INSERT INTO" not in words
-    return words.startswith(("SELECT", "DECLARE", "FETCH", "CLOSE"))
+def _is_query(sql: str) -> bool:
+    if sql.startswith("WITH"):
+        return "INSERT INTO" not in sql
+    return sql.startswith(("SELECT", "DECLARE", "FETCH", "CLOSE"))
 
 
 def _cells(row: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ import psycopg
 
 from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.postgres.errors import is_unavailable, is_conflict, store_error, reason
+from holdfast.store.postgres.errors import is_conflict, is_unavailable, reason, store_error
 from holdfast.store.postgres.nearest import create_half_vectors
 from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.sql.migrations import Migrations
@@ -95,7 +95,7 @@ def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
         return
     if version:
         _check_owned(connection)
-    with connection.changing_tables():
+    with connection.schema_change():
         connection.execute(_LOCK, (connection.schema,))
         version = version_of(connection)
         if version == 0:

@@ -59,7 +59,9 @@ class _Fingerprint(NamedTuple):
     hash: int
 
 
-def move(source: AnyStore, target: AnyStore, name: str, tick: Tick = lambda done, total: None) -> MoveResult:
+def move(
+    source: AnyStore, target: AnyStore, name: str, tick: Tick = lambda done, total: None
+) -> MoveResult:
     """Fill a memory that is being filled with all that another one of the same version holds;
     `name` tells which one that is. An `OutdatedMoveError` wants it cleared and moved anew."""
     tables = _tables(source, target)
@@ -152,14 +154,18 @@ def _with_tokens(
     ]
 
 
-def _find_changed_table(source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: MoveProgress) -> str:
+def _find_changed_table(
+    source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: MoveProgress
+) -> str:
     """The first table that an earlier run brought otherwise than it is now."""
     with _read_transaction(target):
         for table in tables:
             over = filling.over(table.name)
             if over == 0:
                 continue
-            if _fingerprint(islice(_read(source, table), over)) != _fingerprint(_read(target, table)):
+            if _fingerprint(islice(_read(source, table), over)) != _fingerprint(
+                _read(target, table)
+            ):
                 return table.name
     return ""
 

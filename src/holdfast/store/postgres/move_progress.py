@@ -80,7 +80,9 @@ class MoveProgress:
 
     def _is_started(self) -> bool:
         if isinstance(self._target, PostgresStore):
-            found = self._connection.one("SELECT 1 FROM migration WHERE number = ?", (MOVE_IN_PROGRESS,))
+            found = self._connection.one(
+                "SELECT 1 FROM migration WHERE number = ?", (MOVE_IN_PROGRESS,)
+            )
         else:
             found = self._connection.one("SELECT 1 FROM sqlite_master WHERE name = 'move_progress'")
         return found is not None
@@ -91,7 +93,9 @@ class MoveProgress:
                 "CREATE TABLE move_progress (name text PRIMARY KEY, count bigint, done bigint)"
             )
             if isinstance(self._target, PostgresStore):
-                self._connection.run("INSERT INTO migration VALUES (?, 'filling')", (MOVE_IN_PROGRESS,))
+                self._connection.run(
+                    "INSERT INTO migration VALUES (?, 'filling')", (MOVE_IN_PROGRESS,)
+                )
 
     def _set(self, table: str, more: int, done: int) -> None:
         count, was = self._noted.get(table, (0, 0))

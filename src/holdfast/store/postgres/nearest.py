@@ -81,7 +81,9 @@ _OF_KINDS = (
     "AND p.hash = v.hash WHERE v.number = n.number AND v.bank = n.bank AND p.kind = ANY (%s))"
 )
 _OF_MODEL = "n.bank = %s AND n.model = %s AND {schema}.vector_dims(n.direction) = {size}"
-_DISTANCE = "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
+_DISTANCE = (
+    "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
+)
 _SCANNED = (
     "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {apart} AS apart FROM half_vector AS n "
     "WHERE {ours}), best AS ((SELECT n.number FROM scanned AS n WHERE true{kinds} "
@@ -114,7 +116,7 @@ def create_half_vectors(connection: PostgresConnection) -> bool:
     home, available, super_, there, owner = _state(connection)
     if there or not owner or not (home or (available and super_)):
         return False
-    with connection.changing_tables():
+    with connection.schema_change():
         connection.script(
             f"SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext('{connection.schema}'))"
         )
@@ -157,7 +159,15 @@ class NearestReader(StatementRunner):
         asked = [list(kinds)] if kinds else []
         if self._is_large(bank, model, wanted.size):
             statement = _NOMINATED
-            values = [*named, *asked, wanted, limit * _CANDIDATES_PER_HIT, wanted, *named, _SAMPLE_ROWS]
+            values = [
+                *named,
+                *asked,
+                wanted,
+                limit * _CANDIDATES_PER_HIT,
+                wanted,
+                *named,
+                _SAMPLE_ROWS,
+            ]
         else:
             statement = _SCANNED
             values = [wanted, *named, *asked, limit * _CANDIDATES_PER_HIT]
@@ -208,7 +218,9 @@ class NearestWriter(NearestReader):
             self._place(schema, bank, model)
         if not _state(self._server)[4]:
             return True  # an index is made by who owns the tables
-        for bank, size, _ in self._server.query(_SIZES.format(schema=schema), (model, EXACT_SCAN_MAX)):
+        for bank, size, _ in self._server.query(
+            _SIZES.format(schema=schema), (model, EXACT_SCAN_MAX)
+        ):
             if not self._is_large(bank, model, size):
                 self._index(schema, bank, model, size)
         return True
@@ -218,7 +230,10 @@ class NearestWriter(NearestReader):
         if schema:
             self._server.execute_many(
                 _PUT.format(schema=schema),
-                [(bank, model, hash, part, data, to_half_vector(data)) for hash, part, data in vectors],
+                [
+                    (bank, model, hash, part, data, to_half_vector(data))
+                    for hash, part, data in vectors
+                ],
             )
         return bool(schema)
 

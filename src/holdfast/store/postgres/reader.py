@@ -59,7 +59,7 @@ class PostgresReader(NearestReader, SqlReader):
     _tokens: tokens.Tokenizer
 
     def set_visible_banks(self, banks: Sequence[str] | None) -> None:
-        self._server.keep_to(banks)
+        self._server.set_visible_banks(banks)
 
     def search(
         self,

@@ -16,7 +16,7 @@ from holdfast.store.postgres.address import SCHEMA
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.errors import store_error
 from holdfast.store.postgres.extra_reader import ExtraReader
-from holdfast.store.postgres.migrate import check_current, migrate, applied_version
+from holdfast.store.postgres.migrate import applied_version, check_current, migrate
 from holdfast.store.postgres.nearest import NearestWriter
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import VERSION

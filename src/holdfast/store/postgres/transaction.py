@@ -1,10 +1,10 @@
-"""A transaction that can be said again.
+"""A transaction that is replayed when its connection is lost.
 
-What is said in one, and a hash of what came of it, is remembered until it stands. When the
-connection is lost, or the server prefers another transaction, it is all said again on a new
-connection, and every answer must be what it was: then whoever writes has decided on nothing that
-is not so. Else, or if there was too much to remember, nothing of it was written and the caller is
-told. Where the answer to a COMMIT was lost, the server is asked what became of it.
+Its statements, and a hash of the result of each, are kept until it is committed. When the
+connection is lost, or the server aborts it in favour of another transaction, all of them run again
+on a new connection, and every result must be the same: so a caller that decided something by a
+result decided rightly. Otherwise, or if there was too much to keep, nothing was written and the
+caller gets an error. Where the reply to COMMIT was lost, the server is asked whether it committed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ import psycopg
 from psycopg import pq
 
 from holdfast.errors import StoreBusyError, StoreUnavailableError
-from holdfast.store.postgres.errors import is_unavailable, is_conflict
+from holdfast.store.postgres.errors import is_conflict, is_unavailable
 from holdfast.store.postgres.pool import SET_VISIBLE_BANKS, Pool, PooledConnection
 
+# Values of a transaction that are kept for a replay. A transaction with more is not replayed: the
+# caller must do it again. The limit bounds the memory of a process that ingests large sessions.
 MAX_REPLAY_BYTES = 16_000_000
+# How often a statement is tried in all. A server that restarts is waited for by the pool; this
+# counts connections that break, and conflicts.
 _MAX_TRIES = 3
 _POLL_S = 0.05
-# One writer at a time, as in the file. The number of the transaction, and which line of servers
-# that number is of, tell later what became of it.
+# One writer at a time, as in the file. The number of the transaction, and the timeline of the server
+# that it belongs to, tell later whether it was committed.
 _LOCK = (
     "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(current_schema())), "
     "pg_current_xact_id()::text, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)"
@@ -38,69 +42,74 @@ Rows = Sequence[Sequence[Any]]
 
 
 class _Step(NamedTuple):
-    words: LiteralString
+    sql: LiteralString
     rows: Rows
     many: bool
-    came: bytes
+    result: bytes
 
 
 class Result(NamedTuple):
-    """What came of a statement."""
+    """The rows that a statement returned, and how many it changed."""
 
     rows: list[Any]
     affected: int
 
 
 class ReplayableTransaction:
-    """One transaction, from its beginning until it stands or is taken back."""
+    """One transaction, from BEGIN to COMMIT or ROLLBACK."""
 
     def __init__(
-        self, pool: Pool, sees: str, most_bytes: int = MAX_REPLAY_BYTES, lock: bool = True
+        self,
+        pool: Pool,
+        visible_banks: str,
+        max_replay_bytes: int = MAX_REPLAY_BYTES,
+        lock: bool = True,
     ) -> None:
-        """Begin with the sight of some banks; one without the `lock` of those who write is never
-        said again."""
+        """Begin a transaction that visible_banks some banks. Without the `lock` of writers it is never
+        replayed."""
         self._pool = pool
-        self._first_visible_banks = self._visible_banks = sees
+        self._first_visible_banks = self._visible_banks = visible_banks
         self._lock = lock
         self._steps: list[_Step] | None = [] if lock else None
-        self._replay_bytes_left = most_bytes
+        self._replay_bytes_left = max_replay_bytes
         self._interrupted = False
         self._transaction_id = ("", "")
         self._raw: PooledConnection | None = None
         self._begin()
 
     def interrupt(self) -> None:
-        """Break off what is being said."""
+        """Cancel the statement that is running."""
         self._interrupted = True
         if self._raw is not None and not self._raw.closed:
             self._raw.cancel_safe()
 
     def script(self, statements: str) -> None:
-        """Several statements at once, without values; what has some is not said again."""
+        """Run several statements at once, without values. A transaction with such a script is not
+        replayed."""
         self._steps = None
         self._connection().execute(cast(LiteralString, statements))
 
     def set_visible_banks(self, banks: str) -> None:
-        """Go on with the sight of these banks."""
+        """See these banks from now on."""
         if banks != self._visible_banks:
             self.run(SET_VISIBLE_BANKS, [[banks]], False)
             self._visible_banks = banks
 
-    def run(self, words: LiteralString, rows: Rows, many: bool) -> Result:
-        """Run a statement; all of them again, if that is what it takes."""
+    def run(self, sql: LiteralString, rows: Rows, many: bool) -> Result:
+        """Run a statement, after a replay of all others where the connection was lost."""
         for _ in range(_MAX_TRIES - 1):
             try:
-                came = run_statement(self._connection(), words, rows, many)
+                result = run_statement(self._connection(), sql, rows, many)
                 break
             except psycopg.Error as error:
                 self._replay(error)
         else:
-            came = run_statement(self._connection(), words, rows, many)
-        self._record(words, rows, many, came)
-        return came
+            result = run_statement(self._connection(), sql, rows, many)
+        self._record(sql, rows, many, result)
+        return result
 
     def commit(self) -> None:
-        """Let it stand."""
+        """Commit, and find out whether that was done where the reply was lost."""
         for last in (False, False, True):
             try:
                 self._connection().execute("COMMIT")
@@ -114,7 +123,7 @@ class ReplayableTransaction:
         self._release(sound=True)
 
     def roll_back(self) -> None:
-        """As if it had not been; a connection that is lost has done so by itself."""
+        """Undo everything. A lost connection has done so by itself."""
         raw = self._raw
         sound = raw is not None and not raw.closed
         try:
@@ -132,21 +141,21 @@ class ReplayableTransaction:
         return self._raw
 
     def _replay(self, why: psycopg.Error) -> None:
-        """Say all of it once more, if that can help."""
+        """Run all statements again on a new connection, if that can help."""
         if self._steps is None or not (is_conflict(why) or self._is_lost(why)):
             raise why
         self._release()
         self._begin()
-        for said in self._steps:
-            came = run_statement(self._connection(), said.words, said.rows, said.many)
-            if _hash(came) != said.came:
+        for step in self._steps:
+            result = run_statement(self._connection(), step.sql, step.rows, step.many)
+            if _hash(result) != step.result:
                 raise StoreBusyError(
                     f"The memory at {self._pool.place} changed while the connection was lost.",
                     "Nothing was written; do it again.",
                 ) from why
 
     def _begin(self) -> None:
-        """Wait for other writers and begin, over a connection that is there."""
+        """Wait for other writers and begin, on a connection that works."""
         for last in (False, False, True):
             self._raw = raw = self._pool.lease(self._first_visible_banks)
             try:
@@ -164,15 +173,17 @@ class ReplayableTransaction:
                 raise
 
     def _was_committed(self) -> bool:
-        """Whether a transaction stands whose end was not told."""
-        number, line = self._transaction_id
+        """Whether a transaction was committed whose reply was lost."""
+        number, timeline = self._transaction_id
         give_up = time.monotonic() + self._pool.wait_s
         self._release()
         while True:
-            ((fate,),) = run_query(self._pool, self._first_visible_banks, _TRANSACTION_STATUS, [[line, number]]).rows
-            if fate in ("committed", "aborted"):
-                return fate == "committed"
-            if fate is None or time.monotonic() > give_up:
+            ((status,),) = run_query(
+                self._pool, self._first_visible_banks, _TRANSACTION_STATUS, [[timeline, number]]
+            ).rows
+            if status in ("committed", "aborted"):
+                return status == "committed"
+            if status is None or time.monotonic() > give_up:
                 raise StoreUnavailableError(
                     f"The memory at {self._pool.place} was lost at the last moment: what was "
                     "being written may stand or not, whole in either case.",
@@ -185,7 +196,7 @@ class ReplayableTransaction:
         if raw is not None:
             lost = raw.closed
             if self._visible_banks != self._first_visible_banks:
-                raw.visible_banks = None  # which of them, depends on how it ended
+                raw.visible_banks = None  # depends on whether it was committed
             self._pool.release(raw, sound and not self._interrupted)
             if lost:
                 self._pool.discard_idle()
@@ -193,52 +204,53 @@ class ReplayableTransaction:
     def _is_lost(self, error: psycopg.Error) -> bool:
         return self._raw is None or self._raw.closed or is_unavailable(error)
 
-    def _record(self, words: LiteralString, rows: Rows, many: bool, came: Result) -> None:
+    def _record(self, sql: LiteralString, rows: Rows, many: bool, result: Result) -> None:
         if self._steps is None:
             return
-        self._replay_bytes_left -= sum(_size(row) for row in rows) + len(words)
+        self._replay_bytes_left -= sum(_size(row) for row in rows) + len(sql)
         if self._replay_bytes_left < 0:
             self._steps = None
         else:
-            self._steps.append(_Step(words, rows, many, _hash(came)))
+            self._steps.append(_Step(sql, rows, many, _hash(result)))
 
 
 def run_query(
     pool: Pool,
-    sees: str,
-    words: LiteralString,
+    visible_banks: str,
+    sql: LiteralString,
     rows: Rows,
-    hold: Callable[[PooledConnection | None], bool] = lambda raw: True,
+    track: Callable[[PooledConnection | None], bool] = lambda raw: True,
 ) -> Result:
-    """Ask a question, which changes nothing, and again where its connection was lost. Who wants
-    to break it off is told over what it is asked, and tells in the end whether he did not."""
+    """Run a query, which changes nothing, and again where its connection was lost. `track` is given
+    the connection while it runs, so that it can be cancelled, then None, and returns whether the
+    connection can be used again."""
     for last in (False, False, True):
-        raw = pool.lease(sees)
+        raw = pool.lease(visible_banks)
         sound = False
         try:
-            hold(raw)
-            came = run_statement(raw, words, rows, False)
+            track(raw)
+            result = run_statement(raw, sql, rows, False)
             sound = True
-            return came
+            return result
         except psycopg.Error as error:
             sound = not raw.closed and not is_unavailable(error)
             if last or (sound and not is_conflict(error)):
                 raise
         finally:
             lost = raw.closed
-            pool.release(raw, hold(None) and sound)
+            pool.release(raw, track(None) and sound)
             if lost:
                 pool.discard_idle()
     raise AssertionError("unreachable")
 
 
-def run_statement(raw: PooledConnection, words: LiteralString, rows: Rows, many: bool) -> Result:
-    """Say a statement, with one row of values or many."""
+def run_statement(raw: PooledConnection, sql: LiteralString, rows: Rows, many: bool) -> Result:
+    """Run a statement, with one row of values or many."""
     cursor = raw.cursor()
     if many:
-        cursor.executemany(words, rows)
+        cursor.executemany(sql, rows)
     else:
-        cursor.execute(words, rows[0])
+        cursor.execute(sql, rows[0])
     return Result(cursor.fetchall() if cursor.description else [], cursor.rowcount)
 
 
@@ -246,5 +258,5 @@ def _size(row: Sequence[Any]) -> int:
     return sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
 
 
-def _hash(came: Result) -> bytes:
-    return hashlib.blake2b(repr(came).encode("utf-8", "replace"), digest_size=16).digest()
+def _hash(result: Result) -> bytes:
+    return hashlib.blake2b(repr(result).encode("utf-8", "replace"), digest_size=16).digest()

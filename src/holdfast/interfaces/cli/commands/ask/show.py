@@ -23,7 +23,7 @@ from holdfast.model.records import Turn
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import RawState, Trace
+from holdfast.recall.lookup.trace import RawState, Trace, kind_of
 from holdfast.refine.core.passages import turn_text
 
 HELP = """\
