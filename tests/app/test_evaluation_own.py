@@ -12,6 +12,7 @@ from holdfast.app.evaluation.engine import Ranking
 from holdfast.app.evaluation.own import History, advice, chance_of_hit, find_questions
 from holdfast.app.evaluation.replay import replay
 from holdfast.app.memory import Holdfast
+from holdfast.recall.core.plan import Plan
 from holdfast.settings import Settings
 
 TOPICS = "anchor rudder mast galley keel compass lantern bilge".split()
@@ -54,7 +55,7 @@ def test_a_request_leads_back_to_the_session_that_changed_its_file(tmp_path: Pat
     with remember(tmp_path, *before, last, after) as memory:
         found = find_questions(memory.reader, None)
         seen: dict[str, Ranking] = {}
-        report = replay(memory, found.questions, "mid", record=seen.__setitem__)
+        report = replay(memory, found.questions, Plan(), record=seen.__setitem__)
     assert (found.sessions, found.openings, len(found.questions)) == (10, 10, 1)
     question = found.questions[0]
     assert (question.text, question.session) == (ASKED, last.session)
@@ -138,6 +139,6 @@ def test_chance_is_that_of_a_random_order() -> None:
 def test_too_little_history_says_what_it_takes(tmp_path: Path) -> None:
     with remember(tmp_path, *history()[:3]) as memory:
         found = find_questions(memory.reader, None)
-        report = replay(memory, found.questions, "mid")
+        report = replay(memory, found.questions, Plan())
     assert found == History(3, 3, []) and report.questions == 0
     assert "3 sessions" in advice(found) and "more than 8 sessions" in advice(found)

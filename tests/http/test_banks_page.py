@@ -58,9 +58,7 @@ def test_a_bank_that_changed_meanwhile_is_not_overwritten(server: Server) -> Non
     found = re.search(r'name="seen" value="(\w+)"', visitor.look(path).text)
     assert found is not None
     with remembering(server) as memory:
-        memory.banks.change(
-            BankChanges(background="Changed by somebody else."), "tidewatch"
-        )
+        memory.banks.change(BankChanges(background="Changed by somebody else."), "tidewatch")
     form = {"seen": found.group(1), "background": "My own words.", "skepticism": "1"}
     got = visitor.post(path, form)
     assert got.status == 409 and "My own words." in got.text
@@ -92,9 +90,7 @@ def test_what_is_written_of_a_bank_never_runs(looker: Looker) -> None:
         page = looker.window(path)
         assert "run" not in page.title() and page.locator("h1").count() == 1
     with remembering(looker.server) as memory:
-        memory.banks.change(
-            BankChanges(background="", dropped_aliases=(TRICK,)), "tidewatch"
-        )
+        memory.banks.change(BankChanges(background="", dropped_aliases=(TRICK,)), "tidewatch")
     assert looker.odd == []
 
 

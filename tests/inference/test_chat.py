@@ -55,7 +55,7 @@ def test_an_openai_compatible_service_is_asked_for_a_form(service: Service) -> N
     service.answer = lambda body: (200, {}, completion(json.dumps(ANSWER)))
     chat = service.completions()
     reply = chat.ask(QUESTION)
-    assert json.loads(reply.text) == ANSWER and reply.model == "small-2" and not reply.cut
+    assert json.loads(reply.text) == ANSWER and reply.model == "small-2" and not reply.truncated
     assert reply.usage == (90, 7, 64, True)
     path, headers, body = service.asked[0]
     assert path == "/v1/chat/completions" and headers["authorization"] == "Bearer k-1"
@@ -94,7 +94,7 @@ def test_the_messages_api_is_given_key_version_and_form(service: Service) -> Non
     told = {"content": [thought, block], "usage": usage, "stop_reason": "max_tokens"}
     service.answer = lambda body: (200, {}, told)
     reply = service.messages().ask(QUESTION)
-    assert json.loads(reply.text) == ANSWER and reply.cut and reply.usage == (15, 2, 5, True)
+    assert json.loads(reply.text) == ANSWER and reply.truncated and reply.usage == (15, 2, 5, True)
     path, headers, body = service.asked[0]
     assert path == "/v1/messages" and headers["x-api-key"] == "k-2"
     assert headers["anthropic-version"] == "2023-06-01"
@@ -298,7 +298,9 @@ def test_services_are_found_in_their_order(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_each_operation_may_have_its_model() -> None:
-    models = ModelSettings(use="openai", endpoint="http://localhost:1/v1", summaries="a", reflection="b")
+    models = ModelSettings(
+        use="openai", endpoint="http://localhost:1/v1", summaries="a", reflection="b"
+    )
     found = [choose_chat(models, operation) for operation in ("summaries", "reflection")]
     assert [chat and chat.model for chat in found] == ["a", "b"]
     with pytest.raises(SettingsError, match=r"models\.agent"):

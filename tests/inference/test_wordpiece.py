@@ -124,7 +124,7 @@ def test_of_a_pair_the_second_text_is_cut_and_the_whole_fits_the_model() -> None
 
 
 def test_more_words_than_are_kept_give_the_same_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.inference.wordpiece._KEPT_WORDS", 3)
+    monkeypatch.setattr("holdfast.inference.wordpiece._MAX_CACHED_WORDS", 3)
     text = "one two three four five six one two three " * 3
     assert WordPiece(DESCRIPTION).ids(text, 1000) == expected(text)
 

@@ -131,7 +131,7 @@ def test_decisions_survive_a_rebuild_and_reading_everything_again(decisions: lis
                 path.write_bytes(b'{"type":"mode","mode":"x"}\n' + path.read_bytes())
             memory.ingest(memory.ingestion.find(paths))
             again = dump(memory.settings.database)
-            for table in ("exchange", "digest", "passage", "labelled", "bearer"):
+            for table in ("exchange", "digest", "passage", "labelled_record", "record_labels"):
                 assert again[table] == decided[table], table
 
 

@@ -259,7 +259,7 @@ def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with leaky(tmp_path) as memory:
-        monkeypatch.setattr(memory.store, "overwrite", break_off)
+        monkeypatch.setattr(memory.store, "overwrite_deleted", break_off)
         with pytest.raises(BrokenOffError):
             memory.erasure.scrub(SECRET)
         assert is_unfinished(memory.store)

@@ -95,8 +95,8 @@ def test_a_renamed_file_is_followed_and_a_deleted_one_is_gone(place: Place) -> N
     place.commit("Change", LATER + timedelta(hours=1), **{"lift.py": BODY + "more\n"})
     place.git("mv", "lift.py", "hoist.py")
     place.commit("Again", LATER + timedelta(hours=2))
-    told = "crane.py is now hoist.py, changed in 1 later commit, 1 line"
-    assert (found(place).freshness, found(place).since) == (Freshness.RENAMED, told)
+    note = "crane.py is now hoist.py, changed in 1 later commit, 1 line"
+    assert (found(place).freshness, found(place).since) == (Freshness.RENAMED, note)
     place.git("rm", "-q", "hoist.py")
     place.commit("Remove", LATER + timedelta(hours=3))
     hit = found(place)

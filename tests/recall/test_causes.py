@@ -70,7 +70,9 @@ def test_a_question_for_a_cause_is_answered_by_records_that_share_no_word_with_i
         assert sorted(texts) == [0, 1, 2], found.strategies
         assert "SessionGuard sends everybody back" in texts[1]
         assert "host nine" in texts[2]
-        assert any(arm.name == "causal" and arm.found == 2 for arm in found.strategies)
+        assert any(
+            retriever.name == "causal" and retriever.found == 2 for retriever in found.strategies
+        )
         low = memory.search.recall_with_plan(
             "Why was AuthProvider moved?", "shop", Plan(budget=Budget.LOW)
         )

@@ -121,15 +121,15 @@ def test_a_question_is_searched_once_and_remembered(shop: Holdfast) -> None:
 
 
 def remembered(memory: Holdfast, bank: str | None, query: str, plan: Plan) -> RecallResult:
-    return memory._recall(bank, query, plan)  # pyright: ignore[reportPrivateUsage]
+    return memory.search._recall(bank, query, plan)  # pyright: ignore[reportPrivateUsage]
 
 
-def test_an_answer_that_an_arm_is_missing_from_is_not_remembered(tmp_path: Path) -> None:
+def test_an_answer_that_a_retriever_is_missing_from_is_not_remembered(tmp_path: Path) -> None:
     make_shop(tmp_path).close()
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path, embed_model="/nonexistent")
     with Holdfast(settings, now=lambda: NOW) as memory:
         first = remembered(memory, None, "session cookies", Plan())
-        assert first.hits and any(arm.problem for arm in first.strategies)
+        assert first.hits and any(retriever.problem for retriever in first.strategies)
         assert remembered(memory, None, "session cookies", Plan()) is not first
 
 

@@ -34,26 +34,26 @@ def passage(number: int) -> Passage:
 def results_by_retriever(draw: st.DrawFn) -> Results:
     one = st.dictionaries(st.integers(0, 11), st.floats(0.01, 50), max_size=8)
     return {
-        arm: [ScoredPassage(passage(number), score) for number, score in draw(one).items()]
-        for arm in RETRIEVERS
+        retriever: [ScoredPassage(passage(number), score) for number, score in draw(one).items()]
+        for retriever in RETRIEVERS
     }
 
 
-def admitted(finds: Results) -> Pool:
+def admitted(results: Results) -> Pool:
     pool = Pool()
-    for arm, found in finds.items():
-        add_results(pool, arm, found)
+    for retriever, found in results.items():
+        add_results(pool, retriever, found)
     return pool
 
 
-def scored(finds: Results) -> Pool:
-    pool = admitted(finds)
+def scored(results: Results) -> Pool:
+    pool = admitted(results)
     fuse_by_scores(pool, DEFAULT_WEIGHTS)
     return pool
 
 
-def placed(finds: Results) -> Pool:
-    pool = admitted(finds)
+def placed(results: Results) -> Pool:
+    pool = admitted(results)
     fuse_by_ranks(list(pool))
     return pool
 
@@ -73,16 +73,18 @@ def test_all_the_evidence_together_is_one(weights: RankingWeights) -> None:
 
 @settings(deadline=None)
 @given(results_by_retriever(), st.data())
-def test_a_better_score_never_lowers_a_candidate(finds: Results, data: st.DataObject) -> None:
-    arm = data.draw(st.sampled_from([arm for arm in RETRIEVERS if finds[arm]] or [""]))
-    if not arm:
+def test_a_better_score_never_lowers_a_candidate(results: Results, data: st.DataObject) -> None:
+    retriever = data.draw(
+        st.sampled_from([retriever for retriever in RETRIEVERS if results[retriever]] or [""])
+    )
+    if not retriever:
         return
-    at = data.draw(st.integers(0, len(finds[arm]) - 1))
-    old = finds[arm][at]
-    raised = list(finds[arm])
+    at = data.draw(st.integers(0, len(results[retriever]) - 1))
+    old = results[retriever][at]
+    raised = list(results[retriever])
     raised[at] = ScoredPassage(old.passage, old.score + data.draw(st.floats(0, 50)))
     for fuse in (scored, placed):
-        before, after = order_of(fuse(finds)), order_of(fuse({**finds, arm: raised}))
+        before, after = order_of(fuse(results)), order_of(fuse({**results, retriever: raised}))
         key = ("b", old.passage.kind, old.passage.id)
         assert dict(after)[key] >= dict(before)[key] - 1e-12
         assert above(after, key) <= above(before, key)
@@ -97,17 +99,19 @@ def above(ranked: list[tuple[PassageKey, float]], key: PassageKey) -> int:
 @settings(deadline=None)
 @given(results_by_retriever(), st.data())
 @pytest.mark.parametrize("fuse", [scored, placed])
-def test_the_order_of_arms_and_finds_does_not_matter(
-    fuse: Callable[[Results], Pool], finds: Results, data: st.DataObject
+def test_the_order_of_retrievers_and_finds_does_not_matter(
+    fuse: Callable[[Results], Pool], results: Results, data: st.DataObject
 ) -> None:
-    arms = data.draw(st.permutations(RETRIEVERS))
-    shuffled = {arm: data.draw(st.permutations(finds[arm])) for arm in arms}
-    one, other = order_of(fuse(finds)), order_of(fuse(shuffled))
+    retrievers = data.draw(st.permutations(RETRIEVERS))
+    shuffled = {
+        retriever: data.draw(st.permutations(results[retriever])) for retriever in retrievers
+    }
+    one, other = order_of(fuse(results)), order_of(fuse(shuffled))
     assert [key for key, _ in one] == [key for key, _ in other]
     assert [score for _, score in one] == pytest.approx([score for _, score in other])
 
 
-def test_the_same_places_are_worth_the_same_whichever_arm_gave_them() -> None:
+def test_the_same_places_are_worth_the_same_whichever_retriever_gave_them() -> None:
     for places in product(range(1, 6), repeat=3):
         equal = [Candidate(passage(0)) for _ in permutations(places)]
         for candidate, order in zip(equal, permutations(places), strict=True):
@@ -118,10 +122,12 @@ def test_the_same_places_are_worth_the_same_whichever_arm_gave_them() -> None:
 
 @settings(deadline=None)
 @given(results_by_retriever(), st.floats(-2, 60), st.floats(0, 60))
-def test_scores_lie_between_nothing_and_all(finds: Results, lowest: float, highest: float) -> None:
+def test_scores_lie_between_nothing_and_all(
+    results: Results, lowest: float, highest: float
+) -> None:
     pool = Pool()
-    for arm, found in finds.items():
-        add_results(pool, arm, found, lowest, highest)
+    for retriever, found in results.items():
+        add_results(pool, retriever, found, lowest, highest)
     assert all(0 <= value <= 1 for c in pool for value in c.scores.values())
     fuse_by_scores(pool, DEFAULT_WEIGHTS)
     assert all(0 <= c.score <= 1 + 1e-9 for c in pool)
@@ -131,9 +137,9 @@ def test_scores_lie_between_nothing_and_all(finds: Results, lowest: float, highe
 
 @settings(deadline=None)
 @given(results_by_retriever())
-def test_neighbours_and_sessions_only_add_and_only_so_much(finds: Results) -> None:
+def test_neighbours_and_sessions_only_add_and_only_so_much(results: Results) -> None:
     for fuse in (scored, placed):
-        pool = fuse(finds)
+        pool = fuse(results)
         bare = {c.key: c.score for c in pool}
         add_neighbour_scores(pool)
         smoothed = {c.key: c.score for c in pool}
@@ -142,7 +148,7 @@ def test_neighbours_and_sessions_only_add_and_only_so_much(finds: Results) -> No
             assert bare[c.key] <= smoothed[c.key] <= c.score <= DEFAULT_WEIGHTS.highest + 0.07
 
 
-def test_the_best_of_an_arm_is_one_and_the_rest_are_shares_of_it() -> None:
+def test_the_best_of_a_retriever_is_one_and_the_rest_are_shares_of_it() -> None:
     pool = admitted(
         {"direct_fts": [ScoredPassage(passage(0), 8.0), ScoredPassage(passage(1), 2.0)]}
     )
@@ -150,7 +156,7 @@ def test_the_best_of_an_arm_is_one_and_the_rest_are_shares_of_it() -> None:
     assert [c.ranks["direct_fts"] for c in pool] == [1, 2]
 
 
-def test_what_an_arm_gives_to_anything_counts_for_nothing() -> None:
+def test_what_a_retriever_gives_to_anything_counts_for_nothing() -> None:
     pool = Pool()
     add_results(
         pool,

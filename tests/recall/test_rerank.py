@@ -53,10 +53,10 @@ def order(pool: Pool) -> list[str]:
     return [one.passage.id for one in pool.ranked()]
 
 
-class Told:
-    """A cross-encoder and a reranker that say what they were told to say."""
+class FixedReranker:
+    """A cross-encoder and a reranker that return fixed scores."""
 
-    name = "told"
+    name = "fixed"
 
     def __init__(self, values: Sequence[float] | None = None) -> None:
         self._values = values
@@ -80,7 +80,7 @@ class Told:
         return self.score(query.text, [one.passage.body for one in best], deadline)
 
 
-class Failing(Told):
+class Failing(FixedReranker):
     """A reranker whose model is broken."""
 
     def judge(
@@ -142,7 +142,7 @@ def test_the_close_look_prefers_words_that_stand_together(shipped: ModelSemantic
 
 
 def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path) -> None:
-    model = Told([1.0, 2.0])
+    model = FixedReranker([1.0, 2.0])
     meaning = ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, model))
     both = candidate("a", "Green.", context="Which colour?"), candidate("b", FILLER, context="x")
     assert judged(CrossEncoder(meaning), "colour", *both) == [1.0, 2.0]
@@ -151,30 +151,30 @@ def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path)
 
 
 def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path: Path) -> None:
-    told = Told([1.0])
-    reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, told)))
+    fixed = FixedReranker([1.0])
+    reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, fixed)))
     answer = "The retry limit of the queue is five."
 
     judged(reading, "the retry limit of the queue", candidate("long", FILLER * 2 + answer))
     judged(reading, "the price of tea", candidate("long", FILLER * 2 + answer))
 
-    met, elsewhere = told.read
+    met, elsewhere = fixed.read
     assert answer in met and met.startswith("[8 May 2026] ")
     assert elsewhere.startswith("[8 May 2026] We talked about the weather")
 
 
 def test_a_cross_encoder_may_read_as_much_as_many_short_texts_are(tmp_path: Path) -> None:
-    told = Told([1.0])
-    reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, told)))
+    fixed = FixedReranker([1.0])
+    reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, fixed)))
     reading.judge(asked("x"), [candidate("a", "a")] * 3, float("inf"))
-    assert told.tokens == 2000  # what few are, cannot be too much
+    assert fixed.tokens == 2000  # what few are, cannot be too much
     reading.judge(asked("x"), [candidate("a", "a")] * 50, float("inf"))
-    assert told.tokens == 5000
+    assert fixed.tokens == 5000
 
 
 def test_what_was_not_looked_at_keeps_its_score() -> None:
     pool = pool_of(*(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2))))
-    strategy = rerank(Told([0.0, 9.0]), asked("x"), pool, 3, 1.0, blend_into_scores)
+    strategy = rerank(FixedReranker([0.0, 9.0]), asked("x"), pool, 3, 1.0, blend_into_scores)
     assert (strategy.found, order(pool), pool.ranked()[2].score) == (2, ["b", "a", "c"], 2)
 
 
@@ -182,15 +182,15 @@ def test_only_the_best_are_judged_and_the_rest_keep_their_scores() -> None:
     pool = pool_of(
         *(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2), ("d", 1)))
     )
-    strategy = rerank(Told([0.0, 9.0]), asked("x"), pool, 2, 1.0, blend_into_scores)
-    assert (strategy.name, strategy.found, strategy.problem) == ("told", 2, "")
+    strategy = rerank(FixedReranker([0.0, 9.0]), asked("x"), pool, 2, 1.0, blend_into_scores)
+    assert (strategy.name, strategy.found, strategy.problem) == ("fixed", 2, "")
     assert order(pool) == ["b", "a", "c", "d"]
     assert [one.score for one in pool.ranked()[2:]] == [2, 1]
 
 
 @pytest.mark.parametrize(
     ("reranker", "timed_out", "problem"),
-    [(Told(None), True, ""), (Failing(), False, "The model broke.")],
+    [(FixedReranker(None), True, ""), (Failing(), False, "The model broke.")],
 )
 def test_a_reranker_that_is_late_or_fails_leaves_the_order_and_is_named(
     reranker: Reranker, timed_out: bool, problem: str
@@ -203,7 +203,7 @@ def test_a_reranker_that_is_late_or_fails_leaves_the_order_and_is_named(
 
 def test_as_evidence_values_wait_for_the_fusion() -> None:
     pool = pool_of(candidate("a", "a", 2), candidate("b", "b", 1))
-    rerank(Told([0.25, 1.0]), asked("x"), pool, 2, 1.0, add_as_evidence)
+    rerank(FixedReranker([0.25, 1.0]), asked("x"), pool, 2, 1.0, add_as_evidence)
     assert [(one.score, one.scores["soft"]) for one in pool.ranked()] == [(2, 0.25), (1, 1.0)]
 
 
@@ -215,14 +215,14 @@ def test_for_the_close_look_the_best_match_is_the_measure(shipped: ModelSemantic
 
 @given(st.lists(st.tuples(st.floats(0, 2), st.floats(-9, 9)), min_size=1, max_size=8))
 def test_a_blend_keeps_within_the_span_and_follows_where_both_agree(
-    told: list[tuple[float, float]],
+    fixed: list[tuple[float, float]],
 ) -> None:
-    some = [candidate(str(n), "x", score) for n, (score, _) in enumerate(told)]
+    some = [candidate(str(n), "x", score) for n, (score, _) in enumerate(fixed)]
     blend_into_scores(some, [value for _, value in told])
     before = [score for score, _ in told]
     assert all(min(before) - 1e-9 <= one.score <= max(before) + 1e-9 for one in some)
-    for one, (score, value) in zip(some, told, strict=True):
-        for other, (less, lower) in zip(some, told, strict=True):
+    for one, (score, value) in zip(some, fixed, strict=True):
+        for other, (less, lower) in zip(some, fixed, strict=True):
             if score >= less and value >= lower:
                 assert one.score >= other.score - 1e-9
 
@@ -237,10 +237,10 @@ def test_who_speaks_still_counts_after_a_blend() -> None:
 @pytest.mark.parametrize(("length", "gains"), [(10, True), (900, False)])
 def test_a_short_turn_gains_by_what_is_said_of_those_beside_it(length: int, gains: bool) -> None:
     """Two that are judged alike: one stands beside the best, the other far from it."""
-    told = [("best", 7), ("near", 8), ("far", 30), ("worst", 40)]
+    fixed = [("best", 7), ("near", 8), ("far", 30), ("worst", 40)]
     some = [candidate(id, "x" * length, 0.5) for id, _ in told]
     some[0].score = 1.0
-    for one, (_, seq) in zip(some, told, strict=True):
+    for one, (_, seq) in zip(some, fixed, strict=True):
         one.passage = one.passage._replace(seq=seq)
     blend_into_scores(some, [9.0, 5.0, 5.0, 0.0])
     assert (some[1].score > some[2].score) is gains

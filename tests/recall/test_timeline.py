@@ -74,24 +74,24 @@ def memory(home: Path) -> Iterator[Holdfast]:
         yield opened
 
 
-def names(told: Timeline) -> list[str]:
+def names(shown: Timeline) -> list[str]:
     return [
-        ("*" if event.anchor else "") + event.uri.rpartition("/")[2][:2] for event in told.events
+        ("*" if event.anchor else "") + event.uri.rpartition("/")[2][:2] for event in shown.events
     ]
 
 
 def test_the_latest_are_told_without_an_anchor(memory: Holdfast) -> None:
-    told = memory.timeline(bank="harbour")
-    assert names(told) == ["d1", "x1", "c1", "x2"]
-    assert (told.bank, told.anchor, told.undated) == ("harbour", "", 1)
+    shown = memory.timeline(bank="harbour")
+    assert names(shown) == ["d1", "x1", "c1", "x2"]
+    assert (shown.bank, shown.anchor, shown.undated) == ("harbour", "", 1)
     assert names(memory.timeline(bank="harbour", before=1, after=1)) == ["c1", "x2"]
 
 
 def test_a_record_is_marked_among_its_neighbours(memory: Holdfast) -> None:
     assert names(memory.timeline("x1", bank="harbour")) == ["d1", "*x1", "c1", "x2"]
     assert names(memory.timeline("exchange/x1", bank="harbour", before=0, after=1)) == ["*x1", "c1"]
-    told = memory.timeline("c10", bank="harbour", before=1, after=0)
-    assert names(told) == ["x1", "*c1"] and told.anchor == "holdfast://commit/c1" + "0" * 38
+    shown = memory.timeline("c10", bank="harbour", before=1, after=0)
+    assert names(shown) == ["x1", "*c1"] and shown.anchor == "holdfast://commit/c1" + "0" * 38
 
 
 def test_every_kind_has_its_title_and_note(memory: Holdfast) -> None:
@@ -105,8 +105,8 @@ def test_every_kind_has_its_title_and_note(memory: Holdfast) -> None:
 
 
 def test_a_turn_lies_among_the_turns_of_its_session(memory: Holdfast) -> None:
-    told = memory.timeline("t2", bank="harbour", before=3, after=3)
-    assert names(told) == ["d1", "x1", "t1", "*t2", "c1", "t3", "x2"]
+    shown = memory.timeline("t2", bank="harbour", before=3, after=3)
+    assert names(shown) == ["d1", "x1", "t1", "*t2", "c1", "t3", "x2"]
     late = memory.timeline("t5", bank="harbour", before=1, after=3)
     assert names(late) == ["t4", "*t5", "s6"], "turns of one moment lie as they were spoken"
 
@@ -120,8 +120,8 @@ def test_kinds_that_are_asked_for_are_all_there_is_beside_the_anchor(memory: Hol
 
 
 def test_a_date_lies_between_what_came_before_and_after(memory: Holdfast) -> None:
-    told = memory.timeline("2026-03-01T12:30", bank="harbour", before=1, after=1)
-    assert names(told) == ["x1", "c1"] and told.anchor == at(30)
+    shown = memory.timeline("2026-03-01T12:30", bank="harbour", before=1, after=1)
+    assert names(shown) == ["x1", "c1"] and shown.anchor == at(30)
     assert names(memory.timeline("2026-03-02", bank="harbour", before=1)) == ["x2"]
     assert names(memory.timeline("2026-03-01", bank="harbour", after=2)) == ["d1", "x1"]
 
@@ -132,30 +132,30 @@ def test_all_banks_make_one_timeline(memory: Holdfast) -> None:
 
 
 def test_a_record_of_another_bank_brings_its_bank_along(memory: Holdfast) -> None:
-    told = memory.timeline("y1")
-    assert (told.bank, names(told)) == ("lighthouse", ["*y1"])
+    shown = memory.timeline("y1")
+    assert (shown.bank, names(shown)) == ("lighthouse", ["*y1"])
     with pytest.raises(NotFoundError):
         memory.timeline("y1", bank="harbour")
 
 
 def test_a_session_stands_where_its_digest_does(memory: Holdfast) -> None:
-    told = memory.timeline(f"session/{SESSION}", bank="harbour", before=1, after=1)
-    assert names(told) == ["*d1", "x1"]
+    shown = memory.timeline(f"session/{SESSION}", bank="harbour", before=1, after=1)
+    assert names(shown) == ["*d1", "x1"]
     started = Session(BANK, "s2", "h2", "claude-code", started=at(30))
-    told = timeline(memory.reader, BANK, started, before=1, after=1)
-    assert names(told) == ["x1", "c1"] and told.anchor == at(30)
+    shown = timeline(memory.reader, BANK, started, before=1, after=1)
+    assert names(shown) == ["x1", "c1"] and shown.anchor == at(30)
 
 
 def test_the_best_hit_of_a_query_is_an_anchor(memory: Holdfast) -> None:
-    told = memory.timeline(query="raise the mast", bank="harbour", before=1)
-    assert names(told) == ["c1", "*x2"] and told.query == "raise the mast"
+    shown = memory.timeline(query="raise the mast", bank="harbour", before=1)
+    assert names(shown) == ["c1", "*x2"] and shown.query == "raise the mast"
     turn = memory.timeline(query="the same moment", bank="harbour", before=1)
     assert names(turn)[-1] == "*s6", "where no exchange speaks of it, a turn may"
 
 
 def test_a_query_that_nothing_speaks_of_gives_nothing(memory: Holdfast) -> None:
-    told = memory.timeline(query="zymurgy", bank="harbour")
-    assert told.events == () and "Nothing in harbour speaks of 'zymurgy'." in told.notes
+    shown = memory.timeline(query="zymurgy", bank="harbour")
+    assert shown.events == () and "Nothing in harbour speaks of 'zymurgy'." in shown.notes
 
 
 def test_what_has_no_time_is_no_anchor(memory: Holdfast) -> None:
@@ -179,8 +179,8 @@ def test_neighbours_are_neighbours_both_ways(memory: Holdfast) -> None:
 def test_a_record_whose_passage_is_not_there_is_still_an_anchor(memory: Holdfast) -> None:
     stray = replace(an_exchange("zz"), started=at(30))
     assert isinstance(stray, Exchange)
-    told = timeline(memory.reader, BANK, stray, before=1, after=1)
-    assert names(told) == ["c1", "*zz", "x2"]
+    shown = timeline(memory.reader, BANK, stray, before=1, after=1)
+    assert names(shown) == ["c1", "*zz", "x2"]
     assert names(timeline(memory.reader, BANK, TimelinePosition(""), after=1)) == ["d1"]
 
 

@@ -105,7 +105,7 @@ def test_a_turn_is_read_back_as_it_was_spelled() -> None:
 )
 def test_every_line_has_a_fate(fields: dict[str, Any], fate: LineOutcome, reason: str) -> None:
     reading = read_record(line(**fields), FILE)
-    assert (reading.fate, reading.reason) == (fate, reason)
+    assert (reading.outcome, reading.reason) == (fate, reason)
     assert skip_unparsed(b"{}") is None
 
 

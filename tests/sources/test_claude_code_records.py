@@ -44,15 +44,15 @@ def attachment(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def only_turn(reading: ParsedLine) -> DraftTurn:
-    assert reading.fate is LineOutcome.CAPTURED
+    assert reading.outcome is LineOutcome.CAPTURED
     (turn,) = reading.turns
     return turn
 
 
 def fate(record: dict[str, Any]) -> tuple[LineOutcome, str]:
     reading = read_record(record, FILE)
-    assert reading.fate is LineOutcome.CAPTURED or not (reading.turns or reading.results)
-    return reading.fate, reading.reason
+    assert reading.outcome is LineOutcome.CAPTURED or not (reading.turns or reading.results)
+    return reading.outcome, reading.reason
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_time_that_only_looks_like_one_is_none() -> None:
 def test_a_title_is_given_to_its_session(kind: str, key: str) -> None:
     reading = read_record({"type": kind, key: " Fix the parser ", "sessionId": "s1"}, FILE)
 
-    assert (reading.fate, reading.session, reading.title) == (
+    assert (reading.outcome, reading.session, reading.title) == (
         LineOutcome.CAPTURED,
         "s1",
         "Fix the parser",

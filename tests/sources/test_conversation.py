@@ -28,7 +28,7 @@ def test_a_line_is_a_turn_of_its_session() -> None:
     reading = read_record(record, FILE)
 
     (turn,) = reading.turns
-    assert (reading.fate, reading.session, reading.ref) == (LineOutcome.CAPTURED, "s1", "m1")
+    assert (reading.outcome, reading.session, reading.ref) == (LineOutcome.CAPTURED, "s1", "m1")
     assert (turn.role, turn.trust, turn.text) == (Role.USER, Trust.IMPORT, "Hello")
     assert turn.time == "2026-03-01T10:00:00.000Z"
 
@@ -61,14 +61,14 @@ def test_a_line_without_a_session_belongs_to_its_file(session: object, expected:
 def test_a_line_without_words_is_skipped(text: str) -> None:
     reading = read_record({"text": text}, FILE)
 
-    assert (reading.fate, reading.reason) == (LineOutcome.SKIPPED, SkipReason.EMPTY)
+    assert (reading.outcome, reading.reason) == (LineOutcome.SKIPPED, SkipReason.EMPTY)
 
 
 @pytest.mark.parametrize("record", [{}, {"text": None}, {"text": 5}, {"text": ["Hi"]}])
 def test_a_line_of_the_wrong_shape_is_a_failure(record: dict[str, Any]) -> None:
     reading = read_record(record, FILE)
 
-    assert (reading.fate, reading.reason) == (LineOutcome.FAILED, "wrong-shape")
+    assert (reading.outcome, reading.reason) == (LineOutcome.FAILED, "wrong-shape")
 
 
 def test_turns_are_told_apart_by_session_id_speaker_and_words() -> None:

@@ -3,9 +3,9 @@
 The case that matters: a prompt describes a symptom, and long ago somebody decided, in other words,
 the rule that the obvious fix would break. So the search first finds the area (work that shares the
 prompt's words, and its files), then the decisions made there: in the same conversation, about the
-same files, near in meaning. Of two decisions on one subject the later is quoted. Decisions below the
-thresholds of `GoalBriefLimits` are not quoted; how they are ranked is in `_ScoredItem.similarity` and
-`_GoalSearch.run`.
+same files, near in meaning. Of two decisions on one subject the later is quoted. Decisions below
+the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is in
+`_ScoredItem.similarity` and `_GoalSearch.run`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Models that run here: text to vectors, pairs to scores. Nothing is fetched, ever, and nothing
-is sent: later versions of ONNX Runtime report to their maker unless they are told not to before
-they are loaded."""
+"""Models: text to vectors, pairs to scores, questions to answers.
+
+Models that run here fetch and send nothing. Later versions of ONNX Runtime report to their maker
+unless a variable forbids it before they are loaded.
+"""
 
 import os
 

@@ -1,9 +1,9 @@
 """The user's Claude subscription as a model service, through the Claude Agent SDK (extra `claude`).
 
-It runs Claude Code with nothing of the user's: no settings, so no hooks, plugins or rules; none
-of its tools, no servers, no session left on disk, an empty folder to stand in. What a question
-brings along as tools runs in this process. A variable in its environment tells hooks, should any
-run after all, that this is us. It ends with us, and at once when nobody waits for the answer.
+It runs Claude Code without anything of the user's: no settings, so no hooks, plugins or rules; no
+built-in tools, no servers, no session on disk, an empty working folder. The tools of a question run
+in this process. A variable in its environment makes our hooks do nothing, should any run. It ends
+with this process, and at once when the caller no longer waits.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _MAX_MESSAGE_CHARACTERS = 300
 
 
 class AgentChat:
-    """A `Chat` behind Claude Code; no model means the one that it usually asks."""
+    """A `Chat` behind Claude Code; no model means Claude Code's default."""
 
     service = "claude"
 
@@ -66,7 +66,7 @@ class AgentChat:
             return asyncio.run(self._ask(question, program))
 
     def _program(self) -> str:
-        """Claude Code: the one that came with the SDK, else the one that is installed."""
+        """The path of Claude Code: the one bundled with the SDK, else the installed one."""
         bundled = Path(self._sdk.__file__).parent / "_bundled" / "claude"
         found = str(bundled) if bundled.is_file() else shutil.which("claude")
         if found is None:
@@ -79,7 +79,9 @@ class AgentChat:
             model=self.model or None,
             system_prompt=question.system,
             tools=[],
-            allowed_tools=[f"mcp__{_SERVER_NAME}__{tool.name}" for tool in box.tools] if box else [],
+            allowed_tools=[f"mcp__{_SERVER_NAME}__{tool.name}" for tool in box.tools]
+            if box
+            else [],
             mcp_servers={_SERVER_NAME: self._server(box, run)} if box else {},
             strict_mcp_config=True,
             setting_sources=[],
@@ -136,7 +138,7 @@ class AgentChat:
             await asyncio.wait({reading}, timeout=_POLL_S)
 
     def _server(self, box: Toolbox, run: _RunState) -> Any:
-        """The tools of a question, served in this process."""
+        """The tools of a question, as a server in this process."""
         offered = [
             self._sdk.SdkMcpTool(
                 tool.name, tool.description, dict(tool.schema), _handler(box, tool, run)
@@ -157,7 +159,7 @@ def _handler(box: Toolbox, tool: Tool, run: _RunState) -> Any:
 
 
 class _RunState:
-    """What a run told so far."""
+    """What a run has reported so far."""
 
     def __init__(self, model: str) -> None:
         self.result: Any = None
@@ -168,7 +170,7 @@ class _RunState:
 
     @property
     def turns(self) -> int:
-        """How often the model spoke."""
+        """How many messages the model has sent."""
         return len(self._message_ids)
 
     def add(self, message: Any) -> None:
@@ -204,7 +206,9 @@ class _RunState:
 
     def _failure(self) -> ModelError:
         result, status = self.result, self.result.api_error_status
-        message = " ".join(str(result.result or result.errors or result.subtype).split())[:_MAX_MESSAGE_CHARACTERS]
+        message = " ".join(str(result.result or result.errors or result.subtype).split())[
+            :_MAX_MESSAGE_CHARACTERS
+        ]
         what = f"Claude Code said{f' {status}' if status else ''}: {message}."
         if str(result.subtype) in _NO_ANSWER_RESULTS:
             return ModelAnswerError("it came to no answer of the given form.", may_cost=True)

@@ -1,8 +1,8 @@
-"""Which characters BERT's tokenizer removes, and which stand alone as punctuation.
+"""Which characters BERT's tokenizer removes, and which it treats as punctuation.
 
-The reference implementation carries the tables of Unicode 8.0 whatever the machine. Python's own
-`unicodedata` moves on with each release: asked instead, the same text would get other ids, and so
-another vector, after an upgrade of Python. Hence the ranges are written down.
+The reference implementation contains the tables of Unicode 8.0 whatever the machine. Python's
+`unicodedata` changes with each release: with it, the same text would get other ids, and so another
+vector, after an upgrade of Python. Hence the ranges are listed here.
 """
 
 from __future__ import annotations

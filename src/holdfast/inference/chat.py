@@ -1,6 +1,7 @@
-"""What answers in words, as the rest of the program sees it: a question in, JSON of a given form
-out, and what it took. What goes wrong comes as `ModelBusyError`, `ModelRefusedError` or, where
-asking again may help, as plain `ModelError`.
+"""The interface to language models: a question in, JSON of a given schema out, with its usage.
+
+Errors are `ModelBusyError`, `ModelRefusedError` or, where asking again may help, plain
+`ModelError`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Schema = Mapping[str, Any]
 
 
 class Tool(NamedTuple):
-    """Something that a model may call: what for, and with which arguments."""
+    """A tool that a model may call: its description, and the schema of its arguments."""
 
     name: str
     description: str
@@ -23,9 +24,9 @@ class Tool(NamedTuple):
 
 
 class Toolbox(NamedTuple):
-    """What a model may use before it answers, and nothing else. `call` gives what it is shown,
-    never more than `characters` in all its calls together; it may speak `turns` times, and when
-    `stopped` says so it is not heard out."""
+    """The tools that a model may use before it answers. `call` returns what the model is shown,
+    at most `characters` in all calls together. The model has `turns` turns; when `stopped`
+    returns true, the dialogue ends."""
 
     tools: tuple[Tool, ...]
     call: Callable[[str, Mapping[str, Any]], str]
@@ -35,8 +36,8 @@ class Toolbox(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a model is asked: what it is to do, on what, in which form it must answer, in how many
-    tokens at most each time it speaks, and with which tools at hand."""
+    """A question to a model: instructions, input, the schema of the answer, the tokens of each
+    of its turns, and the tools it may use."""
 
     system: str
     text: str
@@ -46,7 +47,7 @@ class Question(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What a call took. Cached tokens are among those that went in. `billed` is False where a
+    """What a call took. Cached tokens are included in `tokens_in`. `billed` is False where a
     subscription covers it."""
 
     tokens_in: int = 0
@@ -56,7 +57,7 @@ class Usage(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What came back, as text that should be JSON; `cut` tells that it ran out of tokens."""
+    """The answer, as text that should be JSON; `truncated` is whether it ran out of tokens."""
 
     text: str
     usage: Usage
@@ -65,7 +66,7 @@ class Reply(NamedTuple):
 
 
 class Chat(Protocol):
-    """A model service. `service` names it where it is paused and counted."""
+    """A model service. `service` is its name in pauses and in the cost ledger."""
 
     @property
     def service(self) -> str: ...
@@ -76,5 +77,5 @@ class Chat(Protocol):
         ...
 
     def ask(self, question: Question) -> Reply:
-        """One call; nothing is tried again here, because each try costs."""
+        """Make one call. Nothing is retried here, because each attempt costs."""
         ...

@@ -1,7 +1,8 @@
-"""A program on a leash: it goes when we do, however we go, and at once when nobody wants it.
+"""A child process that ends with this process, however that ends.
 
-It is started by a few lines of shell that leave a watcher behind. The watcher reads a pipe that we
-hold open; when that closes, be it by `kill -9`, it ends the program and removes the folder.
+It is started by a few lines of shell that leave a watcher behind. The watcher reads a pipe that
+this process holds open. When the pipe closes, be it by `kill -9`, the watcher kills the program and
+removes its folder.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ exec {program} "$@" 4<&-
 
 
 class SupervisedProgram:
-    """What to start instead of a program, and an empty folder for it to stand in."""
+    """The command to start instead of a program, and an empty folder for it to work in."""
 
     def __init__(self, folder: Path, program: str) -> None:
         self.work_folder = folder / "here"
@@ -43,13 +44,13 @@ class SupervisedProgram:
         self._pipe = os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def kill(self) -> None:
-        """Make the program end now."""
+        """Kill the program now."""
         pipe, self._pipe = self._pipe, -1
         if pipe >= 0:
             os.close(pipe)
 
     def release(self) -> None:
-        """Let go of a program that ended by itself."""
+        """Stop supervising a program that has ended by itself."""
         if self._pipe >= 0:
             with suppress(OSError):
                 os.write(self._pipe, _DONE)
@@ -58,7 +59,7 @@ class SupervisedProgram:
 
 @contextmanager
 def supervise(program: str) -> Generator[SupervisedProgram]:
-    """A leash for a program that is to be started once."""
+    """Supervise a program that is started once."""
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as folder:
         supervised = SupervisedProgram(Path(folder), program)
         try:

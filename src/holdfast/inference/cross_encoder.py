@@ -1,7 +1,7 @@
-"""Question and text read together by an ONNX model, giving one score per pair.
+"""A reranker: an ONNX model that reads question and text together and gives one score per pair.
 
-A score is a function of its pair alone (see `session`). The deadline is looked at before each pair,
-so a call overruns it by the time of one pair.
+A score depends on its pair alone (see `onnx_session`). The deadline is checked before each pair, so
+a call exceeds it by the time of one pair at most.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
-from holdfast.inference.onnx_session import Output, TokenRow, OnnxSession
+from holdfast.inference.onnx_session import OnnxSession, Output, TokenRow
 from holdfast.inference.reranker import Reranker
 from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
 
@@ -24,7 +24,7 @@ _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class CrossEncoder:
-    """A `Reranker` from one ONNX file; with a hash given, only if the file has it."""
+    """A `Reranker` from one ONNX file, which must have the given hash, if any."""
 
     def __init__(
         self,
@@ -55,15 +55,17 @@ class CrossEncoder:
         deadline: float | None = None,
         tokens: int | None = None,
     ) -> list[float] | None:
-        """One score per text, in the order given, until `tokens` are spent; None when there was
-        not the time."""
+        """One score per text, in the order given, until `tokens` are spent; None if the deadline
+        passed."""
         rows = list(self._affordable(query, texts, tokens))
         found = self._session.run_all(
             rows, late=lambda: deadline is not None and self._clock() >= deadline
         )
         return None if found is None else [_single_score(output) for output in found]
 
-    def _affordable(self, query: str, texts: Iterable[str], tokens: int | None) -> Iterator[TokenRow]:
+    def _affordable(
+        self, query: str, texts: Iterable[str], tokens: int | None
+    ) -> Iterator[TokenRow]:
         spent = 0
         for text in texts:
             row = TokenRow(*self._tokenizer.pair(query, text, MAX_TEXT_TOKENS))
@@ -83,7 +85,7 @@ def _single_score(output: Output) -> float:
 
 
 def packaged_reranker(threads: int = 2) -> Reranker | None:
-    """The reranker that comes with Holdfast, if one does."""
+    """The reranker that comes with Holdfast, if there is one."""
     if not packaged.RERANKER.is_file():
         return None
     return CrossEncoder(

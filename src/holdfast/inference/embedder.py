@@ -1,4 +1,4 @@
-"""What turns texts into vectors, as the rest of the program sees it."""
+"""The interface to embedding models."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Vectors = npt.NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Gives each text a vector; texts of like meaning lie close.
+    """Maps each text to a vector; texts of similar meaning are close.
 
-    `name` is stored with every vector and is another one whenever the vectors would differ, so
-    that vectors of two models are never compared.
+    `name` is stored with every vector and changes whenever the vectors would differ, so that
+    vectors of two models are never compared.
     """
 
     @property
@@ -25,12 +25,12 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row of length one per text, in the order given; no text gives no row."""
+        """One row of length one per text, in the order given."""
         ...
 
 
 def unit_rows(rows: Vectors) -> Vectors:
-    """The rows brought to length one; a row of zeros stays as it is."""
+    """The rows scaled to length one; a row of zeros stays as it is."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled = rows / np.maximum(lengths, np.float32(1e-12))
     return np.ascontiguousarray(scaled, dtype=np.float32)

@@ -1,7 +1,7 @@
-"""Texts to vectors by an ONNX model on this machine: the shipped one, or any local folder.
+"""An embedder that runs an ONNX model on this machine: the shipped one, or any local folder.
 
-A vector is a function of its text alone, whatever it was embedded with (see `session`). A model
-that is not what it should be is refused, never used.
+A vector depends on its text alone, whatever it was embedded with (see `onnx_session`). A model that
+is not as expected is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors, unit_rows
-from holdfast.inference.onnx_session import Output, TokenRow, OnnxSession, read_verified
+from holdfast.inference.onnx_session import OnnxSession, Output, TokenRow, read_verified
 from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
 
 MAX_TEXT_TOKENS = 256
@@ -37,8 +37,8 @@ _LIMIT_SETTINGS = (
 class OnnxEncoder:
     """An `Embedder` from a folder with an ONNX graph and its `tokenizer.json`.
 
-    The graph gives either one vector per text or one per token, of which the mean is taken.
-    `threads` is how many texts are embedded at the same time.
+    The graph gives either one vector per text, or one per token, which are averaged. `threads` is
+    how many texts are embedded at the same time.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ def _pooled(output: Output) -> Vectors:
 
 
 def packaged_encoder(threads: int = 1) -> OnnxEncoder:
-    """The model that comes with Holdfast, if its files are the ones that were released."""
+    """The model that comes with Holdfast; its files are checked against their hashes."""
     read_verified(packaged.TOKENIZER, packaged.TOKENIZER_SHA256)
     return OnnxEncoder(
         packaged.EMBEDDER.parent,
@@ -115,7 +115,7 @@ def _model_file(folder: Path) -> Path:
 
 
 def _declared_limits(folder: Path) -> Iterator[int]:
-    """How many tokens the model takes, by whatever its folder says of it."""
+    """How many tokens the model accepts, according to the files in its folder."""
     for file, key in _LIMIT_SETTINGS:
         try:
             values: object = json.loads((folder / file).read_text("utf-8"))
@@ -131,7 +131,7 @@ def _declared_limits(folder: Path) -> Iterator[int]:
 
 
 def _fingerprint(folder: Path, model: Path, limit: int) -> str:
-    """A name that changes with anything the vectors depend on."""
+    """A name that changes with anything that the vectors depend on."""
     digest = hashlib.sha256(str(limit).encode())
     beside = [model.with_name(model.name + ending) for ending in ("_data", ".data")]
     for path in (model, *beside, folder / "tokenizer.json"):

@@ -1,8 +1,8 @@
-"""Model services over HTTP: the Messages API of Anthropic, and whatever speaks OpenAI's protocol.
+"""Model services over HTTP: Anthropic's Messages API, and services with OpenAI's protocol.
 
-Built on httpx2 (extra `models`), which both makers' own libraries stand on: they take four times
-the memory, and try again by themselves, which would spend what no ledger saw. Redirects are not
-followed, so that texts and key go nowhere but to the address that was named.
+Built on httpx2 (extra `models`), as both makers' own libraries are: those take four times the
+memory, and retry by themselves, which would spend money without the ledger. Redirects are not
+followed, so that texts and key reach no other address than the one in the settings.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TOO_LONG_PHRASES = (
 
 
 class _JsonEndpoint:
-    """One address, asked with JSON."""
+    """An address that takes and returns JSON."""
 
     def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
         parts = urlsplit(url)
@@ -62,7 +62,7 @@ class _JsonEndpoint:
         self._timeout_s = timeout_s
 
     def post(self, body: Json) -> Json:
-        """The answer, which must be an object of JSON."""
+        """The answer, which must be a JSON object."""
         request = json.dumps(body).encode("utf-8", "replace")
         headers = {"content-type": "application/json", **self._headers}
         try:
@@ -103,7 +103,7 @@ class _JsonEndpoint:
         return content
 
     def unexpected(self, what: str) -> ModelError:
-        """The error for an answer that is none."""
+        """The error for an answer that cannot be read."""
         return ModelError(f"The model service at {self.shown} gave {what}.", may_cost=True)
 
 
@@ -121,12 +121,12 @@ def _status_error(shown: str, status: int, body: bytes, after: str | None) -> Mo
 
 
 def says_too_long(words: str) -> bool:
-    """Whether a complaint is that the question is too long."""
+    """Whether an error message says that the question is too long."""
     return any(word in words.lower() for word in _TOO_LONG_PHRASES)
 
 
 def _retry_after_s(after: str | None) -> float | None:
-    """For how many seconds a service wants to be left alone; it may name the moment instead."""
+    """How many seconds the service asks to wait; its header may name a time instead."""
     if not after:
         return None
     try:
@@ -140,7 +140,7 @@ def _seconds_until(after: str) -> float:
 
 
 def _error_text(body: bytes) -> str:
-    """The complaint in an answer, in a line."""
+    """The error message in an answer, on one line."""
     try:
         error: Any = json.loads(body)["error"]
         words = error if isinstance(error, str) else f"{error.get('code') or ''} {error['message']}"
@@ -150,9 +150,9 @@ def _error_text(body: bytes) -> str:
 
 
 class _SchemaEndpoint:
-    """A service that is reply the form of its answer, in the ways that there are, the best first.
-    One that finds fault with a way is asked in the next from then on, at last without any; what
-    the form is stands in the question as well."""
+    """An endpoint that is sent the schema of the answer in the best form it accepts. When it
+    rejects a form, the next one is used from then on, at last none; the question contains the
+    schema as well."""
 
     def __init__(self, plain: _JsonEndpoint, field: str) -> None:
         self.plain = plain
@@ -183,7 +183,9 @@ class MessagesChat:
         self.service = _service_name("anthropic", url, ANTHROPIC_URL)
         address = f"{url.rstrip('/').removesuffix('/v1')}/v1/messages"
         headers = {"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION}
-        self._endpoint = _SchemaEndpoint(_JsonEndpoint(address, headers, timeout_s), "output_config")
+        self._endpoint = _SchemaEndpoint(
+            _JsonEndpoint(address, headers, timeout_s), "output_config"
+        )
 
     def ask(self, question: Question) -> Reply:
         if question.toolbox is not None:
@@ -198,7 +200,10 @@ class MessagesChat:
         form = {"format": {"type": "json_schema", "schema": dict(question.schema)}}
         reply = self._endpoint.post(body, form)
         try:
-            usage, truncated = _messages_usage(reply["usage"]), reply.get("stop_reason") == "max_tokens"
+            usage, truncated = (
+                _messages_usage(reply["usage"]),
+                reply.get("stop_reason") == "max_tokens",
+            )
             texts = [str(block["text"]) for block in reply["content"] if block["type"] == "text"]
             return Reply("".join(texts), usage, str(reply.get("model") or self.model), truncated)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -212,8 +217,7 @@ def _messages_usage(usage: Json) -> Usage:
 
 
 class CompletionsChat:
-    """A `Chat` behind `POST <url>/chat/completions`, as OpenAI, Ollama, llama.cpp and vLLM have
-    it."""
+    """A `Chat` behind `POST <url>/chat/completions`, as of OpenAI, Ollama, llama.cpp and vLLM."""
 
     def __init__(
         self, model: str, key: str = "", url: str = OPENAI_URL, timeout_s: float = 120.0
@@ -237,7 +241,10 @@ class CompletionsChat:
             "model": self.model,
             self._limit: question.tokens,
             "messages": [
-                {"role": "system", "content": f"{question.system}\n\n{_schema_instruction(question)}"},
+                {
+                    "role": "system",
+                    "content": f"{question.system}\n\n{_schema_instruction(question)}",
+                },
                 {"role": "user", "content": question.text},
             ],
         }
@@ -250,14 +257,18 @@ class CompletionsChat:
         try:
             choice = reply["choices"][0]
             usage = _completions_usage(reply.get("usage") or {})
-            text, truncated = choice["message"].get("content"), choice.get("finish_reason") == "length"
+            text, truncated = (
+                choice["message"].get("content"),
+                choice.get("finish_reason") == "length",
+            )
             return Reply(str(text or ""), usage, str(reply.get("model") or self.model), truncated)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise self._endpoint.plain.unexpected("an answer of another form") from error
 
 
 def _service_name(name: str, url: str, default: str) -> str:
-    """How the ledger calls a service: by its maker, or by where it is."""
+    """The name of a service in the ledger: its maker, with the host where that is not the
+    maker's."""
     return name if url == default else f"{name}@{urlsplit(url).netloc.rpartition('@')[2]}"
 
 

@@ -1,4 +1,4 @@
-"""The `tokenizers` package, for vocabularies that are not WordPiece; used only if installed."""
+"""The `tokenizers` package, for vocabularies other than WordPiece; used only if it is installed."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ class HuggingFaceTokenizer:
 
     def pieces(self, text: str, limit: int | None = None) -> list[int]:
         """The ids of the text alone, at most `limit` of them."""
-        ids: list[int] = self._tokenizer.encode(_without_surrogates(text), add_special_tokens=False).ids
+        ids: list[int] = self._tokenizer.encode(
+            _without_surrogates(text), add_special_tokens=False
+        ).ids
         return ids if limit is None else ids[:limit]
 
     def ids(self, text: str, limit: int) -> list[int]:
-        """The ids of a text as a model wants it, between its marks, at most `limit` in all."""
+        """The ids of a text with the special tokens of the model, at most `limit` in all."""
         self._tokenizer.enable_truncation(limit)
         try:
             return self._tokenizer.encode(_without_surrogates(text)).ids
@@ -45,7 +47,7 @@ class HuggingFaceTokenizer:
             self._tokenizer.no_truncation()
 
     def pair(self, first: str, second: str, limit: int) -> tuple[list[int], list[int]]:
-        """The ids of two texts and to which each belongs; the second has at most `limit`."""
+        """The ids of two texts, and to which each id belongs; the second has at most `limit`."""
         left = len(self.pieces(first)) + self._tokenizer.num_special_tokens_to_add(True)
         whole = min(left + limit, MAX_INPUT_TOKENS)
         strategy = "only_second" if left < whole else "longest_first"
@@ -58,5 +60,5 @@ class HuggingFaceTokenizer:
 
 
 def _without_surrogates(text: str) -> str:
-    """The text without lone surrogates, which the package cannot take."""
+    """The text without lone surrogates, which the package cannot process."""
     return text.encode("utf-8", "replace").decode("utf-8")

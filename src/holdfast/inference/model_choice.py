@@ -1,7 +1,7 @@
-"""Which models the settings ask for.
+"""The embedder and the reranker that the settings select.
 
-ONNX Runtime and the network modules take long to import, so what needs them is imported when a
-model is opened and not before.
+ONNX Runtime and the network modules take long to import, so modules that need them are imported
+when a model is opened.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast.settings import NO_MODEL, Settings
 
 
 def choose_embedder(settings: Settings, threads: int = 1) -> Embedder | None:
-    """The model for vectors, opened; None if the settings want none."""
+    """The embedding model, opened; None if the settings disable it."""
     if settings.embed_model == NO_MODEL:
         return None
     if settings.embed_endpoint:
@@ -30,7 +30,7 @@ def choose_embedder(settings: Settings, threads: int = 1) -> Embedder | None:
 
 
 def choose_reranker(settings: Settings, threads: int = 2) -> Reranker | None:
-    """The model that weighs pairs, opened; None if the settings want none or none is there."""
+    """The reranker, opened; None if the settings disable it or none is installed."""
     if settings.rerank_model == NO_MODEL:
         return None
     if not settings.rerank_model and not packaged.RERANKER.is_file():

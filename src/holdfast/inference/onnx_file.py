@@ -1,7 +1,7 @@
-"""Where a stored tensor lies in an ONNX file, found without the `onnx` package.
+"""Finds a stored tensor in an ONNX file without the `onnx` package.
 
-An ONNX file is a protocol buffer: fields of known length, one after the other. Whoever wants one
-table need only step over the rest, so it opens in about a millisecond and is then read by page.
+An ONNX file is a protocol buffer: fields of known length, one after the other. To find one table,
+the others are skipped, so the file opens in about a millisecond and is then read by page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 
 class Tensor(NamedTuple):
-    """Shape and element type of a stored tensor, and which bytes of the file it takes."""
+    """Shape, element type and byte range of a stored tensor."""
 
     shape: tuple[int, ...]
     kind: int
@@ -37,7 +37,7 @@ class _Field(NamedTuple):
 
 
 def find_tensor(path: Path, name: str) -> Tensor:
-    """The tensor of this name among the constants of the model's graph."""
+    """The tensor with this name among the constants of the model's graph."""
     damaged = ModelError(
         f"{path} is not an ONNX file with a table {name!r}.",
         "Install Holdfast again: pip install --force-reinstall holdfast-memory.",
@@ -79,7 +79,7 @@ def _tensor(data: mmap.mmap, field: _Field, name: bytes) -> Tensor | None:
 
 
 def _numbers(data: mmap.mmap, field: _Field) -> Iterator[int]:
-    """A repeated number, written one by one or packed."""
+    """The values of a repeated number, written one by one or packed."""
     if field.start == field.end:
         yield field.value
     at = field.start

@@ -1,4 +1,4 @@
-"""Opening an ONNX graph with little memory, and saying clearly when it cannot be opened."""
+"""Runs an ONNX graph with little memory."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class TokenRow(NamedTuple):
 
 
 class OnnxSession:
-    """A graph, ready to run on the processor, row by row.
+    """A graph that runs on the CPU, row by row.
 
-    8-bit graphs choose the scale of their activations from everything that goes through together,
-    so that a row among others gets another result than alone: for the shipped model a cosine of
-    .993 on average and .973 at worst. One row at a time is no slower on a processor, and makes
-    the result a function of the row.
+    8-bit graphs choose the scale of their activations from the whole batch, so that a row among
+    others gets another result than alone: for the shipped model a cosine of .993 on average and
+    .973 at worst. One row at a time is no slower on a CPU, and makes the result depend on the row
+    alone.
     """
 
     def __init__(self, path: Path, threads: int, expected_sha256: str | None = None) -> None:
@@ -73,7 +73,7 @@ class OnnxSession:
         self.inputs = [str(given.name) for given in self._session.get_inputs()]
 
     def run(self, row: TokenRow) -> Output:
-        """The graph's first output for one row alone."""
+        """The graph's first output for one row."""
         ids = np.array([row.ids], np.int64)
         types = np.array([row.types], np.int64) if row.types else np.zeros_like(ids)
         offered = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
@@ -88,7 +88,7 @@ class OnnxSession:
         return np.asarray(first, dtype=np.float32)
 
     def run_all(self, rows: Sequence[TokenRow], late: Callable[[], bool]) -> list[Output] | None:
-        """The output for each row, `threads` of them at a time; None once it is `late`."""
+        """The output for each row, `threads` of them at a time; None once `late` returns true."""
 
         def run_unless_late(row: TokenRow) -> Output | None:
             return None if late() else self.run(row)
@@ -107,7 +107,7 @@ class OnnxSession:
 
 
 def read_verified(path: Path, expected_sha256: str) -> bytes:
-    """The bytes of a file, if they are the expected ones."""
+    """The bytes of a file, which must have the expected hash."""
     try:
         content = path.read_bytes()
     except OSError as error:

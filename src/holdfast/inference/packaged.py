@@ -1,4 +1,4 @@
-"""Where the models that come with Holdfast lie, and which bytes they must have.
+"""Paths and hashes of the models that come with Holdfast.
 
 A new model is a new file and its hash here; the hash is checked before the file is used.
 """

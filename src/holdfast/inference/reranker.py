@@ -1,4 +1,4 @@
-"""What judges how well texts answer a question, as the rest of the program sees it."""
+"""The interface to rerankers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Protocol
 
 
 class Reranker(Protocol):
-    """Reads question and text together: slower than comparing vectors, and surer."""
+    """Scores how well texts answer a question by reading both together: slower than comparing
+    vectors, and more accurate."""
 
     @property
     def name(self) -> str: ...
@@ -21,7 +22,7 @@ class Reranker(Protocol):
     ) -> list[float] | None:
         """One score per text, higher is better, comparable within this call only.
 
-        With `tokens`, only of the first texts, as many as are no more in all. None when
-        `deadline`, a value of `time.monotonic()`, passed before all those were scored.
+        With `tokens`, only the first texts are scored, as many as have no more tokens in all. None
+        if `deadline`, a value of `time.monotonic()`, passed before these were scored.
         """
         ...

@@ -1,4 +1,4 @@
-"""Which model service the settings ask for. None is asked unless they do."""
+"""The model service that the settings select; by default none."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _EXTRAS = {"claude": ("claude", "claude_agent_sdk"), "http": ("models", "httpx2"
 
 
 def detect_service(models: ModelSettings) -> str:
-    """The service that would be asked: the one named, or the first of subscription, Anthropic's
-    API and an OpenAI-compatible endpoint that can be."""
+    """The service that would be asked: the one in the settings, or for "auto" the first
+    available of the Claude subscription, Anthropic's API and an OpenAI-compatible endpoint."""
     if models.use != "auto":
         return models.use
     if find_spec(_EXTRAS["claude"][1]) is not None:
@@ -34,7 +34,7 @@ def detect_service(models: ModelSettings) -> str:
 
 
 def choose_chat(models: ModelSettings, operation: str) -> Chat | None:
-    """The service for an operation, ready to be asked; None if the settings want none."""
+    """The service for an operation; None if the settings disable it."""
     service, named = detect_service(models), str(getattr(models, operation))
     if NO_MODEL in (service, named):
         return None
@@ -70,7 +70,7 @@ def _require_extra(service: str, which: str) -> None:
 
 
 def _api_key(models: ModelSettings, service: str) -> str:
-    """The key for a service. One that was not named goes to its maker and to nobody else."""
+    """The key for a service. A key from a maker's own variable is sent only to that maker."""
     if models.api_key_env:
         if not models.api_key:
             raise SettingsError(

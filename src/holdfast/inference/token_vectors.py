@@ -1,7 +1,7 @@
-"""What single pieces of words mean, whatever stands around them: for matching words softly.
+"""Vectors of single tokens, independent of context, for fuzzy matching of words.
 
-The table is the first layer of the shipped model, read from the model's own file by page; nothing
-is loaded that is not asked for, and no model runs.
+The table is the first layer of the shipped model, read by page from the model's file; no model
+runs.
 """
 
 from __future__ import annotations

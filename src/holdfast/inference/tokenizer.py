@@ -1,4 +1,4 @@
-"""What cuts a text into the ids a model reads, and which implementation a file needs."""
+"""The interface to tokenizers, and the choice of an implementation for a file."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from holdfast.inference.wordpiece import WordPiece
 
 
 class Tokenizer(Protocol):
-    """Text to ids, as one vocabulary has them."""
+    """Text to token ids of one vocabulary."""
 
     def pieces(self, text: str, limit: int | None = None) -> list[int]:
         """The ids of the text alone, at most `limit` of them."""
         ...
 
     def ids(self, text: str, limit: int) -> list[int]:
-        """The ids of a text as a model wants it, between its marks, at most `limit` in all."""
+        """The ids of a text with the special tokens of the model, at most `limit` in all."""
         ...
 
     def pair(self, first: str, second: str, limit: int) -> tuple[list[int], list[int]]:
-        """The ids of two texts and to which each belongs; the second has at most `limit`."""
+        """The ids of two texts, and to which each id belongs; the second has at most `limit`."""
         ...
 
 
 def open_tokenizer(path: Path) -> Tokenizer:
-    """Our own for WordPiece, the `tokenizers` package, if it is there, for any other kind."""
+    """Our own implementation for WordPiece, the `tokenizers` package, if installed, for other
+    kinds."""
     try:
         description: object = json.loads(path.read_text("utf-8"))
     except FileNotFoundError as error:

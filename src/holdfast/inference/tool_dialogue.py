@@ -1,8 +1,8 @@
-"""A talk with a model that may use tools, over HTTP: it asks for tools, is shown what they give,
-and ends by calling `answer`, whose arguments are the answer.
+"""A dialogue over HTTP with a model that may use tools: it requests tools, is shown their results,
+and ends by calling the tool `answer`, whose arguments are the answer.
 
-Two dialects are spoken: that of Anthropic's Messages API, and OpenAI's. The last time it may
-speak, a model can do nothing but answer. What it calls wrongly it is body, and may mend.
+There are two dialects: that of Anthropic's Messages API, and OpenAI's. On its last turn a model can
+only answer. It is told about malformed calls and may correct them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _JSON_TYPES: dict[str, type] = {"object": dict, "array": list, "string": str}
 
 
 class ToolRequest(NamedTuple):
-    """A tool that a model calls; `arguments` are None where they could not be read."""
+    """A tool call of a model; `arguments` are None where they could not be read."""
 
     id: str
     name: str
@@ -32,7 +32,7 @@ class ToolRequest(NamedTuple):
 
 
 class ModelTurn(NamedTuple):
-    """What a model said in one breath, read, and as it must be results back to it."""
+    """One turn of a model, parsed, and as the `message` that must be sent back to it."""
 
     text: str
     calls: tuple[ToolRequest, ...]
@@ -43,18 +43,18 @@ class ModelTurn(NamedTuple):
 
 
 class Dialect(Protocol):
-    """How a service wants to be spoken to."""
+    """The message format of a service."""
 
     def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
         """A request without its messages."""
         ...
 
     def read_turn(self, body: Json) -> ModelTurn:
-        """What it said; raises KeyError, TypeError or ValueError if it is of another form."""
+        """The model's turn; raises KeyError, TypeError or ValueError if the format is wrong."""
         ...
 
     def results(self, results: Sequence[tuple[ToolRequest, str]]) -> list[Json]:
-        """The messages that tell what its calls gave."""
+        """The messages with the results of its calls."""
         ...
 
 
@@ -91,8 +91,10 @@ def run_tool_dialogue(
     raise AssertionError("the last turn returns")
 
 
-def _follow_up(dialect: Dialect, box: Toolbox, reply: ModelTurn, turn: int, schema: Schema) -> list[Json]:
-    """What is said to a model that has not answered yet."""
+def _follow_up(
+    dialect: Dialect, box: Toolbox, reply: ModelTurn, turn: int, schema: Schema
+) -> list[Json]:
+    """The messages to a model that has not answered yet."""
     if not reply.calls:
         return [{"role": "user", "content": _USE_ANSWER_TOOL}]
     results = [(call, _tool_result(box, call, n, schema)) for n, call in enumerate(reply.calls)]
@@ -104,14 +106,16 @@ def _tool_result(box: Toolbox, call: ToolRequest, position: int, schema: Schema)
     if position >= _MAX_CALLS_PER_TURN:
         return f"Only {_MAX_CALLS_PER_TURN} calls at a time are answered."
     if call.arguments is None:
-        return "The arguments were not one object of JSON in the results form."
+        return "The arguments were not one object of JSON in the given form."
     if call.name == ANSWER_TOOL:
-        return f"It is not of the results form: {_schema_error(call.arguments, schema) or 'it is empty'}."
+        error = _schema_error(call.arguments, schema) or "it is empty"
+        return f"It is not of the given form: {error}."
     return box.call(call.name, call.arguments)
 
 
 def _schema_error(value: object, schema: Schema, where: str = "it") -> str:
-    """What is wrong with a value by its schema, as far as kinds and what must be there go."""
+    """How a value violates its schema, as far as types and required fields go; "" if it does
+    not."""
     kind = _JSON_TYPES.get(schema.get("type", ""))
     if kind is not None and not isinstance(value, kind):
         return f"{where} is no {schema['type']}"
@@ -146,7 +150,7 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 
 class MessagesDialect:
-    """As Anthropic's Messages API has it."""
+    """The format of Anthropic's Messages API."""
 
     def __init__(self, model: str, usage: Callable[[Json], Usage]) -> None:
         self._model = model
@@ -184,7 +188,7 @@ class MessagesDialect:
 
 
 class CompletionsDialect:
-    """As OpenAI has it, and Ollama, llama.cpp and vLLM after it."""
+    """The format of OpenAI, also used by Ollama, llama.cpp and vLLM."""
 
     def __init__(self, model: str, limit: str, usage: Callable[[Json], Usage]) -> None:
         self._model = model
@@ -236,7 +240,7 @@ class CompletionsDialect:
 
 
 def _arguments_object(value: object) -> Json | None:
-    """Arguments as an object, whether they came as one or spelled out."""
+    """Arguments as an object, whether they came as one or as JSON text."""
     if isinstance(value, str):
         try:
             value = json.loads(value or "{}")

@@ -1,7 +1,7 @@
-"""WordPiece as uncased BERT does it, from a `tokenizer.json`: text to the numbers a model reads.
+"""WordPiece as uncased BERT does it, from a `tokenizer.json`: text to token ids.
 
-It gives the ids of the `tokenizers` package, which would bring a tree of dependencies along; a
-test compares the two. `WordPiece.understands` says whether a file is of this kind.
+It gives the same ids as the `tokenizers` package, which would add many dependencies; a test
+compares the two. `WordPiece.understands` says whether a file is of this kind.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _WORD = re.compile(r"[^\x00-/:-@\[-`{-\x7f]+|[!-/:-@\[-`{-~]")
 
 
 class _CharacterCache(dict[str, str]):
-    """How a character is normalised, worked out when it is first met.
+    """How each character is normalised, computed when it first occurs.
 
-    Doing it character by character is exact: marks, the only thing canonical ordering moves,
-    are dropped.
+    Normalising character by character is exact: marks, the only thing that canonical ordering
+    moves, are removed.
     """
 
     def __missing__(self, char: str) -> str:
@@ -61,7 +61,7 @@ def _separate_punctuation(part: str) -> str:
 
 
 class _WordCache(dict[str, list[int]]):
-    """The pieces of each word, cut when it is first met."""
+    """The pieces of each word, computed when it first occurs."""
 
     def __init__(self, cut: Callable[[str], list[int]]) -> None:
         self._split_word = cut
@@ -74,7 +74,7 @@ class _WordCache(dict[str, list[int]]):
 
 
 class WordPiece:
-    """A vocabulary, and how a text is cut into its pieces."""
+    """A vocabulary, and how a text is split into its pieces."""
 
     def __init__(self, description: dict[str, Any]) -> None:
         model = description["model"]
@@ -95,7 +95,9 @@ class WordPiece:
             kinds = [description[part]["type"] for part in ("model", "normalizer", "pre_tokenizer")]
             folds = {key: description["normalizer"][key] for key in _UNCASED}
             _special_ids(description["post_processor"])
-            odd = any(token[flag] for token in description["added_tokens"] for flag in _UNSUPPORTED_FLAGS)
+            odd = any(
+                token[flag] for token in description["added_tokens"] for flag in _UNSUPPORTED_FLAGS
+            )
         except (KeyError, TypeError, ValueError, IndexError):
             return False
         if folds["strip_accents"] is None:
@@ -116,7 +118,7 @@ class WordPiece:
         return found
 
     def ids(self, text: str, limit: int) -> list[int]:
-        """The ids of a text as a model wants it, between its marks, at most `limit` in all."""
+        """The ids of a text with the special tokens of the model, at most `limit` in all."""
         return [self._start, *self.pieces(text, max(limit - 2, 0)), self._end]
 
     def pair(self, first: str, second: str, limit: int) -> tuple[list[int], list[int]]:
@@ -130,7 +132,7 @@ class WordPiece:
         return ids, [0] * (len(left) + 2) + [1] * (len(right) + 1)
 
     def _parts(self, text: str) -> Iterator[int | str]:
-        """Stretches of text that may be cut into words, and the ids of marks between them."""
+        """Segments of text to split into words, and the ids of special tokens between them."""
         start = 0
         for match in self._special_pattern.finditer(text):
             yield from _segments(text, start, match.start())
@@ -146,7 +148,7 @@ class WordPiece:
         return self._characters[odd.group()]
 
     def _split_word(self, word: str) -> list[int]:
-        """The longest piece the vocabulary knows, then the longest of the rest, and so on."""
+        """The longest piece that the vocabulary has, then the longest of the rest, and so on."""
         if len(word) > self._max_word_characters:
             return [self._unknown]
         ids: list[int] = []
@@ -176,7 +178,7 @@ def _segments(text: str, start: int, end: int) -> Iterator[str]:
 
 
 def _special_pattern(tokens: list[dict[str, Any]]) -> re.Pattern[str]:
-    """What finds the marks of the vocabulary where a text spells them out."""
+    """A pattern that finds special tokens that a text spells out."""
     if not tokens:
         return re.compile(r"(?!)()")
     left = "|".join(re.escape(token["content"]) for token in tokens)
@@ -184,8 +186,8 @@ def _special_pattern(tokens: list[dict[str, Any]]) -> re.Pattern[str]:
 
 
 def _special_ids(post_processor: dict[str, Any]) -> tuple[int, int]:
-    """The marks before and after a text; ValueError unless two texts are put together as
-    mark, first, mark, second, mark."""
+    """The special tokens before and after a text; ValueError unless two texts are joined as
+    special, first, special, second, special."""
     if post_processor["type"] == "BertProcessing":
         return post_processor["cls"][1], post_processor["sep"][1]
     if post_processor["type"] != "TemplateProcessing":

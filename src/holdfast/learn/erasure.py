@@ -59,7 +59,7 @@ _NOUNS = {
     "import_batch": "import",
     "curation": "decision",
     "failed_line": "failed line",
-    "failed_task": "failed task",
+    "failed_task": "chore",
     "model_summary": "summary",
     "model_call": "call",
     "service_pause": "pause",
@@ -67,7 +67,7 @@ _NOUNS = {
     "refused_proposal": "refusal",
     "commit_patch": "patch",
     "forge_login": "login",
-    "outbox_item": "outbox item",
+    "outbox_item": "parcel",
 }
 
 

@@ -57,7 +57,7 @@ class ParsedLine(NamedTuple):
     """The outcome of one line: what was captured, or the reason why nothing was. `ref` occurs in
     the line and finds it again."""
 
-    fate: LineOutcome
+    outcome: LineOutcome
     reason: str = ""
     session: str = ""
     branch: str = ""

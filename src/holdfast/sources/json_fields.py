@@ -1,8 +1,10 @@
-"""Fields of JSON from other programs. A value of another type counts as absent."""
+"""Fields of JSON from other programs. A value of another type counts as absent.
+
+Only the standard library is imported: `holdfast status` needs this, and no JSON parser.
+"""
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -18,14 +20,6 @@ def string(record: Record, key: str) -> str:
 def mapping(value: object) -> Record:
     """The value if it is an object, or an empty one."""
     return cast(Record, value) if isinstance(value, dict) else {}
-
-
-def first_object(head: bytes) -> Record:
-    """The object on the first line, or an empty one."""
-    try:
-        return mapping(json.loads(head.partition(b"\n")[0]))
-    except (ValueError, RecursionError):
-        return {}
 
 
 def items(value: object) -> list[Any]:

@@ -75,7 +75,11 @@ def _from_git(folder: str) -> Project | None:
     if first:
         aliases.append(f"root:{first}")
     top = _WORKTREE.sub("", root)
-    aliases += [f"gitdir:{comparable_path(common)}", f"folder:{comparable_path(top)}", f"path:{comparable_path(top)}"]
+    aliases += [
+        f"gitdir:{comparable_path(common)}",
+        f"folder:{comparable_path(top)}",
+        f"path:{comparable_path(top)}",
+    ]
     home = Path(common)
     path = remote.partition("/")[2]
     name = (base_name(path) if remote.startswith("local/") else path) or _folder_name(home)

@@ -185,3 +185,11 @@ def plain_text(content: object) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(filter(None, (string(part, "text") for part in objects(content))))
+
+
+def first_object(head: bytes) -> Record:
+    """The object on the first line, or an empty one."""
+    try:
+        return mapping(orjson.loads(head.partition(b"\n")[0]))
+    except orjson.JSONDecodeError:
+        return {}

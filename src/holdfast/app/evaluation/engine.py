@@ -12,11 +12,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
+from holdfast.app.evaluation.overrides import changed_numbers, tunable_numbers
 from holdfast.app.evaluation.sets import TRANSCRIPTS, find_files
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.model.query import Hit, Strategy
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Plan
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.ingest.ingest import Progress
 from holdfast.settings import NO_MODEL, Settings
@@ -56,27 +57,32 @@ def parts(memory: Holdfast) -> Parts:
     )
 
 
-def notes_on(rankings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def notes_on(rankings: Sequence[tuple[str, ...]], plan: Plan) -> tuple[str, ...]:
     """What a reader must know of the figures, given what was absent from each ranking."""
     counted = Counter(told for absent in rankings for told in absent)
     more = [
         f"Ranked without {told}: {count:,} of {len(rankings):,} questions."
         for told, count in sorted(counted.items())
     ]
-    return (*NOTES, *more)
+    usual = tunable_numbers(Plan())
+    changed = [
+        f"Ranked with {name} = {value}, which is {usual[name]} by default."
+        for name, value in changed_numbers(plan).items()
+    ]
+    return (*NOTES, *changed, *more)
 
 
 def rank(
     memory: Holdfast,
     question: str,
     bank: str,
-    budget: str,
+    plan: Plan,
     keep: Callable[[Hit], bool] = lambda hit: True,
     depth: int = DEPTH,
 ) -> Ranking:
     """Ask for a ranking, and whether recall would have answered at all."""
     started = perf_counter()
-    found = memory.search.rank(question, bank, Plan(limit=depth, budget=Budget(budget)))
+    found = memory.search.rank(question, bank, plan._replace(limit=depth))
     spent = (perf_counter() - started) * 1000
     hits = [make_hit(memory.reader, item) for item in found.candidates[:depth]]
     kept = [item for item in hits if keep(item)]

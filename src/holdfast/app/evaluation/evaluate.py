@@ -12,6 +12,7 @@ from holdfast.app.evaluation.limits import limits_of_set
 from holdfast.app.evaluation.metrics import Judged, Measures
 from holdfast.app.evaluation.sets import Question
 from holdfast.app.memory import Holdfast
+from holdfast.recall.core.plan import Plan
 
 # Called with the questions asked so far and the questions in all.
 Progress = Callable[[int, int], None]
@@ -66,7 +67,7 @@ class Report:
 def evaluate(
     memory: Holdfast,
     questions: Sequence[Question],
-    budget: str,
+    plan: Plan,
     progress: Progress = lambda done, total: None,
     record: Record = lambda id, ranking: None,
     failed_lines: int = 0,
@@ -77,15 +78,15 @@ def evaluate(
     spent: list[float] = []
     absent: list[tuple[str, ...]] = []
     for done, question in enumerate(questions, start=1):
-        ranking = engine.rank(memory, question.text, question.bank, budget)
+        ranking = engine.rank(memory, question.text, question.bank, plan)
         record(question.id, ranking)
         spent.append(ranking.ms)
         absent.append(ranking.absent)
         judged.append((question.category, judge(question, known.get(question.bank, {}), ranking)))
         progress(done, len(questions))
     unknown = sum(len(q.gold - known[q.bank].keys()) for q in questions if q.gold)
-    made = report(judged, spent, engine.parts(memory), budget, unknown, failed_lines)
-    return replace(made, notes=engine.notes_on(absent))
+    made = report(judged, spent, engine.parts(memory), plan.budget.value, unknown, failed_lines)
+    return replace(made, notes=engine.notes_on(absent, plan))
 
 
 def sessions_of(memory: Holdfast, bank: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from holdfast.app.evaluation.metrics import hit_at, mean, percentile, reciprocal
 from holdfast.app.evaluation.own import OwnQuestion, mean_chance
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Hit
+from holdfast.recall.core.plan import Plan
 
 # Hits since the request are taken out of a ranking, so it must be a longer one.
 DEPTH = 300
@@ -35,7 +36,7 @@ class OwnReport:
 def replay(
     memory: Holdfast,
     questions: Sequence[OwnQuestion],
-    budget: str,
+    plan: Plan,
     progress: Progress = lambda done, total: None,
     record: Record = lambda id, ranking: None,
 ) -> OwnReport:
@@ -44,7 +45,7 @@ def replay(
     spent: list[float] = []
     absent: list[tuple[str, ...]] = []
     for done, question in enumerate(questions, start=1):
-        ranking = engine.rank(memory, question.text, question.bank, budget, before(question), DEPTH)
+        ranking = engine.rank(memory, question.text, question.bank, plan, before(question), DEPTH)
         record(question.id, ranking)
         ranked.append((ranking.sessions, question.gold_sessions))
         spent.append(ranking.ms)
@@ -60,8 +61,8 @@ def replay(
         chance={f"session_hit@{count}": mean_chance(questions, count) for count in (1, 5)},
         latency_ms=Latency(percentile(spent, 0.5), percentile(spent, 0.95)),
         parts=engine.parts(memory),
-        budget=budget,
-        notes=engine.notes_on(absent),
+        budget=plan.budget.value,
+        notes=engine.notes_on(absent, plan),
         cannot_claim=tuple(limits_of_own(len(questions), DEPTH)),
     )
 

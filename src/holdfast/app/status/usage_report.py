@@ -188,7 +188,7 @@ def _own(memory: Holdfast, id: str | None) -> Any:
     questions = own.find_questions(memory.reader, id).questions
     if not questions:
         return None
-    return replay.replay(memory, sets.spread(questions, _ASKED), "mid")
+    return replay.replay(memory, sets.spread(questions, _ASKED), Plan())
 
 
 def as_told(worth: Worth) -> dict[str, Any]:

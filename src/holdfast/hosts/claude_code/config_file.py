@@ -21,7 +21,7 @@ from holdfast.errors import InputError
 from holdfast.hosts.claude_code.json_text import read
 
 BOM = b"\xef\xbb\xbf"
-# Claude Code holds its lock for milliseconds, and counts one as stale after ten seconds.
+# Claude Code itself counts a lock as stale after ten seconds; setup does not wait that long.
 _LOCK_TIMEOUT_S = 3.0
 _LOCK_STALE_S = 10.0
 _LOCK_POLL_S = 0.05

@@ -23,7 +23,7 @@ class NameWeights(NamedTuple):
     """What a phrase weighs by where it occurs, and how its score is computed."""
 
     title: float = 1.0
-    commit_subject: float = 1.2  # written to be read later
+    commit_subject: float = 1.2  # the highest: people word it to name the work
     file_name: float = 0.6
     keyword: float = 0.5
     text: float = 0.3  # and the title of a memory, which is its text

@@ -24,7 +24,7 @@ from holdfast.store.protocol.concepts import DerivedConcept
 
 NAME = "concepts"
 VERSION = 1
-_ALL = 1 << 40
+_NO_LIMIT = 1 << 40
 # How often concepts are built outside of a transaction before they are built inside of one, which
 # blocks other writers. Another try is needed if a record changed meanwhile.
 _TRIES_WITHOUT_LOCK = 2
@@ -73,7 +73,7 @@ def _rule_name(made: DerivedConcept) -> str:
 
 def _latest_change(writer: Writer, bank: str) -> int:
     """The number of the latest change that this stage has not seen; 0 if there is none."""
-    unseen = writer.unseen_changes(bank, NAME, VERSION, _ALL)
+    unseen = writer.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
     return unseen[-1].number if unseen else 0
 
 

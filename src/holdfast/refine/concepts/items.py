@@ -223,7 +223,9 @@ def _stems(text: str) -> list[str]:
     """The stems of the content words of a text; of `parentBackground` also those of its parts."""
     text = _ADDRESS.sub(" ", text)
     all_words = words(
-        " ".join((text, *(" ".join(split_identifier(w)) for w in text.split() if _is_camel_case(w))))
+        " ".join(
+            (text, *(" ".join(split_identifier(w)) for w in text.split() if _is_camel_case(w)))
+        )
     )
     content = [
         w

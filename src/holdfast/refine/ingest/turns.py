@@ -189,7 +189,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: PrivacyRul
             _record_failure(record, data, offset, redactor, done)
             continue
         reading = _read_record(reader, record, file)
-        if reading.fate is captured:
+        if reading.outcome is captured:
             if reading.title:
                 title = redact_text(reading.title, redactor, done.redacted)
                 reading = reading._replace(title=title)
@@ -197,7 +197,7 @@ def _refine(lines: Iterable[Line], start: int, file: FileInfo, rules: PrivacyRul
             if known is None or not known.cwd or reading.title:
                 _update_session(done.sessions, reading, record, file, redactor)
             _add_events(reading, offset, rules, file.root, redactor, done)
-        elif reading.fate is LineOutcome.SKIPPED:
+        elif reading.outcome is LineOutcome.SKIPPED:
             skipped[reading.reason] += 1
         else:
             _record_failure(FailureReason(reading.reason), data, offset, redactor, done)

@@ -118,33 +118,35 @@ def publish_changed_memories(writer: Writer, bank: str) -> None:
     """Write the memory of each key whose occurrences have changed, or remove it if too few
     sessions have it."""
     for key in writer.changed_memory_keys(bank):
-        met = writer.occurrences_of_key(bank, key)
-        if not met or len(met) < met[0].sighting.needs:
+        occurrences = writer.occurrences_of_key(bank, key)
+        if not occurrences or len(occurrences) < occurrences[0].sighting.needs:
             writer.put_retained_memory(bank, key, None, None)
             continue
-        memory = _combine(bank, met)
-        writer.put_retained_memory(bank, key, memory, _current_passage(writer, memory, met[0]))
+        memory = _combine(bank, occurrences)
+        writer.put_retained_memory(
+            bank, key, memory, _current_passage(writer, memory, occurrences[0])
+        )
 
 
-def _combine(bank: str, met: Sequence[SessionOccurrence]) -> Memory:
+def _combine(bank: str, occurrences: Sequence[SessionOccurrence]) -> Memory:
     """One memory from all occurrences of a key: the words of the first, the evidence of all."""
-    first, last = met[0].sighting, met[-1].sighting
-    evidence = dict.fromkeys(uri for one in reversed(met) for uri in one.sighting.evidence)
-    sessions = f" (in {len(met)} sessions)" if first.needs > 1 else ""
+    first, last = occurrences[0].sighting, occurrences[-1].sighting
+    evidence = dict.fromkeys(uri for one in reversed(occurrences) for uri in one.sighting.evidence)
+    sessions = f" (in {len(occurrences)} sessions)" if first.needs > 1 else ""
     return Memory(
         bank,
         content_id("memory", first.key),
         first.network,
         first.what + sessions,
-        least_trusted(one.sighting.trust for one in met),
+        least_trusted(one.sighting.trust for one in occurrences),
         when=last.time,
         where=first.where,
         who=first.who,
-        why=next((m.sighting.why for m in reversed(met) if m.sighting.why), ""),
+        why=next((m.sighting.why for m in reversed(occurrences) if m.sighting.why), ""),
         validity=Validity(since=first.time, learned=first.time),
         confidence=first.confidence,
         evidence_for=tuple(evidence)[:_MAX_EVIDENCE],
-        seen=len(met),
+        seen=len(occurrences),
     )
 
 

@@ -43,8 +43,8 @@ MAX_WHY_CHARS = 200
 
 
 class RetentionLimits(NamedTuple):
-    """Numbers of the rules. None was tuned on its own; in the last sample that was read, 55 of 60
-    retained memories were good (bench/RESULTS.md)."""
+    """Numbers of the rules. With these, 55 of 60 retained memories were good in the last sample
+    that somebody read (bench/RESULTS.md)."""
 
     max_reply_chars: int = 4000  # how much of a reply is read
     max_files: int = 3  # in the dimension *where*

@@ -155,7 +155,14 @@ def memory_stances(memory: Memory) -> list[Stance]:
     weight = _RETAINED_WEIGHT * confidence
     place = (uri("memory", memory.id), "", 0, memory.when)
     stances = [
-        Stance(*place, *found, weight, memory.who, memory.trust, truncate(sentence, _MAX_SENTENCE_CHARS))
+        Stance(
+            *place,
+            *found,
+            weight,
+            memory.who,
+            memory.trust,
+            truncate(sentence, _MAX_SENTENCE_CHARS),
+        )
         for sentence in sentences(memory.what)
         for found in find_judgements(sentence)
     ]

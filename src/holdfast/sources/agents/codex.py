@@ -25,7 +25,6 @@ from holdfast.sources.draft import (
 )
 from holdfast.sources.json_fields import (
     Record,
-    first_object,
     items,
     mapping,
     normal_time,
@@ -88,7 +87,7 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
     """The facts of the session are on the first line of its file."""
-    meta = mapping(first_object(head).get("payload"))
+    meta = mapping(tool_mapping.first_object(head).get("payload"))
     named = _SESSION_ID.search(path.stem)
     id = string(meta, "id") or (named.group() if named else path.stem)
     parent, role = _parent_and_role(meta.get("source"))

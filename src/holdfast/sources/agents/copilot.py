@@ -24,7 +24,7 @@ from holdfast.sources.draft import (
     ParsedLine,
     skipped,
 )
-from holdfast.sources.json_fields import Record, first_object, mapping, normal_time, objects, string
+from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
 NAME = "copilot"
 _TOOLS = {
@@ -90,7 +90,7 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
-    start = mapping(first_object(head).get("data"))
+    start = mapping(tool_mapping.first_object(head).get("data"))
     context = mapping(start.get("context"))
     named = path.parent.name if path.name == "events.jsonl" else path.stem
     id = string(start, "sessionId") or named

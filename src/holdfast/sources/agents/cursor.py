@@ -144,7 +144,7 @@ def _read_session(path: Path, head: bytes) -> DraftSession:
 
 def _folder_of_transcript(path: Path, head: bytes) -> str:
     """The project's folder. Cursor names it with dashes for slashes; a path in the transcript that
-    gives this name tells which slashes they were."""
+    gives this name shows which slashes they were."""
     parts = path.parts
     name = parts[parts.index("agent-transcripts") - 1] if "agent-transcripts" in parts else ""
     for match in _ABSOLUTE_PATH.finditer(head):

@@ -32,7 +32,6 @@ from holdfast.sources.draft import (
 from holdfast.sources.file_stamp import stamp_of
 from holdfast.sources.json_fields import (
     Record,
-    first_object,
     items,
     mapping,
     normal_time,
@@ -98,7 +97,7 @@ def _recognises(path: Path, head: bytes) -> bool:
 def _read_session(path: Path, head: bytes) -> DraftSession:
     """The facts of the session are on the first line. Its project is found by a file in the folder,
     or by its hash."""
-    meta = first_object(head)
+    meta = tool_mapping.first_object(head)
     id = string(meta, "sessionId") or path.stem
     inner = string(meta, "kind") == "subagent"
     parent = path.parent.name if inner and path.parent.name != "chats" else ""
@@ -177,7 +176,7 @@ def _changed_fields(changed: Record, file: FileInfo) -> ParsedLine:
     """Fields of the session that changed; messages among them that are not known yet count."""
     title = string(changed, "summary")
     parsed = [_message(message, file) for message in objects(changed.get("messages"))]
-    kept = [line for line in parsed if line.fate is LineOutcome.CAPTURED]
+    kept = [line for line in parsed if line.outcome is LineOutcome.CAPTURED]
     if not kept and not title:
         return parsed[-1] if parsed else skipped(SkipReason.HOUSEKEEPING)
     turns = [turn for line in kept for turn in line.turns]

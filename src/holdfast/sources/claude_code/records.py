@@ -93,7 +93,7 @@ _FILE_COPIES = (
     (b'"toolUseResult":{"type":"text","file":{"filePath":"', b'","numLines":'),
     (b'"toolUseResult":{"type":"update","filePath":"', b'","structuredPatch":'),
 )
-# Shorter lines are parsed faster than they are cut.
+# In shorter lines there is too little to cut.
 _MIN_BYTES_TO_CUT = 3000
 
 

@@ -10,7 +10,7 @@ from holdfast.model.team import Commit
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.json_fields import normal_time
 
-# Longer messages hold logs or lists of changes; the rest is cut.
+# The rest of a longer message is cut.
 MAX_BODY_CHARS = 4000
 _FIELDS = ("%H", "%P", "%aI", "%aN", "%aE", "%s", "%b")
 

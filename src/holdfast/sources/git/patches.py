@@ -15,7 +15,7 @@ from typing import NamedTuple
 from holdfast.model.team import FileChange
 from holdfast.sources.git.git_process import Git
 
-# Of one commit. A commit with more files is a rename of folders or an import.
+# Files of one commit; those beyond are not listed.
 MAX_FILES = 200
 # Of the diff that is kept with a commit, and of one line of it.
 MAX_DIFF_CHARS = 3000

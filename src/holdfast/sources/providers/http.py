@@ -22,7 +22,7 @@ from holdfast.sources.providers.rpc import (
     reply_to,
 )
 
-# How long the end of a session may take: nobody waits for what comes of it.
+# How long the notification at the end of a session may take; its answer is not used.
 _CLOSE_TIMEOUT_S = 0.3
 _SESSION = "Mcp-Session-Id"
 _VERSION = "MCP-Protocol-Version"
@@ -82,7 +82,7 @@ class HttpTransport:
             _check_status(response.status)
 
     def close(self, kindly: bool = True) -> None:
-        """End the session; with `kindly` the server is told. Never fails."""
+        """End the session; with `kindly` the server is notified. Never fails."""
         if self._session and kindly:
             with suppress(ProviderError), self._open("DELETE", Deadline(_CLOSE_TIMEOUT_S)):
                 pass

@@ -1,4 +1,4 @@
-"""The URL of a memory on a server: that of PostgreSQL, and options of our own at its end."""
+"""The URL of a memory on a server: PostgreSQL's, with options of Holdfast at its end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from holdfast.errors import SettingsError
 
+# How long a writer waits for another one, as long as with a file.
 BUSY_S = 30.0
+# Connections of one process. More let more threads read at once, and use up those of the server,
+# which has 100 unless it is configured otherwise.
 MAX_CONNECTIONS = 10
 SCHEMA = "holdfast"
 _OPTIONS = ("wait_s", "connections", "schema", "partitions")
@@ -16,8 +19,9 @@ _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 class Address(NamedTuple):
-    """What PostgreSQL is given, how long one waits, for how many connections at most, the schema
-    that the tables are in, and into how many partitions large ones are cut when they are made."""
+    """The URL that PostgreSQL gets; how long is waited for a lock or a connection; how many
+    connections a process has at most; the schema of the tables; and into how many partitions large
+    tables are split when they are made (0: none)."""
 
     url: str
     wait_s: float = BUSY_S
@@ -27,7 +31,7 @@ class Address(NamedTuple):
 
 
 def read_address(url: str, wait_s: float | None = None) -> Address:
-    """An address as it stands in the settings, with the options that are ours."""
+    """Parse an address as the settings have it."""
     parts = urlsplit(url)
     options = parse_qsl(parts.query, keep_blank_values=True)
     own = {name: text for name, text in options if name in _OPTIONS}
@@ -37,11 +41,14 @@ def read_address(url: str, wait_s: float | None = None) -> Address:
     schema = own.get("schema", SCHEMA)
     try:
         seconds = float(own.get("wait_s", BUSY_S))
-        most, parts_of = int(own.get("connections", MAX_CONNECTIONS)), int(own.get("partitions", 0))
+        limit, partitions = (
+            int(own.get("connections", MAX_CONNECTIONS)),
+            int(own.get("partitions", 0)),
+        )
     except ValueError:
-        seconds, most, parts_of = 0.0, 0, 0
-    # Two connections at least: who writes may have something looked up meanwhile.
-    fits = 0 < seconds <= 3600 and most >= 2 and 0 <= parts_of <= 1000
+        seconds, limit, partitions = 0.0, 0, 0
+    # Two connections at least: a thread may read while another writes.
+    fits = 0 < seconds <= 3600 and limit >= 2 and 0 <= partitions <= 1000
     if not fits or not _SCHEMA.fullmatch(schema):
         raise SettingsError(
             f"{', '.join(own)} in the address of the store: one of these does not fit.",
@@ -49,16 +56,16 @@ def read_address(url: str, wait_s: float | None = None) -> Address:
             "a schema's name has small letters, digits and _.",
         )
     rest = urlunsplit(parts._replace(query=others))
-    return Address(rest, seconds if wait_s is None else wait_s, most, schema, parts_of)
+    return Address(rest, seconds if wait_s is None else wait_s, limit, schema, partitions)
 
 
 def with_schema(url: str, schema: str) -> str:
-    """The same place, but for the schema."""
+    """The same address with another schema."""
     return f"{url}{'&' if urlsplit(url).query else '?'}schema={schema}"
 
 
 def location_of(url: str) -> str:
-    """Where a memory lies, without who may open it."""
+    """The server and database of a URL, without user and password, for messages."""
     parts = urlsplit(url)
     hosts = parts.netloc.rpartition("@")[2] or "this machine"
     return f"postgresql://{hosts}/{parts.path.lstrip('/')}"

@@ -1,4 +1,4 @@
-"""PostgreSQL's errors as ours, and which of them pass by themselves."""
+"""PostgreSQL's errors as ours, and which of them are temporary."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from holdfast.errors import (
     StoreUnavailableError,
 )
 
-# What was said lost against another transaction; the server took all of it back.
+# The transaction conflicted with another one, and the server rolled it back.
 _CONFLICT = ("40001", "40P01")
 # Lost or refused connections, servers that stop or start, too many clients, too little memory; and
-# one that may only be read, because another one has taken its place.
+# a server that became read-only because another one took its place.
 _UNAVAILABLE = ("08", "57P", "53300", "53200", "25006")
 _LOCKED = ("55P03", *_CONFLICT)
-# Why a server does not let anybody in. It tells no code before that.
+# Why a server refuses a login. It sends no code before that.
 _REFUSED = re.compile(
     r"authentication failed|does not exist|no pg_hba\.conf entry|no password supplied"
     r"|not permitted to log in|permission denied for database|password was not|invalid connection"
@@ -28,12 +28,12 @@ _REFUSED = re.compile(
 
 
 def is_conflict(error: psycopg.Error) -> bool:
-    """Whether another transaction was in the way, so that doing it again helps."""
+    """Whether another transaction was in the way, so that a retry helps."""
     return error.sqlstate in _CONFLICT
 
 
 def is_unavailable(error: psycopg.Error) -> bool:
-    """Whether the server, or the way to it, is not there just now."""
+    """Whether the server cannot be reached just now."""
     code = error.sqlstate or ""
     if code:
         return code.startswith(_UNAVAILABLE)
@@ -46,7 +46,7 @@ def reason(error: psycopg.Error) -> str:
 
 
 def store_error(error: psycopg.Error, place: str) -> StoreError:
-    """An error that a person can act on. None of them says a password."""
+    """The error as one that a person can act on. None contains a password."""
     code = error.sqlstate or ""
     why = reason(error)
     if code.startswith("53100"):

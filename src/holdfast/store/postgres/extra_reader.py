@@ -1,4 +1,4 @@
-"""The same memory once more, for a thread of its own: nothing is checked or opened again."""
+"""Another reader of a memory that is open, for a thread of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from holdfast.store.protocol import ReadStore
 
 
 class ExtraReader(PostgresReader):
-    """A reader beside another one, whose words it borrows."""
+    """A reader with a connection of its own and the tokenizer of another one. Nothing is checked
+    again."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Vectors as pgvector takes them: 16-bit floats, in the form they have on the wire."""
+"""Vectors of 16-bit floats in the binary format of pgvector."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from psycopg import pq
 from psycopg.adapt import Dumper
 
 _FLOAT_BYTES = 4
-# A vector of ours has at most length 1; pgvector takes up to this many numbers.
+# Embeddings have a length of at most 1, so a larger value means damage.
 _MAX_VALUE = 2.0
+# What pgvector takes.
 _MAX_DIMENSIONS = 16_000
 
 
@@ -20,12 +21,12 @@ class HalfVector(bytes):
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """How many dimensions it has."""
         return len(self) // 2 - 2
 
 
 class HalfVectorDumper(Dumper):
-    """Sends it as it is; which type it is meant for, the statement says."""
+    """Sends it as it is; the statement casts it to its type."""
 
     format = pq.Format.BINARY
     oid = 0
@@ -35,12 +36,12 @@ class HalfVectorDumper(Dumper):
 
 
 def to_half_vector(data: bytes) -> HalfVector | None:
-    """A stored vector with less precision, if it is whole and one that a model gives."""
+    """A stored vector as 16-bit floats; None where it is damaged or not one that a model gives."""
     size = len(data) // _FLOAT_BYTES
     if not size or len(data) % _FLOAT_BYTES or size > _MAX_DIMENSIONS:
         return None
     numbers: tuple[float, ...] = struct.unpack(f"<{size}f", data)
-    # What is no number makes the sum none.
+    # NaN or infinity makes the sum so.
     if not math.isfinite(sum(numbers)) or max(map(abs, numbers)) > _MAX_VALUE:
         return None
     return HalfVector(struct.pack(f">hh{size}e", size, 0, *numbers))

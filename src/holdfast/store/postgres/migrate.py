@@ -1,8 +1,7 @@
-"""Bringing a schema to this program's version: numbered steps, all that are missing or none.
+"""Bringing a schema to this program's version: all migrations that are missing, or none.
 
-Whoever comes second waits for the first and finds nothing left to do. A schema that a newer
-Holdfast wrote, or that is not ours, is left alone. Nothing is backed up here: the server's own
-backups are (docs/postgres.md).
+Processes that try it at once wait for the first. A schema that a newer Holdfast wrote, or that is
+not ours, is left alone. No copy is made: a server has backups of its own (docs/postgres.md).
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from holdfast.store.postgres.nearest import create_half_vectors
 from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.sql.migrations import Migrations
 
-_THERE = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
-_NUMBER = (
+_COUNT_TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)"
+_APPLIED = (
     "SELECT coalesce(max(number) FILTER (WHERE number < %s), 0), "
     "count(*) FILTER (WHERE number = %s) FROM migration"
 )
-# Stands in the place of a schema's number for as long as a memory is filled: also programs that
-# know nothing of it do not open one of such a number.
+# The number of the last migration while a move fills the memory. It is beyond every schema, so
+# programs that do not know of moves refuse to open it too.
 MOVE_IN_PROGRESS = 1_000_000
 _OWNED = "SELECT pg_has_role(current_user, nspowner, 'USAGE') FROM pg_namespace WHERE nspname = %s"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(%s))"
-# Rows of these belong to the bank of the row that they name.
+# Tables without a bank: their rows belong to the bank of the row that a column names.
 _BANK_OF_PARENT = {
     "ledger": ("source", "source", "id"),
     "failed_line": ("source", "source", "id"),
@@ -35,7 +34,7 @@ _BANK_OF_PARENT = {
     "entity_mention": ("node", "graph_node", "number"),
     "spelling_equivalence": ("node", "graph_node", "number"),
 }
-# Numbers without words: every connection may read and write them.
+# Tables without texts, which every connection may read and write.
 _UNRESTRICTED = ("change_counter", "migration")
 _WITHOUT_SECURITY = (
     "SELECT c.relname, EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid "
@@ -46,8 +45,8 @@ _WITHOUT_SECURITY = (
 
 
 def version_of(connection: PostgresConnection) -> int:
-    """How many steps a schema has taken; refuses one that is not ours."""
-    ((there,),) = connection.query(_THERE, (connection.schema,))
+    """The number of the last migration, 0 for a new schema; refuses one that is not ours."""
+    ((there,),) = connection.query(_COUNT_TABLES, (connection.schema,))
     if not there:
         return 0
     ((known,),) = connection.query(
@@ -62,8 +61,8 @@ def version_of(connection: PostgresConnection) -> int:
 
 
 def applied_version(connection: PostgresConnection) -> int:
-    """The same of one that is ours; refuses one that is not full yet."""
-    ((number, filling),) = connection.query(_NUMBER, (MOVE_IN_PROGRESS, MOVE_IN_PROGRESS))
+    """The number of the last migration; refuses a memory that a move has not finished."""
+    ((number, filling),) = connection.query(_APPLIED, (MOVE_IN_PROGRESS, MOVE_IN_PROGRESS))
     if filling and not connection.filling:
         raise StoreError(
             f"A move to the memory at {connection.place} was begun and is not finished.",
@@ -73,7 +72,7 @@ def applied_version(connection: PostgresConnection) -> int:
 
 
 def check_current(connection: PostgresConnection, known: int) -> None:
-    """Refuse what is of another version, for those who cannot bring it up to date."""
+    """Refuse a memory of another version, for callers that cannot upgrade it."""
     version = version_of(connection)
     if version > known:
         raise NewerSchemaError(version, known)
@@ -125,7 +124,7 @@ def _apply(connection: PostgresConnection, number: int, name: str, script: str) 
 
 
 def _check_owned(connection: PostgresConnection) -> None:
-    """Refuse to begin what only the owner of the tables can do."""
+    """Refuse an upgrade by a role that does not own the tables."""
     ((owned,),) = connection.query(_OWNED, (connection.schema,))
     if not owned:
         raise StoreError(
@@ -136,20 +135,20 @@ def _check_owned(connection: PostgresConnection) -> None:
 
 
 def enable_row_security(connection: PostgresConnection) -> None:
-    """Let every table show only what a connection was opened for, whatever it is asked."""
+    """Let every table show a connection only the rows of the banks that it was opened for."""
     for table, has_bank in connection.query(_WITHOUT_SECURITY, (connection.schema,)):
         if table in _UNRESTRICTED:
             continue
         if table == "bank":
-            shown = "may_see(id)"
+            condition = "may_see(id)"
         elif has_bank:
-            shown = "may_see(bank)"
+            condition = "may_see(bank)"
         elif table in _BANK_OF_PARENT:
             column, parent, number = _BANK_OF_PARENT[table]
-            shown = f"EXISTS (SELECT 1 FROM {parent} AS p WHERE p.{number} = {table}.{column})"
-        else:  # of no bank, so only for who sees all
-            shown = "may_see('*')"
+            condition = f"EXISTS (SELECT 1 FROM {parent} AS p WHERE p.{number} = {table}.{column})"
+        else:  # of no bank, so only for connections that see all
+            condition = "may_see('*')"
         connection.script(
             f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY; '
-            f'CREATE POLICY banks ON "{table}" USING ({shown})'
+            f'CREATE POLICY banks ON "{table}" USING ({condition})'
         )

@@ -1,9 +1,9 @@
-"""A whole memory from a file to a server, or back, row by row.
+"""Moving a whole memory from a file to a server, or back, row by row.
 
-It goes over in portions, each in a transaction with a note of how far it is (`filling`): after a
-kill, moving again goes on from there. In the end every table is read on both sides and compared:
-how many rows there are, and a hash of them all. What was begun before, and is not what the other
-side holds any more, is cleared and moved anew. Until it stands nobody can open what is filled.
+Rows are copied in batches, each in a transaction that also notes the progress (`move_progress`), so
+a move that was killed can be resumed. At the end every table is read on both sides and compared by
+its number of rows and a hash of them. A target that was begun with other rows than the source has
+now is cleared and filled anew. Until the move is finished nobody else can open the target.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from holdfast.store.sql.statements import placeholders
 from holdfast.store.sqlite.store import SqliteStore
 
 AnyStore = SqliteStore | PostgresStore
-# Called with the tables that are over, and how many there are; after each portion.
+# Called after each batch with the number of tables that are done, and of all tables.
 Tick = Callable[[int, int], None]
 
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'passage_fts%' "
     "AND name NOT LIKE 'sqlite%' AND name <> 'move_progress' ORDER BY name"
 )
-# What others refer to goes first; what triggers fill by themselves, last and anew.
+# Tables that others refer to go first; those that triggers fill go last, after they were emptied.
 _FIRST = ("bank", "source", "session")
 _LAST = ("stale_memory", "vector_count")
+# Rows in one transaction. A kill loses at most so many; more are slightly faster.
 BATCH_ROWS = 500
 
 
 class MoveResult(NamedTuple):
-    """How much there is now, and how many rows of it an earlier run had brought."""
+    """How many tables and rows there are, and how many rows an earlier run had moved."""
 
     tables: int
     rows: int
@@ -45,7 +46,7 @@ class MoveResult(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """A table: what it is made of, and in which order it is read."""
+    """A table: its columns, and those that it is ordered by."""
 
     name: str
     columns: Sequence[str]
@@ -53,7 +54,7 @@ class _Table(NamedTuple):
 
 
 class _Fingerprint(NamedTuple):
-    """What a table holds, whatever the order of its rows."""
+    """The rows of a table, whatever their order."""
 
     rows: int
     hash: int
@@ -62,8 +63,8 @@ class _Fingerprint(NamedTuple):
 def move(
     source: AnyStore, target: AnyStore, name: str, tick: Tick = lambda done, total: None
 ) -> MoveResult:
-    """Fill a memory that is being filled with all that another one of the same version holds;
-    `name` tells which one that is. An `OutdatedMoveError` wants it cleared and moved anew."""
+    """Copy all that `source` holds to `target`, which is of the same version; `name` identifies the
+    source. After an `OutdatedMoveError` the target must be cleared and the move begun anew."""
     tables = _tables(source, target)
     filling = MoveProgress(target, name)
     before = filling.rows
@@ -71,12 +72,12 @@ def move(
         if before and _find_changed_table(source, target, tables, filling):
             raise OutdatedMoveError
         _copy(source, target, tables, filling, tick)
-        wrong = _find_different_table(source, target, tables)
-    if wrong and before:
+        different = _find_different_table(source, target, tables)
+    if different and before:
         raise OutdatedMoveError
-    if wrong:
+    if different:
         raise StoreError(
-            f"The table {wrong} did not arrive as it was; nothing can be asked of it.",
+            f"The table {different} did not arrive as it was; nothing can be asked of it.",
             "Run it again; if it happens twice, please report it.",
         )
     filling.finish()
@@ -91,9 +92,9 @@ def _tables(source: AnyStore, target: AnyStore) -> list[_Table]:
     others = [name for name in names if name not in (*_FIRST, *_LAST)]
     found: list[_Table] = []
     for name in (*_FIRST, *others, *_LAST):
-        told = file.connection.all(f'PRAGMA table_info("{name}")')
-        columns = [row[1] for row in told]
-        key = [row[1] for row in sorted(told, key=lambda row: row[5]) if row[5]]
+        info = file.connection.all(f'PRAGMA table_info("{name}")')
+        columns = [row[1] for row in info]
+        key = [row[1] for row in sorted(info, key=lambda row: row[5]) if row[5]]
         found.append(_Table(name, columns, key or columns))
     return found
 
@@ -102,12 +103,12 @@ def _copy(
     source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: MoveProgress, tick: Tick
 ) -> None:
     for done, table in enumerate(tables):
-        over = filling.over(table.name)
-        if over is None:
+        moved_rows = filling.over(table.name)
+        if moved_rows is None:
             continue
-        if table.name in _LAST and not over:
+        if table.name in _LAST and not moved_rows:
             target.connection.run(f'DELETE FROM "{table.name}"')
-        found = _read(source, table, over)
+        found = _read(source, table, moved_rows)
         while some := list(islice(found, BATCH_ROWS)):
             with target.transaction():
                 _insert_rows(target, table, some)
@@ -119,7 +120,7 @@ def _copy(
 
 
 def _read(store: AnyStore, table: _Table, skip: int = 0) -> Iterator[Sequence[Any]]:
-    """The rows of a table in their order, without the first of them; within a transaction."""
+    """The rows of a table in their order, without the first `skip`; within a transaction."""
     names = _listed(table.columns)
     statement = f'SELECT {names} FROM "{table.name}" ORDER BY {_listed(table.order)}'
     if isinstance(store, PostgresStore):
@@ -145,7 +146,7 @@ def _insert_rows(target: AnyStore, table: _Table, some: Sequence[Sequence[Any]])
 def _with_tokens(
     target: PostgresStore, columns: Sequence[str], some: Sequence[Sequence[Any]]
 ) -> Sequence[Sequence[Any]]:
-    """Passages bring their words along to a server; a file finds them by itself."""
+    """Passages with their tokens, which a server needs; a file makes them by itself."""
     bank, body, context = (columns.index(name) for name in ("bank", "body", "context"))
     cut = target.tokens([row[at] for row in some for at in (body, context)])
     return [
@@ -157,13 +158,13 @@ def _with_tokens(
 def _find_changed_table(
     source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: MoveProgress
 ) -> str:
-    """The first table that an earlier run brought otherwise than it is now."""
+    """The first table of which an earlier run moved other rows than the source has now."""
     with _read_transaction(target):
         for table in tables:
-            over = filling.over(table.name)
-            if over == 0:
+            moved_rows = filling.over(table.name)
+            if moved_rows == 0:
                 continue
-            if _fingerprint(islice(_read(source, table), over)) != _fingerprint(
+            if _fingerprint(islice(_read(source, table), moved_rows)) != _fingerprint(
                 _read(target, table)
             ):
                 return table.name
@@ -171,7 +172,7 @@ def _find_changed_table(
 
 
 def _find_different_table(source: AnyStore, target: AnyStore, tables: Sequence[_Table]) -> str:
-    """The first table that is not the same on both sides."""
+    """The first table that is not the same on both sides; "" if there is none."""
     with _read_transaction(target):
         for table in tables:
             if _fingerprint(_read(source, table)) != _fingerprint(_read(target, table)):
@@ -180,7 +181,7 @@ def _find_different_table(source: AnyStore, target: AnyStore, tables: Sequence[_
 
 
 def _read_transaction(target: AnyStore) -> AbstractContextManager[None]:
-    """What a server needs to be read a few rows at a time."""
+    """A transaction, which a server needs for cursors; nothing for a file."""
     return target.transaction() if isinstance(target, PostgresStore) else nullcontext()
 
 

@@ -1,7 +1,7 @@
-"""How far the filling of a memory is, noted in the memory itself.
+"""The progress of a move, kept in the target itself.
 
-On a server the memory carries a number beyond every schema until it is full, so that no program
-opens it, not even an older one. A file that is being filled lies beside the one that it will be.
+Until the move is finished, a target on a server has a migration number beyond every schema, so that
+no other program opens it. A target in a file has another name until then.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _NUMBERED = (
     "WHERE c.relnamespace = current_schema()::regnamespace AND NOT c.relispartition "
     "AND a.attidentity <> '' AND NOT a.attisdropped ORDER BY c.relname"
 )
-# Which memory is being moved here; no table has such a name.
+# The prefix of the row that names the source; no table has such a name.
 _SOURCE = "from "
 _DONE = 1
 
 
 class OutdatedMoveError(StoreError):
-    """What was begun is of no use, and is to be cleared."""
+    """What was moved before is of no use: the target must be cleared."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -32,10 +32,10 @@ class OutdatedMoveError(StoreError):
 
 
 class MoveProgress:
-    """The notes: how many rows of each table are over, and which tables are."""
+    """How many rows of each table were moved, and which tables are done."""
 
     def __init__(self, target: SqliteStore | PostgresStore, name: str) -> None:
-        """Begin, or go on with what was begun. What was begun with another memory is no help."""
+        """Start a move, or resume one. One that was begun from another source is refused."""
         self._target = target
         self._connection = target.connection
         if not self._is_started():
@@ -57,21 +57,21 @@ class MoveProgress:
             self._connection.run("INSERT INTO move_progress VALUES (?, 0, 1)", (_SOURCE + name,))
 
     def rows_moved(self, table: str) -> int | None:
-        """How many rows of a table are over; None if all are."""
+        """How many rows of a table were moved; None if all were."""
         count, done = self._noted.get(table, (0, 0))
         return None if done == _DONE else count
 
     def add_rows(self, table: str, more: int) -> None:
-        """So many more are over; within the transaction that brings them."""
+        """Note that so many more were moved, in the transaction that moves them."""
         self._set(table, more, 0)
         self.rows += more
 
     def mark_table_done(self, table: str) -> None:
-        """All of a table are."""
+        """Note that all rows of a table were moved."""
         self._set(table, 0, _DONE)
 
     def finish(self) -> None:
-        """Let the memory be one like any other."""
+        """Let others open the target."""
         with self._target.transaction():
             if isinstance(self._target, PostgresStore):
                 self._advance_sequences()
@@ -117,7 +117,7 @@ class MoveProgress:
         self._noted[table] = (count + more, done)
 
     def _advance_sequences(self) -> None:
-        """Let numbers go on after those that came along."""
+        """Let the sequences continue after the numbers that were moved."""
         for table, column in self._connection.all(_NUMBERED):
             self._connection.all(
                 f"SELECT setval(pg_get_serial_sequence('\"{table}\"', '{column}'), "

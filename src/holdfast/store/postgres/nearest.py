@@ -1,9 +1,10 @@
-"""Which vectors are nearest, told by the server, where it has the extension `vector`.
+"""The nearest vectors, found by the server where it has the extension pgvector.
 
-ExtraReader each vector lies one of 16-bit floats (`half_vector`), which only nominates: whoever asks compares
-the vectors themselves. A bank is scanned whole, which is exact; one of more than `EXACT` vectors
-has an HNSW index of its own. A trigger notes every vector that comes or goes, so that also those
-are known that somebody wrote who cannot place them; they are handed out with the nominated.
+Beside each vector is one of 16-bit floats (`half_vector`), which only selects candidates: the
+caller compares the vectors themselves. A bank is scanned as a whole, which is exact; a bank of more
+than `EXACT_SCAN_MAX` vectors has an HNSW index of its own. A trigger adds a row for every vector,
+also for one that a program without pgvector wrote; those that have no 16-bit floats yet are
+"unplaced" and are returned with the candidates.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.protocol.vectors import StoredVector
 from holdfast.store.sql.runner import StatementRunner
 
+# Up to so many vectors a scan answers in tens of milliseconds; an index of fewer is not worth the
+# minutes that it takes to make.
 EXACT_SCAN_MAX = 50_000
-# With more than this left to compare elsewhere, the whole comparison is better made there.
+# With more unplaced vectors than this, the caller compares all vectors itself.
 MAX_UNPLACED = 2000
+# Vectors that are placed at a time.
 _BATCH_ROWS = 1000
-# Nominated by less precise numbers: some more than are wanted, so that none is missed.
+# Candidates for each hit that is wanted: 16-bit floats order near neighbours slightly differently.
 _CANDIDATES_PER_HIT = 2
+# Vectors of a large bank kinds_condition which the farthest are looked for, to tell how far apart vectors are.
 _SAMPLE_ROWS = 1000
 
 _STATE = (
@@ -85,16 +90,16 @@ _DISTANCE = (
     "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
 )
 _SCANNED = (
-    "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {apart} AS apart FROM half_vector AS n "
-    "WHERE {ours}), best AS ((SELECT n.number FROM scanned AS n WHERE true{kinds} "
+    "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {distance} AS apart FROM half_vector AS n "
+    "WHERE {of_model}), best AS ((SELECT n.number FROM scanned AS n WHERE true{kinds} "
     "ORDER BY n.apart LIMIT %s) UNION "
     "(SELECT n.number FROM scanned AS n ORDER BY n.apart DESC LIMIT 3)) "
     "SELECT v.number, v.hash, v.part, v.data FROM best JOIN vector AS v ON v.number = best.number"
 )
 _NOMINATED = (
     "WITH best AS MATERIALIZED (SELECT n.number FROM half_vector AS n "
-    "WHERE {ours}{kinds} ORDER BY {apart} LIMIT %s), sampled AS MATERIALIZED ("
-    "SELECT n.number, {apart} AS apart FROM half_vector AS n WHERE {ours} ORDER BY n.number "
+    "WHERE {of_model}{kinds} ORDER BY {distance} LIMIT %s), sampled AS MATERIALIZED ("
+    "SELECT n.number, {distance} AS apart FROM half_vector AS n WHERE {of_model} ORDER BY n.number "
     "LIMIT %s), "
     "named AS (SELECT number FROM best UNION "
     "(SELECT number FROM sampled ORDER BY apart DESC LIMIT 3)) "
@@ -112,24 +117,26 @@ _INDEX = (
 
 
 def create_half_vectors(connection: PostgresConnection) -> bool:
-    """Make what is needed, where the extension is there or may be made; says whether it did."""
-    home, available, super_, there, owner = _state(connection)
-    if there or not owner or not (home or (available and super_)):
+    """Make the table, where the extension is there or may be made; returns whether it did."""
+    schema_of_extension, available, is_superuser, exists, owner = _state(connection)
+    if there or not owner or not (schema_of_extension or (available and is_superuser)):
         return False
     with connection.schema_change():
         connection.script(
             f"SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext('{connection.schema}'))"
         )
-        home, _, _, there, _ = _state(connection)
+        schema_of_extension, _, _, exists, _ = _state(connection)
         if there:
             return False
-        if not home:
-            # Not beside our tables, of which one has the name of its type.
+        if not schema_of_extension:
+            # Not in the schema of our tables, where `vector` is a table.
             connection.script("CREATE SCHEMA IF NOT EXISTS public")
             connection.script("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-            home, *_ = _state(connection)
+            schema_of_extension, *_ = _state(connection)
         connection.script("DROP TABLE IF EXISTS half_vector")
-        connection.script(partitioned(_CREATE.format(schema=f'"{home}"'), connection.partitions))
+        connection.script(
+            partitioned(_CREATE.format(schema=f'"{schema_of_extension}"'), connection.partitions)
+        )
     return True
 
 
@@ -139,7 +146,7 @@ def _state(connection: PostgresConnection) -> tuple[str, bool, bool, bool, bool]
 
 
 class NearestReader(StatementRunner):
-    """What can be asked of the server."""
+    """Finds the nearest vectors."""
 
     _server: PostgresConnection
 
@@ -153,8 +160,8 @@ class NearestReader(StatementRunner):
         if len(rest) > MAX_UNPLACED:
             return None
         parts = {"schema": schema, "size": wanted.size}
-        ours, apart = _OF_MODEL.format(**parts), _DISTANCE.format(**parts)
-        among = _OF_KINDS if kinds else ""
+        of_model, distance = _OF_MODEL.format(**parts), _DISTANCE.format(**parts)
+        kinds_condition = _OF_KINDS if kinds else ""
         named = (bank, model)
         asked = [list(kinds)] if kinds else []
         if self._is_large(bank, model, wanted.size):
@@ -171,7 +178,9 @@ class NearestReader(StatementRunner):
         else:
             statement = _SCANNED
             values = [wanted, *named, *asked, limit * _CANDIDATES_PER_HIT]
-        found = self._server.query(statement.format(ours=ours, apart=apart, kinds=among), values)
+        found = self._server.query(
+            statement.format(of_model=of_model, distance=distance, kinds=kinds_condition), values
+        )
         return [*(StoredVector(*row) for row in found), *rest]
 
     def unindexed_vectors(self, bank: str, model: str) -> int | None:
@@ -184,11 +193,11 @@ class NearestReader(StatementRunner):
         return int(count)
 
     def _extension(self) -> str:
-        """The schema of the extension as it is written in statements, or ""."""
+        """The schema of the extension, quoted for statements; "" where it is not used."""
         pool = self._server.pool
         if pool.extension is None:
-            home, _, _, there, _ = _state(self._server)
-            pool.extension = f'"{home}"' if home and there else ""
+            schema_of_extension, _, _, exists, _ = _state(self._server)
+            pool.extension = f'"{schema_of_extension}"' if schema_of_extension and there else ""
         return pool.extension
 
     def _unplaced(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
@@ -206,7 +215,7 @@ class NearestReader(StatementRunner):
 
 
 class NearestWriter(NearestReader):
-    """How vectors come to lie there."""
+    """Keeps the 16-bit vectors."""
 
     def index_vectors(self, model: str) -> bool:
         schema = self._extension()
@@ -217,7 +226,7 @@ class NearestWriter(NearestReader):
         ):
             self._place(schema, bank, model)
         if not _state(self._server)[4]:
-            return True  # an index is made by who owns the tables
+            return True  # only the owner of the tables can make an index
         for bank, size, _ in self._server.query(
             _SIZES.format(schema=schema), (model, EXACT_SCAN_MAX)
         ):
@@ -238,7 +247,7 @@ class NearestWriter(NearestReader):
         return bool(schema)
 
     def _place(self, schema: str, bank: str, model: str) -> None:
-        """Place what others wrote. What is damaged stays without a place."""
+        """Add the 16-bit floats of vectors that have none. Damaged vectors stay unplaced."""
         number = 0
         while some := self._unplaced(bank, model, number, _BATCH_ROWS):
             number = some[-1].number
@@ -248,13 +257,13 @@ class NearestWriter(NearestReader):
             )
 
     def _index(self, schema: str, bank: str, model: str, size: int) -> None:
-        """Make the index of a large bank, while others read and write."""
+        """Make the index of a large bank while others read and write."""
         name = _index_of(bank, model, size)
-        # Of the partition that the bank is in, if there are any.
+        # The partition that the bank is in, or the table itself.
         ((table,),) = self._server.query(
             "SELECT tableoid::regclass::text FROM half_vector WHERE bank = %s LIMIT 1", (bank,)
         )
-        # One that was not finished is in the way.
+        # One that was not finished would be in the way.
         self._server.script(f"DROP INDEX IF EXISTS {name}")
         self._server.script(
             _INDEX.format(

@@ -1,8 +1,8 @@
-"""Tables cut by bank: into partitions of one server, or over the servers of a Citus cluster.
+"""Tables split by bank: into partitions on one server, or over the servers of a Citus cluster.
 
-Nearly every primary key starts with the bank, and every question names one, so that a bank's rows
-can lie together wherever that is. Only tables that grow with what is said are cut; numbers that
-are known without a bank are then unique by the sequence they come from, not by an index.
+Nearly every primary key starts with the bank, and every query names one, so the rows of a bank can
+be kept together anywhere. Only the tables that grow with the transcripts are split. Their numbers
+are then unique by the sequence that they come from, not by an index.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# What grows with what is said. `half_vector` is made beside the migrations.
+# What grows with the transcripts. `half_vector` is not made by a migration (`nearest.py`).
 PARTITIONED_TABLES = (
     "turn", "exchange", "claim", "graph_node", "record_labels", "memory_occurrence", "statement",
     "passage", "vector", "half_vector",
@@ -20,7 +20,8 @@ _UNIQUE = re.compile(r"CREATE UNIQUE INDEX (\w+) ON (\w+) \((?!bank\b)")
 
 
 def partitioned(script: str, count: int) -> str:
-    """A migration that makes each large table as so many partitions, by a hash of the bank."""
+    """The same migration, with each large table split into `count` partitions by a hash of the
+    bank."""
     if not count:
         return script
     script = _TABLE.sub(lambda table: _partition(table, count), script)
@@ -46,8 +47,8 @@ def _not_unique(index: re.Match[str]) -> str:
 
 
 def distributed(scripts: Sequence[str], schema: str = "holdfast") -> list[str]:
-    """What puts the large tables of a new memory on the servers of a Citus cluster, a bank's rows
-    together; the small ones stay with the coordinator."""
+    """The statements that distribute the large tables of a new memory over the servers of a Citus
+    cluster, with the rows of a bank together. The small tables stay with the coordinator."""
     found = [index for script in scripts for index in _UNIQUE.finditer(script)]
     statements = [
         "SET citus.enable_unsafe_triggers = on;",

@@ -1,8 +1,8 @@
 """The connections of a process to one memory: a bounded number, shared by all of its threads.
 
-One is opened when it is needed and none is free, and given back after each statement or
-transaction. Who finds all of them in use waits. When the server was lost, everybody waits for it
-together: once it has been away for as long as one waits, nobody waits any more until it is back.
+A connection is opened when it is needed and none is idle, and released after each statement or
+transaction. A thread that finds all of them in use waits. When the server is unavailable, all
+threads wait for it together: once that took `wait_s`, none waits any more until it is back.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper
 EVERY_BANK = "*"
 BANK_SEPARATOR = "\x1f"
 SET_VISIBLE_BANKS = "SELECT set_config('holdfast.banks', %s, false)"
+# How long is waited between tries to reach a server that is away.
 _RETRY_S = 0.1
+# An idle connection is closed after this time: a server has few, and a new one takes milliseconds.
 _MAX_IDLE_S = 300.0
-# How a server that is gone without a word is noticed, unless the URL says otherwise.
+# Options of a connection, unless the URL has others. They let a server that is gone without closing
+# the connection be noticed after about half a minute.
 _CONNECT_DEFAULTS = {
     "connect_timeout": 10,
     "keepalives_idle": 20,
@@ -37,7 +40,7 @@ _CONNECT_DEFAULTS = {
     "tcp_user_timeout": 30_000,
     "application_name": "holdfast",
 }
-# PostgreSQL takes no null character in a text; this one, which no text has, stands for it.
+# PostgreSQL takes no null character in a text; this sequence, which no text has, replaces it.
 _ESCAPE, NULL = "\U0010fffe", "\U0010ffff\U0010fffe"
 
 
@@ -48,7 +51,7 @@ class PooledConnection(psycopg.Connection[Any]):
 
 
 class _Text(Loader):
-    """Texts as they were."""
+    """Loads texts, with null characters as they were written."""
 
     def load(self, data: Any) -> str:
         text = bytes(data).decode("utf-8")
@@ -56,7 +59,7 @@ class _Text(Loader):
 
 
 class _Number(Loader):
-    """Sums of whole numbers are whole numbers."""
+    """Loads sums of whole numbers as whole numbers."""
 
     def load(self, data: Any) -> int | float:
         text = bytes(data).decode("ascii")
@@ -69,14 +72,14 @@ class _Idle(NamedTuple):
 
 
 class Pool:
-    """What is known of one memory on a server, and the connections to it."""
+    """The connections to one memory, and what this process knows of its server."""
 
     def __init__(self, address: Address, settings: Mapping[str, str]) -> None:
         self.place = location_of(address.url)
         self.wait_s = address.wait_s
-        # One of us writes at a time, so that those who wait for that hold no connection.
+        # One thread writes at a time; those that wait for that hold no connection.
         self.writing = threading.Lock()
-        # The schema of pgvector; "" where it is not used, None where nobody looked.
+        # The schema of pgvector; "" where it is not used, None before it was looked up.
         self.extension: str | None = None
         self._url = address.url
         self._settings = dict(settings)
@@ -93,17 +96,17 @@ class Pool:
         """How many connections are in use."""
         return self._used
 
-    def lease(self, sees: str) -> PooledConnection:
-        """A connection that sees some banks, to be given back."""
+    def lease(self, visible_banks: str) -> PooledConnection:
+        """A connection that visible_banks some banks; the caller releases it."""
         give_up = time.monotonic() + self.wait_s
         while True:
             free = self._take(give_up)
             if free is not None:
-                if self._set_visible_banks(free, sees):
+                if self._set_visible_banks(free, visible_banks):
                     return free
                 continue
             try:
-                raw = self._connect(sees)
+                raw = self._connect(visible_banks)
             except psycopg.Error as error:
                 if not self._wait_for_server(error, give_up):
                     raise
@@ -111,13 +114,13 @@ class Pool:
             self._was_connected, self._unavailable_since = True, None
             return raw
 
-    def release(self, raw: PooledConnection, sound: bool = True) -> None:
-        """Let others have a connection; one that is not sound is closed."""
+    def release(self, raw: PooledConnection, usable: bool = True) -> None:
+        """Let others have a connection. One that is not usable is closed."""
         now = time.monotonic()
         gone: list[PooledConnection] = []
         with self._change:
             self._used -= 1
-            if sound and not raw.closed and not self._closed:
+            if usable and not raw.closed and not self._closed:
                 self._idle.append(_Idle(raw, now))
             else:
                 gone.append(raw)
@@ -128,19 +131,19 @@ class Pool:
             one.close()
 
     def discard_idle(self) -> None:
-        """The server was lost: what is free is as dead as what was in use."""
+        """Close all idle connections, after the server was lost."""
         with self._change:
             dead, self._idle = self._idle, []
         for one in dead:
             one.raw.close()
 
     def close(self) -> None:
-        """Keep no connection any more; those in use are closed when they are given back."""
+        """Keep no connection any more; those in use are closed when they are released."""
         self._closed = True
         self.discard_idle()
 
     def _take(self, give_up: float) -> PooledConnection | None:
-        """A free connection, or the right to open one."""
+        """An idle connection, or None and with it the right to open one."""
         with self._change:
             while not self._idle and self._used >= self._max_connections:
                 left = give_up - time.monotonic()
@@ -152,25 +155,25 @@ class Pool:
             self._used += 1
             return self._idle.pop().raw if self._idle else None
 
-    def _set_visible_banks(self, raw: PooledConnection, sees: str) -> bool:
-        """Let a connection see some banks; says whether it is still one."""
-        if raw.visible_banks == sees:
+    def _set_visible_banks(self, raw: PooledConnection, visible_banks: str) -> bool:
+        """Let a connection see some banks; False where the connection was lost."""
+        if raw.visible_banks == visible_banks:
             return True
         try:
-            raw.execute(SET_VISIBLE_BANKS, (sees,))
+            raw.execute(SET_VISIBLE_BANKS, (visible_banks,))
         except psycopg.Error:
-            self.release(raw, sound=False)
+            self.release(raw, usable=False)
             if not raw.closed:
                 raise
             self.discard_idle()
             return False
         except BaseException:
-            self.release(raw, sound=False)
+            self.release(raw, usable=False)
             raise
-        raw.visible_banks = sees
+        raw.visible_banks = visible_banks
         return True
 
-    def _connect(self, sees: str) -> PooledConnection:
+    def _connect(self, visible_banks: str) -> PooledConnection:
         try:
             watched = {**_CONNECT_DEFAULTS, **conninfo_to_dict(self._url)}
             raw = PooledConnection.connect(make_conninfo("", **watched), autocommit=True)
@@ -181,13 +184,13 @@ class Pool:
             raw.adapters.register_loader("text", _Text)
             raw.adapters.register_loader("numeric", _Number)
             raw.adapters.register_dumper(HalfVector, HalfVectorDumper)
-            settings = {**self._settings, "holdfast.banks": sees}
+            settings = {**self._settings, "holdfast.banks": visible_banks}
             raw.execute(
                 "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[]) "
                 "AS t (name, value)",
                 (list(settings), list(settings.values())),
             )
-            raw.visible_banks = sees
+            raw.visible_banks = visible_banks
         except BaseException:
             raw.close()
             self._forget_one()
@@ -200,7 +203,7 @@ class Pool:
             self._change.notify()
 
     def _wait_for_server(self, error: psycopg.Error, give_up: float) -> bool:
-        """Wait a moment for a server that was there and is not; whether there is any use in it."""
+        """Wait a moment for a server that was there before; False where waiting is of no use."""
         now = time.monotonic()
         full = "too many" in str(error) or "remaining connection slots" in str(error)
         if not is_unavailable(error) or not (self._was_connected or full):
@@ -210,14 +213,14 @@ class Pool:
         if now > min(give_up, self._unavailable_since + self.wait_s):
             return False
         with self._change:
-            if not self._idle:  # where the server takes no more of us, one of ours may come free
+            if not self._idle:  # where the server takes no more connections, one may be released
                 self._change.wait(_RETRY_S)
         return True
 
 
 class _Shared(NamedTuple):
     pool: Pool
-    # Also one that nobody closes, as that of a search that took too long, is gone in the end.
+    # Weak, because a search that took too long may never close its connection.
     users: WeakSet[object]
 
 
@@ -226,8 +229,8 @@ _guard = threading.Lock()
 
 
 def shared_pool(address: Address, settings: Mapping[str, str], user: object) -> Pool:
-    """The pool of this process for a memory opened in this way; its user lets go of it."""
-    # A process that was forked must not speak over its parent's connections.
+    """The pool of this process for a memory that is opened in this way. `user` must release it."""
+    # A forked process must not use the connections of its parent.
     key = (os.getpid(), address, *sorted(settings.items()))
     with _guard:
         held = _pools.get(key)
@@ -238,7 +241,7 @@ def shared_pool(address: Address, settings: Mapping[str, str], user: object) -> 
 
 
 def release_pool(pool: Pool, user: object) -> None:
-    """With the last user of a pool, its connections are closed."""
+    """Close the connections of a pool with its last user."""
     with _guard:
         for key, held in list(_pools.items()):
             if held.pool is pool:

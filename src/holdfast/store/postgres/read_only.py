@@ -1,7 +1,7 @@
-"""A memory on a server that can be asked and nothing else.
+"""A memory on a server, opened for reading alone.
 
-It has no method that writes, and the server refuses to let its connection write. What is given
-this cannot change a memory by mistake, nor because something that it read told it to.
+It has no method that writes, and the server refuses writes on its connection. Code that gets this
+cannot change a memory by mistake, nor because a text that it read told it to.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from holdfast.store.postgres.extra_reader import ExtraReader
 from holdfast.store.postgres.migrate import check_current
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import VERSION
-from holdfast.store.postgres.store import check_wall
+from holdfast.store.postgres.store import check_row_security
 from holdfast.store.protocol import ReadStore
 
 
 class PostgresReadStore(PostgresReader):
-    """One schema of a database, open for questions."""
+    """One schema of a database, opened for reading."""
 
     def __init__(self, url: str, banks: Sequence[str] | None = None) -> None:
         self._server = PostgresConnection(url, banks, None, read_only=True)
@@ -30,7 +30,7 @@ class PostgresReadStore(PostgresReader):
         try:
             check_current(self._server, VERSION)
             if banks is not None:
-                check_wall(self._server)
+                check_row_security(self._server)
         except BaseException:
             self.close()
             raise

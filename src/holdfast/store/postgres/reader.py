@@ -1,4 +1,4 @@
-"""Full-text search and the count of changes, as PostgreSQL does them."""
+"""Reading a memory on a server: search by words, and what PostgreSQL tells of itself."""
 
 from __future__ import annotations
 
@@ -41,19 +41,17 @@ _RANKED = """WITH candidate AS MATERIALIZED (
 )
 SELECT {columns}, best.score FROM best JOIN passage USING (number) ORDER BY score DESC, number
 """
-_PHRASED = (
+_PHRASE_TOKENS = (
     "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching_passages(%s::tsquery, %s) "
     "AS m "
     "CROSS JOIN LATERAL unnest(m.words) AS u WHERE u.lexeme = ANY (%s) ORDER BY m.number"
 )
-_COUNTED = (
-    "SELECT count(*) FROM (SELECT 1 FROM matching_passages(%s::tsquery, %s) LIMIT %s) AS found"
-)
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM matching_passages(%s::tsquery, %s) LIMIT %s) AS found"
 _COLUMNS = ", ".join(f"passage.{name}" for name in records.PASSAGE.split(", "))
 
 
 class PostgresReader(NearestReader, SqlReader):
-    """The questions. Built on an open connection, which it does not own."""
+    """Reads a memory over a connection that it does not own. It has no method that writes."""
 
     _server: PostgresConnection
     _tokens: tokens.Tokenizer
@@ -73,7 +71,7 @@ class PostgresReader(NearestReader, SqlReader):
         phrases = self._phrases(terms)
         if not phrases:
             return []
-        wanted, values = _wanted(layers, since, until)
+        wanted, values = _hit_condition(layers, since, until)
         single = [phrase[0] for phrase in phrases if len(phrase) == 1]
         statement = _RANKED.format(
             wanted=wanted,
@@ -86,21 +84,21 @@ class PostgresReader(NearestReader, SqlReader):
         found = self._server.query(
             statement,
             (
-                *(*values, *self._asked(bank, phrases), single),
-                *self._phrased(bank, [phrase for phrase in phrases if len(phrase) > 1]),
+                *(*values, *self._query_values(bank, phrases), single),
+                *self._count_phrases(bank, [phrase for phrase in phrases if len(phrase) > 1]),
                 *(bank, bank, limit),
             ),
         )
         return [Match(records.passage_of(row[:-1]), row[-1]) for row in found]
 
-    def _phrased(
+    def _count_phrases(
         self, bank: str | None, phrases: Sequence[Sequence[str]]
     ) -> tuple[list[int], list[str], list[float]]:
-        """Which passages have which phrases how often."""
+        """How often each passage has each phrase: numbers, phrases and weights."""
         counted: list[tuple[int, str, float]] = []
         for phrase in phrases:
-            asked = (*self._asked(bank, [phrase]), sorted(set(phrase)))
-            found = self._server.query(_PHRASED, asked)
+            asked = (*self._query_values(bank, [phrase]), sorted(set(phrase)))
+            found = self._server.query(_PHRASE_TOKENS, asked)
             for number, own in groupby(found, key=itemgetter(0)):
                 hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
                 often = tokens.phrase_frequency(hits, phrase)
@@ -118,7 +116,7 @@ class PostgresReader(NearestReader, SqlReader):
     def _count(self, bank: str | None, phrases: Sequence[Sequence[str]], most: int) -> int:
         if not phrases:
             return 0
-        ((count,),) = self._server.query(_COUNTED, (*self._asked(bank, phrases), most))
+        ((count,),) = self._server.query(_COUNT, (*self._query_values(bank, phrases), most))
         return int(count)
 
     def generation(self) -> str:
@@ -134,17 +132,19 @@ class PostgresReader(NearestReader, SqlReader):
         return [TableSize(*row) for row in found]
 
     def _phrases(self, terms: Sequence[str]) -> list[list[str]]:
-        """What is looked for, each once: a term of several words is a phrase."""
+        """The terms as tokens, each once; a term of several words is a phrase."""
         clean = [records.text(term).replace("\x00", " ") for term in terms]
         cut = self._tokens.tokenize([term for term in clean if any(c.isalnum() for c in term)])
         return [list(phrase) for phrase in dict.fromkeys(tuple(phrase) for phrase in cut if phrase)]
 
-    def _asked(self, bank: str | None, phrases: Sequence[Sequence[str]]) -> tuple[str, str | None]:
+    def _query_values(
+        self, bank: str | None, phrases: Sequence[Sequence[str]]
+    ) -> tuple[str, str | None]:
         return tokens.to_tsquery(phrases, records.bank_word(bank) if bank is not None else ""), bank
 
 
-def _wanted(layers: Sequence[str], since: str, until: str) -> tuple[str, list[object]]:
-    """Which candidates may be hits; the others only count."""
+def _hit_condition(layers: Sequence[str], since: str, until: str) -> tuple[str, list[object]]:
+    """The condition that a candidate is a hit; the others only count for the weights of terms."""
     parts, values = ["true"], list[object]()
     if layers:
         parts.append("m.kind = ANY (%s)")

@@ -1,4 +1,4 @@
-"""The PostgreSQL store: what can be asked and written, on a server."""
+"""The PostgreSQL store: reading and writing a memory on a server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from holdfast.store.sql.rows import records
 from holdfast.store.sql.statements import placeholders
 from holdfast.store.sql.writer import SqlWriter
 
-_AT_ONCE = 1000
+# Rows that a cursor fetches at a time: few enough to hold, enough to save round trips.
+_FETCH_ROWS = 1000
 _TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
     "AND relkind = 'r' ORDER BY relname"
@@ -40,13 +41,13 @@ _WHOLE_TABLES = (
     "AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
 )
 # Of the tables and partitions, those that would be passed over with a mere warning.
-_NOT_OURS = (
+_NOT_MAINTAINABLE = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
     "AND relkind = 'r' AND NOT pg_has_role(current_user, relowner, 'USAGE') "
     "AND NOT CASE WHEN current_setting('server_version_num')::integer >= 170000 "
     "THEN has_table_privilege(oid, 'MAINTAIN') ELSE false END"
 )
-_UNCOUNTED = (
+_WRONG_STATISTICS = (
     "SELECT count(*) FROM (SELECT bank, count(*) AS passages, sum(length) AS words FROM passage "
     "GROUP BY bank) AS held FULL JOIN passage_statistics USING (bank) "
     "WHERE coalesce(held.passages, 0) <> passage_statistics.passages OR coalesce(held.words, 0) "
@@ -55,8 +56,8 @@ _UNCOUNTED = (
 )
 
 
-def check_wall(connection: PostgresConnection) -> None:
-    """Refuse a role that the server keeps to no bank."""
+def check_row_security(connection: PostgresConnection) -> None:
+    """Refuse a role that row security does not apply to."""
     ((walled,),) = connection.query("SELECT row_security_active('passage')")
     if not walled:
         raise StoreError(
@@ -77,10 +78,10 @@ class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
         banks: Sequence[str] | None = None,
         filling: bool = False,
     ) -> None:
-        """Open a memory, making it if need be; any thread may use it, one at a time. With `banks`
-        it sees and writes those alone: the server keeps it to them, so the role that opens it
-        must be one that the server can keep to anything. One `as_it_is` is never changed. Who is
-        `filling` it may open one that is not full yet."""
+        """Open a memory, making it if need be. Any thread may use it, one at a time. With `banks` it
+        sees and writes those alone: the server enforces that, so the role must be one that row
+        security applies to. Opened `as_it_is`, its schema is never changed. With `filling`, a
+        memory can be opened that a move has not finished."""
         self._server = PostgresConnection(url, banks, busy_s)
         self._server.filling = filling
         super().__init__(self._server)
@@ -96,7 +97,7 @@ class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
             else:
                 migrate(self._server, migrations or own_migrations())
             if banks is not None:
-                check_wall(self._server)
+                check_row_security(self._server)
         except psycopg.Error as error:
             self.close()
             raise store_error(error, self._server.place) from error
@@ -142,20 +143,20 @@ class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
             raise
 
     def _check_still(self) -> None:
-        """A newer program may have changed the tables since this one opened them."""
+        """Refuse to write where a newer program changed the tables since they were opened."""
         check_still(applied_version(self._server), self._server.place, self._version)
 
     def stream(self, statement: str) -> Iterator[Any]:
-        """The rows of a question a few at a time; within a transaction."""
+        """The rows of a query, fetched a few at a time; within a transaction."""
         self._streams += 1
         name = f"stream_{self._streams}"
         self._server.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}")
-        while some := self._server.query(f"FETCH {_AT_ONCE} FROM {name}"):
+        while some := self._server.query(f"FETCH {_FETCH_ROWS} FROM {name}"):
             yield from some
         self._server.execute(f"CLOSE {name}")
 
     def clear(self) -> None:
-        """Empty all tables, also one whose rows nobody may remove."""
+        """Empty all tables, also the append-only log."""
         with self.transaction():
             found = [name for (name,) in self._server.query(_WHOLE_TABLES)]
             tables = [f'"{name}"' for name in found if name not in ("migration", "change_counter")]
@@ -186,19 +187,19 @@ class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
             super().put_vectors(bank, model, some)
 
     def tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """What the index makes of texts."""
+        """The tokens of texts, as the index has them."""
         return self._tokens.tokenize(texts)
 
     def check_integrity(self) -> IntegrityReport:
-        """What the tables tell; the server looks after its pages itself."""
+        """Check the derived rows. The server checks its pages itself."""
         return IntegrityReport((), tuple(self._derived_faults()))
 
     def _index_faults(self) -> list[str]:
-        ((wrong,),) = self._server.query(_UNCOUNTED)
+        ((wrong,),) = self._server.query(_WRONG_STATISTICS)
         return ["the counts of words do not match the passages"] if wrong else []
 
     def _rebuild_index(self) -> None:
-        """The server keeps its indexes; what we count beside them is counted anew."""
+        """Count passages and words again. The server keeps its indexes itself."""
         self._run("DELETE FROM passage_statistics")
         self._run(
             "INSERT INTO passage_statistics SELECT bank, count(*), sum(length) FROM passage "
@@ -209,18 +210,17 @@ class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
         """`overwrite_deleted` overwrites all that is deleted."""
 
     def _with_writable_log(self, change: Callable[[], None]) -> None:
-        """Nothing but an erasure may change the log."""
         with self.transaction():
             self._server.query("SELECT set_config('holdfast.erasing', 'on', true)")
             change()
             self._server.query("SELECT set_config('holdfast.erasing', 'off', true)")
 
     def backups_holding(self, content: Erasure | Scrubber) -> list[Path]:
-        """Copies of a server's database are made and kept elsewhere; we know of none."""
+        """None: backups of a server are made and kept elsewhere."""
         return []
 
     def overwrite_deleted(self) -> None:
-        """Write the tables anew without what was removed from them."""
+        """Rewrite the tables without what was deleted from them."""
         while self._spare:
             self._spare.pop().close()
         self._run(
@@ -228,7 +228,7 @@ class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
             "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
         )
         try:
-            if self._server.query(_NOT_OURS):
+            if self._server.query(_NOT_MAINTAINABLE):
                 raise StoreError(
                     f"What is gone from {self._server.place} was not overwritten on its disk: that "
                     "takes the owner of the tables, or a role with the right MAINTAIN.",
@@ -241,7 +241,7 @@ class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
 
 
 def drop(url: str) -> None:
-    """Remove a memory with all that is in it; only ever one that was made to be thrown away."""
+    """Remove a memory with all that is in it, unless it is in the default schema."""
     server = PostgresConnection(url)
     try:
         if server.schema != SCHEMA:

@@ -1,8 +1,8 @@
-"""Words as the full-text index of the SQLite store has them, and how passages rank by them.
+"""Tokens as the full-text index of SQLite has them, and the parameters of ranking by them.
 
-The tokens are made by SQLite itself, in memory, so that both stores find the same passages by
-the same words. Ranking is BM25 as FTS5 computes it, but over the passages of the banks that are
-asked: nothing is told about a bank by how another one's passages rank.
+SQLite itself makes the tokens, in memory, so that both stores find the same passages by the same
+words. Ranking is BM25 as FTS5 computes it, but over the passages of the searched banks alone: the
+ranks of one bank reveal nothing about another.
 """
 
 from __future__ import annotations
@@ -11,26 +11,29 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
 
+# The parameters of BM25 that FTS5 has built in; others would rank differently from the file.
 K1, B = 1.2, 0.75
-# A term in the passage itself counts fully, one in the turn before it less.
+# A term in the passage itself counts fully, one in the turn before it less, as in the SQLite store.
 CONTEXT_WEIGHT = 0.4
 _WEIGHTS = {"A": 1.0, "B": CONTEXT_WEIGHT}
-# What every passage has in the index besides its words: its bank and its layer.
+# Tokens that every passage has besides its text: its bank and its layer.
 _SCOPE_TOKENS = 2
-# What a word weighs at least, however common it is.
+# The least weight of a term, however common it is; FTS5 has the same.
 MIN_TERM_WEIGHT = 1e-6
-# PostgreSQL takes words of up to 2,046 bytes.
+# PostgreSQL takes tokens of up to 2,046 bytes; a character has up to four.
 _MAX_TOKEN_LENGTH = 500
+# PostgreSQL takes a tsvector of up to 1 MB.
 _MAX_VECTOR_BYTES = 900_000
-# Whoever has the beginning of a longer one is looked at more closely afterwards.
+# A longer phrase is searched by its beginning; `phrase_frequency` then checks the rest.
 _MAX_PHRASE_TOKENS = 50
+# The last position that a tsvector can hold.
 _MAX_POSITION = 16_383
 
 Hits = dict[str, list[tuple[int, str]]]
 
 
 class Tokenizer:
-    """SQLite's tokenizer; any thread may ask it."""
+    """SQLite's tokenizer; any thread may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,7 +44,7 @@ class Tokenizer:
             "CREATE VIRTUAL TABLE said USING fts5 (text, "
             "tokenize = 'porter unicode61 remove_diacritics 2')"
         )
-        self._memory.execute("CREATE VIRTUAL TABLE told USING fts5vocab (said, 'instance')")
+        self._memory.execute("CREATE VIRTUAL TABLE instance USING fts5vocab (said, 'instance')")
 
     def tokenize(self, texts: Sequence[str]) -> list[list[str]]:
         """The tokens of each text, in their order."""
@@ -53,7 +56,7 @@ class Tokenizer:
                     "INSERT INTO said (rowid, text) VALUES (?, ?)", enumerate(texts, 1)
                 )
                 for number, term in self._memory.execute(
-                    'SELECT doc, term FROM told ORDER BY doc, "offset"'
+                    'SELECT doc, term FROM instance ORDER BY doc, "offset"'
                 ):
                     found[int(number) - 1].append(term[:_MAX_TOKEN_LENGTH])
             finally:
@@ -65,11 +68,11 @@ class Tokenizer:
 
 
 def to_tsvector(bank: str, body: Sequence[str], context: Sequence[str]) -> tuple[str, int]:
-    """A passage's words as a `tsvector`, and how many it has. Past a size that no reader gets
-    through, and PostgreSQL does not take, words are left out."""
+    """The tokens of a passage as a `tsvector`, and how many it has. Tokens beyond the size that
+    PostgreSQL takes are left out."""
     places: dict[str, list[str]] = {}
     used = 0
-    # A gap keeps what ends the passage from standing next to what begins its context.
+    # A gap keeps phrases from matching across the end of the body.
     marked = [(n, "A", token) for n, token in enumerate(body, 1)]
     marked += [(n, "B", token) for n, token in enumerate(context, len(body) + 3)]
     for place, column, token in marked:
@@ -91,7 +94,7 @@ def to_tsquery(phrases: Iterable[Sequence[str]], bank: str = "") -> str:
         "(" + " <-> ".join(f"{_quoted(token)}:AB" for token in phrase[:_MAX_PHRASE_TOKENS]) + ")"
         for phrase in phrases
     ]
-    # In pairs of pairs: a long row of terms would be as deep as it is long.
+    # As a balanced tree: PostgreSQL would nest a long list as deeply as it is long.
     while len(parts) > 1:
         pairs = [f"({' | '.join(parts[n : n + 2])})" for n in range(0, len(parts), 2)]
         parts = pairs
@@ -103,7 +106,7 @@ def _quoted(token: str) -> str:
 
 
 def phrase_frequency(hits: Hits, phrase: Sequence[str]) -> float:
-    """How often a phrase stands there, by where."""
+    """How often a phrase occurs, weighted by where."""
     first = hits.get(phrase[0], ())
     if len(phrase) == 1:
         return sum(_WEIGHTS[column] for _, column in first)

@@ -28,8 +28,8 @@ MAX_REPLAY_BYTES = 16_000_000
 # counts connections that break, and conflicts.
 _MAX_TRIES = 3
 _POLL_S = 0.05
-# One writer at a time, as in the file. The number of the transaction, and the timeline of the server
-# that it belongs to, tell later whether it was committed.
+# One writer at a time, as in the file. The number of the transaction, and the timeline of the
+# server that it belongs to, tell later whether it was committed.
 _LOCK = (
     "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(current_schema())), "
     "pg_current_xact_id()::text, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)"

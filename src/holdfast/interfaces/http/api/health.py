@@ -23,7 +23,7 @@ from holdfast.refine.ingest.ingest import IngestReport
 
 router = APIRouter(tags=["health"])
 _Checkup = open_model(
-    "Checkup", healthy=bool, checks=list[dict[str, Any]], fixed=list[dict[str, Any]]
+    "Checkup", healthy=bool, checks=list[dict[str, Any]], mended=list[dict[str, Any]]
 )
 _Status = open_model(
     "Status",

@@ -51,9 +51,7 @@ class Query:
     @strawberry.field
     async def bank(self, info: GraphInfo, name: str) -> types.Bank:
         """One bank."""
-        return types.bank_node(
-            await info.context.read(lambda memory: memory.banks.get(name))
-        )
+        return types.bank_node(await info.context.read(lambda memory: memory.banks.get(name)))
 
     @strawberry.field
     async def sessions(

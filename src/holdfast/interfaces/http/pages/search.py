@@ -60,7 +60,10 @@ async def search(
         searched=query,
         query=query,
         found=found,
-        hits=[(hit, truncate(strip_markdown(hit.text), _MAX_HIT_CHARS), _why_rows(hit)) for hit in hits],
+        hits=[
+            (hit, truncate(strip_markdown(hit.text), _MAX_HIT_CHARS), _why_rows(hit))
+            for hit in hits
+        ],
         misses=[(hit, truncate(strip_markdown(hit.text), _MAX_MISS_CHARS)) for hit in found.misses]
         if found
         else [],

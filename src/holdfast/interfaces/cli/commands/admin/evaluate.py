@@ -12,6 +12,7 @@ from holdfast.app.evaluation.engine import BUDGETS, Parts, prepare
 from holdfast.app.evaluation.evaluate import Group, Latency, Report, evaluate
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.metrics import MEASURES, Measures
+from holdfast.app.evaluation.overrides import with_overrides
 from holdfast.app.evaluation.own import History, advice, find_questions
 from holdfast.app.evaluation.ranks import open_ranks
 from holdfast.app.evaluation.replay import OwnReport, replay
@@ -21,6 +22,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.recall.core.plan import Budget, Plan
 from holdfast.settings import load_settings
 from holdfast.store.protocol import Counts
 from holdfast.version import __version__
@@ -41,6 +43,7 @@ EXAMPLES = """\
   holdfast eval sets/locomo --json --out ranks.jsonl
   holdfast eval sets/locomo --keep /tmp/locomo-home      again, without reading again
   holdfast eval sets/locomo --store postgresql://me@db/scratch
+  holdfast eval sets/locomo --keep /tmp/locomo-home --set thresholds.by_words=0.5
   holdfast eval --own --limit-questions 200"""
 
 _HEADS = ("R@5", "R@10", "R@20", "all@10", "MRR", "S@1", "S@5", "S-MRR", "abs-P", "abs-R")
@@ -66,6 +69,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--budget", choices=BUDGETS, default="mid", help="how much work recall may do"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change a number of the ranking, such as weights.words=0.3; may be given again",
     )
     parser.add_argument(
         "--out",
@@ -113,7 +123,12 @@ def run(arguments: argparse.Namespace) -> int:
     return _run_set(arguments, folder)
 
 
+def _plan(arguments: argparse.Namespace) -> Plan:
+    return with_overrides(Plan(budget=Budget(arguments.budget)), arguments.set)
+
+
 def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
+    plan = _plan(arguments)
     wanted = read_set(folder)
     questions = spread(wanted.questions, arguments.limit_questions)
     with (
@@ -126,7 +141,7 @@ def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
         failed = prepare(memory, folder, reading, os.cpu_count() or 1, meaning)
         reading.finish()
         asking = Progress("asking", lambda count: number(count, "question"))
-        report = evaluate(memory, questions, arguments.budget, asking, record, failed)
+        report = evaluate(memory, questions, plan, asking, record, failed)
         asking.finish()
         held = memory.inventory.counts()
     screen = Screen()
@@ -143,7 +158,7 @@ def _run_own(arguments: argparse.Namespace) -> int:
         history = find_questions(memory.reader, id)
         questions = spread(history.questions, arguments.limit_questions)
         asking = Progress("asking", lambda count: number(count, "question"))
-        report = replay(memory, questions, arguments.budget, asking, record)
+        report = replay(memory, questions, _plan(arguments), asking, record)
         asking.finish()
         name = memory.context.bank_name(id)
     screen = Screen()

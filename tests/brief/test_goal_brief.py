@@ -41,12 +41,12 @@ def test_the_rule_that_the_obvious_fix_would_break_is_in_the_brief(
 
 
 def test_most_of_what_was_held_back_is_told_too(shop: Holdfast) -> None:
-    told = [
+    briefed = [
         case
         for case in scenarios.HELD_BACK
         if is_told(case, shop.briefs.goal_brief(case.prompt, "shop").text)
     ]
-    assert len(told) >= HELD_BACK_TOLD
+    assert len(briefed) >= HELD_BACK_TOLD
 
 
 # By measurement; a change that lowers it is a worse brief.
@@ -56,8 +56,10 @@ BY_WORDS_TOLD = 14
 
 def test_words_alone_find_most_of_it(shop: Holdfast) -> None:
     cases = (*scenarios.BUILT_WITH, *scenarios.HELD_BACK)
-    told = [c for c in cases if is_told(c, shop.briefs.goal_brief(c.prompt, "shop", quickly=True).text)]
-    assert len(told) >= BY_WORDS_TOLD
+    briefed = [
+        c for c in cases if is_told(c, shop.briefs.goal_brief(c.prompt, "shop", quickly=True).text)
+    ]
+    assert len(briefed) >= BY_WORDS_TOLD
 
 
 @pytest.mark.parametrize("prompt", scenarios.NOTHING_KNOWN)
@@ -130,6 +132,6 @@ def test_a_short_prompt_in_a_small_memory_is_told_what_it_would_undo(tmp_path: P
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
     with Holdfast(settings, create=False) as briefing:
-        told = briefing.briefs.goal_brief("Store the readings as Parquet", quickly=True)
+        briefed = briefing.briefs.goal_brief("Store the readings as Parquet", quickly=True)
         other = briefing.briefs.goal_brief("Rename the title of the handbook", quickly=True)
     assert "not Parquet" in told.text and not other.text

@@ -14,10 +14,10 @@ from holdfast.inference.child_process import supervise
 
 HELD = """
 import subprocess, sys
-from holdfast.inference.child_process import leashed
-with leashed("/bin/sleep") as leash:
-    running = subprocess.Popen([leash.start, "60"], cwd=leash.stand)
-    print(running.pid, leash.stand.parent, flush=True)
+from holdfast.inference.child_process import supervise
+with supervise("/bin/sleep") as program:
+    running = subprocess.Popen([program.command, "60"], cwd=program.work_folder)
+    print(running.pid, program.work_folder.parent, flush=True)
     running.wait()
 """
 
@@ -48,13 +48,13 @@ def test_a_program_goes_with_whoever_is_killed() -> None:
 
 
 def test_a_program_that_is_not_wanted_ends_at_once_and_one_that_ends_is_let_go() -> None:
-    with supervise("/bin/sleep") as leash:
-        running = subprocess.Popen([leash.start, "60"], cwd=leash.stand)
-        assert list(leash.stand.iterdir()) == []
-        leash.cut()
+    with supervise("/bin/sleep") as program:
+        running = subprocess.Popen([program.command, "60"], cwd=program.work_folder)
+        assert list(program.work_folder.iterdir()) == []
+        program.kill()
         assert running.wait(20) == -signal.SIGKILL
-    with supervise("/bin/echo") as leash:
-        done = subprocess.run([leash.start, "a b", "$c"], capture_output=True, text=True)
-        leash.drop()
+    with supervise("/bin/echo") as program:
+        done = subprocess.run([program.command, "a b", "$c"], capture_output=True, text=True)
+        program.release()
         assert (done.returncode, done.stdout) == (0, "a b $c\n")
-    assert not leash.stand.exists()
+    assert not program.work_folder.exists()

@@ -1,4 +1,4 @@
-"""What a session was told and made use of bears out the facts that it states."""
+"""Using an injected record confirms the facts that it states."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def later(day: str, number: int, *replies: str) -> Script:
     return script
 
 
-def told(memory: Holdfast, script: Script, *records: str) -> None:
-    """A session that was told some records when it started, as the transcript shows."""
+def inject(memory: Holdfast, script: Script, *records: str) -> None:
+    """A session into which some records were injected at its start, as its transcript shows."""
     session = script.session
     text = f'<holdfast-brief id="start-{session[:8]}">…</holdfast-brief>'
     attachment = {"type": "hook_additional_context", "content": [text]}
@@ -54,7 +54,7 @@ def settled(memory: Holdfast) -> Fact:
 def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
         before = find_fact(memory, "walrus archives")
-        told(memory, later("2026-10-05", 2, APPLIED, APPLIED), uri("fact", before.id))
+        inject(memory, later("2026-10-05", 2, APPLIED, APPLIED), uri("fact", before.id))
         after = settled(memory)
         assert before.last_validated.startswith("2026-09-01")
         assert after.last_validated.startswith("2026-10-05")
@@ -75,10 +75,10 @@ def test_the_turn_that_states_it_or_its_id_will_do(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
         fact = find_fact(memory, "walrus archives")
         cited = f"As fact/{fact.id[:8]} wants it, done."
-        told(memory, later("2026-10-06", 3, cited), uri("fact", fact.id))
+        inject(memory, later("2026-10-06", 3, cited), uri("fact", fact.id))
         assert settled(memory).last_validated.startswith("2026-10-06")
         turn = fact.evidence[0].rpartition("/")[2]
-        told(memory, later("2026-10-07", 4, f"See turn/{turn[:8]}."), fact.evidence[0])
+        inject(memory, later("2026-10-07", 4, f"See turn/{turn[:8]}."), fact.evidence[0])
         assert settled(memory).last_validated.startswith("2026-10-07")
 
 
@@ -86,7 +86,7 @@ def test_what_was_remembered_is_borne_out_too(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, "Hello there.")) as memory:
         made = memory.remember(RULE)
         before = find_fact(memory, "walrus archives")
-        told(memory, later("2026-12-05", 2, APPLIED), uri("memory", made.id))
+        inject(memory, later("2026-12-05", 2, APPLIED), uri("memory", made.id))
         after = settled(memory)
         assert after.last_validated.startswith("2026-12-05")
         assert after.confidence > before.confidence
@@ -96,10 +96,10 @@ def test_what_was_ignored_or_gainsaid_or_never_arrived_bears_nothing_out(tmp_pat
     with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
         before = find_fact(memory, "walrus archives")
         name = uri("fact", before.id)
-        told(memory, later("2026-10-05", 2, "The copy is made."), name)
+        inject(memory, later("2026-10-05", 2, "The copy is made."), name)
         gainsaid = later("2026-10-06", 3, APPLIED)
         gainsaid.user("No, that's outdated.")
-        told(memory, gainsaid, name)
+        inject(memory, gainsaid, name)
         lost = later("2026-10-07", 4, APPLIED)
         ingest_scripts(memory, [lost])
         (bank,) = memory.reader.banks()

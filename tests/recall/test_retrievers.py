@@ -92,7 +92,7 @@ def test_meaning_finds_what_shares_no_word(shop: Holdfast) -> None:
 _ARMS = ("direct_fts", "expanded_fts", "semantic", "summaries", "temporal", "recent")
 
 
-def test_what_sums_up_has_an_arm_of_its_own(shop: Holdfast, store: SqliteStore) -> None:
+def test_what_sums_up_has_a_retriever_of_its_own(shop: Holdfast, store: SqliteStore) -> None:
     bank = shop.context.bank_id("shop")
     terms = read_query(store, bank, "session cookies", lambda: NOW).terms
     found = summaries(bank, terms, (), 30).run(store).passages
@@ -211,7 +211,7 @@ def test_the_latest_digests_answer_where_one_stopped(
         "zymurgy yesterday",
     ],
 )
-def test_a_layer_is_a_wall_for_every_arm(shop: Holdfast, query: str, layer: Layer) -> None:
+def test_a_layer_is_a_wall_for_every_retriever(shop: Holdfast, query: str, layer: Layer) -> None:
     for budget in BUDGETS:
         found = shop.recall(query, "shop", [layer], budget=budget)
         assert {hit.layer for hit in (*found.hits, *found.misses)} <= {layer}
@@ -225,7 +225,7 @@ def test_every_layer_can_tell_of_a_time(shop: Holdfast, layer: Layer) -> None:
     assert hits and set(days(hits)) == {"2026-09-19"}
 
 
-def test_an_arm_that_fails_is_named_and_the_others_stand(
+def test_a_retriever_that_fails_is_named_and_the_others_stand(
     shop: Holdfast, store: SqliteStore
 ) -> None:
     bank = shop.context.bank_id("shop")
@@ -242,7 +242,7 @@ def test_an_arm_that_fails_is_named_and_the_others_stand(
     assert list(bad.result.passages) == []
 
 
-def test_the_first_arm_may_fail_too(shop: Holdfast, store: SqliteStore) -> None:
+def test_the_first_retriever_may_fail_too(shop: Holdfast, store: SqliteStore) -> None:
     bank = shop.context.bank_id("shop")
     query = read_query(store, bank, "session cookies", lambda: NOW)
 
@@ -255,7 +255,7 @@ def test_the_first_arm_may_fail_too(shop: Holdfast, store: SqliteStore) -> None:
     assert bad.strategy.problem and good.result.passages
 
 
-def test_an_arm_that_is_too_slow_is_named_and_the_others_stand(
+def test_a_retriever_that_is_too_slow_is_named_and_the_others_stand(
     shop: Holdfast, store: SqliteStore
 ) -> None:
     bank = shop.context.bank_id("shop")
@@ -311,11 +311,11 @@ def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
     def quick(reader: Reader) -> RetrieverResult:
         return RetrieverResult(())
 
-    for arms in (
+    for retrievers in (
         [Retriever("endless", endless)],
         [Retriever("endless", endless), Retriever("quick", quick)],
     ):
-        slow, *others = run_retrievers(store, arms, 0.2)
+        slow, *others = run_retrievers(store, retrievers, 0.2)
         assert slow.strategy.timed_out and not any(other.failed for other in others)
     assert store.banks(), "the store can be asked again"
 

@@ -1,0 +1,61 @@
+"""Changing the numbers of the ranking for one evaluation, to compare them.
+
+A number is named by its record in a `Plan` and its field: `weights.words=0.3`,
+`thresholds.by_words=0.5`, `rerank.read_length=600`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from holdfast.errors import InputError
+from holdfast.recall.core.plan import Plan
+
+GROUPS = ("weights", "thresholds", "rerank")
+
+
+def tunable_numbers(plan: Plan) -> dict[str, float]:
+    """Every number that can be changed, with its value in this plan."""
+    return {
+        f"{group}.{field}": value
+        for group in GROUPS
+        for field, value in getattr(plan, group)._asdict().items()
+    }
+
+
+def with_overrides(plan: Plan, overrides: Sequence[str]) -> Plan:
+    """The plan with the numbers that `NAME=VALUE` texts set."""
+    for text in overrides:
+        name, sign, given = text.partition("=")
+        name = name.strip()
+        known = tunable_numbers(plan)
+        if not sign or name not in known:
+            near = get_close_matches(name, known, 1, 0.5)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            raise InputError(
+                f"There is no number {name!r} to set.",
+                f"{hint}Write NAME=VALUE with one of: {', '.join(known)}.",
+            )
+        group, _, field = name.partition(".")
+        record: Any = getattr(plan, group)
+        value = _number(name, given.strip(), type(known[name]))
+        plan = plan._replace(**{group: record._replace(**{field: value})})
+    return plan
+
+
+def changed_numbers(plan: Plan) -> dict[str, float]:
+    """The numbers of a plan that differ from the defaults."""
+    usual = tunable_numbers(Plan())
+    return {name: value for name, value in tunable_numbers(plan).items() if value != usual[name]}
+
+
+def _number(name: str, text: str, kind: type[float]) -> float:
+    try:
+        return kind(text)
+    except ValueError as error:
+        wanted = "a whole number" if kind is int else "a number"
+        raise InputError(
+            f"{name} takes {wanted}, not {text!r}.", f"For example {name}=1."
+        ) from error
