@@ -350,9 +350,17 @@ def test_the_script_knows_the_places_that_the_program_knows() -> None:
     text = (SCRIPTS / "answer.py").read_text("utf-8")
     places = HomePaths(Path("/h"))
     shell = (SCRIPTS / "capture.sh").read_text("utf-8")
-    for path in (places.inbox_pointer, places.interpreter, places.worker_pid, places.starting_worker):
+    for path in (
+        places.inbox_pointer,
+        places.interpreter,
+        places.worker_pid,
+        places.starting_worker,
+    ):
         assert f'"{path.name}"' in text and f"$here/{path.name}" in shell
-    assert f'"{places.names_only_flag.name}"' in text and f"$here/{places.names_only_flag.name}" in shell
+    assert (
+        f'"{places.names_only_flag.name}"' in text
+        and f"$here/{places.names_only_flag.name}" in shell
+    )
     for name in (places.session_marks.name, places.briefs.name, INJECTED_EVENT, "ask.sock"):
         assert f'"{name}"' in text
 

@@ -250,7 +250,10 @@ def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: La
     remote = Remotes(ann.settings, ann.memory.now).named()
     name = ann.remember(BLUE)
     send(ann, remote, name)
-    assert push_due(ann.memory.context) == "1 wait for acme: it cannot be reached, or does not speak HTTP"
+    assert (
+        push_due(ann.memory.context)
+        == "1 wait for acme: it cannot be reached, or does not speak HTTP"
+    )
     (parcel,) = ann.memory.reader.outbox()
     assert parcel.attempts == 1 and parcel.not_before > ann.memory.now()
     with ann.memory.store.transaction():

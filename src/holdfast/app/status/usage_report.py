@@ -19,6 +19,7 @@ from holdfast.model.curation import Action
 from holdfast.model.injections import Injection, InjectionUse
 from holdfast.model.knowledge import Review
 from holdfast.model.to_json import to_jsonable
+from holdfast.recall.core.plan import Plan
 
 DAYS = 30
 USED = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
