@@ -198,8 +198,8 @@ class PostgresConnection:
         self._pool.writing.release()
 
     def interrupt(self) -> None:
-        """Cancel what is running. Its connection is not used again: the cancellation may arrive late
-        and would hit another query."""
+        """Cancel what is running. Its connection is not used again: the cancellation may arrive
+        late and would hit another query."""
         with self._guard:
             if self._transaction is not None:
                 self._transaction.interrupt()

@@ -10,6 +10,7 @@ also for one that a program without pgvector wrote; those that have no 16-bit fl
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 from zlib import crc32
 
 from psycopg import sql
@@ -29,7 +30,7 @@ MAX_UNPLACED = 2000
 _BATCH_ROWS = 1000
 # Candidates for each hit that is wanted: 16-bit floats order near neighbours slightly differently.
 _CANDIDATES_PER_HIT = 2
-# Vectors of a large bank kinds_condition which the farthest are looked for, to tell how far apart vectors are.
+# Vectors of a large bank among which the farthest are looked for, to tell how far apart they are.
 _SAMPLE_ROWS = 1000
 
 _STATE = (
@@ -90,7 +91,8 @@ _DISTANCE = (
     "n.direction::{schema}.halfvec({size}) OPERATOR({schema}.<#>) %s::{schema}.halfvec({size})"
 )
 _SCANNED = (
-    "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {distance} AS apart FROM half_vector AS n "
+    "WITH scanned AS MATERIALIZED (SELECT n.bank, n.number, {distance} AS apart FROM half_vector "
+    "AS n "
     "WHERE {of_model}), best AS ((SELECT n.number FROM scanned AS n WHERE true{kinds} "
     "ORDER BY n.apart LIMIT %s) UNION "
     "(SELECT n.number FROM scanned AS n ORDER BY n.apart DESC LIMIT 3)) "
@@ -118,31 +120,43 @@ _INDEX = (
 
 def create_half_vectors(connection: PostgresConnection) -> bool:
     """Make the table, where the extension is there or may be made; returns whether it did."""
-    schema_of_extension, available, is_superuser, exists, owner = _state(connection)
-    if there or not owner or not (schema_of_extension or (available and is_superuser)):
+    state = _state(connection)
+    can_install = state.is_available and state.is_superuser
+    if state.has_table or not state.owns_tables or not (state.extension or can_install):
         return False
     with connection.schema_change():
         connection.script(
             f"SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext('{connection.schema}'))"
         )
-        schema_of_extension, _, _, exists, _ = _state(connection)
-        if there:
+        state = _state(connection)
+        if state.has_table:
             return False
-        if not schema_of_extension:
+        if not state.extension:
             # Not in the schema of our tables, where `vector` is a table.
             connection.script("CREATE SCHEMA IF NOT EXISTS public")
             connection.script("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-            schema_of_extension, *_ = _state(connection)
+            state = _state(connection)
         connection.script("DROP TABLE IF EXISTS half_vector")
         connection.script(
-            partitioned(_CREATE.format(schema=f'"{schema_of_extension}"'), connection.partitions)
+            partitioned(_CREATE.format(schema=f'"{state.extension}"'), connection.partitions)
         )
     return True
 
 
-def _state(connection: PostgresConnection) -> tuple[str, bool, bool, bool, bool]:
+class _State(NamedTuple):
+    """What there is: the schema of the extension (None: not installed), whether it could be
+    installed and by whom, whether the table is there, and whether this role owns the tables."""
+
+    extension: str | None
+    is_available: bool
+    is_superuser: bool
+    has_table: bool
+    owns_tables: bool
+
+
+def _state(connection: PostgresConnection) -> _State:
     (row,) = connection.query(_STATE, (connection.schema,))
-    return tuple(row)  # pyright: ignore[reportReturnType]
+    return _State(*row)
 
 
 class NearestReader(StatementRunner):
@@ -162,22 +176,22 @@ class NearestReader(StatementRunner):
         parts = {"schema": schema, "size": wanted.size}
         of_model, distance = _OF_MODEL.format(**parts), _DISTANCE.format(**parts)
         kinds_condition = _OF_KINDS if kinds else ""
-        named = (bank, model)
-        asked = [list(kinds)] if kinds else []
+        names = (bank, model)
+        kind_values = [list(kinds)] if kinds else []
         if self._is_large(bank, model, wanted.size):
             statement = _NOMINATED
             values = [
-                *named,
-                *asked,
+                *names,
+                *kind_values,
                 wanted,
                 limit * _CANDIDATES_PER_HIT,
                 wanted,
-                *named,
+                *names,
                 _SAMPLE_ROWS,
             ]
         else:
             statement = _SCANNED
-            values = [wanted, *named, *asked, limit * _CANDIDATES_PER_HIT]
+            values = [wanted, *names, *kind_values, limit * _CANDIDATES_PER_HIT]
         found = self._server.query(
             statement.format(of_model=of_model, distance=distance, kinds=kinds_condition), values
         )
@@ -196,8 +210,9 @@ class NearestReader(StatementRunner):
         """The schema of the extension, quoted for statements; "" where it is not used."""
         pool = self._server.pool
         if pool.extension is None:
-            schema_of_extension, _, _, exists, _ = _state(self._server)
-            pool.extension = f'"{schema_of_extension}"' if schema_of_extension and there else ""
+            state = _state(self._server)
+            usable = state.extension and state.has_table
+            pool.extension = f'"{state.extension}"' if usable else ""
         return pool.extension
 
     def _unplaced(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
@@ -225,7 +240,7 @@ class NearestWriter(NearestReader):
             "SELECT DISTINCT bank FROM half_vector WHERE model = %s AND direction IS NULL", (model,)
         ):
             self._place(schema, bank, model)
-        if not _state(self._server)[4]:
+        if not _state(self._server).owns_tables:
             return True  # only the owner of the tables can make an index
         for bank, size, _ in self._server.query(
             _SIZES.format(schema=schema), (model, EXACT_SCAN_MAX)

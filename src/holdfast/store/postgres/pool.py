@@ -97,7 +97,7 @@ class Pool:
         return self._used
 
     def lease(self, visible_banks: str) -> PooledConnection:
-        """A connection that visible_banks some banks; the caller releases it."""
+        """A connection that sees some banks; the caller releases it."""
         give_up = time.monotonic() + self.wait_s
         while True:
             free = self._take(give_up)

@@ -78,8 +78,8 @@ class PostgresStore(NearestWriter, PostgresReader, SqlWriter, IntegrityCheck):
         banks: Sequence[str] | None = None,
         filling: bool = False,
     ) -> None:
-        """Open a memory, making it if need be. Any thread may use it, one at a time. With `banks` it
-        sees and writes those alone: the server enforces that, so the role must be one that row
+        """Open a memory, making it if need be. Any thread may use it, one at a time. With `banks`
+        it sees and writes those alone: the server enforces that, so the role must be one that row
         security applies to. Opened `as_it_is`, its schema is never changed. With `filling`, a
         memory can be opened that a move has not finished."""
         self._server = PostgresConnection(url, banks, busy_s)

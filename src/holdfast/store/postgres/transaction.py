@@ -65,7 +65,7 @@ class ReplayableTransaction:
         max_replay_bytes: int = MAX_REPLAY_BYTES,
         lock: bool = True,
     ) -> None:
-        """Begin a transaction that visible_banks some banks. Without the `lock` of writers it is never
+        """Begin a transaction that sees some banks. Without the `lock` of writers it is never
         replayed."""
         self._pool = pool
         self._first_visible_banks = self._visible_banks = visible_banks
