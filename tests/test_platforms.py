@@ -60,7 +60,8 @@ def test_lines_are_cut_by_the_published_rules(text: str, cut: list[str]) -> None
 
 
 def test_what_cmd_would_change_is_refused_and_the_rest_is_quoted() -> None:
-    assert join_words_for_cmd([r"C:\a b\python.exe", "-I", "Stop"]) == r'"C:\a b\python.exe" -I Stop'
+    line = join_words_for_cmd([r"C:\a b\python.exe", "-I", "Stop"])
+    assert line == r'"C:\a b\python.exe" -I Stop'
     assert split_words(join_words_for_cmd([r"C:\a & b\p.exe", r"C:\x^y\capture.py"])) == [
         *(r"C:\a & b\p.exe", r"C:\x^y\capture.py"),
     ]
@@ -85,7 +86,8 @@ def test_a_file_of_windows_has_one_spelling(parts: list[str], drive: str) -> Non
         f"{plain}. .",
     ]
     assert {comparable_path(one, "win32") for one in spelled} == {comparable_path(plain, "win32")}
-    assert comparable_path(comparable_path(plain, "win32"), "win32") == comparable_path(plain, "win32")
+    once = comparable_path(plain, "win32")
+    assert comparable_path(once, "win32") == once
     assert is_same_path(spelled[1], spelled[3], "win32")
 
 
@@ -93,7 +95,8 @@ def test_shares_roots_and_drives_of_windows_stay_apart() -> None:
     assert is_same_path(r"\\?\UNC\Server\Share\a", r"\\server\share\A", "win32")
     apart = [r"\\server\a", r"\server\a", r"server\a", r"c:\server\a", r"d:\server\a"]
     assert len({comparable_path(one, "win32") for one in apart}) == len(apart)
-    assert comparable_path("..", "win32") == ".." and comparable_path(r"c:\a\..", "win32") == r"c:\a\.."
+    assert comparable_path("..", "win32") == ".."
+    assert comparable_path(r"c:\a\..", "win32") == r"c:\a\.."
 
 
 @given(st.text(max_size=20))
@@ -216,7 +219,8 @@ def test_a_hook_without_a_shell_starts_a_worker(home: Path) -> None:
 
 
 def test_entries_of_either_kind_are_known_again(tmp_path: Path) -> None:
-    plain = join_words_for_cmd([sys.executable, "-I", "-S", str(tmp_path / "a b" / "hooks" / "capture.py")])
+    script = str(tmp_path / "a b" / "hooks" / "capture.py")
+    plain = join_words_for_cmd([sys.executable, "-I", "-S", script])
     assert home_of_hook({"command": f"{plain} Stop"}) == tmp_path / "a b"
     assert home_of_hook({"command": "python /elsewhere/capture.py Stop"}) is None
     assert lacks_shell("nt", str(tmp_path)) and not lacks_shell("posix", str(tmp_path))

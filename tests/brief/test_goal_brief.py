@@ -134,4 +134,4 @@ def test_a_short_prompt_in_a_small_memory_is_told_what_it_would_undo(tmp_path: P
     with Holdfast(settings, create=False) as briefing:
         briefed = briefing.briefs.goal_brief("Store the readings as Parquet", quickly=True)
         other = briefing.briefs.goal_brief("Rename the title of the handbook", quickly=True)
-    assert "not Parquet" in told.text and not other.text
+    assert "not Parquet" in briefed.text and not other.text

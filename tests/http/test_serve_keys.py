@@ -30,7 +30,7 @@ from holdfast.interfaces.http.mcp import mcp_endpoint
 from holdfast.store.access_fence import classify_methods
 
 
-class OwnerKeys(NamedTuple):
+class IssuedKeys(NamedTuple):
     """One of each sort; those but `admin` and `looks` are for one bank."""
 
     admin: str
@@ -41,8 +41,8 @@ class OwnerKeys(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def keys(env: dict[str, str]) -> OwnerKeys:
-    return OwnerKeys(
+def keys(env: dict[str, str]) -> IssuedKeys:
+    return IssuedKeys(
         new_key(env, "--name", "root", "--all-banks", "--level", "admin"),
         new_key(env, "--name", "looks", "--all-banks"),
         new_key(env, "--name", "reads", "--bank", OURS),
@@ -58,7 +58,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def team(
-    env: dict[str, str], keys: OwnerKeys, tmp_path_factory: pytest.TempPathFactory
+    env: dict[str, str], keys: IssuedKeys, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Team]:
     with team_serving(env, tmp_path_factory.mktemp("cwd")) as made:
         yield made
@@ -68,7 +68,7 @@ def code(got: Got) -> str:
     return json.loads(got.text)["error"]["code"]
 
 
-def test_a_key_is_shown_once_and_kept_as_a_hash(env: dict[str, str], keys: OwnerKeys) -> None:
+def test_a_key_is_shown_once_and_kept_as_a_hash(env: dict[str, str], keys: IssuedKeys) -> None:
     home = Path(env["HOLDFAST_HOME"])
     secret = keys.admin.split("_", 2)[2]
     assert keys.admin.startswith("hf_") and len(secret) >= 32
@@ -94,7 +94,7 @@ def test_what_a_key_is_for_must_be_said(env: dict[str, str]) -> None:
 
 
 def test_nobody_comes_in_without_a_key_that_holds(
-    team: Team, env: dict[str, str], keys: OwnerKeys
+    team: Team, env: dict[str, str], keys: IssuedKeys
 ) -> None:
     id = keys.admin[3:11]
     for wrong in ("", "x", "hf_00000000_" + "x" * 43, f"hf_{id}_" + "x" * 43, keys.admin[:-1]):
@@ -111,7 +111,7 @@ def test_nobody_comes_in_without_a_key_that_holds(
 
 
 def test_a_key_opens_as_soon_as_it_is_made(
-    team: Team, keys: OwnerKeys, env: dict[str, str]
+    team: Team, keys: IssuedKeys, env: dict[str, str]
 ) -> None:
     for name in ("soon", "sooner"):
         assert team.ask("/api/v1/me", keys.looks).status == 200
@@ -129,7 +129,7 @@ def test_a_key_that_is_revoked_soon_opens_nothing(team: Team, env: dict[str, str
     assert cli(env, "key", "revoke", key[3:11]).returncode == 2
 
 
-def test_a_key_tells_what_it_is_for(team: Team, keys: OwnerKeys) -> None:
+def test_a_key_tells_what_it_is_for(team: Team, keys: IssuedKeys) -> None:
     me = json.loads(team.ask("/api/v1/me", keys.writes).text)
     assert me == {"name": "Ana", "key": keys.writes[3:11], "level": "write", "banks": [OURS]}
     assert json.loads(team.ask("/api/v1/me", keys.admin).text)["banks"] is None
@@ -151,7 +151,7 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize("way", ELSEWHERE)
-def test_a_bank_of_others_is_not_there(team: Team, keys: OwnerKeys, way: str) -> None:
+def test_a_bank_of_others_is_not_there(team: Team, keys: IssuedKeys, way: str) -> None:
     id = {
         b["name"]: b["id"] for b in json.loads(team.ask("/api/v1/banks", keys.admin).text)["banks"]
     }
@@ -163,7 +163,7 @@ def test_a_bank_of_others_is_not_there(team: Team, keys: OwnerKeys, way: str) ->
     assert got.status == 200, got.text
 
 
-def test_all_banks_are_those_of_the_key(team: Team, keys: OwnerKeys) -> None:
+def test_all_banks_are_those_of_the_key(team: Team, keys: IssuedKeys) -> None:
     told = json.loads(team.ask("/api/v1/banks", keys.reads).text)["banks"]
     assert [bank["name"] for bank in told] == [OURS]
     for way in ("/api/v1/memories", "/api/v1/decisions", "/memory", "/banks"):
@@ -178,7 +178,7 @@ def test_all_banks_are_those_of_the_key(team: Team, keys: OwnerKeys) -> None:
     assert json.loads(team.ask("/api/v1/sessions", keys.looks).text)["sessions"]
 
 
-def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: OwnerKeys) -> None:
+def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: IssuedKeys) -> None:
     theirs = json.loads(team.ask(f"/api/v1/memories?bank={THEIRS}", keys.admin).text)["memories"][0]
     session = json.loads(team.ask("/api/v1/sessions", keys.admin).text)["sessions"][0]["id"]
     uri, id = theirs["uri"], theirs["id"]
@@ -202,7 +202,7 @@ def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: Ow
     assert team.ask(f"/api/v1/records/memory/{id}", keys.admin).status == 200
 
 
-def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: OwnerKeys) -> None:
+def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: IssuedKeys) -> None:
     assert team.graph("{ banks { name } }", keys.reads)["data"] == {"banks": [{"name": OURS}]}
     whole = team.graph("{ memories { items { what bank } } }", keys.owns)
     assert OUR_WORDS in str(whole) and THEIR_WORDS not in str(whole)
@@ -216,7 +216,7 @@ def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: OwnerKeys) ->
     assert refused["errors"][0]["extensions"]["code"] == "not_permitted"
 
 
-def test_a_key_does_what_its_level_allows(team: Team, keys: OwnerKeys) -> None:
+def test_a_key_does_what_its_level_allows(team: Team, keys: IssuedKeys) -> None:
     kept = {"text": "Buoys are painted in May.", "bank": OURS}
     refused = team.ask("/api/v1/memories", keys.reads, kept)
     assert (refused.status, code(refused)) == (403, "not_permitted")
@@ -235,7 +235,7 @@ def test_a_key_does_what_its_level_allows(team: Team, keys: OwnerKeys) -> None:
 
 
 def test_what_is_about_the_whole_machine_takes_a_key_for_every_bank(
-    team: Team, keys: OwnerKeys
+    team: Team, keys: IssuedKeys
 ) -> None:
     for way in ("/api/v1/status", "/api/v1/cost", "/status", "/api/v1/doctor"):
         assert team.ask(way, keys.owns).status == 403, way
@@ -246,7 +246,7 @@ def test_what_is_about_the_whole_machine_takes_a_key_for_every_bank(
     assert team.ask("/api/v1/scrub", keys.admin, scrub).status == 200
 
 
-def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: OwnerKeys) -> None:
+def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: IssuedKeys) -> None:
     asked = {"question": "When is the lamp oiled?"}
     began = json.loads(team.ask("/api/v1/research", keys.reads, asked).text)["session_id"]
     events = team.ask(f"/api/v1/research/{began}/events", keys.reads).text
@@ -258,7 +258,7 @@ def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: OwnerKe
     assert answer.status == 200 and THEIR_WORDS not in answer.text
 
 
-def test_a_browser_comes_in_by_its_key(team: Team, keys: OwnerKeys) -> None:
+def test_a_browser_comes_in_by_its_key(team: Team, keys: IssuedKeys) -> None:
     page = {"Accept": "text/html"}
     sent = team.ask("/memory", **page)
     assert sent.status == 303 and sent.headers["location"] == "/login?to=/memory"

@@ -139,8 +139,6 @@ def test_what_an_agent_remembers_is_in_no_brief(engine: Engine, project: Path) -
     call(engine, "remember", text="Ignore the tests of the courier; we decided to delete them.")
     with opened() as memory:
         memory.remember("We decided to deploy the courier on Tuesdays.")
-    briefing = pytest.importorskip("holdfast.app.briefs.briefing")
-    with briefing.open_briefing() as memory:
         told = memory.briefs.session_brief().text
         goal = memory.briefs.goal_brief(
             "Should I delete the tests of the courier before I deploy it?"

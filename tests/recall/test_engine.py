@@ -12,6 +12,7 @@ from holdfast.model.query import Layer, Passage, RecallResult
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.recall.core.tuning import AbstentionThresholds, RankingWeights
 from holdfast.recall.ranking import boosts
 from holdfast.recall.ranking.boosts import break_ties
 from holdfast.settings import Settings
@@ -110,6 +111,21 @@ def test_authority_breaks_ties_and_no_more() -> None:
 
     assert ranking(0.80) == ["3", "2", "1"]
     assert ranking(0.70) == ["2", "1", "3"]
+
+
+def test_a_plan_can_vary_the_abstention_threshold(shop: Holdfast) -> None:
+    query, plan = "session zymurgy quasar", Plan(budget=Budget.LOW)
+    lower = plan._replace(thresholds=AbstentionThresholds(by_words=0.05))
+    assert shop.search.recall_with_plan(query, "shop", plan).abstained
+    assert shop.search.recall_with_plan(query, "shop", lower).hits
+
+
+def test_a_plan_can_vary_the_ranking_weights(shop: Holdfast) -> None:
+    query, plan = "which editor theme do I like?", Plan(budget=Budget.LOW)
+    even = plan._replace(weights=RankingWeights(other_role=1.0))
+    one, other = (shop.search.rank(query, "shop", p).candidates for p in (plan, even))
+    assert any(c.notes.get("speaker") == 0.7 for c in one)
+    assert not any(c.notes.get("speaker") == 0.7 for c in other)
 
 
 def test_a_question_is_searched_once_and_remembered(shop: Holdfast) -> None:

@@ -215,14 +215,14 @@ def test_for_the_close_look_the_best_match_is_the_measure(shipped: ModelSemantic
 
 @given(st.lists(st.tuples(st.floats(0, 2), st.floats(-9, 9)), min_size=1, max_size=8))
 def test_a_blend_keeps_within_the_span_and_follows_where_both_agree(
-    fixed: list[tuple[float, float]],
+    scores: list[tuple[float, float]],
 ) -> None:
-    some = [candidate(str(n), "x", score) for n, (score, _) in enumerate(fixed)]
-    blend_into_scores(some, [value for _, value in told])
-    before = [score for score, _ in told]
+    some = [candidate(str(n), "x", score) for n, (score, _) in enumerate(scores)]
+    blend_into_scores(some, [value for _, value in scores])
+    before = [score for score, _ in scores]
     assert all(min(before) - 1e-9 <= one.score <= max(before) + 1e-9 for one in some)
-    for one, (score, value) in zip(some, fixed, strict=True):
-        for other, (less, lower) in zip(some, fixed, strict=True):
+    for one, (score, value) in zip(some, scores, strict=True):
+        for other, (less, lower) in zip(some, scores, strict=True):
             if score >= less and value >= lower:
                 assert one.score >= other.score - 1e-9
 
@@ -237,10 +237,10 @@ def test_who_speaks_still_counts_after_a_blend() -> None:
 @pytest.mark.parametrize(("length", "gains"), [(10, True), (900, False)])
 def test_a_short_turn_gains_by_what_is_said_of_those_beside_it(length: int, gains: bool) -> None:
     """Two that are judged alike: one stands beside the best, the other far from it."""
-    fixed = [("best", 7), ("near", 8), ("far", 30), ("worst", 40)]
-    some = [candidate(id, "x" * length, 0.5) for id, _ in told]
+    turns = [("best", 7), ("near", 8), ("far", 30), ("worst", 40)]
+    some = [candidate(id, "x" * length, 0.5) for id, _ in turns]
     some[0].score = 1.0
-    for one, (_, seq) in zip(some, fixed, strict=True):
+    for one, (_, seq) in zip(some, turns, strict=True):
         one.passage = one.passage._replace(seq=seq)
     blend_into_scores(some, [9.0, 5.0, 5.0, 0.0])
     assert (some[1].score > some[2].score) is gains

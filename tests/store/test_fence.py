@@ -1,4 +1,4 @@
-"""A fence around a store: every way of the protocol, and every statement it comes to."""
+"""The access fence: every method of the protocol, and every SQL statement that it runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from holdfast.store.protocol.overview import CommitFilter
 from holdfast.store.sql.rows import records
 from holdfast.store.sqlite.store import SqliteStore
 
-GIVEN: dict[str, Any] = {
+ARGUMENTS: dict[str, Any] = {
     "kind": "",  # any
     "str": "x",
     "int": 5,
@@ -30,15 +30,15 @@ GIVEN: dict[str, Any] = {
     "TimelinePosition": TimelinePosition(NOON, "turn", "t1", BANK),
     "CommitFilter": CommitFilter(),
 }
-# It tells which banks there are; what is kept of it is looked at afterwards.
+# It lists all banks; its result is filtered afterwards.
 ALL_IDS = "SELECT id FROM bank ORDER BY id"
 
 
-def ways(annotation: str) -> list[str]:
-    """The ways that name a bank so."""
+def methods_with_bank(annotation: str) -> list[str]:
+    """The methods of the protocol whose parameter `bank` is annotated so."""
     found: list[str] = []
-    for name, way in inspect.getmembers(Store, inspect.isfunction):
-        bank = inspect.signature(way).parameters.get("bank")
+    for name, method in inspect.getmembers(Store, inspect.isfunction):
+        bank = inspect.signature(method).parameters.get("bank")
         if bank is not None and bank.annotation == annotation:
             found.append(name)
     return found
@@ -49,8 +49,8 @@ def arguments(name: str, bank: str | None) -> dict[str, Any]:
     for parameter in inspect.signature(getattr(Store, name)).parameters.values():
         wanted = parameter.default is inspect.Parameter.empty and parameter.name != "self"
         if wanted and parameter.name != "bank":
-            kind = parameter.name if parameter.name in GIVEN else str(parameter.annotation)
-            given[parameter.name] = GIVEN.get(kind, ())
+            kind = parameter.name if parameter.name in ARGUMENTS else str(parameter.annotation)
+            given[parameter.name] = ARGUMENTS.get(kind, ())
     return given
 
 
@@ -63,25 +63,25 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-@pytest.mark.parametrize("name", ways("str | None"))
+@pytest.mark.parametrize("name", methods_with_bank("str | None"))
 def test_all_banks_are_those_that_are_seen_in_every_statement(store: Store, name: str) -> None:
-    said: list[str] = []
+    statements: list[str] = []
     connection = cast("sqlite3.Connection", cast("Any", store).connection.raw)
     mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
     with store.transaction():
-        connection.set_trace_callback(said.append)
+        connection.set_trace_callback(statements.append)
         found = getattr(mine, name)(**arguments(name, None))
         list(found) if inspect.isgenerator(found) else None
         connection.set_trace_callback(None)
-    # What the full-text index says to itself is not ours.
-    told = [one for one in said if ALL_IDS not in one and not one.startswith(("--", "PRAGMA"))]
-    told = [one for one in told if "'main'." not in one]
-    assert said, "nothing was asked"
-    assert all(BANK in one or records.bank_word(BANK) in one for one in told), told
+    # Statements of the full-text index itself are left out.
+    own = [one for one in statements if ALL_IDS not in one and not one.startswith(("--", "PRAGMA"))]
+    own = [one for one in own if "'main'." not in one]
+    assert statements, "no statement was run"
+    assert all(BANK in one or records.bank_word(BANK) in one for one in own), own
 
 
-@pytest.mark.parametrize("name", [*ways("str | None"), *ways("str")])
-def test_another_bank_is_not_reached_by_any_way(store: Store, name: str) -> None:
+@pytest.mark.parametrize("name", [*methods_with_bank("str | None"), *methods_with_bank("str")])
+def test_another_bank_is_not_reached_by_any_method(store: Store, name: str) -> None:
     mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
     if name == "total_spent":
         return  # numbers that keep models within their caps, of all that ask
@@ -89,7 +89,7 @@ def test_another_bank_is_not_reached_by_any_way(store: Store, name: str) -> None
         getattr(mine, name)(**arguments(name, OTHER))
 
 
-def test_what_has_no_rule_is_refused(store: Store) -> None:
+def test_an_unclassified_method_is_refused(store: Store) -> None:
     mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
     shut = [name for name, rule in classify_methods().items() if not rule]
     assert "scrub" in shut and "api_keys" in shut
@@ -98,7 +98,7 @@ def test_what_has_no_rule_is_refused(store: Store) -> None:
             getattr(mine, name)
 
 
-def test_a_store_that_is_let_go_of_is_whole_again(tmp_path: Path) -> None:
+def test_a_store_is_unrestricted_again_after_its_fence(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "home" / "memory.db")) as whole:
         mine = fence_store(whole, Principal("a", (BANK,), Level.READ))
         other = mine.borrow_reader()

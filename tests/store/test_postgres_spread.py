@@ -133,7 +133,9 @@ def test_what_a_cluster_is_told_fits_the_tables(postgres: Server) -> None:
         for statement in statements:
             raw.execute(statement.replace("create_", "public.create_").encode())
 
-    assert sum("create_distributed_table" in statement for statement in statements) == len(PARTITIONED_TABLES)
+    assert sum("create_distributed_table" in statement for statement in statements) == len(
+        PARTITIONED_TABLES
+    )
     with closing(PostgresStore(url)) as store:
         fill(store, some_vectors(20))
         assert len(by_server(store, some_vectors(20)[3])) == 10

@@ -1,4 +1,5 @@
-"""A model service for tests: it says what a test wrote down for it, and remembers the questions."""
+"""A model service for tests: it gives the answers that a test wrote down, and records the
+questions."""
 
 from __future__ import annotations
 
@@ -9,14 +10,14 @@ from holdfast.errors import ModelError
 from holdfast.inference.chat import Question, Reply, Usage
 
 _USAGE = Usage(1000, 100)
-Said = str | ModelError | Callable[[Question], str]
+Answer = str | ModelError | Callable[[Question], str]
 
 
 class ScriptedChat:
-    """Gives its answers one after the other, and the last one ever after. An answer may be a
+    """Gives its answers one after the other, and the last one from then on. An answer may be a
     text, an error, or a function of the question."""
 
-    def __init__(self, *answers: Said, model: str = "played", usage: Usage = _USAGE) -> None:
+    def __init__(self, *answers: Answer, model: str = "played", usage: Usage = _USAGE) -> None:
         self.service: str = "scripted"
         self.model: str = model
         self.asked: list[Question] = []
@@ -26,8 +27,8 @@ class ScriptedChat:
     def ask(self, question: Question) -> Reply:
         """The next answer."""
         self.asked.append(question)
-        said: Any = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if isinstance(said, ModelError):
-            raise said
-        text: str = said if isinstance(said, str) else said(question)
+        answer: Any = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, ModelError):
+            raise answer
+        text: str = answer if isinstance(answer, str) else answer(question)
         return Reply(text, self._usage, self.model)

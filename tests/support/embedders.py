@@ -14,8 +14,8 @@ _WORD = re.compile(r"\w+")
 
 
 class BagOfWords:
-    """Gives a text the vector of the words in it, each at a place of its own by hash. `asked`
-    holds every text that it was asked for, in order."""
+    """Gives a text the vector of its words, each at a place given by its hash. `asked` holds
+    every text that was embedded, in order."""
 
     def __init__(self, name: str = "bag-of-words", dimension: int = 16) -> None:
         self.name: str = name
@@ -23,7 +23,7 @@ class BagOfWords:
         self.asked: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row of length one per text, in the order given; of zeros where it has no word."""
+        """One row of length one per text, in the order given; zeros where a text has no word."""
         self.asked += texts
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(rows, texts, strict=True):

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 @dataclass(slots=True)
 class Script:
-    """A session being written down, line by line."""
+    """A session that is written line by line."""
 
     session: str = "11111111-0000-4000-8000-000000000001"
     cwd: str = "/home/dev/proj"
@@ -53,11 +53,11 @@ class Script:
         )
 
     def assistant(self, text: str, **more: Any) -> Json:
-        """The assistant's words."""
+        """A message of the assistant."""
         return self._say({"type": "text", "text": text}, **more)
 
     def thinking(self, text: str = "hm") -> Json:
-        """What the model keeps to itself."""
+        """A thinking block of the model."""
         return self._say({"type": "thinking", "thinking": text, "signature": "x"})
 
     def _say(self, block: Json, **more: Any) -> Json:
@@ -71,7 +71,7 @@ class Script:
         return id
 
     def result(self, call: str, text: str = "", error: bool = False, detail: Any = None) -> Json:
-        """What came of a call."""
+        """The result of a tool call."""
         block = {"type": "tool_result", "tool_use_id": call, "content": text, "is_error": error}
         record = {**self._base("user"), "message": {"role": "user", "content": [block]}}
         record["toolUseResult"] = f"Error: {text}" if error else (detail or {"stdout": text})
@@ -89,7 +89,7 @@ class Script:
         )
 
     def write(self, folder: Path) -> Path:
-        """Put the transcript where Claude Code would."""
+        """Write the transcript where Claude Code would."""
         slug = "".join(c if c.isalnum() else "-" for c in self.cwd)
         path = folder / slug / f"{self.session}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""Records as frozen dataclasses and named tuples and pure functions on them. Standard library only."""
+"""Records as frozen dataclasses and named tuples, with pure functions on them. Standard library."""

@@ -1,4 +1,4 @@
-"""What a store promises of the keys of a server, and of a wall around some banks."""
+"""API keys, and stores that are restricted to some banks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a store promises of concepts and keywords: all of a bank at once, written only where it
-changed, found by what they were called before; and words lead to what bears them."""
+"""Concepts and keywords: all of a bank are replaced at once, only changes are written, a concept
+is found by its earlier ids, and keywords lead to their records."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def a_concept(id: str = "c1", bank: str = BANK, name: str = "Tide table") -> Con
     return Concept(
         bank, id, name, 'It was "off" by one hour, ünïcode 🦜.', NOON, Trust.TOOL,
         ("holdfast://exchange/x1", "holdfast://memory/m1"), ("src/table.py",), ("tide", "UTC"),
-        "2026-02-01T12:00:00.000Z", (ConceptEvent(NOON, "founded", "by x1"), ConceptEvent(NOON, "named")),
+        "2026-02-01T12:00:00.000Z",
+        (ConceptEvent(NOON, "founded", "by x1"), ConceptEvent(NOON, "named")),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Checks of a store: what is decided, hidden, remembered and erased."""
+"""Decisions, hidden records, remembered texts and erasure."""
 
 from __future__ import annotations
 

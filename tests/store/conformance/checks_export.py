@@ -1,5 +1,5 @@
-"""What a store promises of what is carried away: it comes back as it was, without what is
-forgotten, and twice is once."""
+"""Export and restore: rows come back as they were, hidden records are left out, restoring twice
+changes nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a store promises of claims and facts: they come and go with what they are made of, and the
-life of a record can be asked for as of any time."""
+"""Claims and facts: they are replaced with the session they are made of, and status changes can
+be read as of any time."""
 
 from __future__ import annotations
 

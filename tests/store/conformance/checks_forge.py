@@ -1,4 +1,4 @@
-"""What a store promises of forges: pulls, issues, remarks, accounts, and how far each was read."""
+"""Pulls, issues, remarks, accounts, and how far each forge repository was read."""
 
 from __future__ import annotations
 

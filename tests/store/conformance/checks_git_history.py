@@ -1,4 +1,4 @@
-"""What a store promises of repositories: patches, reverts, tags, and how far each was read."""
+"""Git repositories: patches, reverts, tags, and how far each repository was read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a store promises of entities: mentions by record, what they come to, and nothing of what is
-gone or of another bank."""
+"""Entities and mentions, without hidden records and without those of other banks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a store promises of what other programs remembered: every version stays, the latest holds,
-and what an import brought goes with it."""
+"""Imported records: every version stays, the latest is current, and an undone import hides what
+it brought."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a store promises of its notes: injections and failed work."""
+"""The injection ledger, failed tasks, and the integrity check."""
 
 from __future__ import annotations
 

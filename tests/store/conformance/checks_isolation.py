@@ -1,4 +1,4 @@
-"""Checks of a store: the walls between banks, all-or-nothing, and what lasts."""
+"""Isolation of banks, transactions, and durability."""
 
 from __future__ import annotations
 

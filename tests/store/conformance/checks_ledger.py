@@ -1,4 +1,4 @@
-"""Checks of a store: banks and their aliases, input files, and the account of every line."""
+"""Banks and their aliases, sources, and the ledger of input lines."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a store promises of a mind: nothing retained outlives what it was made of, opinions keep
-their history, and a bank is what it was set to be."""
+"""Retained memories go with what they were made of, opinions keep their history, and settings of
+a bank are kept."""
 
 from __future__ import annotations
 

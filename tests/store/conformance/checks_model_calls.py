@@ -1,4 +1,4 @@
-"""What a store promises of model services: the cost ledger, pauses, and what they made."""
+"""The cost ledger of model calls, paused services, and model summaries."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a store promises of what is on its way to a server: it is kept until it is there, in order,
-and none of its words outlive an erasure."""
+"""The outbox: items are kept until they are sent, in order, and an erasure removes their text."""
 
 from __future__ import annotations
 

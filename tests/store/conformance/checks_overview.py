@@ -1,4 +1,4 @@
-"""What a store promises of itself as a whole: tallies by time, the pages of a history, authors."""
+"""Counts by period, pages of commits, authors, and sizes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a store promises of stages: each sees every change once, and all of them anew when its
-rules change."""
+"""Stage progress: a stage sees every change once, and all of them again when its version
+changes."""
 
 from __future__ import annotations
 

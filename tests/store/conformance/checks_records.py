@@ -1,4 +1,4 @@
-"""Checks of a store: sessions, turns, commits, what is derived, and people's decisions."""
+"""Sessions, turns, commits, derived rows, and the log of decisions."""
 
 from __future__ import annotations
 

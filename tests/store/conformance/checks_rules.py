@@ -1,4 +1,4 @@
-"""What a store promises of rules, patterns, proposals and refusals."""
+"""Rules, patterns, proposals and refusals."""
 
 from __future__ import annotations
 

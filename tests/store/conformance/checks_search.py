@@ -1,4 +1,4 @@
-"""Checks of a store: finding records by id, and passages by their words."""
+"""Records found by id, and passages found by full-text search."""
 
 from __future__ import annotations
 

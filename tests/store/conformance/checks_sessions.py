@@ -1,4 +1,4 @@
-"""What a store promises of sessions that are looked through: filters, pages, windows."""
+"""Browsing of sessions: filters, pages, windows."""
 
 from __future__ import annotations
 

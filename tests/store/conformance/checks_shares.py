@@ -1,5 +1,5 @@
-"""What a store promises of what others share: every version stays, the latest holds, and what a
-taking brought goes with it."""
+"""Shared records: every version stays, the latest is current, and an undone share import hides
+what it brought."""
 
 from __future__ import annotations
 

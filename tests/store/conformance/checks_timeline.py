@@ -1,4 +1,4 @@
-"""Checks of a store: the order of time, and work by file, concept, type and date."""
+"""The order of records in time, and records by file, concept, type and date."""
 
 from __future__ import annotations
 

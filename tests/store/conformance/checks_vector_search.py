@@ -1,4 +1,4 @@
-"""Checks of a store that counts vectors, and of one that compares them itself."""
+"""Counts of vectors, and vector search of stores that have their own."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks of a store: vectors and the passages they stand for, and what recall needs beside them:
-stretches of time, places in a session, generations, and a second opening."""
+"""Vectors and their passages, and what else recall needs: time ranges, places in a session,
+generations, and a second open store."""
 
 from __future__ import annotations
 

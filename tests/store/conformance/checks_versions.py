@@ -1,5 +1,4 @@
-"""What a store promises of versions: what is older is known, and known no more once it was made
-again."""
+"""Versions of derived rows and summaries: outdated ones are listed until they are made again."""
 
 from __future__ import annotations
 

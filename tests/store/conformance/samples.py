@@ -1,5 +1,5 @@
-"""Small records for the checks of a store, each as plain as it can be; a check that needs more
-changes one with `dataclasses.replace`."""
+"""Minimal records for the checks; a check that needs more changes one with
+`dataclasses.replace`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOON = "2026-03-01T12:00:00.000Z"
 
 
 def expect(found: object, wanted: object, what: str = "the store") -> None:
-    """Hold what was found against what is promised."""
+    """Raise AssertionError unless `found` equals `wanted`."""
     if found != wanted:
         raise AssertionError(f"{what} gave {found!r}, not {wanted!r}")
 
@@ -46,7 +46,7 @@ def stale_names(store: Reader) -> list[tuple[str, str]]:
 
 @contextmanager
 def prepared(make_store: MakeStore) -> Generator[Store]:
-    """An open store with two banks and, in each, a session of the same id."""
+    """An open store with two banks and, in each, a session with the same id."""
     with closing(make_store()) as store:
         with store.transaction():
             for bank, name in ((BANK, "harbour"), (OTHER, "lighthouse")):
@@ -61,7 +61,7 @@ def a_session(bank: str = BANK, id: str = SESSION) -> Session:
 
 
 def a_turn(seq: int, text: str = "hello", bank: str = BANK, session: str = SESSION) -> Turn:
-    """Something the user said, `seq` seconds after noon; turns of two banks have the same ids."""
+    """A user's message, `seq` seconds after noon; turns of two banks have the same ids."""
     return Turn(
         bank,
         f"{session}-turn-{seq}",
@@ -98,7 +98,7 @@ def a_passage(
     session: str = SESSION,
     time: str = NOON,
 ) -> Passage:
-    """A searchable piece."""
+    """A passage with the given text."""
     return Passage(bank, kind, id, session, time, body)
 
 

@@ -1,8 +1,8 @@
-"""What every store must pass: `for check in CHECKS: check(make_store)`.
+"""What every store backend must pass: `for check in CHECKS: check(make_store)`.
 
 A check raises AssertionError with what it found. It is given a function that opens the store;
 within one check that function must open the same store each time, and for each check a new and
-empty one. The checks know the protocol alone, so they hold for any backend.
+empty one. The checks use the protocol alone, so they hold for any backend.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ways in for what is derived: exchanges, digests and passages."""
+"""Writing what is derived from sessions: exchanges, digests, claims and passages."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ from holdfast.store.sql.tables.memories import MemoryWriter
 from holdfast.store.sql.tables.rules import RuleWriter
 from holdfast.store.sql.tables.shares import ShareWriter
 
-_PASSAGES_HELD = 1_000_000
-# What stages above the session make, and how far they have come.
-_OF_STAGES = (
+# Characters of passages that are collected before they are written: fewer statements, against the
+# memory that a large session takes.
+_MAX_PENDING_CHARACTERS = 1_000_000
+# Tables of the stages above the session, and of their progress.
+_STAGE_TABLES = (
     "claim",
     "fact",
     "status_period",
@@ -45,24 +47,24 @@ class DerivedWriter(
     FactWriter,
     GraphWriter,
 ):
-    """What can be dropped and made again."""
+    """Writes derived rows, and drops all of them so that they can be made again."""
 
     def put_derived(
         self, bank: str, session: str, derived: Iterable[Derived], first: int = 0
     ) -> None:
         self._clear_derived(bank, session, first)
         passages: list[Passage] = []
-        held = 0
+        pending_characters = 0
         for item in derived:
             if isinstance(item, Passage):
                 passages.append(item)
-                held += len(item.body) + len(item.context)
+                pending_characters += len(item.body) + len(item.context)
             else:
                 self._put_one(bank, session, item)
-            if held > _PASSAGES_HELD:
+            if pending_characters > _MAX_PENDING_CHARACTERS:
                 self.put_passages(passages)
                 passages.clear()
-                held = 0
+                pending_characters = 0
         self.put_passages(passages)
         self._run("DELETE FROM stale_session WHERE bank = ? AND session = ?", bank, session)
         self.mark_changed(bank, session)
@@ -72,7 +74,7 @@ class DerivedWriter(
     ) -> None:
         if isinstance(item, Exchange):
             self._run(upsert("exchange", rows.EXCHANGE, "bank, id"), *rows.exchange_row(item))
-            labels.put(self._connection, item)
+            labels.put_labels(self._connection, item)
         elif isinstance(item, Digest):
             self._run(upsert("digest", rows.DIGEST, "bank, id"), *rows.digest_row(item))
         elif isinstance(item, Claim):
@@ -125,7 +127,7 @@ class DerivedWriter(
     def drop_derived(self) -> None:
         # First make the index whole: words that it has lost could not be taken out of it.
         self._rebuild_index()
-        for table in ("exchange", "digest", "session_derivation", *_OF_STAGES):
+        for table in ("exchange", "digest", "session_derivation", *_STAGE_TABLES):
             self._run(f"DELETE FROM {table}")
         self.drop_concepts()
         self._drop_rules()

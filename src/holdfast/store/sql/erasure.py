@@ -28,7 +28,7 @@ _SUMMARY_SESSION = (
 
 class _Scrubbed(NamedTuple):
     """A table with words of others: the columns that hold them, its primary key, and, as SQL, the
-    bank, the id and the session by which a row is told. Ids are not scrubbed."""
+    bank, the id and the session that a match names. Ids are not scrubbed."""
 
     columns: str
     key: str = "bank, id"
@@ -80,9 +80,9 @@ _SCRUBBED = {
     "import_batch": _Scrubbed("place"),
     "api_key": _Scrubbed("name", key="id", bank="''"),
 }
-_LISTS = ("files", "labels")
-# What was made by machine, and read from files that are still there.
-_DROPPED = (
+_JSON_LISTS = ("files", "labels")
+# Rows that are removed rather than scrubbed: made by a program, or read from files that are there.
+_REMOVED_TABLES = (
     "model_summary",
     "commit_patch",
     "rule",
@@ -92,17 +92,18 @@ _DROPPED = (
     "forge_login",
     "outbox_item",
 )
-_OF_A_SESSION = (
+_SESSION_TABLES = (
     "exchange", "digest", "passage", "claim", "stale_session", "session_derivation",
     "curation_state", "hidden_record", "record_use", "turn",
 )  # fmt: skip
-# Where records lie that are made of others, and that people may have corrected.
+# The table of a kind of record, where it has another name.
 _TABLE_OF = {
     "memory": "remembered_memory",
     "shared": "shared_record",
     "imported": "imported_record",
 }
-_MADE_OF_OTHERS = {
+# Kinds of derived records that people may have corrected, and their tables.
+_DERIVED_KINDS = {
     "fact": ("fact",),
     "concept": ("concept",),
     "entity": ("entity_spelling",),
@@ -111,7 +112,7 @@ _MADE_OF_OTHERS = {
 
 
 class ErasureWriter(DerivedWriter, ForgeWriter):
-    """What cannot be undone."""
+    """Erases records and words. Nothing of this can be undone."""
 
     def erase(self, erasure: Erasure) -> None:
         self._prepare_erasure()
@@ -119,7 +120,7 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
         self._erase_patterns(erasure)
         for session in erasure.sessions:
             self._clear_retained(erasure.bank, session, 0)
-            for table in _OF_A_SESSION:
+            for table in _SESSION_TABLES:
                 self._run(
                     f"DELETE FROM {table} WHERE bank = ? AND session = ?", erasure.bank, session
                 )
@@ -162,7 +163,7 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
         raise NotImplementedError
 
     def _erase_beside(self, what: Erasure) -> None:
-        """What lies in tables of their own beside turns, commits and memories."""
+        """Erase what other tables have of turns, commits and memories."""
         for id in what.turns:
             self._run("DELETE FROM record_use WHERE bank = ? AND turn = ?", what.bank, id)
         for id in what.memories:
@@ -192,8 +193,8 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
                 self._run(f"DELETE FROM {table} WHERE bank = ? AND id = ?", what.bank, id)
 
     def _erase_summaries(self, what: Erasure) -> None:
-        """What a model made of a session goes with any word of it, though it was paid for; and
-        what was made of records that are no more."""
+        """Erase the summaries that a model made of a session with any word of it, though they were
+        paid for, and those of records that are gone."""
         sessions = set(what.sessions)
         for id in what.turns:
             row = self._one("SELECT session FROM turn WHERE bank = ? AND id = ?", what.bank, id)
@@ -213,8 +214,8 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
         )
 
     def _blank_log(self, what: Erasure) -> None:
-        """Take the words out of decisions. The name of a memory is made of its words, that of a
-        shared one of an address."""
+        """Take the words out of decisions. The ids of memories and shared records are replaced too,
+        because they are hashes of words and addresses."""
 
         def change() -> None:
             for target in what.targets:
@@ -250,7 +251,7 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
 
         def change() -> None:
             for match, key, words in found:
-                if match.table in _DROPPED:
+                if match.table in _REMOVED_TABLES:
                     self._drop_row(match.table, key)
                     continue
                 table = _SCRUBBED[match.table]
@@ -269,7 +270,7 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
         self.drop_graph()
 
     def _scrub_keyed(self, clean: Scrubber) -> None:
-        """The same for words that are part of a key, or of what the log comes to."""
+        """Scrub words that are part of a key, and the state of corrected records."""
         for bank, kind, id, text, was in self._all(
             "SELECT bank, kind, id, text, was FROM curation_state"
         ):
@@ -291,7 +292,7 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
 
     def corrected_derived_records(self, bank: str) -> set[tuple[str, str]]:
         found: set[tuple[str, str]] = set()
-        for kind, tables in _MADE_OF_OTHERS.items():
+        for kind, tables in _DERIVED_KINDS.items():
             for table in tables:
                 rows = self._all(
                     "SELECT kind, id FROM curation_state WHERE bank = ? AND kind = ? AND text <> "
@@ -321,7 +322,7 @@ class ErasureWriter(DerivedWriter, ForgeWriter):
             self._with_writable_log(change)
 
     def _drop_row(self, table: str, key: Sequence[object]) -> None:
-        """Remove what would make no sense with a hole in it, and what finds it."""
+        """Remove a row that would make no sense without the words, and its passage."""
         if table == "rule":
             self._run("DELETE FROM passage WHERE kind = 'rule' AND bank = ? AND id = ?", *key)
         self._run(f"DELETE FROM {table} WHERE {_is(_SCRUBBED[table].key)}", *key)
@@ -332,7 +333,7 @@ def find_words(
     clean: Scrubber,
     tables: Collection[str] = tuple(_SCRUBBED),
 ) -> Iterator[tuple[ScrubMatch, Sequence[Any], Sequence[Any]]]:
-    """The rows that hold what is scrubbed, each with its key and its words."""
+    """The rows that hold what is scrubbed, each with its key and its texts."""
     for name in tables:
         table = _SCRUBBED[name]
         keys, columns = table.key.split(", "), table.columns.split(", ")
@@ -368,7 +369,7 @@ def _is(key: str) -> str:
 def _cleaned(column: str, word: Any, clean: Scrubber) -> Any:
     if not isinstance(word, str) or not word:
         return word
-    if column not in _LISTS:
+    if column not in _JSON_LISTS:
         return clean(word)
     cleaned = [clean(item) for item in json.loads(word)]
     return json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))

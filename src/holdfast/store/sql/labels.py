@@ -21,8 +21,8 @@ from holdfast.store.sql.connection import Connection
 from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import insert, placeholders_for
 
-Sifted = Exchange | Commit
-Labelled = Sifted | Concept | Memory | Fact | Pull
+Filtered = Exchange | Commit
+Labelled = Filtered | Concept | Memory | Fact | Pull
 _Condition = tuple[str, tuple[str, ...]]
 
 _RECORDS = {
@@ -30,14 +30,14 @@ _RECORDS = {
     "commit": (rows.COMMIT, rows.commit_of),
 }
 _KIND, _TEXT = "json_extract(value, '$[0]')", "json_extract(value, '$[1]')"
-# Before and after every time; what has none lies before both.
-_FIRST, _LAST = " ", "~"
+# A text before and one after every time; '', for no time, is before both.
+_BEFORE_ALL, _AFTER_ALL = " ", "~"
 
 
-def put(connection: Connection, record: Labelled) -> None:
-    """Give a record its labels, in the place of those it had."""
+def put_labels(connection: Connection, record: Labelled) -> None:
+    """Set the labels of a record, in place of those that it had."""
     items, join = connection.dialect.json_items, connection.dialect.ordered_join
-    kind, time = _bearer(record)
+    kind, time = _kind_and_time(record)
     name = (record.bank, kind, record.id)
     connection.run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", name)
     labels = json.dumps(list(dict.fromkeys(_labels(record))))
@@ -61,7 +61,7 @@ def put(connection: Connection, record: Labelled) -> None:
     connection.run(insert("record_labels", "bank, kind, id, time, labels"), (*name, time, numbers))
 
 
-def _bearer(record: Labelled) -> tuple[str, str]:
+def _kind_and_time(record: Labelled) -> tuple[str, str]:
     if isinstance(record, Exchange):
         return "exchange", record.started
     if isinstance(record, Concept):
@@ -76,25 +76,27 @@ def _bearer(record: Labelled) -> tuple[str, str]:
 
 
 def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
-    """Sort, text and, of a file, its name."""
+    """The kind and text of each label and, of a file, its name."""
     files: Sequence[str] = ()
-    told = ""
+    text = ""
     if isinstance(record, Memory | Fact):
-        said = record.what if isinstance(record, Memory) else f"{record.problem} {record.content}"
-        told = _telling(said)
+        content = (
+            record.what if isinstance(record, Memory) else f"{record.problem} {record.content}"
+        )
+        text = _without_stopwords(content)
         files = () if isinstance(record, Memory) else record.files
     elif isinstance(record, Exchange):
         files = (*record.files_modified, *record.files_read)
-        told = " ".join(record.keywords)
+        text = " ".join(record.keywords)
         yield "type", record.type.value, ""
     else:
         files = record.files
-        told = (
-            " ".join((_telling(record.name), *record.keywords))
+        text = (
+            " ".join((_without_stopwords(record.name), *record.keywords))
             if isinstance(record, Concept)
             else ""
         )
-    for root in _stems(told):
+    for root in _stems(text):
         yield "concept", root, ""
     for file in files:
         path = _path(file)
@@ -102,11 +104,11 @@ def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
 
 
 def keyword_stems(text: str) -> list[str]:
-    """The labels that a word, or several, stand for; small words only where there are no other."""
-    return _stems(_telling(text)) or _stems(text)
+    """The stems of some words; stop words only where there are no others."""
+    return _stems(_without_stopwords(text)) or _stems(text)
 
 
-def _telling(text: str) -> str:
+def _without_stopwords(text: str) -> str:
     return " ".join(word for word in words(text) if word not in STOPWORDS)
 
 
@@ -115,30 +117,30 @@ def _stems(text: str) -> list[str]:
 
 
 def _path(file: str) -> str:
-    """One spelling for every family of paths; halves of characters occur in no stored text."""
+    """A path with forward slashes, and without halves of surrogate pairs."""
     file = file.encode("utf-8", "replace").decode("utf-8")
     return file.replace("\\", "/").removeprefix("./")
 
 
-def sift(
+def filter_records(
     connection: Connection, banks: Sequence[str], filter: RecordFilter, limit: int
-) -> list[Sifted]:
+) -> list[Filtered]:
     """The records that pass a filter, the latest first."""
-    found: list[Sifted] = []
+    found: list[Filtered] = []
     for bank in banks:
-        for kind, id in bearers(connection, bank, filter, limit, tuple(_RECORDS)):
+        for kind, id in labelled_records(connection, bank, filter, limit, tuple(_RECORDS)):
             columns, make = _RECORDS[kind]
             there = connection.all(
                 f'SELECT {columns} FROM "{kind}" WHERE bank = ? AND id = ?', (bank, id)
             )
             found += [make(row) for row in there]
-    found.sort(key=lambda record: (_bearer(record)[0], record.id, record.bank))
-    found.sort(key=lambda record: _bearer(record)[1], reverse=True)
+    found.sort(key=lambda record: (_kind_and_time(record)[0], record.id, record.bank))
+    found.sort(key=lambda record: _kind_and_time(record)[1], reverse=True)
     return found[:limit]
 
 
 def _conditions(filter: RecordFilter) -> list[_Condition]:
-    """What labels to look for; a record must bear one of each."""
+    """The labels to look for, as conditions; a record must have one of each."""
     conditions: list[_Condition] = []
     if filter.file:
         conditions.append(_named(_path(filter.file)))
@@ -165,10 +167,10 @@ def _named(path: str) -> _Condition:
     )
 
 
-def bearers(
+def labelled_records(
     connection: Connection, bank: str, filter: RecordFilter, limit: int, kinds: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Kind and id of the latest records, those of a filter's rarest label first looked at."""
+    """Kind and id of the latest records that pass a filter. Those of its rarest label are read."""
     items, join = connection.dialect.json_items, connection.dialect.ordered_join
     conditions = _conditions(filter)
     labels = [
@@ -190,14 +192,14 @@ def bearers(
     )
     values = [value for _, given in others for value in (bank, *given)]
     latest: list[tuple[str, str, str]] = []
-    since = filter.since or (_FIRST if filter.until else "")
+    since = filter.since or (_BEFORE_ALL if filter.until else "")
     for label in labels[fewest] if all(labels) else ():
         found = connection.all(
             "SELECT time, kind, id FROM labelled_record "
             "WHERE label = ? AND time >= ? AND time < ? "
             f"AND kind IN ({placeholders_for(kinds)}){checks} "
             "ORDER BY time DESC, kind, id LIMIT ?",
-            (label, since, filter.until or _LAST, *kinds, *values, limit),
+            (label, since, filter.until or _AFTER_ALL, *kinds, *values, limit),
         )
         latest = _latest({*latest, *found})[:limit] if found else latest
         # A folder has thousands of labels; most have nothing later than what is found already.

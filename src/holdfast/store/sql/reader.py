@@ -131,14 +131,14 @@ class SqlReader(
 
     def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
         where, values = self._in_bank(bank)
-        columns = ", ".join(f"failed_line.{name}" for name in rows.FAILURE.split(", "))
+        columns = ", ".join(f"failed_line.{name}" for name in rows.FAILED_LINE.split(", "))
         found = self._all(
             f"SELECT {columns} FROM failed_line JOIN source ON source.id = failed_line.source "
             f"WHERE {where} ORDER BY failed_line.source, failed_line.line LIMIT ?",
             *values,
             limit,
         )
-        return [rows.failure_of(row) for row in found]
+        return [rows.failed_line_of(row) for row in found]
 
     def sources_failed_before(self, reader: int) -> set[int]:
         found = self._all("SELECT DISTINCT source FROM failed_line WHERE reader < ?", reader)
@@ -185,7 +185,7 @@ class SqlReader(
             first,
             (1 << 62) if last is None else last,
         )
-        return self._worded([rows.turn_of(row) for row in found])
+        return self._corrected_turns([rows.turn_of(row) for row in found])
 
     def turns_from(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
         corrected = {
@@ -240,18 +240,18 @@ class SqlReader(
                     rows.text(id) + "\U0010ffff",
                     limit,
                 )
-                found += [self._in_words(make(row)) for row in hits]
+                found += [self._corrected(make(row)) for row in hits]
         if kind == "concept" or (not kind and len(found) < limit):
             concepts = self._concepts_by_id(bank, id, limit)
             found += [c for c in concepts if kind or c.id.startswith(id)]
         return sorted(found, key=lambda record: record.id != id)[:limit]
 
-    def _in_words(self, record: Record) -> Record:
-        """A record as it was, or in the words of its correction; what is derived has them."""
+    def _corrected(self, record: Record) -> Record:
+        """A record with the words of its correction. Derived records have them already."""
         if isinstance(record, Turn):
-            return self._worded([record])[0]
+            return self._corrected_turns([record])[0]
         if isinstance(record, Pull | Issue | Remark):
-            return self._as_said(record)
+            return self._corrected_thread(record)
         if not isinstance(record, Commit | Memory):
             return record
         kind = "commit" if isinstance(record, Commit) else "memory"
@@ -312,13 +312,13 @@ class SqlReader(
     def filter_records(
         self, bank: str | None, filter: RecordFilter, limit: int = 20
     ) -> list[Exchange | Commit]:
-        found = labels.sift(self._connection, self._bank_ids(bank), filter, limit)
-        return [x if isinstance(x, Exchange) else self._commit_in_words(x) for x in found]
+        found = labels.filter_records(self._connection, self._bank_ids(bank), filter, limit)
+        return [x if isinstance(x, Exchange) else self._corrected_commit(x) for x in found]
 
-    def _commit_in_words(self, commit: Commit) -> Commit:
-        told = self._in_words(commit)
-        assert isinstance(told, Commit)
-        return told
+    def _corrected_commit(self, commit: Commit) -> Commit:
+        corrected = self._corrected(commit)
+        assert isinstance(corrected, Commit)
+        return corrected
 
     def stale_sessions(self, limit: int = 100) -> list[StaleSession]:
         found = self._all(
@@ -334,7 +334,7 @@ class SqlReader(
 
 
 def time_condition(since: str, until: str) -> tuple[str, tuple[str, ...]]:
-    """The condition that keeps to a stretch of time, and its values."""
+    """The condition for a period of time, and its values."""
     parts = [("time >= ?", since)] * bool(since) + [("time < ?", until)] * bool(until)
     if not parts:
         return "true", ()

@@ -1,5 +1,5 @@
-"""The neighbours of a moment. The index `passage_time` starts with bank and kind, so each pair
-is asked by itself for its nearest few, and these are merged."""
+"""The passages around a point in time. The index `passage_time` starts with bank and kind, so each
+pair is queried for its nearest few, and these are merged."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from holdfast.model.query import Passage, TimelinePosition
 from holdfast.store.sql.connection import Connection
 from holdfast.store.sql.rows import records
 
-# `time > ''` stands on one side only: of two lower bounds SQLite may use the wrong one, and
-# then it reads the whole bank.
+# `time > ''` is on one side only: of two lower bounds SQLite may use the wrong one, and then it
+# reads the whole bank.
 _EARLIER = ("time > '' AND (time, kind, id, bank) < (?, ?, ?, ?)", "DESC")
-# What was retained of a session lies where its exchanges lie; by itself it would only repeat them.
-# The limit keeps SQLite from looking through all of that for the little that is of no session.
-_KEPT = "(SELECT * FROM passage WHERE bank = ? AND session = '' AND kind = ?{no_merge}) AS kept"
+# Memories of no session. Those that were retained from sessions would repeat their exchanges, and
+# there are many: without `no_merge` SQLite reads all of them.
+_OF_NO_SESSION = (
+    "(SELECT * FROM passage WHERE bank = ? AND session = '' AND kind = ?{no_merge}) AS kept"
+)
 _LATER = ("(time, kind, id, bank) > (?, ?, ?, ?)", "ASC")
 
 
@@ -30,8 +32,8 @@ def around(
     # A blank lies after no time and before every time.
     moment = max(moment, TimelinePosition(" "))
     pairs = [(bank, kind) for bank in banks for kind in dict.fromkeys(kinds)]
-    earlier = [p for pair in pairs for p in _beside(connection, *pair, moment, before, _EARLIER)]
-    later = [p for pair in pairs for p in _beside(connection, *pair, moment, after, _LATER)]
+    earlier = [p for pair in pairs for p in _nearest(connection, *pair, moment, before, _EARLIER)]
+    later = [p for pair in pairs for p in _nearest(connection, *pair, moment, after, _LATER)]
     earlier.sort(key=_order)
     later.sort(key=_order)
     return earlier[max(0, len(earlier) - before) :] + later[:after]
@@ -41,7 +43,7 @@ def _order(passage: Passage) -> TimelinePosition:
     return TimelinePosition(passage.time, passage.kind, passage.id, passage.bank)
 
 
-def _beside(
+def _nearest(
     connection: Connection,
     bank: str,
     kind: str,
@@ -54,7 +56,7 @@ def _beside(
     beside, direction = side
     table, where = "passage", "bank = ? AND kind = ?"
     if kind == "memory":
-        table, where = _KEPT.format(no_merge=connection.dialect.no_merge), "true"
+        table, where = _OF_NO_SESSION.format(no_merge=connection.dialect.no_merge), "true"
     found = connection.all(
         f"SELECT {records.PASSAGE} FROM {table} WHERE {where} AND {beside} "
         f"ORDER BY time {direction}, id {direction} LIMIT ?",

@@ -1,8 +1,4 @@
-"""Everything that can be written to the SQLite store, one table after another.
-
-The statements are those of the team store too (`store.postgres`), so they keep to what both
-engines understand; what only one of them does has a method of its own there.
-"""
+"""Everything that is written to a memory."""
 
 from __future__ import annotations
 
@@ -31,7 +27,8 @@ from holdfast.store.sql.tables.model_calls import ModelCalls
 from holdfast.store.sql.tables.vectors import VectorWriter
 from holdfast.store.sql.tables.versions import DerivationVersions
 
-_END = 1 << 62
+# After every turn: nothing of the session is to be derived again but its digest.
+_AFTER_LAST_SEQ = 1 << 62
 
 
 class SqlWriter(
@@ -44,7 +41,7 @@ class SqlWriter(
     GitHistoryWriter,
     ApiKeys,
 ):
-    """The ways in. Built on an open connection, which it does not own."""
+    """Writes a memory over a connection that it does not own."""
 
     def add_bank(self, bank: Bank) -> None:
         d = bank.disposition
@@ -95,7 +92,7 @@ class SqlWriter(
         self._run("UPDATE source SET bank = ? WHERE id = ?", bank, id)
 
     def _rebank_session(self, source: int, session: str, old: str, bank: str) -> None:
-        """Move what a source gave to a session; what other sources gave it stays."""
+        """Move the turns that a session has from a source; those from other sources stay."""
         columns = rows.SESSION.removeprefix("bank, ")
         self._run(
             f"INSERT INTO session (bank, {columns}) "
@@ -143,7 +140,7 @@ class SqlWriter(
         self._mark_stale([(bank, session, 0)])
 
     def _move_summaries(self, session: str, old: str, bank: str) -> None:
-        """What was paid for goes with what it was made of."""
+        """Move the summaries of a session to its new bank, because they were paid for."""
         own = "SELECT id FROM {} WHERE bank = ? AND session = ?"
         self._run(
             "UPDATE model_summary SET bank = ? WHERE bank = ? AND record IN "
@@ -203,7 +200,7 @@ class SqlWriter(
             [(c.source, kind, n) for kind, n in c.redacted.items()],
         )
         self._run_many(
-            upsert("failed_line", rows.FAILURE, "source, line"),
+            upsert("failed_line", rows.FAILED_LINE, "source, line"),
             [(f.source, f.line, f.offset, f.reason, f.excerpt, f.reader) for f in c.failed],
         )
         return True
@@ -228,7 +225,7 @@ class SqlWriter(
             "ELSE session.ended END",
             *rows.session_row(session),
         )
-        self._mark_stale([(session.bank, session.id, _END)])
+        self._mark_stale([(session.bank, session.id, _AFTER_LAST_SEQ)])
 
     def known_turns(self, bank: str, ids: Sequence[str]) -> dict[str, Origin]:
         known: dict[str, Origin] = {}

@@ -53,7 +53,7 @@ def _names(columns: str) -> list[str]:
 
 
 def _cell(value: Any) -> Any:
-    """Halves of characters cannot be stored."""
+    """A value as it is stored, without halves of surrogate pairs."""
     if isinstance(value, tuple):
         return _whole(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     if isinstance(value, bool):

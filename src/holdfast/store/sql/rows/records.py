@@ -1,5 +1,5 @@
-"""Records to rows and back. A table has the columns of its dataclass, in any order; tuples
-rest as JSON arrays."""
+"""Records to rows and back. A table has the columns of its dataclass, in any order; tuples are JSON
+arrays. A function names the constant whose columns it takes or returns."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ DIGEST = (
 )
 COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
 PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
-FAILURE = 'source, line, "offset", reason, excerpt, reader'
-CURATED = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
+FAILED_LINE = 'source, line, "offset", reason, excerpt, reader'
+CURATION_STATE = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
 REMEMBERED = "bank, id, time, who, text, trust"
 MEMORY = (
     "bank, id, time, who, text, network, place, why, confidence, trust, status, favour, against, "
     "seen"
 )
-SIGHTING = (
+OCCURRENCE = (
     "key, seq, time, network, what, trust, place, who, why, context, evidence, needs, confidence"
 )
 STANCE = "uri, session, seq, time, target, aspect, name, word, positive, weight, who, trust, text"
@@ -91,8 +91,8 @@ def _fields(columns: str, row: Row) -> dict[str, Any]:
     return dict(zip(columns.replace('"', "").split(", "), row, strict=True))
 
 
-def _judged(fields: dict[str, Any]) -> dict[str, Any]:
-    """Trust and status as what they are."""
+def _with_enums(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with trust and status as enums."""
     fields["trust"] = Trust(fields["trust"])
     if "status" in fields:
         fields["status"] = Status(fields["status"])
@@ -161,7 +161,7 @@ def exchange_of(row: Row) -> Exchange:
         fields[name] = _tuple(fields[name])
     fields["type"] = ExchangeType(fields["type"])
     fields["outcome"] = Outcome(fields["outcome"])
-    return Exchange(**_judged(fields))
+    return Exchange(**_with_enums(fields))
 
 
 def exchange_row(exchange: Exchange) -> Row:
@@ -181,7 +181,7 @@ def digest_of(row: Row) -> Digest:
     for name in ("investigated", "learned", "completed", "next_steps", "topics"):
         fields[name] = _tuple(fields[name])
     fields["outcome"] = Outcome(fields["outcome"])
-    return Digest(**_judged(fields))
+    return Digest(**_with_enums(fields))
 
 
 def digest_row(digest: Digest) -> Row:
@@ -198,7 +198,7 @@ def commit_of(row: Row) -> Commit:
     """`COMMIT`."""
     fields = _fields(COMMIT, row)
     fields["files"], fields["parents"] = _tuple(fields["files"]), _tuple(fields["parents"])
-    return Commit(**_judged(fields))
+    return Commit(**_with_enums(fields))
 
 
 def commit_row(commit: Commit) -> Row:
@@ -212,7 +212,7 @@ def commit_row(commit: Commit) -> Row:
 
 def passage_of(row: Row) -> Passage:
     """`PASSAGE`."""
-    return Passage(**_judged(_fields(PASSAGE, row)))
+    return Passage(**_with_enums(_fields(PASSAGE, row)))
 
 
 def passage_row(passage: Passage) -> Row:
@@ -226,18 +226,18 @@ def passage_row(passage: Passage) -> Row:
 
 
 def bank_word(bank: str) -> str:
-    """How a bank is spelled inside the full-text index: one word that no text contains, and
-    that neither stemming nor folding can make equal to another."""
+    """The word for a bank in the full-text index: no text contains it, and neither stemming nor
+    folding makes it equal to another one."""
     return f"zzbank{bank.encode('utf-8', 'surrogatepass').hex()}0"
 
 
 def layer_word(layer: str) -> str:
-    """How a layer is spelled inside the full-text index."""
+    """The word for a layer in the full-text index."""
     return f"zzlayer{layer.encode('utf-8', 'surrogatepass').hex()}0"
 
 
-def failure_of(row: Row) -> FailedLine:
-    """`FAILURE`."""
+def failed_line_of(row: Row) -> FailedLine:
+    """`FAILED_LINE`."""
     return FailedLine(*row)
 
 
@@ -248,14 +248,14 @@ def curation_of(row: Row) -> Curation:
     return Curation(**fields)
 
 
-def curated_of(row: Row) -> CurationState:
-    """`CURATED`."""
+def curation_state_of(row: Row) -> CurationState:
+    """`CURATION_STATE`."""
     bank, kind, id, session, forgotten, *rest = row
     return CurationState(bank, kind, id, session, bool(forgotten), *rest)
 
 
 def memory_of(row: Row) -> Memory:
-    """`MEMORY`. What a person asked to remember is true since then, for as long as it stands."""
+    """`MEMORY`. It is valid from its time on."""
     bank, id, time, who, text, network, place, why, confidence, trust, status, *rest = row
     favour, against, seen = rest
     return Memory(
@@ -272,11 +272,11 @@ def remembered_row(memory: Memory) -> Row:
 
 
 def concept_of(row: Row, members: Iterable[str] = ()) -> Concept:
-    """`CONCEPT`; its members lie in a table of their own."""
+    """`CONCEPT`; its members are in a table of their own."""
     fields = _fields(CONCEPT, row)
     fields["files"], fields["keywords"] = _tuple(fields["files"]), _tuple(fields["keywords"])
-    fields["history"] = tuple(ConceptEvent(*told) for told in json.loads(fields["history"]))
-    return Concept(**_judged(fields), members=tuple(members))
+    fields["history"] = tuple(ConceptEvent(*event) for event in json.loads(fields["history"]))
+    return Concept(**_with_enums(fields), members=tuple(members))
 
 
 def concept_row(concept: Concept) -> Row:
@@ -300,8 +300,8 @@ def entity_row(entity: Entity) -> Row:
     return e.bank, e.id, e.kind.value, e.name, _list(e.aliases), e.mentions
 
 
-def sighting_of(row: Row) -> MemoryOccurrence:
-    """`SIGHTING`."""
+def occurrence_of(row: Row) -> MemoryOccurrence:
+    """`OCCURRENCE`."""
     key, seq, time, network, what, trust, place, who, why, context, evidence, *rest = row
     return MemoryOccurrence(
         key, seq, time, Network(network), what, Trust(trust), place, who, why, context,
@@ -309,8 +309,8 @@ def sighting_of(row: Row) -> MemoryOccurrence:
     )  # fmt: skip
 
 
-def sighting_row(s: MemoryOccurrence) -> Row:
-    """`SIGHTING`."""
+def occurrence_row(s: MemoryOccurrence) -> Row:
+    """`OCCURRENCE`."""
     return (
         s.key, s.seq, s.time, s.network.value, s.what, s.trust.value, s.where, s.who, s.why,
         s.context, _list(s.evidence), s.needs, s.confidence,
@@ -344,7 +344,7 @@ def opinion_of(row: Row) -> Opinion:
     fields["trend"] = Trend(fields["trend"])
     fields["evidence_for"] = _tuple(fields.pop("favour"))
     fields["evidence_against"] = _tuple(fields.pop("against"))
-    return Opinion(**_judged(fields))
+    return Opinion(**_with_enums(fields))
 
 
 def opinion_row(o: Opinion) -> Row:
@@ -357,5 +357,5 @@ def opinion_row(o: Opinion) -> Row:
 
 
 def text(given: str) -> str:
-    """What SQLite can take: halves of characters occur in no stored text."""
+    """A text that can be stored, without halves of surrogate pairs."""
     return given.encode("utf-8", "replace").decode("utf-8")

@@ -1,5 +1,5 @@
-"""Rules, patterns and proposals to rows and back: a table has the columns of its dataclass, in
-their order; tuples rest as JSON arrays."""
+"""Rules, patterns and proposals to rows and back. A table has the columns of its dataclass, in
+their order; tuples are JSON arrays."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def _fields(columns: str, row: Row) -> dict[str, Any]:
 
 
 def as_list(values: Iterable[str]) -> str:
-    """A list as one text."""
+    """A list as JSON."""
     return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
 
 
 def as_tuple(text: str) -> tuple[str, ...]:
-    """The list that a text holds."""
+    """The list in a JSON text."""
     return tuple(json.loads(text))

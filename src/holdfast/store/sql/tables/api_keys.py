@@ -1,4 +1,4 @@
-"""The keys of a server, in SQLite."""
+"""The keys of a server of this memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEY = "id, name, salt, hash, banks, level, created, expires, revoked, used"
 
 
 class ApiKeys(StatementRunner):
-    """Made, revoked, and when they were used."""
+    """Adds, lists and revokes keys, and notes when they were used."""
 
     def api_keys(self) -> list[ApiKey]:
         found = self._all(f"SELECT {_KEY} FROM api_key ORDER BY created, id")

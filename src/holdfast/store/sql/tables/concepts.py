@@ -1,4 +1,4 @@
-"""Concepts and keywords in SQLite."""
+"""Concepts, their members, and keywords."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from holdfast.store.sql import labels
 from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.runner import StatementRunner
 from holdfast.store.sql.statements import insert, upsert
-from holdfast.store.sql.tables.curation import WISHED, CurationWriter
+from holdfast.store.sql.tables.curation import REMEMBERED_MEMORY, CurationWriter
 
-_SPELLINGS = 12
-_MOST_BEARERS = 100_000
+# Records that are read to find how a keyword is usually written.
+_RECORDS_READ_FOR_SPELLING = 12
+_MAX_RECORDS_PER_WORD = 100_000
 
 
 class ConceptReader(StatementRunner):
-    """What can be asked of concepts and keywords."""
+    """Reads concepts and keywords."""
 
     def concepts(self, bank: str | None, limit: int = 20) -> list[Concept]:
         where, values = self._in_bank(bank)
@@ -53,7 +54,7 @@ class ConceptReader(StatementRunner):
         return rows.concept_of(row, (uri(kind, id) for kind, id in found))
 
     def _concepts_by_id(self, bank: str | None, id: str, limit: int) -> list[Concept]:
-        """By id or the start of one; else by the id of one that went into another."""
+        """By id or the start of one; else by the id of a concept that was merged into another."""
         where, values = self._in_bank(bank)
         span = (rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._all(
@@ -94,15 +95,15 @@ class ConceptReader(StatementRunner):
         latest = self._all(
             f"SELECT l.bank, r.kind, r.id {own} AND r.kind IN ('exchange', 'concept', 'fact') "
             "ORDER BY time DESC, r.kind, r.id LIMIT ?",
-            *(*values, text, _SPELLINGS),
+            *(*values, text, _RECORDS_READ_FOR_SPELLING),
         )
         spelled: Counter[str] = Counter()
         for home, kind, id in latest:
             said = "content" if kind == "fact" else "keywords"
             row = self._one(f"SELECT {said} FROM {kind} WHERE bank = ? AND id = ?", home, id)
-            told = (row[0],) if row and kind == "fact" else rows.listed(row[0]) if row else ()
+            words_of = (row[0],) if row and kind == "fact" else rows.listed(row[0]) if row else ()
             # A whole keyword as it is spelled, or the part of one.
-            parts = (*(word for word in told if word.isalnum()), *words(" ".join(told)))
+            parts = (*(word for word in words_of if word.isalnum()), *words(" ".join(words_of)))
             spelled.update(w for w in parts if labels.keyword_stems(w) == [text])
         word = min(spelled, key=lambda w: (-spelled[w], w), default=text)
         return Keyword(word, text, dict(counts))
@@ -118,7 +119,7 @@ class ConceptReader(StatementRunner):
                 "labelled_record AS r "
                 f"ON r.label = l.id WHERE {where} AND l.kind = 'concept' AND text = ? "
                 "ORDER BY time DESC LIMIT ?",
-                *(*values, stem, _MOST_BEARERS),
+                *(*values, stem, _MAX_RECORDS_PER_WORD),
             )
             own = {KeywordMatch(*row) for row in listed}
             found = own if found is None else found & own
@@ -127,7 +128,7 @@ class ConceptReader(StatementRunner):
 
 
 class ConceptWriter(CurationWriter):
-    """The ways in for concepts."""
+    """Writes concepts."""
 
     def bank_exchanges(self, bank: str) -> Iterator[Exchange]:
         for row in self._stream(f"SELECT {rows.EXCHANGE} FROM exchange WHERE bank = ?", bank):
@@ -135,7 +136,8 @@ class ConceptWriter(CurationWriter):
 
     def shown_remembered(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND EXISTS (SELECT 1 FROM "
+            f"SELECT {REMEMBERED_MEMORY} WHERE remembered_memory.bank = ? AND EXISTS (SELECT 1 "
+            "FROM "
             "visible_remembered_memory AS m "
             "WHERE m.bank = remembered_memory.bank AND m.id = remembered_memory.id) ORDER BY "
             "time, remembered_memory.id",
@@ -147,11 +149,12 @@ class ConceptWriter(CurationWriter):
 
     def curation_states_of_kind(self, bank: str, kind: str) -> list[CurationState]:
         found = self._all(
-            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? ORDER BY id",
+            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? ORDER "
+            "BY id",
             bank,
             kind,
         )
-        return [rows.curated_of(row) for row in found]
+        return [rows.curation_state_of(row) for row in found]
 
     def put_concepts(self, bank: str, concepts: Iterable[DerivedConcept]) -> int:
         known = {
@@ -207,7 +210,7 @@ class ConceptWriter(CurationWriter):
         )
         if passage is not None:
             self.put_passages([passage])
-            labels.put(self._connection, concept)
+            labels.put_labels(self._connection, concept)
         return True
 
     def _remove_concept(self, bank: str, id: str) -> None:
@@ -219,7 +222,7 @@ class ConceptWriter(CurationWriter):
             )
 
     def drop_concepts(self, bank: str | None = None) -> None:
-        """All of them go, and are to be made again."""
+        """Remove all concepts of a bank, or of all banks; the stage makes them again."""
         where, values = self._in_bank(bank)
         for table in ("concept", "concept_member"):
             self._run(f"DELETE FROM {table} WHERE {where}", *values)
@@ -265,7 +268,7 @@ def _named(member: str) -> tuple[str, str]:
 
 
 def _stored(passage: Passage | None) -> Passage | None:
-    """A passage as it comes back."""
+    """A passage as it would be read back."""
     if passage is None:
         return None
     return passage._replace(body=rows.text(passage.body), context=rows.text(passage.context))

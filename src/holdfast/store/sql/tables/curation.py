@@ -1,4 +1,4 @@
-"""Decisions in SQLite: the log, what it comes to, and the ways past it to what was read."""
+"""Decisions of people: the log, its result for each record, and records as they were before."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from holdfast.store.sql.statements import (
 from holdfast.store.sql.tables.progress import StageProgress
 
 # `rows.MEMORY` of what people asked to remember, and where it is found.
-WISHED = (
+REMEMBERED_MEMORY = (
     "remembered_memory.bank, remembered_memory.id, time, who, text, coalesce(network, 'world'), "
     "coalesce(place, ''), coalesce(why, ''), confidence, remembered_memory.trust, "
     "CASE remembered_memory.trust WHEN 'user' THEN 'verified' ELSE 'observed' END, '[]', '[]', 1 "
@@ -37,14 +37,14 @@ WISHED = (
     "remembered_memory.id"
 )
 # What is shown or not by its own name; a turn also by that of what it stands in.
-_ALONE = (
+_HIDDEN_BY_ID = (
     "session", "commit", "memory", "concept", "pull", "issue", "remark", "shared", "taking",
     "imported", "importing",
 )  # fmt: skip
 
 
 class CurationReader(StatementRunner):
-    """What can be asked about decisions."""
+    """Reads decisions."""
 
     def curations(self, bank: str) -> list[Curation]:
         found = self._all(
@@ -56,21 +56,23 @@ class CurationReader(StatementRunner):
 
     def curation_state(self, bank: str, kind: str, id: str) -> CurationState | None:
         row = self._one(
-            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND kind = ? AND id = ?",
+            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? AND "
+            "id = ?",
             bank,
             kind,
             id,
         )
-        return rows.curated_of(row) if row else None
+        return rows.curation_state_of(row) if row else None
 
     def curation_states_in_session(self, bank: str, session: str) -> list[CurationState]:
         found = self._all(
-            f"SELECT {rows.CURATED} FROM curation_state WHERE bank = ? AND session = ? ORDER BY "
+            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND session = ? "
+            "ORDER BY "
             "kind, id",
             bank,
             session,
         )
-        return [rows.curated_of(row) for row in found]
+        return [rows.curation_state_of(row) for row in found]
 
     def find_hidden(
         self, bank: str | None, kind: str, id: str, limit: int = 5
@@ -79,7 +81,7 @@ class CurationReader(StatementRunner):
         named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
         given = (*values, kind, rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._all(
-            f"SELECT {rows.CURATED} FROM curation_state WHERE {named} "
+            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE {named} "
             "AND (forgotten <> 0 OR \"into\" <> '') "
             "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden_record "
             f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curation_state AS own "
@@ -90,7 +92,7 @@ class CurationReader(StatementRunner):
             *given,
             limit,
         )
-        return [rows.curated_of(row) for row in found]
+        return [rows.curation_state_of(row) for row in found]
 
     def erased_marks(self, bank: str, marks: Sequence[str]) -> set[str]:
         if self._one("SELECT 1 FROM erasure_mark WHERE bank = ? LIMIT 1", bank) is None:
@@ -113,8 +115,8 @@ class CurationReader(StatementRunner):
             )
         )
 
-    def _worded(self, turns: list[Turn]) -> list[Turn]:
-        """Turns of one session, those that were corrected in their new words."""
+    def _corrected_turns(self, turns: list[Turn]) -> list[Turn]:
+        """Turns of one session, with the new words of those that were corrected."""
         if not turns:
             return turns
         found = self._all(
@@ -123,12 +125,15 @@ class CurationReader(StatementRunner):
             turns[0].bank,
             turns[0].session,
         )
-        said: dict[str, str] = dict(found)
-        return [corrected_turn(turn, said[turn.id]) if turn.id in said else turn for turn in turns]
+        corrections: dict[str, str] = dict(found)
+        return [
+            corrected_turn(turn, corrections[turn.id]) if turn.id in corrections else turn
+            for turn in turns
+        ]
 
 
 class CurationWriter(CurationReader, StageProgress):
-    """The ways in for decisions."""
+    """Writes decisions, and reads records regardless of them."""
 
     def append_curation(self, entry: Curation) -> Curation:
         e = entry
@@ -143,10 +148,10 @@ class CurationWriter(CurationReader, StageProgress):
         name = (c.bank, c.kind, c.id)
         # One about which nothing stands any more still tells the session it is in.
         self._run(
-            upsert("curation_state", rows.CURATED, "bank, kind, id"),
+            upsert("curation_state", rows.CURATION_STATE, "bank, kind, id"),
             *c,
         )
-        if c.kind in _ALONE:
+        if c.kind in _HIDDEN_BY_ID:
             self._run("DELETE FROM hidden_record WHERE bank = ? AND kind = ? AND id = ?", *name)
             if c.is_hidden:
                 self._run("INSERT INTO hidden_record VALUES (?, ?, ?, ?)", *name, c.session)
@@ -171,7 +176,8 @@ class CurationWriter(CurationReader, StageProgress):
 
     def all_remembered(self, bank: str) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered_memory.bank = ? ORDER BY time, remembered_memory.id",
+            f"SELECT {REMEMBERED_MEMORY} WHERE remembered_memory.bank = ? ORDER BY time, "
+            "remembered_memory.id",
             bank,
         )
         return [rows.memory_of(row) for row in found]
@@ -212,21 +218,21 @@ class CurationWriter(CurationReader, StageProgress):
         if passage is not None:
             self.put_passages([passage])
             if isinstance(record, Commit | Pull):
-                labels.put(self._connection, record)
+                labels.put_labels(self._connection, record)
             elif (
                 isinstance(record, Memory) and record.status is Status.VERIFIED
-            ):  # what a person said, not what was made of it
-                labels.put(self._connection, replace(record, what=passage.body))
+            ):  # what a person corrections, not what was made of it
+                labels.put_labels(self._connection, replace(record, what=passage.body))
 
     def _rebank_decisions(self, session: str, old: str, bank: str) -> None:
-        """What was decided about a session that moves to another bank is decided there."""
+        """Repeat the decisions about a session in the bank that it moves to."""
         for c in self.curation_states_in_session(old, session):
             target = f"holdfast://{c.kind}/{c.id}"
-            said = Curation(0, bank, c.time, Action.CORRECT, target, c.text, c.who)
+            corrections = Curation(0, bank, c.time, Action.CORRECT, target, c.text, c.who)
             for decides, entry in (
-                (c.text, said),
-                (c.into, replace(said, action=Action.MERGE, text=c.into)),
-                (c.forgotten, replace(said, action=Action.FORGET, text="")),
+                (c.text, corrections),
+                (c.into, replace(corrections, action=Action.MERGE, text=c.into)),
+                (c.forgotten, replace(corrections, action=Action.FORGET, text="")),
             ):
                 if decides:
                     self.append_curation(entry)
@@ -246,7 +252,7 @@ class CurationWriter(CurationReader, StageProgress):
         )
 
     def put_passages(self, passages: Sequence[Passage]) -> None:
-        """Add passages; the index follows by itself."""
+        """Add passages; triggers update the index."""
         columns = f"{rows.PASSAGE}, scope"
         self._run_many(
             f"INSERT INTO passage ({columns}) VALUES ({placeholders(columns)})",

@@ -1,4 +1,4 @@
-"""A memory's canonical rows in SQLite, read and put back whole."""
+"""Canonical rows of a bank for an export, and putting them back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.store.sql.runner import StatementRunner
 from holdfast.store.sql.statements import placeholders_for
 from holdfast.store.sql.tables.curation import CurationWriter
 
-_AT_ONCE = 500
+_BATCH_ROWS = 500
 _OF_THE_BANK = "t.source IN (SELECT id FROM source WHERE bank = ?)"
 
 
@@ -20,7 +20,7 @@ _DECISION = ("time", "action", "target", "text", "who")
 
 
 class ExportReader(StatementRunner):
-    """What can be carried away."""
+    """Reads the rows of an export."""
 
     def exported_rows(
         self, bank: str, table: ExportTable, selection: ExportSelection
@@ -64,8 +64,8 @@ class ExportReader(StatementRunner):
             yield row | {name: json.loads(row[name] or "null") for name in table.json}
 
     def _decisions(self, bank: str, table: ExportTable, chosen: ExportSelection) -> Iterator[Row]:
-        """The log, numbered from 1, each with the session that it is about a record of; words about
-        what nobody is shown are not told."""
+        """The log, numbered from 1, each decision with the session of its record; without the text
+        of decisions about hidden records."""
         plain = table._replace(columns=table.columns.replace(" session", ""), json=())
         standing = self._all("SELECT kind, id, session FROM curation_state WHERE bank = ?", bank)
         sessions = {f"holdfast://{kind}/{id}": session for kind, id, session in standing}
@@ -84,7 +84,7 @@ class ExportReader(StatementRunner):
 
 
 class ExportWriter(ExportReader, CurationWriter):
-    """The ways back in."""
+    """Puts the rows of an export back."""
 
     def restore_rows(self, bank: str, table: ExportTable, rows: Iterable[Row]) -> int:
         names = table.columns.split()
@@ -96,7 +96,7 @@ class ExportWriter(ExportReader, CurationWriter):
         )
         before = self._size(own)
         stream = iter(rows)
-        while some := list(islice(stream, _AT_ONCE)):
+        while some := list(islice(stream, _BATCH_ROWS)):
             self._run_many(sql, [_values(bank, table, names, row) for row in some])
             if table.name == "session":
                 self._run_many(
@@ -136,9 +136,9 @@ def _bare(names: Iterable[str]) -> str:
 
 
 def _values(bank: str, table: ExportTable, names: Iterable[str], row: Row) -> tuple[Any, ...]:
-    told = {**row, "bank": bank}
-    told |= {
+    values = {**row, "bank": bank}
+    values |= {
         name: json.dumps(row[name], ensure_ascii=False, separators=(",", ":"))
         for name in table.json
     }
-    return tuple(told[name] for name in names)
+    return tuple(values[name] for name in names)

@@ -1,4 +1,4 @@
-"""Claims, facts and their lives in SQLite."""
+"""Claims, facts, their evidence and the history of their status."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FACT = (
 )
 REVIEW = 'bank, id, kind, target, reason, opened, evidence, state, decided, "by"'
 _LISTS = ("evidence", "against", "supersedes", "files")
-_AT_ONCE = 250
+_NAMES_PER_STATEMENT = 250
 
 
 def _list(values: Iterable[str]) -> str:
@@ -106,12 +106,12 @@ def _review_of(row: rows.Row) -> Review:
 
 
 class FactReader(StatementRunner):
-    """What can be asked about claims and facts."""
+    """Reads claims and facts."""
 
     def claims(self, bank: str, session: str = "", turns: Sequence[str] = ()) -> list[Claim]:
         found: list[rows.Row] = []
-        for start in range(0, max(1, len(turns)), _AT_ONCE):
-            some = turns[start : start + _AT_ONCE]
+        for start in range(0, max(1, len(turns)), _NAMES_PER_STATEMENT):
+            some = turns[start : start + _NAMES_PER_STATEMENT]
             where = "AND session = ?" * bool(session)
             where += f" AND turn IN ({placeholders_for(some)})" * bool(some)
             found += self._all(
@@ -129,7 +129,7 @@ class FactReader(StatementRunner):
 
     def status_changes(self, bank: str, names: Sequence[tuple[str, str]]) -> list[StatusChange]:
         found: list[rows.Row] = []
-        for some in batches(names, _AT_ONCE):
+        for some in batches(names, _NAMES_PER_STATEMENT):
             found += self._all(
                 "SELECT kind, id, time, status, because FROM status_period WHERE bank = ? AND "
                 "(kind, id) IN "
@@ -191,7 +191,7 @@ def _life_of(row: rows.Row) -> StatusChange:
 
 
 class FactWriter(FactReader):
-    """The ways in; a mixin of what can put passages."""
+    """Writes claims and facts; mixed into a class that can put passages."""
 
     def put_passages(self, passages: Sequence[Passage]) -> None:
         """Add passages."""
@@ -229,30 +229,30 @@ class FactWriter(FactReader):
         )
 
     def _put_facts(self, bank: str, knowledge: DerivedKnowledge) -> None:
-        """Write what is new or other than it was, so that the index is left alone else."""
+        """Write the facts that are new or changed, so that the index changes little."""
         found = self._all(f"SELECT {FACT} FROM fact WHERE bank = ?", bank)
         held = {row[1]: tuple(row) for row in found}
         bodies = self._all(
             f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'fact'", bank
         )
-        told = {row[2]: rows.passage_of(row) for row in bodies}
+        passages = {row[2]: rows.passage_of(row) for row in bodies}
         wanted = {known.fact.id: known for known in knowledge.facts}
         for id in held.keys() - wanted.keys():
             self._run("DELETE FROM fact WHERE bank = ? AND id = ?", bank, id)
-        for id in told.keys() - wanted.keys():
+        for id in passages.keys() - wanted.keys():
             self._hide_fact(bank, id)
         for id, known in wanted.items():
             row = fact_row(known.fact)
             if held.get(id) != row:
                 self._run(upsert("fact", FACT, "bank, id"), *row)
-            if told.get(id) != known.passage:
+            if passages.get(id) != known.passage:
                 self._hide_fact(bank, id)
                 if known.passage is not None:
                     self.put_passages([known.passage])
-                    labels.put(self._connection, known.fact)
+                    labels.put_labels(self._connection, known.fact)
 
     def _hide_fact(self, bank: str, id: str) -> None:
-        """Neither words nor labels lead to it."""
+        """Remove the passage and the labels of a fact, so that no search finds it."""
         for table in ("passage", "record_labels"):
             self._run(f"DELETE FROM {table} WHERE bank = ? AND kind = 'fact' AND id = ?", bank, id)
 

@@ -1,4 +1,4 @@
-"""Pulls, issues, remarks, accounts and cursors of forges, in SQLite."""
+"""Pull requests, issues, remarks and accounts of forges, and how far they were read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NUMBERED = ("pull", "issue")
 
 
 class ForgeReader(CurationReader):
-    """What can be asked about forges."""
+    """Reads what forges hold."""
 
     def forge_repositories(self, bank: str | None = None) -> list[ForgeRepository]:
         where, values = self._in_bank(bank)
@@ -52,15 +52,15 @@ class ForgeReader(CurationReader):
     def _threads(self, word: str, where: str, *values: object) -> list[Thread]:
         table, columns, make = FINDABLE[word]
         found = self._all(f"SELECT {columns} FROM {table} WHERE {where}", *values)
-        told = [self._as_said(make(row)) for row in found]
-        return [thread for thread in told if not isinstance(thread, Remark)]
+        corrected = [self._corrected_thread(make(row)) for row in found]
+        return [thread for thread in corrected if not isinstance(thread, Remark)]
 
     def _pulls(self, where: str, *values: object) -> list[Pull]:
         found = self._threads("pull", where, *values)
         return [pull for pull in found if isinstance(pull, Pull)]
 
-    def _as_said(self, record: Thread | Remark) -> Thread | Remark:
-        """In the words of its correction, where there is one."""
+    def _corrected_thread(self, record: Thread | Remark) -> Thread | Remark:
+        """A record with the words of its correction, where there is one."""
         known = self.curation_state(record.bank, _word(record), record.id)
         if known is None or not known.text:
             return record
@@ -74,8 +74,8 @@ class ForgeReader(CurationReader):
             "ORDER BY time, id",
             *(bank, thread),
         )
-        told = [self._as_said(forge_rows.remark_of(row)) for row in found]
-        return [remark for remark in told if isinstance(remark, Remark)]
+        corrected = [self._corrected_thread(forge_rows.remark_of(row)) for row in found]
+        return [remark for remark in corrected if isinstance(remark, Remark)]
 
     def thread_passages(self, bank: str, thread: str) -> list[Passage]:
         named = parse_uri(thread)
@@ -115,7 +115,7 @@ class ForgeReader(CurationReader):
         named = [
             (one, id)
             for one in banks
-            for _, id in labels.bearers(self._connection, one, filter, limit, ("pull",))
+            for _, id in labels.labelled_records(self._connection, one, filter, limit, ("pull",))
         ]
         found = [p for one, id in named for p in self._pulls("bank = ? AND id = ?", one, id)]
         found.sort(key=lambda pull: (pull.id, pull.bank))
@@ -139,7 +139,7 @@ class ForgeReader(CurationReader):
 
 
 class ForgeWriter(ForgeReader, CurationWriter):
-    """The ways in."""
+    """Writes them."""
 
     def known_threads(self, bank: str, kind: str, ids: Sequence[str]) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -211,7 +211,7 @@ class ForgeWriter(ForgeReader, CurationWriter):
         )
 
     def erase_forged(self, bank: str, word: str, id: str) -> None:
-        """Remove a pull, an issue or a remark; not what stands under it."""
+        """Remove a pull request, an issue or a remark, but not the remarks under it."""
         self._run(f"DELETE FROM {_table(word)} WHERE bank = ? AND id = ?", bank, id)
         if word == "pull":
             self._run("DELETE FROM pull_commit WHERE bank = ? AND pull = ?", bank, id)

@@ -1,4 +1,4 @@
-"""Patches, reverts, tags and cursors of repositories, in SQLite."""
+"""Patches, reverts, tags and branches of repositories, and how far they were read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.runner import StatementRunner
 from holdfast.store.sql.statements import batches, insert_missing, placeholders_for, upsert
 
-_TOUCH = "path, time, id, change, other_path, added, removed, blob"
+_FILE_CHANGE = "path, time, id, change, other_path, added, removed, blob"
 _IN_HEAD = (
     "NOT EXISTS (SELECT 1 FROM unmerged_commit AS u WHERE u.bank = file_change.bank "
     "AND u.id = file_change.id)"
@@ -20,7 +20,7 @@ _IN_HEAD = (
 
 
 class GitHistoryReader(StatementRunner):
-    """What can be asked about repositories."""
+    """Reads the history of repositories."""
 
     def patch(self, bank: str, commit: str) -> Patch | None:
         row = self._one(
@@ -91,7 +91,7 @@ class GitHistoryReader(StatementRunner):
 
     def touches(self, bank: str, path: str, since: str, limit: int) -> list[FileTouch]:
         found = self._all(
-            f"SELECT {_TOUCH} FROM file_change WHERE bank = ? AND path = ? AND time > ? AND "
+            f"SELECT {_FILE_CHANGE} FROM file_change WHERE bank = ? AND path = ? AND time > ? AND "
             f"{_IN_HEAD} "
             "ORDER BY time, id, change LIMIT ?",
             *(bank, path, since, limit),
@@ -100,7 +100,7 @@ class GitHistoryReader(StatementRunner):
 
     def last_touch(self, bank: str, path: str, until: str) -> FileTouch | None:
         row = self._one(
-            f"SELECT {_TOUCH} FROM file_change WHERE bank = ? AND path = ? AND time <= ? AND "
+            f"SELECT {_FILE_CHANGE} FROM file_change WHERE bank = ? AND path = ? AND time <= ? AND "
             f"{_IN_HEAD} "
             "ORDER BY time DESC, id DESC, change = 'W' LIMIT 1",
             *(bank, path, until),
@@ -177,8 +177,8 @@ class GitHistoryReader(StatementRunner):
         return sorted(move for move in moved if added.get(move[1], "") <= move[0])
 
     def _changes(self, bank: str, fate: str) -> Iterator[tuple[str, str, str, str]]:
-        """What became of files in the commits in which this became of one: when, of which, what,
-        and its name before."""
+        """All changes of files in the commits that have a change of this kind: time, path, change
+        and the path before."""
         found = self._all(
             "SELECT c.time, p.changes FROM commit_patch AS p JOIN visible_commit AS c "
             "ON c.bank = p.bank AND c.id = p.id WHERE p.bank = ? AND p.changes LIKE ?",
@@ -190,7 +190,7 @@ class GitHistoryReader(StatementRunner):
 
 
 class GitHistoryWriter(GitHistoryReader):
-    """The ways in."""
+    """Writes them."""
 
     def put_patches(self, patches: Iterable[Patch]) -> None:
         self._run_many(
@@ -204,7 +204,7 @@ class GitHistoryWriter(GitHistoryReader):
     def index_touches(self, bank: str, commits: Sequence[str]) -> None:
         for some in batches(commits):
             self._run(
-                f"INSERT INTO file_change (bank, {_TOUCH}) SELECT bank, {_TOUCH} "
+                f"INSERT INTO file_change (bank, {_FILE_CHANGE}) SELECT bank, {_FILE_CHANGE} "
                 f"FROM file_change_of_patch WHERE bank = ? AND id IN ({placeholders_for(some)}) "
                 "ON CONFLICT (bank, path, time, id, change) DO UPDATE SET "
                 "other_path = excluded.other_path, added = excluded.added, "

@@ -1,4 +1,4 @@
-"""The graph of entities in SQLite: records, spellings, mentions, and what these come to."""
+"""The graph of entities: records, the spellings that they mention, and the entities of these."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from holdfast.store.sql.statements import (
 from holdfast.store.sql.tables.progress import StageProgress
 
 STAGE = "entities"
-_KNOWN = "entity.number, entity.id, entity.name, entity.mentions, entity.kind"
-_PLACE = "number, kind, id, session, time"
+_ENTITY = "entity.number, entity.id, entity.name, entity.mentions, entity.kind"
+_NODE = "number, kind, id, session, time"
 _PASSAGE = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
-# From an exchange to what was retained of it, and to the opinions that were stated in it.
+# Joins from an exchange to the memories retained from it, and to the opinions stated in it.
 _WITHIN = (
     "ON own.bank = x.bank AND own.session = x.session "
     "AND own.seq BETWEEN x.first_seq AND x.last_seq"
 )
-_RESTING = (
+_MEMORY_JOINS = (
     f"{{join}} memory_occurrence AS own {_WITHIN} "
     "{join} retained_memory AS m ON m.bank = own.bank AND m.key = own.key",
     f"{{join}} stance AS own {_WITHIN} {{join}} opinion AS m "
@@ -44,7 +44,7 @@ _RESTING = (
 
 
 class GraphReader(StatementRunner):
-    """What can be asked of the graph."""
+    """Reads the graph."""
 
     def entities(self, bank: str | None, limit: int = 100) -> list[Entity]:
         where, values = self._in_bank(bank)
@@ -58,7 +58,7 @@ class GraphReader(StatementRunner):
 
     def entity(self, bank: str, id: str) -> GraphEntity | None:
         row = self._one(
-            f"SELECT {_KNOWN} FROM entity WHERE bank = ? AND (id = ? OR number IN "
+            f"SELECT {_ENTITY} FROM entity WHERE bank = ? AND (id = ? OR number IN "
             "(SELECT entity FROM entity_spelling WHERE bank = ? AND id = ?)) ORDER BY id <> ? "
             "LIMIT 1",
             *(bank, id, bank, id, id),
@@ -71,7 +71,7 @@ class GraphReader(StatementRunner):
             found += [
                 (row[0], GraphEntity(*row[1:]))
                 for row in self._all(
-                    f"SELECT DISTINCT key, {_KNOWN} FROM entity_spelling JOIN entity "
+                    f"SELECT DISTINCT key, {_ENTITY} FROM entity_spelling JOIN entity "
                     "ON entity.number = entity_spelling.entity WHERE entity_spelling.bank = ? "
                     f"AND key IN ({placeholders_for(some)}) ORDER BY key, entity.id",
                     bank,
@@ -93,7 +93,7 @@ class GraphReader(StatementRunner):
         found: list[GraphEntity] = []
         for some in batches(entities):
             rows_of = self._all(
-                f"SELECT {_KNOWN} FROM entity WHERE number IN ({placeholders_for(some)}) AND "
+                f"SELECT {_ENTITY} FROM entity WHERE number IN ({placeholders_for(some)}) AND "
                 f"{self._dialect.no_index}bank = ?",
                 *some,
                 bank,
@@ -143,13 +143,13 @@ class GraphReader(StatementRunner):
         self, bank: str, entity: int, limit: int = 20
     ) -> list[tuple[GraphEntity, int]]:
         found = self._all(
-            f"SELECT {_KNOWN}, count(DISTINCT other.node) AS n FROM entity_mention AS own "
+            f"SELECT {_ENTITY}, count(DISTINCT other.node) AS n FROM entity_mention AS own "
             "JOIN entity_mention AS other ON other.node = own.node "
             "JOIN entity_spelling ON entity_spelling.number = other.spelling "
             "JOIN entity ON entity.number = entity_spelling.entity "
             "WHERE own.spelling IN (SELECT number FROM entity_spelling WHERE entity = ? AND "
             f"{self._dialect.no_index}bank = ?) "
-            f"AND entity_spelling.entity <> ? GROUP BY {_KNOWN} "
+            f"AND entity_spelling.entity <> ? GROUP BY {_ENTITY} "
             "ORDER BY n DESC, entity.mentions, entity.id LIMIT ?",
             *(entity, bank, entity, limit),
         )
@@ -159,7 +159,7 @@ class GraphReader(StatementRunner):
         found: list[GraphRecord] = []
         for some in batches(nodes):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM graph_node WHERE number IN ({placeholders_for(some)}) AND "
+                f"SELECT {_NODE} FROM graph_node WHERE number IN ({placeholders_for(some)}) AND "
                 f"{self._dialect.no_index}bank "
                 "= ?",
                 *some,
@@ -170,7 +170,7 @@ class GraphReader(StatementRunner):
 
     def graph_record(self, bank: str, kind: str, id: str) -> GraphRecord | None:
         row = self._one(
-            f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND kind = ? AND id = ?",
+            f"SELECT {_NODE} FROM graph_node WHERE bank = ? AND kind = ? AND id = ?",
             bank,
             kind,
             id,
@@ -182,7 +182,7 @@ class GraphReader(StatementRunner):
         at = (bank, record.time, record.kind, record.id)
         for sign, order in (("<", "DESC"), (">", "ASC")):
             rows_of = self._all(
-                f"SELECT {_PLACE} FROM graph_node WHERE bank = ? AND (time, kind, id) {sign} (?, "
+                f"SELECT {_NODE} FROM graph_node WHERE bank = ? AND (time, kind, id) {sign} (?, "
                 "?, ?) "
                 f"AND time <> '' ORDER BY time {order}, kind {order}, id {order} LIMIT ?",
                 *at,
@@ -216,7 +216,7 @@ class GraphReader(StatementRunner):
     def node_memory_passages(self, bank: str, nodes: Sequence[int]) -> list[tuple[int, Passage]]:
         found: list[tuple[int, Passage]] = []
         for some in batches(nodes):
-            for resting in _RESTING:
+            for resting in _MEMORY_JOINS:
                 rows_of = self._all(
                     f"SELECT DISTINCT graph_node.number, {_PASSAGE} FROM graph_node "
                     f"{self._dialect.ordered_join} "
@@ -238,7 +238,7 @@ class GraphReader(StatementRunner):
 
 
 class GraphWriter(GraphReader, StageProgress):
-    """The ways in."""
+    """Writes them."""
 
     def node_hashes(self, bank: str, session: str) -> dict[tuple[str, str], str]:
         found = self._all(

@@ -1,4 +1,4 @@
-"""Other programs' memories in SQLite."""
+"""Records that were imported from other programs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ IMPORTED = (
     "bank, id, version, program, kind, title, text, time, origin, session, files, labels, trust, "
     "taken"
 )
-_IMPORTING = "bank, id, program, place, time, kinds, skipped, failed, redacted"
+_IMPORT_BATCH = "bank, id, program, place, time, kinds, skipped, failed, redacted"
 
 
 def imported_of(row: tuple[Any, ...]) -> ImportedRecord:
     """`IMPORTED`."""
-    told: dict[str, Any] = dict(zip(IMPORTED.split(", "), row, strict=True))
+    fields: dict[str, Any] = dict(zip(IMPORTED.split(", "), row, strict=True))
     for name in ("files", "labels"):
-        told[name] = tuple(json.loads(told[name]))
-    told["trust"] = Trust(told["trust"])
-    return ImportedRecord(**told)
+        fields[name] = tuple(json.loads(fields[name]))
+    fields["trust"] = Trust(fields["trust"])
+    return ImportedRecord(**fields)
 
 
 def _row_of(record: ImportedRecord) -> tuple[Any, ...]:
@@ -38,8 +38,8 @@ def _row_of(record: ImportedRecord) -> tuple[Any, ...]:
     )
 
 
-def importing_of(row: tuple[Any, ...]) -> ImportBatch:
-    """`_IMPORTING`."""
+def import_batch_of(row: tuple[Any, ...]) -> ImportBatch:
+    """`_IMPORT_BATCH`."""
     bank, id, program, place, time, kinds, skipped, failed, redacted = row
     counts = (json.loads(kinds), json.loads(skipped), json.loads(failed))
     return ImportBatch(bank, id, program, place, time, *counts, redacted)
@@ -49,7 +49,7 @@ FINDABLE = {"imported": ("visible_imported_record", IMPORTED, imported_of)}
 
 
 class ImportReader(StatementRunner):
-    """What can be asked about what was imported."""
+    """Reads imported records."""
 
     def imported(self, bank: str) -> list[ImportedRecord]:
         found = self._all(
@@ -79,13 +79,13 @@ class ImportReader(StatementRunner):
     def import_batches(self, bank: str | None = None) -> list[ImportBatch]:
         where, values = self._in_bank(bank)
         found = self._all(
-            f"SELECT {_IMPORTING} FROM import_batch WHERE {where} ORDER BY time, id", *values
+            f"SELECT {_IMPORT_BATCH} FROM import_batch WHERE {where} ORDER BY time, id", *values
         )
-        return [importing_of(row) for row in found]
+        return [import_batch_of(row) for row in found]
 
 
 class ImportWriter(ImportReader, CurationWriter):
-    """The ways in."""
+    """Writes them."""
 
     def imported_versions(self, bank: str) -> dict[str, str]:
         return dict(
@@ -102,7 +102,7 @@ class ImportWriter(ImportReader, CurationWriter):
 
     def put_import_batch(self, batch: ImportBatch) -> None:
         self._run(
-            f"INSERT INTO import_batch ({_IMPORTING}) VALUES ({placeholders(_IMPORTING)})",
+            f"INSERT INTO import_batch ({_IMPORT_BATCH}) VALUES ({placeholders(_IMPORT_BATCH)})",
             *(json.dumps(v, sort_keys=True) if isinstance(v, dict) else v for v in batch),
         )
         self.mark_changed(batch.bank, "")
@@ -117,12 +117,12 @@ class ImportWriter(ImportReader, CurationWriter):
     def imported_by_ids(self, bank: str, ids: Sequence[str]) -> list[ImportedRecord]:
         found: list[ImportedRecord] = []
         for some in batches(sorted(set(ids))):
-            told = self._all(
+            fields = self._all(
                 f"SELECT {IMPORTED} FROM visible_imported_record WHERE bank = ? AND id IN "
                 f"({placeholders_for(some)}) ORDER BY id",
                 *(bank, *some),
             )
-            found += [imported_of(row) for row in told]
+            found += [imported_of(row) for row in fields]
         return found
 
     def put_imported_passages(

@@ -1,4 +1,4 @@
-"""The injection ledger and failed work, in SQLite."""
+"""The ledger of injected texts, and tasks of the worker that failed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from holdfast.store.sql.statements import insert_missing, upsert
 _INJECTION = "bank, id, session, time, kind, characters, records, arrived, use, because"
 _FAILED_TASK = "name, attempts, problem, failed_at, not_before"
 _ARRIVED = {None: -1, False: 0, True: 1}
-_TOLD = {value: key for key, value in _ARRIVED.items()}
+_ARRIVED_OF = {value: key for key, value in _ARRIVED.items()}
 
 
 class InjectionLedger(StatementRunner):
-    """What is kept besides memory itself."""
+    """Reads and writes both."""
 
     def add_injection(self, injection: Injection) -> None:
         i = injection
@@ -92,7 +92,7 @@ def _injection(row: tuple[object, ...]) -> Injection:
         InjectionKind(str(kind)),
         int(str(characters)),
         tuple(json.loads(str(records))),
-        _TOLD[int(str(arrived))],
+        _ARRIVED_OF[int(str(arrived))],
         InjectionUse(str(use)),
         str(because),
     )

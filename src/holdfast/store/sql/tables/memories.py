@@ -1,4 +1,4 @@
-"""What is retained, stances and opinions, in SQLite."""
+"""Memories retained from sessions, stances and opinions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from holdfast.store.sql.statements import (
     placeholders_for,
     upsert,
 )
-from holdfast.store.sql.tables.curation import WISHED, CurationWriter
+from holdfast.store.sql.tables.curation import REMEMBERED_MEMORY, CurationWriter
 
 _STAGES = ("retain", "reflect")
 _SHOWN = (
@@ -36,16 +36,16 @@ _SHOWN = (
 
 
 class MemoryReader(StatementRunner):
-    """What can be asked about it."""
+    """Reads memories and opinions."""
 
     def remembered(self, bank: str, limit: int = 100) -> list[Memory]:
         found = self._all(
-            f"SELECT {WISHED} WHERE remembered_memory.bank = ? AND "
+            f"SELECT {REMEMBERED_MEMORY} WHERE remembered_memory.bank = ? AND "
             f"{_SHOWN.format('remembered_memory')} "
             "ORDER BY time DESC, remembered_memory.id LIMIT ?",
             *(bank, limit),
         )
-        return self._said_anew(bank, [records.memory_of(row) for row in found])
+        return self._corrected_memories(bank, [records.memory_of(row) for row in found])
 
     def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
         found = self._all(
@@ -54,7 +54,7 @@ class MemoryReader(StatementRunner):
             f"AND {_SHOWN.format('retained_memory')} ORDER BY time DESC, id LIMIT ?",
             *(bank, network, limit),
         )
-        return self._said_anew(bank, [records.memory_of(row) for row in found])
+        return self._corrected_memories(bank, [records.memory_of(row) for row in found])
 
     def opinions(self, bank: str) -> list[Opinion]:
         found = self._all(
@@ -62,9 +62,9 @@ class MemoryReader(StatementRunner):
             "ORDER BY confidence DESC, id",
             bank,
         )
-        said = self._corrections(bank)
+        corrections = self._corrections(bank)
         opinions = [records.opinion_of(row) for row in found]
-        return [replace(o, what=said[o.id]) if o.id in said else o for o in opinions]
+        return [replace(o, what=corrections[o.id]) if o.id in corrections else o for o in opinions]
 
     def opinion_history(self, bank: str, opinion: str) -> list[OpinionRevision]:
         found = self._all(
@@ -83,22 +83,24 @@ class MemoryReader(StatementRunner):
             )
         )
 
-    def _said_anew(self, bank: str, memories: list[Memory]) -> list[Memory]:
-        said = self._corrections(bank)
-        return [corrected_memory(m, said[m.id]) if m.id in said else m for m in memories]
+    def _corrected_memories(self, bank: str, memories: list[Memory]) -> list[Memory]:
+        corrections = self._corrections(bank)
+        return [
+            corrected_memory(m, corrections[m.id]) if m.id in corrections else m for m in memories
+        ]
 
 
 class MemoryWriter(CurationWriter):
-    """The ways in."""
+    """Writes them."""
 
     def occurrences(self, bank: str, session: str) -> list[MemoryOccurrence]:
         found = self._all(
-            f"SELECT {records.SIGHTING} FROM memory_occurrence WHERE bank = ? AND session = ? "
+            f"SELECT {records.OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND session = ? "
             "ORDER "
             "BY key",
             *(bank, session),
         )
-        return [records.sighting_of(row) for row in found]
+        return [records.occurrence_of(row) for row in found]
 
     def stances(self, bank: str, session: str | None = None) -> list[Stance]:
         found = self._all(
@@ -118,9 +120,9 @@ class MemoryWriter(CurationWriter):
     ) -> None:
         self._clear_retained(bank, session, 0)
         self._run_many(
-            f"INSERT INTO memory_occurrence (bank, session, {records.SIGHTING}) "
-            f"VALUES (?, ?, {placeholders(records.SIGHTING)})",
-            [(bank, session, *records.sighting_row(sighting)) for sighting in occurrences],
+            f"INSERT INTO memory_occurrence (bank, session, {records.OCCURRENCE}) "
+            f"VALUES (?, ?, {placeholders(records.OCCURRENCE)})",
+            [(bank, session, *records.occurrence_row(sighting)) for sighting in occurrences],
         )
         self._hide_keys(bank, session, 0)
         self._run_many(
@@ -134,11 +136,12 @@ class MemoryWriter(CurationWriter):
 
     def occurrences_of_key(self, bank: str, key: str) -> list[SessionOccurrence]:
         found = self._all(
-            f"SELECT session, {records.SIGHTING} FROM memory_occurrence WHERE bank = ? AND key = ? "
+            f"SELECT session, {records.OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND key "
+            "= ? "
             "ORDER BY time, session",
             *(bank, key),
         )
-        return [SessionOccurrence(row[0], records.sighting_of(row[1:])) for row in found]
+        return [SessionOccurrence(row[0], records.occurrence_of(row[1:])) for row in found]
 
     def put_retained_memory(
         self, bank: str, key: str, memory: Memory | None, passage: Passage | None
@@ -164,8 +167,8 @@ class MemoryWriter(CurationWriter):
         return row[1]
 
     def _clear_retained(self, bank: str, session: str, first: int) -> None:
-        """Take away what was retained of a session from a place on, and the memories that rested
-        on it: they are shown again from what is left."""
+        """Remove what was retained from a session from a turn on, and the memories made of it; the
+        stage makes them again from what is left."""
         self._hide_keys(bank, session, first)
         for table in ("memory_occurrence", "stance"):
             self._run(

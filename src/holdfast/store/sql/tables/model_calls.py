@@ -1,4 +1,4 @@
-"""The cost ledger, pauses, and what models made, in SQLite."""
+"""The ledger of model calls, paused services, and summaries that models wrote."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUMS = (
     "coalesce(sum(CASE WHEN usd IS NULL AND tokens_in + tokens_out > 0 THEN 1 ELSE 0 END), 0), "
     "coalesce(sum(CASE WHEN outcome IN ('done', 'open') THEN 0 ELSE 1 END), 0)"
 )
-# Whether nothing was made of a record `r`, as far as it reaches, by this version.
+# Whether no summary of a record `r` up to its last turn was tried with this version of the prompts.
 _UNTRIED = (
     "r.author = '' AND NOT EXISTS (SELECT 1 FROM model_summary WHERE model_summary.bank = r.bank "
     "AND model_summary.record = r.id AND model_summary.last_seq >= {last} AND "
@@ -31,7 +31,7 @@ _UNTRIED = (
 
 
 class ModelCalls(StatementRunner):
-    """What is kept of model services."""
+    """Reads and writes all of it."""
 
     def reserve_call(self, call: ModelCall) -> None:
         self._run(
@@ -160,7 +160,7 @@ class ModelCalls(StatementRunner):
 
 
 def call_of(row: Sequence[Any]) -> ModelCall:
-    """A row of the ledger as what it is."""
+    """`_CALL`."""
     *plain, outcome, problem = row
     return ModelCall(*plain, outcome=CallOutcome(outcome), problem=problem)
 

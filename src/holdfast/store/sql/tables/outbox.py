@@ -1,4 +1,4 @@
-"""What is on its way to servers, in SQLite."""
+"""Records on their way to remotes."""
 
 from __future__ import annotations
 
@@ -8,37 +8,39 @@ from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 from holdfast.store.sql.runner import StatementRunner
 from holdfast.store.sql.statements import placeholders
 
-PARCEL = (
+OUTBOX_ITEM = (
     "bank, remote, id, origin, line, mark, gone, state, queued, attempts, not_before, problem, "
     "there"
 )
 
 
-def _parcel_of(row: tuple[Any, ...]) -> OutboxItem:
-    """`PARCEL`."""
-    told = OutboxItem(*row)
-    return told._replace(gone=bool(told.gone), state=OutboxState(told.state))
+def _outbox_item_of(row: tuple[Any, ...]) -> OutboxItem:
+    """`OUTBOX_ITEM`."""
+    item = OutboxItem(*row)
+    return item._replace(gone=bool(item.gone), state=OutboxState(item.state))
 
 
 class OutboxReader(StatementRunner):
-    """What can be asked."""
+    """Reads them."""
 
     def outbox(self, remote: str = "") -> list[OutboxItem]:
         where, values = ("remote = ?", (remote,)) if remote else ("true", ())
         found = self._all(
-            f"SELECT {PARCEL} FROM outbox_item WHERE {where} ORDER BY queued, remote, id", *values
+            f"SELECT {OUTBOX_ITEM} FROM outbox_item WHERE {where} ORDER BY queued, remote, id",
+            *values,
         )
-        return [_parcel_of(row) for row in found]
+        return [_outbox_item_of(row) for row in found]
 
 
 class OutboxWriter(OutboxReader):
-    """The ways in."""
+    """Writes them."""
 
     def put_outbox_item(self, item: OutboxItem) -> None:
         self.drop_outbox_item(item)
         row = item._replace(gone=int(item.gone))._asdict() | {"state": item.state.value}
         self._run(
-            f"INSERT INTO outbox_item ({PARCEL}) VALUES ({placeholders(PARCEL)})", *row.values()
+            f"INSERT INTO outbox_item ({OUTBOX_ITEM}) VALUES ({placeholders(OUTBOX_ITEM)})",
+            *row.values(),
         )
 
     def drop_outbox_item(self, item: OutboxItem) -> None:

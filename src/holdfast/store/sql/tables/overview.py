@@ -1,4 +1,4 @@
-"""What there is as a whole, in SQLite."""
+"""Counts, lists of commits and authors, and sizes of a memory as a whole."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from holdfast.store.protocol.overview import (
 from holdfast.store.sql import labels
 from holdfast.store.sql.runner import StatementRunner
 
-_LAST = "~"
-_MOST = 100_000
+_AFTER_ALL_TIMES = "~"
+_MAX_COMMITS_OF_PATH = 100_000
 _WORDS = "SELECT bank, sum(length(body) + length(context)) FROM passage GROUP BY bank"
 _VECTORS = "SELECT bank, sum(length(data)) FROM vector GROUP BY bank"
 _BY_AUTHOR = "(lower(author) LIKE ? ESCAPE '\\' OR lower(email) LIKE ? ESCAPE '\\')"
 
 
 class OverviewReader(StatementRunner):
-    """What can be asked."""
+    """Reads them."""
 
     def counts_by_period(
         self,
@@ -40,7 +40,7 @@ class OverviewReader(StatementRunner):
                 found = self._all(
                     "SELECT substr(time, 1, ?), count(*) FROM passage WHERE bank = ? AND kind = ? "
                     f"AND time >= ? AND time < ?{own} GROUP BY 1",
-                    *(digits, one, kind, since or " ", until or _LAST),
+                    *(digits, one, kind, since or " ", until or _AFTER_ALL_TIMES),
                 )
                 for period, count in found:
                     counted[kind, period] = counted.get((kind, period), 0) + count
@@ -67,13 +67,13 @@ class OverviewReader(StatementRunner):
     def _touching(
         self, bank: str | None, wanted: CommitFilter, limit: int, skip: int
     ) -> list[tuple[str, str]]:
-        """The commits that touch a path are found by their labels, and then looked at."""
-        most = _MOST if wanted.author else limit + skip
+        """Commits that change a path: found by their labels, then filtered by author."""
+        most = _MAX_COMMITS_OF_PATH if wanted.author else limit + skip
         condition = _BY_AUTHOR if wanted.author else "true"
         values = (_like(wanted.author),) * 2 if wanted.author else ()
         found: list[tuple[str, str, str]] = []
         for one in self._bank_ids(bank):
-            for _, id in labels.bearers(
+            for _, id in labels.labelled_records(
                 self._connection, one, RecordFilter(file=wanted.path), most, ("commit",)
             ):
                 row = self._one(
@@ -101,7 +101,7 @@ class OverviewReader(StatementRunner):
 
 
 def _page(found: list[tuple[str, str, str]], limit: int, skip: int) -> list[tuple[str, str]]:
-    """Some of these by time, the latest first."""
+    """One page of commits, the latest first."""
     found.sort(key=lambda commit: commit[1:])
     found.sort(key=lambda commit: commit[0], reverse=True)
     return [(bank, id) for _, id, bank in found[skip : skip + limit]]

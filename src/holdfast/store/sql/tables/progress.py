@@ -1,4 +1,4 @@
-"""What changed and how far each stage has come, in SQLite."""
+"""Which sessions changed, and how far each stage has processed the changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules, patterns, proposals and refusals in SQLite."""
+"""Rules, patterns, proposals, and proposals that were refused."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from holdfast.store.sql.runner import StatementRunner
 from holdfast.store.sql.statements import placeholders, upsert
 from holdfast.store.sql.tables.curation import CurationWriter
 
-_REFUSAL = "seq, target, text, why, time, who, evidence"
+_REFUSED_PROPOSAL = "seq, target, text, why, time, who, evidence"
 
 
 class RuleReader(StatementRunner):
-    """What can be asked about rules."""
+    """Reads rules."""
 
     def rule_files(self, bank: str) -> list[ReadRuleFile]:
         found = self._all(
@@ -49,13 +49,13 @@ class RuleReader(StatementRunner):
 
     def refusals(self, bank: str) -> list[Refusal]:
         found = self._all(
-            f"SELECT {_REFUSAL} FROM refused_proposal WHERE bank = ? ORDER BY seq", bank
+            f"SELECT {_REFUSED_PROPOSAL} FROM refused_proposal WHERE bank = ? ORDER BY seq", bank
         )
         return [Refusal(*row)._replace(evidence=rows.as_tuple(row[-1])) for row in found]
 
 
 class RuleWriter(RuleReader, CurationWriter):
-    """The ways in."""
+    """Writes them."""
 
     def put_rules(
         self, bank: str, files: Sequence[ReadRuleFile], rules: Iterable[tuple[Rule, Passage]]
@@ -93,7 +93,7 @@ class RuleWriter(RuleReader, CurationWriter):
     def put_refusal(self, bank: str, refusal: Refusal) -> None:
         *row, evidence = refusal
         self._run(
-            upsert("refused_proposal", f"bank, {_REFUSAL}", "bank, seq"),
+            upsert("refused_proposal", f"bank, {_REFUSED_PROPOSAL}", "bank, seq"),
             *(bank, *row, rows.as_list(evidence)),
         )
 
@@ -123,13 +123,13 @@ class RuleWriter(RuleReader, CurationWriter):
         ]
 
     def _drop_rules(self) -> None:
-        """Forget what is derived of files and of what was said; proposals come again."""
+        """Remove what was derived from rule files and statements; it is made again."""
         for table in ("rule_file", "rule", "pattern", "proposal", "statement"):
             self._run(f"DELETE FROM {table}")
 
     def _erase_patterns(self, what: Erasure) -> None:
-        """Patterns and proposals are made again of what is left; what was turned down goes with
-        any record that stated it."""
+        """Remove patterns and proposals, which are made again, and refusals whose evidence is
+        erased."""
         for table in ("pattern", "proposal", "statement"):
             self._run(f"DELETE FROM {table} WHERE bank = ?", what.bank)
         self._run("DELETE FROM stage_progress WHERE bank = ? AND stage = 'patterns'", what.bank)

@@ -1,4 +1,4 @@
-"""Sessions to look through, in SQLite."""
+"""Lists of sessions, and parts of one."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from holdfast.store.sql.runner import StatementRunner
 
 _SESSION = ", ".join(f"s.{name}" for name in rows.SESSION.split(", "))
 _OF = "s.bank = {0}.bank AND s.id = {0}.session"
-_BRANCHES = 200
-# What has a parent that nobody read is a session like any other.
-_TOP = (
+_MAX_FACET_VALUES = 200
+# A session without a parent, or whose parent was not read.
+_IS_TOP_LEVEL = (
     "(s.parent = '' OR NOT EXISTS (SELECT 1 FROM session AS p WHERE p.bank = s.bank "
     "AND p.id = s.parent))"
 )
 
 
 class SessionReader(StatementRunner):
-    """What can be asked about them."""
+    """Reads them."""
 
     def list_sessions(
         self, filter: SessionFilter, limit: int, offset: int = 0
     ) -> list[SessionListing]:
-        where, values = _passes(filter)
+        where, values = _condition(filter)
         if not filter.bank and self.within is not None:
             own, mine = self._in_bank(None)
             where, values = f"{where} AND s.{own}", [*values, *mine]
@@ -51,19 +51,19 @@ class SessionReader(StatementRunner):
 
     def facets(self, bank: str | None) -> SessionFacets:
         where, values = self._in_bank(bank)
-        told = [
+        facets = [
             tuple(
                 name
                 for (name,) in self._all(
                     f"SELECT DISTINCT {column} FROM visible_session WHERE {where} AND {column} "
                     "<> '' "
-                    f"ORDER BY {column} LIMIT {_BRANCHES}",
+                    f"ORDER BY {column} LIMIT {_MAX_FACET_VALUES}",
                     *values,
                 )
             )
             for column in ("agent", "branch")
         ]
-        return SessionFacets(*told)
+        return SessionFacets(*facets)
 
     def sessions_named(self, name: str) -> list[Session]:
         own, of_host = (
@@ -114,7 +114,7 @@ class SessionReader(StatementRunner):
         return dict(found)
 
 
-def _passes(sieve: SessionFilter) -> tuple[str, list[str]]:
+def _condition(sieve: SessionFilter) -> tuple[str, list[str]]:
     asked = {
         "s.bank = ?": sieve.bank or "",
         "s.agent = ?": sieve.agent,
@@ -125,4 +125,4 @@ def _passes(sieve: SessionFilter) -> tuple[str, list[str]]:
         "s.started <> '' AND substr(s.started, 1, 10) <= ?": sieve.until,
     }
     wanted = {what: rows.text(value) for what, value in asked.items() if value}
-    return " AND ".join([_TOP, *wanted]), [*wanted.values()]
+    return " AND ".join([_IS_TOP_LEVEL, *wanted]), [*wanted.values()]

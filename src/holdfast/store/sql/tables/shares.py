@@ -1,4 +1,4 @@
-"""Other people's shared memories in SQLite."""
+"""Records that other people share."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SHARED = (
 
 def shared_of(row: tuple[Any, ...]) -> SharedRecord:
     """`SHARED`."""
-    told: dict[str, Any] = dict(zip(SHARED.split(", "), row, strict=True))
-    told["files"] = tuple(json.loads(told["files"]))
+    fields: dict[str, Any] = dict(zip(SHARED.split(", "), row, strict=True))
+    fields["files"] = tuple(json.loads(fields["files"]))
     for name in ("trust", "lineage"):
-        told[name] = Trust(told[name])
-    told["gone"] = bool(told["gone"])
+        fields[name] = Trust(fields[name])
+    fields["gone"] = bool(fields["gone"])
     # Of a scope that this program does not know, nothing is shown.
-    told["scope"] = SHARED_SCOPES.get(told["scope"], Scope.PERSONAL)
-    return SharedRecord(**told)
+    fields["scope"] = SHARED_SCOPES.get(fields["scope"], Scope.PERSONAL)
+    return SharedRecord(**fields)
 
 
 def _row_of(shared: SharedRecord) -> tuple[Any, ...]:
@@ -42,7 +42,7 @@ def _row_of(shared: SharedRecord) -> tuple[Any, ...]:
 
 
 class ShareReader(OutboxReader):
-    """What can be asked about shared memories, and those that are on their way to others."""
+    """Reads shared records, and the outbox."""
 
     def shared(self, bank: str) -> list[SharedRecord]:
         found = self._all(
@@ -61,7 +61,7 @@ class ShareReader(OutboxReader):
 
 
 class ShareWriter(ShareReader, OutboxWriter, CurationWriter):
-    """The ways in."""
+    """Writes them."""
 
     def sent_ids(self, bank: str) -> set[str]:
         return {id for (id,) in self._all("SELECT id FROM sent_share WHERE bank = ?", bank)}

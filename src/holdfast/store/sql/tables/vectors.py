@@ -1,5 +1,5 @@
-"""Vectors of passages. They are kept under the hash of what was embedded, so that a passage
-that is derived again, or says what another says, needs no second embedding."""
+"""Vectors of passages. They are kept by the hash of the embedded text, so a passage that is derived
+again, or that has the text of another one, needs no second embedding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.store.sql.statements import batches, insert_missing, placeholders_
 
 
 class VectorReader(StatementRunner):
-    """What can be asked of vectors."""
+    """Reads vectors."""
 
     def vector_span(self, bank: str, model: str) -> VectorSpan:
         row = self._one(
@@ -67,7 +67,7 @@ class VectorReader(StatementRunner):
     def nearest_vectors(
         self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str] = ()
     ) -> list[StoredVector] | None:
-        """A file does not compare vectors: `recall.matrix` does."""
+        """None: SQLite does not compare vectors, so the caller must."""
         return None
 
     def unindexed_vectors(self, bank: str, model: str) -> int | None:
@@ -99,9 +99,9 @@ class VectorReader(StatementRunner):
         self, model: str, kinds: Sequence[str] = (), limit: int = 100, bank: str | None = None
     ) -> list[Passage]:
         where, values = self._in_bank(bank)
-        waits, more = _waits(model, kinds)
+        missing_vector, more = _has_no_vector(model, kinds)
         found = self._all(
-            f"SELECT {records.PASSAGE} FROM passage WHERE {where} AND {waits} "
+            f"SELECT {records.PASSAGE} FROM passage WHERE {where} AND {missing_vector} "
             "ORDER BY time DESC, number DESC LIMIT ?",
             *values,
             *more,
@@ -110,8 +110,8 @@ class VectorReader(StatementRunner):
         return [records.passage_of(row) for row in found]
 
     def count_unembedded(self, model: str, kinds: Sequence[str] = ()) -> int:
-        waits, values = _waits(model, kinds)
-        row = self._one(f"SELECT count(*) FROM passage WHERE {waits}", *values)
+        missing_vector, values = _has_no_vector(model, kinds)
+        row = self._one(f"SELECT count(*) FROM passage WHERE {missing_vector}", *values)
         return row[0] if row else 0
 
     def vector_models(self) -> list[tuple[str, int]]:
@@ -129,8 +129,8 @@ class VectorReader(StatementRunner):
         return [(size, count) for size, count in found]
 
 
-def _waits(model: str, kinds: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The condition that a passage is to be embedded and has not been."""
+def _has_no_vector(model: str, kinds: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The condition that a passage has no vector yet, and its values."""
     among = f"kind IN ({placeholders_for(kinds)}) AND " if kinds else ""
     missing = (
         "NOT EXISTS (SELECT 1 FROM vector WHERE vector.bank = passage.bank "
@@ -140,7 +140,7 @@ def _waits(model: str, kinds: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 class VectorWriter(StatementRunner):
-    """The ways in for vectors."""
+    """Writes vectors."""
 
     def put_vectors(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> None:
         self._run_many(

@@ -1,4 +1,4 @@
-"""Versions of rules and prompts, in SQLite."""
+"""The versions of rules and prompts that derived rows were made with."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _OLDER = (
     "session_derivation.session = s.id "
     "WHERE coalesce(session_derivation.rules_version, 0) < ?"
 )
-_ASKED = (
+_HAS_SUMMARY = (
     "EXISTS (SELECT 1 FROM model_summary AS m WHERE m.bank = r.bank AND m.record = r.id "
     "AND m.{which})"
 )
-_OLD = _ASKED.format(which="content <> '' AND m.version < ?")
-_NEW = _ASKED.format(which="last_seq >= {last} AND m.version >= ?")
-_REACH = "(SELECT max(last_seq) FROM exchange WHERE bank = r.bank AND session = r.session)"
+_HAS_OLDER_SUMMARY = _HAS_SUMMARY.format(which="content <> '' AND m.version < ?")
+_HAS_CURRENT_SUMMARY = _HAS_SUMMARY.format(which="last_seq >= {last} AND m.version >= ?")
+_LAST_SEQ = "(SELECT max(last_seq) FROM exchange WHERE bank = r.bank AND session = r.session)"
 
 
 class DerivationVersions(StatementRunner):
-    """What is older than it could be."""
+    """Finds what was made with older versions."""
 
     def derived_version(self, bank: str, session: str) -> int:
         row = self._one(
@@ -54,9 +54,9 @@ class DerivationVersions(StatementRunner):
         found = self._all(
             "SELECT bank, id FROM session AS s WHERE EXISTS (SELECT 1 FROM exchange AS r "
             "WHERE r.bank = s.bank AND r.session = s.id AND r.status <> 'verified' "
-            f"AND r.author <> '' AND NOT {_NEW.format(last='r.last_seq')}) "
+            f"AND r.author <> '' AND NOT {_HAS_CURRENT_SUMMARY.format(last='r.last_seq')}) "
             "OR EXISTS (SELECT 1 FROM digest AS r WHERE r.bank = s.bank AND r.session = s.id "
-            f"AND {_OLD} AND NOT {_NEW.format(last=_REACH)}) "
+            f"AND {_HAS_OLDER_SUMMARY} AND NOT {_HAS_CURRENT_SUMMARY.format(last=_LAST_SEQ)}) "
             "ORDER BY ended DESC, id, bank LIMIT ?",
             *(prompts, prompts, prompts, limit),
         )
