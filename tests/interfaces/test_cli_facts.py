@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.refine.banks import open_filled, session_saying
 from tests.refine.families import TUNED
-from tests.refine.test_facts import breached
+from tests.refine.test_facts import open_with_violations
 
 from holdfast.interfaces.cli.main import main
 
@@ -50,7 +50,7 @@ def test_facts_are_listed_shown_and_asked_for_as_of_a_day(
 def test_a_question_is_decided_and_the_decision_undone(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    breached(home).close()
+    open_with_violations(home).close()
     listed = json.loads(run(capsys, "review", "--json"))["reviews"]
     assert len(listed) == 1 and len(listed[0]["evidence"]) == 5
     assert "5 deeds went against it" in run(capsys, "review", "list")
