@@ -39,7 +39,7 @@ from holdfast.settings import Settings
 from holdfast.store.postgres.address import with_schema
 from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper, half
 from holdfast.store.postgres.store import PostgresStore, drop
-from holdfast.store.postgres.tokens import vector
+from holdfast.store.postgres.tokens import to_tsvector
 from holdfast.store.sql.rows import records as rows
 
 NOW = "2026-11-15T00:00:00.000Z"

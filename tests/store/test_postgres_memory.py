@@ -18,7 +18,7 @@ from holdfast.app.answers.ask import AskOptions
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import Manner, work
 from holdfast.app.briefs.goal import goal_now
-from holdfast.app.core.backends import open_as_it_is, open_store, open_to_ask, place_of
+from holdfast.app.core.backends import open_as_it_is, open_store, open_to_ask, location_of
 from holdfast.app.evaluation.engine import neutral
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.memory import Holdfast
@@ -161,8 +161,8 @@ def test_a_hook_that_finds_no_file_asks_the_server(
 def test_a_password_is_never_shown(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, "postgresql://me:secret@db.example.org:5433/memory?a=b")
 
-    assert "secret" not in f"{settings} {place_of(settings)} {settings.vectors}"
-    assert place_of(settings) == "postgresql://db.example.org:5433/memory"
+    assert "secret" not in f"{settings} {location_of(settings)} {settings.vectors}"
+    assert location_of(settings) == "postgresql://db.example.org:5433/memory"
 
 
 def test_another_kind_of_store_is_refused_without_telling_it(tmp_path: Path) -> None:

@@ -68,13 +68,13 @@ def open_to_ask(settings: Settings) -> ReadStore:
     return kept_to(settings, cast("Store", made))
 
 
-def place_of(settings: Settings) -> str:
+def location_of(settings: Settings) -> str:
     """Where the memory lies, as people are told: no password is part of it."""
     if settings.store:
         check_postgres(settings)
-        from holdfast.store.postgres.address import location_of as place_of_server
+        from holdfast.store.postgres.address import location_of as server_location
 
-        return place_of_server(settings.store)
+        return server_location(settings.store)
     return str(settings.database)
 
 

@@ -5,35 +5,61 @@ from __future__ import annotations
 import sys
 
 from holdfast.errors import InputError
+from holdfast.interfaces.cli.screen import Screen
+
+NOTHING_CHANGED = "Nothing was changed."
 
 
-def can_ask() -> bool:
-    """Whether a person sits at the other end."""
+def is_interactive() -> bool:
+    """Whether a person can be asked: standard input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def confirm(question: str, default: bool = True) -> bool:
-    """A question to answer with yes or no; just Enter takes the default."""
+def ask(question: str, default: bool = True) -> bool:
+    """Ask a question to answer with yes or no; Enter alone takes the default."""
     sys.stdout.write(f"{question} [{'Y/n' if default else 'y/N'}] ")
     sys.stdout.flush()
     reply = sys.stdin.readline()
     if not reply:
         sys.stdout.write("\n")
         return False
-    said = reply.strip().lower()
-    return default if not said else said in ("y", "yes")
+    word = reply.strip().lower()
+    return default if not word else word in ("y", "yes")
 
 
-def may_go_ahead(
+def is_allowed(
     yes: bool, question: str, default: bool = True, what: str = "files", dry_run: bool = True
 ) -> bool:
-    """Whether to go ahead: as told by `--yes`, or asked for at a terminal. Without either it is
-    refused."""
+    """Whether to go ahead: `--yes` was given, or the person at the terminal agrees. Raises
+    InputError without either. `what` names what is changed; `dry_run` says that the command has
+    that option, for the advice."""
     if yes:
         return True
-    if not can_ask():
+    if not is_interactive():
         raise InputError(
-            f"This changes {what}, and there is no terminal to ask at. Nothing was changed.",
+            f"This changes {what}, and there is no terminal to ask at. {NOTHING_CHANGED}",
             f"{'Look first with --dry-run, then run' if dry_run else 'Run'} it again with --yes.",
         )
-    return confirm(question, default)
+    return ask(question, default)
+
+
+def confirm_change(
+    screen: Screen,
+    yes: bool,
+    question: str = "Go ahead?",
+    default: bool = True,
+    what: str = "files",
+    dry_run: bool = True,
+) -> bool:
+    """Like `is_allowed`; prints that nothing was changed where the answer is no."""
+    allowed = is_allowed(yes, question, default, what, dry_run)
+    if not allowed:
+        screen.line(NOTHING_CHANGED)
+    return allowed
+
+
+def confirm_memory_change(
+    screen: Screen, yes: bool, question: str = "Go ahead?", default: bool = True
+) -> bool:
+    """`confirm_change` for a command that changes the memory and has no `--dry-run`."""
+    return confirm_change(screen, yes, question, default, "the memory", False)

@@ -295,7 +295,7 @@ def _has_other_subject(one: StatementFeatures, other: StatementFeatures) -> bool
     """Whether both name the same noun with different words before it: `billing webhook` and
     `shipping webhook`. If one of the two words is rejected, the subject is the same: one is to
     replace the other."""
-    qualifiers = {noun: qualifier for qualifier, noun in one.word_pairs}
+    qualifiers = {noun: qualifier for qualifier, noun in sorted(one.word_pairs)}
     for theirs, noun in other.word_pairs:
         ours = qualifiers.get(noun, theirs)
         differ = ours != theirs and ours not in other.topic and theirs not in one.topic

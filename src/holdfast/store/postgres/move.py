@@ -66,12 +66,12 @@ def move(
     """Copy all that `source` holds to `target`, which is of the same version; `name` identifies the
     source. After an `OutdatedMoveError` the target must be cleared and the move begun anew."""
     tables = _tables(source, target)
-    filling = MoveProgress(target, name)
-    before = filling.rows
+    progress = MoveProgress(target, name)
+    before = progress.rows
     with source.transaction():
-        if before and _find_changed_table(source, target, tables, filling):
+        if before and _find_changed_table(source, target, tables, progress):
             raise OutdatedMoveError
-        _copy(source, target, tables, filling, tick)
+        _copy(source, target, tables, progress, tick)
         different = _find_different_table(source, target, tables)
     if different and before:
         raise OutdatedMoveError
@@ -80,8 +80,8 @@ def move(
             f"The table {different} did not arrive as it was; nothing can be asked of it.",
             "Run it again; if it happens twice, please report it.",
         )
-    filling.finish()
-    return MoveResult(len(tables), filling.rows, before)
+    progress.finish()
+    return MoveResult(len(tables), progress.rows, before)
 
 
 def _tables(source: AnyStore, target: AnyStore) -> list[_Table]:
@@ -100,10 +100,10 @@ def _tables(source: AnyStore, target: AnyStore) -> list[_Table]:
 
 
 def _copy(
-    source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: MoveProgress, tick: Tick
+    source: AnyStore, target: AnyStore, tables: Sequence[_Table], progress: MoveProgress, tick: Tick
 ) -> None:
     for done, table in enumerate(tables):
-        moved_rows = filling.over(table.name)
+        moved_rows = progress.rows_moved(table.name)
         if moved_rows is None:
             continue
         if table.name in _LAST and not moved_rows:
@@ -112,10 +112,10 @@ def _copy(
         while some := list(islice(found, BATCH_ROWS)):
             with target.transaction():
                 _insert_rows(target, table, some)
-                filling.note(table.name, len(some))
+                progress.add_rows(table.name, len(some))
             tick(done, len(tables))
         with target.transaction():
-            filling.note_over(table.name)
+            progress.mark_table_done(table.name)
         tick(done + 1, len(tables))
 
 
@@ -156,12 +156,12 @@ def _with_tokens(
 
 
 def _find_changed_table(
-    source: AnyStore, target: AnyStore, tables: Sequence[_Table], filling: MoveProgress
+    source: AnyStore, target: AnyStore, tables: Sequence[_Table], progress: MoveProgress
 ) -> str:
     """The first table of which an earlier run moved other rows than the source has now."""
     with _read_transaction(target):
         for table in tables:
-            moved_rows = filling.over(table.name)
+            moved_rows = progress.rows_moved(table.name)
             if moved_rows == 0:
                 continue
             if _fingerprint(islice(_read(source, table), moved_rows)) != _fingerprint(

@@ -122,7 +122,7 @@ class MemoryWriter(CurationWriter):
         self._run_many(
             f"INSERT INTO memory_occurrence (bank, session, {records.OCCURRENCE}) "
             f"VALUES (?, ?, {placeholders(records.OCCURRENCE)})",
-            [(bank, session, *records.occurrence_row(sighting)) for sighting in occurrences],
+            [(bank, session, *records.occurrence_row(occurrence)) for occurrence in occurrences],
         )
         self._hide_keys(bank, session, 0)
         self._run_many(
