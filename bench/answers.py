@@ -21,7 +21,7 @@ from tests.support.transcripts import Script
 
 from bench.startup import make_home
 from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
-from holdfast.app.core.lease import start_of
+from holdfast.app.core.lease import process_start
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import make_inbox
@@ -61,7 +61,7 @@ class Lab:
         self.inbox = make_inbox(self.places)
         shutil.copy(_SCRIPTS / "answer.py", self.places.hooks)
         self.places.interpreter.write_text(f"{sys.executable}\n-I\n")
-        self.places.worker_pid.write_text(f"{os.getpid()}\n{start_of(os.getpid())}\n")
+        self.places.worker_pid.write_text(f"{os.getpid()}\n{process_start(os.getpid())}\n")
         prepare_briefs(self.settings)
         with Holdfast(self.settings) as memory:
             memory.ingestion.embed()

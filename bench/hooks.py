@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from holdfast.app.core.lease import start_of
+from holdfast.app.core.lease import process_start
 from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import list_events, make_inbox
@@ -85,7 +85,7 @@ def measure(places: HomePaths) -> list[str]:
     worker = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
     )
-    places.worker_pid.write_text(f"{worker.pid}\n{start_of(worker.pid)}\n")
+    places.worker_pid.write_text(f"{worker.pid}\n{process_start(worker.pid)}\n")
     env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "bench"}
     times: dict[str, list[float]] = {name: [] for name in cases}
     for round in range(ROUNDS + 5):

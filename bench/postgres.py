@@ -28,7 +28,7 @@ from tests.store.postgres_server import Server
 
 from bench.scale import passages as made_passages
 from bench.scale import words
-from holdfast.app.core.models import load_meaning
+from holdfast.app.core.models import load_semantic_search
 from holdfast.inference.packaged import EMBEDDER_DIMENSION, EMBEDDER_NAME
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
@@ -179,7 +179,7 @@ def _plain(url: str) -> Generator[psycopg.Connection[Any]]:
 
 
 def _measured(store: PostgresStore, url: str, banks: list[str], home: Path) -> list[str]:
-    meaning = load_meaning(Settings(home=home, claude_dir=home))
+    meaning = load_semantic_search(Settings(home=home, claude_dir=home))
     chance = random.Random(7)
     asked = [(chance.choice(banks), words(chance, 6, 100)) for _ in range(QUESTIONS)]
     with _plain(url) as raw:

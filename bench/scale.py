@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from holdfast.app.core.models import load_meaning
+from holdfast.app.core.models import load_semantic_search
 from holdfast.inference.packaged import EMBEDDER_DIMENSION, EMBEDDER_NAME
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
@@ -100,7 +100,7 @@ def run() -> list[str]:
 
 
 def _ways(home: Path, store: SqliteStore) -> tuple[Callable[[str, str], object], ...]:
-    meaning = load_meaning(Settings(home=home, claude_dir=home))
+    meaning = load_semantic_search(Settings(home=home, claude_dir=home))
     plan = Plan(budget=Budget.MID)
 
     def by_all(bank: str, question: str) -> object:
@@ -154,7 +154,7 @@ def _read_across(home: Path, store: SqliteStore) -> list[str]:
     model = os.environ.get("HOLDFAST_RERANKER", "")
     if not model:
         return ["scale: no cross-encoder is named by HOLDFAST_RERANKER; recall with one not timed"]
-    meaning = load_meaning(Settings(home=home, claude_dir=home, rerank_model=model))
+    meaning = load_semantic_search(Settings(home=home, claude_dir=home, rerank_model=model))
     chance = random.Random(8)
     questions = [words(chance, 6, 100) for _ in range(READ)]
     told: list[str] = []

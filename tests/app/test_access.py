@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 from tests.support.transcripts import Script
 
-from holdfast.app.answers.access import Access, open_access
+from holdfast.app.answers.access import DataAccess, open_access
 from holdfast.app.answers.access_tools import ACCESS_TOOLS
-from holdfast.app.answers.result_budget import MOST_CHARACTERS
+from holdfast.app.answers.result_budget import MAX_RESULT_CHARS
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError, NotFoundError
 from holdfast.settings import Settings, load_settings
@@ -40,12 +40,12 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def access(settings: Settings) -> Iterator[Access]:
+def access(settings: Settings) -> Iterator[DataAccess]:
     with open_access(settings, "all") as made:
         yield made
 
 
-def test_every_tool_gives_results_that_can_be_cited(access: Access) -> None:
+def test_every_tool_gives_results_that_can_be_cited(access: DataAccess) -> None:
     assert len(access.tools()) == 8
     asked = {"query": "nightly import", "limit": 3}
     for tool in access.tools():
@@ -63,7 +63,7 @@ def test_every_tool_gives_results_that_can_be_cited(access: Access) -> None:
             assert one["metadata"]["timestamp"] and one["metadata"]["trust"]
 
 
-def test_a_turn_is_named_by_its_session_and_place(access: Access) -> None:
+def test_a_turn_is_named_by_its_session_and_place(access: DataAccess) -> None:
     told = access.call("memory_search_fts", {"query": "cache warmed", "layer": "transcripts"})
     assert told["searchType"] == "fts" and told["layer"] == "transcripts"
     best = told["results"][0]
@@ -73,7 +73,7 @@ def test_a_turn_is_named_by_its_session_and_place(access: Access) -> None:
     assert best["metadata"]["lineNumber"] > 0 and best["score"] == 1.0
 
 
-def test_strategies_are_raced_fused_and_told(access: Access) -> None:
+def test_strategies_are_raced_fused_and_told(access: DataAccess) -> None:
     told = access.call("memory_search_multi_strategy", {"query": "why does the import fail"})
     names = [way["strategy"] for way in told["strategyResults"]]
     assert names == ["direct_fts", "expanded_fts", "summaries", "semantic"]
@@ -88,7 +88,7 @@ def test_strategies_are_raced_fused_and_told(access: Access) -> None:
     assert {one["layer"] for one in only["results"]} <= {"summaries", "observations", "rules"}
 
 
-def test_without_vectors_a_search_by_meaning_says_so(access: Access) -> None:
+def test_without_vectors_a_search_by_meaning_says_so(access: DataAccess) -> None:
     told = access.call("memory_search_vector", {"query": "import"})
     assert told["results"] == [] and "holdfast ingest" in told["notes"][0]
     both = access.call("memory_search_hybrid", {"query": "import"})
@@ -105,7 +105,7 @@ def test_vectors_are_searched_where_there_are_any(settings: Settings) -> None:
         assert told["strategiesSucceeded"] == 4 and told["confidence"] == "high"
 
 
-def test_what_only_a_tool_printed_is_found_by_falling_back(access: Access) -> None:
+def test_what_only_a_tool_printed_is_found_by_falling_back(access: DataAccess) -> None:
     told = access.call("memory_search_with_fallbacks", {"query": '"zebra table"'})
     if told["fallbacksUsed"]:
         assert told["fallbacksUsed"] == ["raw_grep"] and told["confidence"] == "low"
@@ -114,21 +114,21 @@ def test_what_only_a_tool_printed_is_found_by_falling_back(access: Access) -> No
     assert found["success"] and "zebra" in found["results"][0]["content"]
 
 
-def test_where_nothing_is_found_it_says_what_to_ask(access: Access) -> None:
+def test_where_nothing_is_found_it_says_what_to_ask(access: DataAccess) -> None:
     told = access.call("memory_search_with_fallbacks", {"query": "quaternion espresso"})
     assert told["results"] == [] and told["confidence"] == "none"
     assert told["fallbacksAttempted"][-1] == "clarification" and told["fallbacksUsed"] == []
     assert "other words" in told["clarificationPrompt"]
 
 
-def test_recent_sessions_are_scanned_by_time_or_by_words(access: Access) -> None:
+def test_recent_sessions_are_scanned_by_time_or_by_words(access: DataAccess) -> None:
     told = access.call("memory_scan_recent_sessions")
     assert told["isTemporalQuery"] and told["results"][0]["id"].startswith("summary:")
     assert access.call("memory_scan_recent_sessions", {"query": "courier"})["results"]
     assert not access.call("memory_scan_recent_sessions", {"query": "quaternion"})["results"]
 
 
-def test_layers_say_how_much_they_hold(access: Access) -> None:
+def test_layers_say_how_much_they_hold(access: DataAccess) -> None:
     layers = {one["name"]: one for one in access.call("memory_list_layers")["layers"]}
     assert list(layers) == ["rules", "summaries", "observations", "transcripts", "team"]
     assert layers["transcripts"]["available"] and layers["transcripts"]["count"] == 5
@@ -153,19 +153,19 @@ def test_layers_say_how_much_they_hold(access: Access) -> None:
         ("memory_search_with_fallbacks", {"query": "x", "enableGrep": "no"}),
     ],
 )
-def test_a_call_that_is_not_as_offered_is_refused(access: Access, name: str, given: object) -> None:
+def test_a_call_that_is_not_as_offered_is_refused(access: DataAccess, name: str, given: object) -> None:
     with pytest.raises(InputError):
         access.call(name, given)
 
 
-def test_there_is_no_other_tool(access: Access) -> None:
+def test_there_is_no_other_tool(access: DataAccess) -> None:
     with pytest.raises(NotFoundError, match="memory_write"):
         access.call("memory_write", {"text": "x"})
 
 
-def test_a_megabyte_of_question_is_answered(access: Access) -> None:
+def test_a_megabyte_of_question_is_answered(access: DataAccess) -> None:
     told = access.call("memory_search_with_fallbacks", {"query": "nightly import " * 70_000})
-    assert len(str(told)) < MOST_CHARACTERS * 2
+    assert len(str(told)) < MAX_RESULT_CHARS * 2
 
 
 def test_results_stay_under_what_a_host_takes(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.brief import scenarios
 
 from holdfast.app.briefs.briefing import serve_briefs
-from holdfast.app.core.hook_socket import Asking
+from holdfast.app.core.hook_socket import HookSocket
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
 
@@ -51,7 +51,7 @@ class Faulty:
 
 
 def test_a_fault_does_not_silence_it(inbox: Path) -> None:
-    asking = Asking(inbox / "ask.sock", Faulty())
+    asking = HookSocket(inbox / "ask.sock", Faulty())
     assert asking.start()
     assert ask(inbox / "ask.sock", op="fault") == {"v": 1, "error": "failed"}
     assert ask(inbox / "ask.sock", op="other") == {"v": 1}

@@ -20,7 +20,7 @@ from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background.step_runner import Step, Work
 from holdfast.app.background.worker import Manner, work
-from holdfast.app.core.lease import lease
+from holdfast.app.core.lease import take_lease
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.backup import back_up, latest, listed, look, restore
 from holdfast.capture.home_paths import HomePaths
@@ -232,7 +232,7 @@ def test_a_worker_at_work_is_not_disturbed(
 ) -> None:
     monkeypatch.setattr("holdfast.app.transfer.backup._PATIENCE_S", 0.1)
     made = back_up(settings, tmp_path / "kept.db")
-    with lease(HomePaths(settings.home)), pytest.raises(StoreBusyError):
+    with take_lease(HomePaths(settings.home)), pytest.raises(StoreBusyError):
         restore(settings, made.path)
     with closing(sqlite3.connect(settings.database)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -11,7 +11,7 @@ import pytest
 from tests.app.homes import make_home, make_old, run
 from tests.support.transcripts import Script, bug_hunt
 
-from holdfast.app.core.lease import lease
+from holdfast.app.core.lease import take_lease
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import Verdict, ago, examine, judge
 from holdfast.capture.home_paths import HomePaths
@@ -87,7 +87,7 @@ def test_lines_that_are_still_to_be_read_are_told(settings: Settings) -> None:
     with path.open("a") as file:
         file.write("{}\n{}\n")
     assert "2 lines are still to be read" in verdict_of(settings).sentence
-    with lease(HomePaths(settings.home)):
+    with take_lease(HomePaths(settings.home)):
         assert "(a worker is at it)" in verdict_of(settings).sentence
 
 
@@ -141,7 +141,7 @@ def test_events_that_nobody_takes_up(settings: Settings, age: float, words: str)
     found = verdict_of(settings)
     assert (found.state, found.remedy) == ("lags", "holdfast worker")
     assert words in found.sentence
-    with lease(HomePaths(settings.home)):
+    with take_lease(HomePaths(settings.home)):
         assert verdict_of(settings).state == "works"
 
 
@@ -214,6 +214,6 @@ def test_status_says_it_first_and_shows_what_it_stands_on(settings: Settings) ->
     assert found["worker"] == {"running": False, "pid": None}
     assert found["gone"] == {"files": 1, "lines_kept": 1}
     assert found["disk"]["database"] > 0 and found["last_ingest"] and found["chores"] == []
-    with lease(HomePaths(settings.home)):
+    with take_lease(HomePaths(settings.home)):
         found = json.loads(run(settings.home, "status", "--json").stdout)
         assert found["worker"] == {"running": True, "pid": os.getpid()}

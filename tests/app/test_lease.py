@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
 
-from holdfast.app.core.lease import lease, see_worker, start_of
+from holdfast.app.core.lease import take_lease, worker_status, process_start
 from holdfast.capture.home_paths import HomePaths
 
 HOLD = """
@@ -58,15 +58,15 @@ def places_in(home: Path) -> HomePaths:
 
 def test_one_has_it_and_the_other_is_told_so(tmp_path: Path) -> None:
     places = places_in(tmp_path)
-    with lease(places) as first:
+    with take_lease(places) as first:
         assert first is not None
-        assert places.worker_pid.read_text().split("\n")[:2] == [str(os.getpid()), start_of(os.getpid())]
-        assert see_worker(places) == (True, os.getpid(), False)
-        with lease(places, patience=0.1) as second:
+        assert places.worker_pid.read_text().split("\n")[:2] == [str(os.getpid()), process_start(os.getpid())]
+        assert worker_status(places) == (True, os.getpid(), False)
+        with take_lease(places, patience=0.1) as second:
             assert second is None
         assert places.worker_pid.exists(), "whoever does not get it takes nothing away"
     assert not places.worker_pid.exists()
-    assert see_worker(places) == (False, None, False)
+    assert worker_status(places) == (False, None, False)
 
 
 def test_many_at_once_go_in_one_by_one(tmp_path: Path) -> None:
@@ -82,12 +82,12 @@ def test_many_at_once_go_in_one_by_one(tmp_path: Path) -> None:
 def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     holder = hold(tmp_path)
-    assert see_worker(places).pid == holder.pid
+    assert worker_status(places).pid == holder.pid
     end(holder)
-    assert see_worker(places) == (False, None, True)
-    with lease(places, patience=0) as held:
+    assert worker_status(places) == (False, None, True)
+    with take_lease(places, patience=0) as held:
         assert held is not None and held.orphaned
-    with lease(places, patience=0) as held:
+    with take_lease(places, patience=0) as held:
         assert held is not None and not held.orphaned
 
 
@@ -95,10 +95,10 @@ def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None
     places = places_in(tmp_path)
     holder = hold(tmp_path)
     began = monotonic()
-    with lease(places, patience=30) as held:
+    with take_lease(places, patience=30) as held:
         assert held is None
     places.worker_pid.write_text("1\n1\n")  # of a worker before it
-    with lease(places, patience=0.3) as held:
+    with take_lease(places, patience=0.3) as held:
         assert held is None
     assert 0.3 <= monotonic() - began < 20
     end(holder)
@@ -106,7 +106,7 @@ def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None
 
 def test_one_that_is_just_leaving_is_waited_for(tmp_path: Path) -> None:
     leaving = hold(tmp_path, seconds=0.5)
-    with lease(HomePaths(tmp_path), patience=30) as held:
+    with take_lease(HomePaths(tmp_path), patience=30) as held:
         assert held is not None
     leaving.communicate(timeout=10)
 
@@ -115,23 +115,23 @@ def test_one_that_is_dead_and_not_buried_is_nobody(tmp_path: Path) -> None:
     places = HomePaths(tmp_path)
     places.hooks.mkdir()
     dead = subprocess.Popen(["sleep", "60"])
-    places.worker_pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
+    places.worker_pid.write_text(f"{dead.pid}\n{process_start(dead.pid)}\n")
     dead.kill()
     os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
-    with lease(places):
-        places.worker_pid.write_text(f"{dead.pid}\n{start_of(dead.pid)}\n")
-        assert see_worker(places).pid is None
+    with take_lease(places):
+        places.worker_pid.write_text(f"{dead.pid}\n{process_start(dead.pid)}\n")
+        assert worker_status(places).pid is None
     dead.wait()
 
 
 def test_a_number_that_another_process_has_now_is_nobody(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     places.worker_pid.write_text(f"{os.getpid()}\n1\n")
-    assert see_worker(places) == (False, None, True)
+    assert worker_status(places) == (False, None, True)
     holder = hold(tmp_path)
     try:
         places.worker_pid.write_text(f"{os.getpid()}\n1\n")
-        assert see_worker(places) == (True, None, False)
+        assert worker_status(places) == (True, None, False)
     finally:
         end(holder)
 
@@ -140,18 +140,18 @@ def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     holder = hold(tmp_path)
     places.worker_lock.unlink()
-    with lease(places, patience=0) as held:
+    with take_lease(places, patience=0) as held:
         assert held is not None
     end(holder)
 
 
 def test_two_homes_do_not_meet(tmp_path: Path) -> None:
-    with lease(places_in(tmp_path / "a")) as one, lease(places_in(tmp_path / "b")) as other:
+    with take_lease(places_in(tmp_path / "a")) as one, take_lease(places_in(tmp_path / "b")) as other:
         assert one is not None and other is not None
 
 
 def test_looking_makes_nothing(tmp_path: Path) -> None:
-    assert see_worker(HomePaths(tmp_path / "none")) == (False, None, False)
+    assert worker_status(HomePaths(tmp_path / "none")) == (False, None, False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -160,5 +160,5 @@ def test_what_hooks_leave_once_a_worker_looks_is_for_another_to_be_told_of(tmp_p
     places.hooks.mkdir()
     for held in (True, False):
         places.starting_worker.write_text("1\n2\n")
-        with lease(places) if held else nullcontext(), lease(places, patience=0):
+        with take_lease(places) if held else nullcontext(), take_lease(places, patience=0):
             assert not places.starting_worker.exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.research.test_expertise import ANN, History
 
-from holdfast.app.core.models import load_meaning
+from holdfast.app.core.models import load_semantic_search
 from holdfast.app.memory import Holdfast
 from holdfast.settings import load_settings
 
@@ -14,11 +14,11 @@ from holdfast.settings import load_settings
 def test_threads_share_the_models_of_the_same_settings(tmp_path: Path) -> None:
     settings = load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)})
     with ThreadPoolExecutor(4) as threads:
-        made = list(threads.map(load_meaning, [settings] * 8))
+        made = list(threads.map(load_semantic_search, [settings] * 8))
     assert len({id(one) for one in made}) == 8
     parts = {id(one._parts) for one in made}  # pyright: ignore[reportPrivateUsage]
     assert len(parts) == 1
-    without = load_meaning(replace(settings, embed_model="none"))
+    without = load_semantic_search(replace(settings, embed_model="none"))
     assert without._parts.embedder is None  # pyright: ignore[reportPrivateUsage]
 
 

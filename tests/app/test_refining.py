@@ -293,4 +293,4 @@ def test_stages_above_the_session_are_named_and_brought_up_to_date(
         memory.ingestion.ingest(found, then_know=False)
         assert look(memory).stages == ("echo",)
         assert rebuild.finish(memory) == 0 and look(memory).stages == ()
-        assert knowing.know(memory.store, memory.now) == {}
+        assert knowing.update_stages(memory.store, memory.now) == {}

@@ -26,7 +26,7 @@ from tests.killing import kill_amid
 from tests.refine.test_ingest_crash import make_corpus
 from tests.support.transcripts import Script, bug_hunt
 
-from holdfast.app.core.lease import lease
+from holdfast.app.core.lease import take_lease
 from holdfast.capture.home_paths import HomePaths
 
 SESSION = "22222222-0000-4000-8000-000000000001"
@@ -70,7 +70,7 @@ def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: 
 
 def test_while_a_worker_runs_a_hook_starts_none(tmp_path: Path) -> None:
     home = make_home(tmp_path)
-    with lease(HomePaths(home)):
+    with take_lease(HomePaths(home)):
         hook(home, "Stop", SESSION)
         time.sleep(0.3)
         assert processes_of(home) == []
@@ -79,7 +79,7 @@ def test_while_a_worker_runs_a_hook_starts_none(tmp_path: Path) -> None:
 def test_a_second_worker_leaves_and_does_nothing(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
-    with lease(HomePaths(home)):
+    with take_lease(HomePaths(home)):
         done = run(home, "worker")
     assert done.returncode == 0 and "Another worker is at it" in done.stdout
     assert not (home / "memory.db").exists()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.hooked import RECORDED, SESSION, recorded
 
-from holdfast.app.core.lease import start_of
+from holdfast.app.core.lease import process_start
 from holdfast.brief.prepared_files import SUBAGENTS_FLAG
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import list_events
@@ -215,7 +215,7 @@ def test_a_worker_that_runs_is_left_to_it(hooks: Hooks) -> None:
     hooks.worker()
     code = "import sys; sys.stdin.read()"
     running = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
-    hooks.places.worker_pid.write_text(f"{running.pid}\n{start_of(running.pid)}\n")
+    hooks.places.worker_pid.write_text(f"{running.pid}\n{process_start(running.pid)}\n")
     hooks.silent("Stop")
     assert hooks.started(0.3) == []
     running.communicate()
@@ -235,7 +235,7 @@ def test_while_one_is_being_started_no_other_is(hooks: Hooks, shell: list[str]) 
     number = int(hooks.places.starting_worker.read_text().split()[0])
     gate.write_text("go\n")
     give_up = time.monotonic() + 20
-    while start_of(number) and _state(number) != "Z" and time.monotonic() < give_up:
+    while process_start(number) and _state(number) != "Z" and time.monotonic() < give_up:
         time.sleep(0.01)  # a dead one may stay to be seen where nobody buries it
     hooks.run("Stop", b"{}", shell)
     while len(hooks.started()) < 2 and time.monotonic() < give_up:

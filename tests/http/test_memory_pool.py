@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
-from holdfast.app.core.models import load_meaning
+from holdfast.app.core.models import load_semantic_search
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
@@ -42,7 +42,7 @@ def test_nobody_who_asks_waits_behind_what_takes_long(tmp_path: Path) -> None:
 def test_models_are_opened_once_for_everybody(tmp_path: Path) -> None:
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     parts = [
-        load_meaning(replace(settings, principal=who)).__dict__["_parts"]
+        load_semantic_search(replace(settings, principal=who)).__dict__["_parts"]
         for who in (None, Principal("a", ("b",), Level.READ), Principal("c", None, Level.READ))
     ]
     assert parts[0] is parts[1] is parts[2]

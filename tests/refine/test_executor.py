@@ -18,7 +18,7 @@ from tests.dump import dump
 from tests.refine.test_ingest_crash import make_corpus
 from tests.support.transcripts import Script
 
-from holdfast.app.ingest.executors import hire, is_cluster, who_are_you
+from holdfast.app.ingest.executors import open_executors, is_cluster, worker_version
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
@@ -217,9 +217,9 @@ def test_workers_are_a_number_or_a_cluster_address() -> None:
     assert is_cluster("dask://host:8786") and is_cluster("dask+tls://10.0.0.1:1/")
     for wrong in ("dask://host", "tcp://host:1", "dask://a b:1", "8", "dask://u@h:1", "dask://:"):
         assert not is_cluster(wrong)
-    with pytest.raises(InputError, match="names no workers"), hire("four"):
+    with pytest.raises(InputError, match="names no workers"), open_executors("four"):
         pass
-    with hire(3) as hired:
+    with open_executors(3) as hired:
         assert hired == (3, None, None)
 
 
@@ -244,7 +244,7 @@ def test_a_cluster_stores_the_same_rows_even_if_a_worker_dies(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]], scheduler: Any
 ) -> None:
     address = str(scheduler.scheduler_address).replace("tcp://", "dask://")
-    with hire(address) as hired:
+    with open_executors(address) as hired:
         assert hired.derive is not None and hired.derive.size == 2
         assert ingest(tmp_path / "calm", corpus, hired.derive) == alone
         victim = next(iter(scheduler.workers.values()))
@@ -275,7 +275,7 @@ def test_an_unreachable_cluster_is_an_error() -> None:
     cluster: Any = import_module("holdfast.refine.core.dask_cluster")
     began = time.monotonic()
     with pytest.raises(InputError, match="No Dask scheduler"):
-        cluster.DaskExecutor("dask://127.0.0.1:9", who_are_you, timeout_s=0.5)
+        cluster.DaskExecutor("dask://127.0.0.1:9", worker_version, timeout_s=0.5)
     assert time.monotonic() - began < 20
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.remote.laptops import BANK, Gate, Laptop, Recorder, Service
 
-from holdfast.app.remote.outbox import Post, push_due
+from holdfast.app.remote.outbox import Outbox, push_due
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.team import Scope
@@ -46,7 +46,7 @@ def named(laptop: Laptop, url: str, key: str = KEY) -> Remote:
 
 
 def send(laptop: Laptop, remote: Remote, *names: str, scope: Scope = Scope.TEAM) -> None:
-    post = Post(laptop.memory.context)
+    post = Outbox(laptop.memory.context)
     post.queue(post.plan_send(names, remote, scope, bank=BANK))
 
 
@@ -118,13 +118,13 @@ def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
         remote = named(ann, gate.url, service.token)
         names = [ann.remember(f"The boat {n} lies at pier {n}.") for n in range(50)]
         send(ann, remote, *names)
-        first = Post(ann.memory.context).push()["acme"]
+        first = Outbox(ann.memory.context).push()["acme"]
         assert (first.sent, first.waiting) == (20, 30) and first.problem
         service.start()
-        second = Post(ann.memory.context).push()["acme"]
+        second = Outbox(ann.memory.context).push()["acme"]
         assert (second.sent, second.waiting) == (20, 10) and second.problem
         assert len(service.shared()) == 50 and states(ann).count("waiting") == 10
-        last = Post(ann.memory.context).push()["acme"]
+        last = Outbox(ann.memory.context).push()["acme"]
         assert (last.sent, last.waiting, last.problem) == (10, 0, "")
     assert len(service.shared()) == service.rows() == 50
     assert {one.text for one in service.shared()} == {
@@ -139,7 +139,7 @@ def test_what_is_long_goes_in_portions_that_a_server_takes(ann: Laptop) -> None:
     names = [ann.remember(f"{n}: " + "лодка " * 1700) for n in range(20)]
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
         send(ann, named(ann, server.url), *names)
-        assert Post(ann.memory.context).push()["acme"].sent == 20
+        assert Outbox(ann.memory.context).push()["acme"].sent == 20
         sizes = [len(body) for _, _, _, body in server.requests]
     assert sum(sizes) > 1_000_000 and max(sizes) < 500_000
     assert len(sizes) == 3
@@ -149,7 +149,7 @@ def test_a_bank_that_is_not_taken_any_more_holds_up_no_other(ann: Laptop) -> Non
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
         remotes = Remotes(ann.settings, ann.memory.now)
         both = remotes.make(server.url, KEY, [("sloops", "sloops"), (BANK, BANK)], "acme")
-        post = Post(ann.memory.context)
+        post = Outbox(ann.memory.context)
         for bank in ("sloops", BANK):
             made = ann.memory.remember(f"The {bank} are blue.", bank).id
             post.queue(post.plan_send([f"holdfast://memory/{made}"], both, bank=bank))
@@ -212,7 +212,7 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
     send(ann, remote, one, two, three, four)
     ann.memory.forget(one)
     ann.memory.erasure.purge(two)
-    post = Post(ann.memory.context)
+    post = Outbox(ann.memory.context)
     post.queue(post.plan_take_back([three], remote))
     with closing(Recorder({})) as server:
         Remotes(ann.settings, ann.memory.now).remove(remote)
@@ -233,7 +233,7 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
 def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
     remote = named(ann, "http://127.0.0.1:9")
     name = ann.remember(BLUE)
-    post = Post(ann.memory.context)
+    post = Outbox(ann.memory.context)
     with pytest.raises(InputError, match="personal is not sent"):
         post.plan_send([name], remote, Scope.PERSONAL, bank=BANK)
     other = f"holdfast://memory/{ann.memory.remember('The sloop is small.', 'other').id}"

@@ -17,8 +17,8 @@ from tests.support.transcripts import bug_hunt
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import Manner, work
-from holdfast.app.briefs.goal import goal_now
-from holdfast.app.core.backends import open_as_it_is, open_store, open_to_ask, location_of
+from holdfast.app.briefs.goal import goal_brief_by_words
+from holdfast.app.core.backends import open_without_migrating, open_store, open_read_only, location_of
 from holdfast.app.evaluation.engine import neutral
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.memory import Holdfast
@@ -97,13 +97,13 @@ def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
     postgres: Server, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, postgres.empty_database())
-    for opened in (open_to_ask, open_as_it_is):
+    for opened in (open_read_only, open_without_migrating):
         with pytest.raises(StoreError, match="not there yet"):
             opened(settings)
     with Holdfast(settings) as memory:
         memory.remember("We deploy on Tuesdays.", bank="proj")
 
-    reader = open_to_ask(settings)
+    reader = open_read_only(settings)
     try:
         other = reader.borrow_reader()
         assert other is not None
@@ -153,7 +153,7 @@ def test_a_hook_that_finds_no_file_asks_the_server(
         memory.remember("Imports pass an idempotency key, always.", bank="proj")
         bank = memory.context.bank_id("proj")
 
-    told = goal_now(str(settings.home), str(bank), "Should imports pass an idempotency key?")
+    told = goal_brief_by_words(str(settings.home), str(bank), "Should imports pass an idempotency key?")
 
     assert "idempotency key" in str(told["text"])
 

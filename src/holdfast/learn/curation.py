@@ -17,6 +17,7 @@ from holdfast.learn.decision_state import batch_entries, current_state, in_effec
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.ids import content_id
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import (
     Fact,
     Memory,
@@ -30,7 +31,7 @@ from holdfast.model.knowledge import (
 from holdfast.model.records import Session
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.lookup.trace import find_record, kind_of
+from holdfast.recall.lookup.trace import find_record
 from holdfast.refine.core.passages import commit_passage, memory_passage
 from holdfast.refine.facts.fact_stage import update_bank_facts
 from holdfast.refine.git.forge_threads import FORGE_KINDS, refresh_passages
@@ -111,7 +112,7 @@ def _check_curatable(record: Record) -> Record:
 def target_of(record: Record) -> Target:
     """The target for a record that is shown."""
     session = record.id if isinstance(record, Session) else getattr(record, "session", "")
-    return Target(record.bank, kind_of(record), record.id, session)
+    return Target(record.bank, record_kind(record), record.id, session)
 
 
 class Curator:

@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.trace import find_record, kind_of
+from holdfast.recall.lookup.trace import find_record
 from holdfast.regex import regex
 from holdfast.sources.share_format import share_key, strip_hidden
 from holdfast.store.protocol import Reader, Record
@@ -96,7 +97,7 @@ def draft_shares(
     records: dict[str, Record] = {}
     for name in names:
         for record in _parts(reader, find_record(reader, bank, name)):
-            records[uri(kind_of(record), record.id)] = record
+            records[uri(record_kind(record), record.id)] = record
     return [_draft(record, cleaner, sharer) for record in records.values()]
 
 
@@ -114,7 +115,7 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
                 f"{uri('session', record.id)} holds nothing to share.", "Share something else."
             )
         return parts
-    kind = kind_of(record)
+    kind = record_kind(record)
     if kind in _NOT_SHARABLE:
         why, remedy = _NOT_SHARABLE[kind]
         raise InputError(f"{uri(kind, record.id)} cannot be shared. {why}", remedy)
@@ -128,13 +129,13 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
 
 
 def _draft(record: Record, cleaner: TextCleaner, sharer: Sharer) -> Draft:
-    origin = uri(kind_of(record), record.id)
+    origin = uri(record_kind(record), record.id)
     text, time, files = _text_of(record)
     clean, redacted = cleaner.redact(text)
     note, redacted_in_note = cleaner.redact(sharer.note.strip())
     trust: Trust = getattr(record, "trust", Trust.EXTERNAL)
     shared = SharedRecord(
-        record.bank, share_key(sharer.email, origin), "", kind_of(record), _shorten(clean),
+        record.bank, share_key(sharer.email, origin), "", record_kind(record), _shorten(clean),
         sharer.name, sharer.email, sharer.now, origin, time, Trust.TEAM, trust,
         tuple(dict.fromkeys(cleaner.clean(file) for file in files))[:_MAX_FILES], note,
         scope=sharer.scope,

@@ -12,12 +12,17 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from time import perf_counter
 
-from holdfast.app.answers.access_results import confidence, result_of, tell_strategies
-from holdfast.app.answers.access_tools import ACCESS_TOOLS, LIMIT, STRATEGIES, USUAL_MS
-from holdfast.app.answers.read_only_memory import Looking
+from holdfast.app.answers.access_results import confidence, hit_result, strategy_results
+from holdfast.app.answers.access_tools import (
+    ACCESS_TOOLS,
+    DEFAULT_LIMIT,
+    DEFAULT_TIMEOUT_MS,
+    STRATEGIES,
+)
+from holdfast.app.answers.read_only_memory import ReadOnlyMemory
 from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
-from holdfast.app.core.backends import open_to_ask
+from holdfast.app.core.backends import open_read_only
 from holdfast.capture.redact import Redactor
 from holdfast.model.query import Hit, Layer, Passage, Strategy
 from holdfast.recall.core.candidates import Candidate, Pool
@@ -34,10 +39,10 @@ from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers import text as arms
 from holdfast.settings import Settings, load_settings
 
-_POOL = 60
-_NO_MODEL = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
-_SESSIONS = 200
-_ABOUT = {
+_MAX_CANDIDATES = 60
+_NO_VECTORS = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
+_MAX_SCANNED_SESSIONS = 200
+_LAYER_DESCRIPTIONS = {
     "rules": "Sections of the files that people review: .claude/rules, CLAUDE.md, memory.md.",
     "summaries": "What each session was about and came to, and the concepts of the project.",
     "observations": "Requests and what came of them, what was retained, and permanent facts.",
@@ -46,7 +51,7 @@ _ABOUT = {
 }
 
 
-class Access(Looking):
+class DataAccess(ReadOnlyMemory):
     """The tools, over one memory."""
 
     offered = ACCESS_TOOLS
@@ -81,7 +86,7 @@ class Access(Looking):
     def _searched(
         self, kind: str, given: Object, bank: str | None, ways: list[Retriever]
     ) -> Object:
-        pool, strategies = self._race(ways, USUAL_MS)
+        pool, strategies = self._race(ways, DEFAULT_TIMEOUT_MS)
         by_itself = len(ways) == 1
         found = self._best(pool, given, by_itself)
         told: Object = {
@@ -90,17 +95,17 @@ class Access(Looking):
             "expansion": given.get("expansion", "minimal"),
         }
         problems = [s.problem for s in strategies if s.problem]
-        problems += [self._problem or _NO_MODEL] if kind != "fts" and self._meaning is None else []
+        problems += [self._problem or _NO_VECTORS] if kind != "fts" and self._meaning is None else []
         return told | self._told(found, bank, problems)
 
     def _multi_strategy(self, given: Object) -> Object:
         bank, query = self._read(given)
         wanted = given.get("strategies") or list(STRATEGIES)
         ways = [way for name in wanted if (way := self._way(name, bank, query, given))]
-        pool, strategies = self._race(ways, given.get("timeout", USUAL_MS))
+        pool, strategies = self._race(ways, given.get("timeout", DEFAULT_TIMEOUT_MS))
         hits = self._best(pool, given)
         if "semantic" in wanted and self._meaning is None:
-            absent = self._problem or _NO_MODEL
+            absent = self._problem or _NO_VECTORS
             strategies.append(Strategy("semantic", 0, 0, problem=absent))
         told: Object = {
             "searchType": "multi_strategy",
@@ -108,13 +113,13 @@ class Access(Looking):
             "expansion": given.get("expansion", "minimal"),
             "confidence": confidence(hits),
         }
-        return told | tell_strategies(strategies) | self._told(hits, bank)
+        return told | strategy_results(strategies) | self._told(hits, bank)
 
     def _with_fallbacks(self, given: Object) -> Object:
         bank, query = self._read(given)
         plan = Plan(
             _layers(given),
-            given.get("limit", LIMIT),
+            given.get("limit", DEFAULT_LIMIT),
             fusion=Fusion.SCORES,
             expansion=given.get("expansion", "full"),
             tokens=20_000,
@@ -124,7 +129,7 @@ class Access(Looking):
         used: tuple[str, ...] = ()
         if found.abstained and bank != "":
             raw = given.get("enableGrep", True) and self._may_read_raw()
-            limit_s = given.get("grepTimeout", USUAL_MS) / 1000
+            limit_s = given.get("grepTimeout", DEFAULT_TIMEOUT_MS) / 1000
             redactor = Redactor(self._settings.redact_patterns)
             fallen = run_fallbacks(self._reader, bank, query, redactor, plan, raw, limit_s)
             hits, used = list(fallen.hits), fallen.used
@@ -141,7 +146,7 @@ class Access(Looking):
             "fallbacksAttempted": list(used),
         }
         told |= {"clarificationPrompt": prompt} if prompt else {}
-        return told | tell_strategies(found.strategies) | self._told(hits, bank)
+        return told | strategy_results(found.strategies) | self._told(hits, bank)
 
     def _list_layers(self, given: Object) -> Object:
         bank = self.bank()
@@ -160,7 +165,7 @@ class Access(Looking):
         }
         layers = [
             {"name": name, "description": text, "available": held[name] > 0, "count": held[name]}
-            for name, text in _ABOUT.items()
+            for name, text in _LAYER_DESCRIPTIONS.items()
         ]
         return {"layers": layers} | self._notes(bank)
 
@@ -171,21 +176,21 @@ class Access(Looking):
         query = read_query(self._reader, bank, text, self._now) if text else None
         when = query.time_range if query else None
         span = (when.start, when.end) if when else ("", "")
-        passages = self._reader.recent_passages(bank, "digest", _SESSIONS, *span)
+        passages = self._reader.recent_passages(bank, "digest", _MAX_SCANNED_SESSIONS, *span)
         temporal = query is None or query.asks_for_recent_work or query.only_time
-        limit = given.get("limit", LIMIT)
-        scored = [(p, _bears_on(p, query if not temporal else None)) for p in passages]
+        limit = given.get("limit", DEFAULT_LIMIT)
+        scored = [(p, _session_score(p, query if not temporal else None)) for p in passages]
         chosen = [(p, score) for p, score in scored if score > 0][:limit]
         hits = [self._hit(Candidate(p, {"recent_sessions": n}, score=score))
                 for n, (p, score) in enumerate(chosen, 1)]  # fmt: skip
         told: Object = {"searchType": "recent_sessions", "isTemporalQuery": temporal}
-        return told | _done(began) | self._told(hits, bank)
+        return told | _success_since(began) | self._told(hits, bank)
 
     def _grep_transcripts(self, given: Object) -> Object:
         """What was kept of turns first: it holds what was said; then what tools printed."""
         began = perf_counter()
         bank, query = self._read(given)
-        limit = given.get("limit", LIMIT)
+        limit = given.get("limit", DEFAULT_LIMIT)
         text = given["query"].strip()
         kept = self._reader.search(bank, [text], [Layer.TRANSCRIPTS], limit)
         hits = [self._hit(Candidate(m.passage, {"kept": n}, score=1 / (n + 1)))
@@ -196,11 +201,11 @@ class Access(Looking):
             problems.append("Raw transcripts are not read: the settings leave something out.")
         elif len(hits) < limit:
             redactor = Redactor(self._settings.redact_patterns)
-            limit_s = given.get("timeout", USUAL_MS) / 1000
+            limit_s = given.get("timeout", DEFAULT_TIMEOUT_MS) / 1000
             raw = grep(self._reader, bank, query, redactor, limit_s)
             seen = {one.uri for one in hits}
             hits += islice((one for one in raw if one.uri not in seen), limit - len(hits))
-        return told | _done(began) | self._told(hits, bank, problems)
+        return told | _success_since(began) | self._told(hits, bank, problems)
 
     def _read(self, given: Object) -> tuple[str | None, Query]:
         bank = self.bank()
@@ -213,24 +218,24 @@ class Access(Looking):
     def _words(self, bank: str | None, query: Query, given: Object) -> Retriever:
         more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
         if not more:
-            return arms.direct(bank, query.terms, _layers(given), _POOL)
-        return arms.expanded(bank, query.terms, more, _layers(given), _POOL)
+            return arms.direct(bank, query.terms, _layers(given), _MAX_CANDIDATES)
+        return arms.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
 
     def _near(self, bank: str | None, query: Query, given: Object) -> Retriever | None:
         meaning = self._loaded()
         if meaning is None:
             return None
-        return arms.semantic(bank, meaning, query.text, _layers(given), _POOL)
+        return arms.semantic(bank, meaning, query.text, _layers(given), _MAX_CANDIDATES)
 
     def _way(self, name: str, bank: str | None, query: Query, given: Object) -> Retriever | None:
         if name == "semantic":
             return self._near(bank, query, given)
         if name == "summaries":
-            return arms.summaries(bank, query.terms, _layers(given), _POOL)
+            return arms.summaries(bank, query.terms, _layers(given), _MAX_CANDIDATES)
         if name == "direct_fts":
-            return arms.direct(bank, query.terms, _layers(given), _POOL)
+            return arms.direct(bank, query.terms, _layers(given), _MAX_CANDIDATES)
         more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
-        return arms.expanded(bank, query.terms, more, _layers(given), _POOL)
+        return arms.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
 
     def _race(self, ways: Sequence[Retriever], most_ms: float) -> tuple[Pool, list[Strategy]]:
         finishes = run_retrievers(self._reader, ways, most_ms / 1000)
@@ -249,22 +254,22 @@ class Access(Looking):
                 candidate.score = max(candidate.scores.values())
         else:
             fuse_by_ranks(list(pool))
-        return [self._hit(one) for one in pool.ranked()[: given.get("limit", LIMIT)]]
+        return [self._hit(one) for one in pool.ranked()[: given.get("limit", DEFAULT_LIMIT)]]
 
     def _hit(self, candidate: Candidate) -> Hit:
         return make_hit(self._reader, candidate)
 
     def _told(self, hits: Sequence[Hit], bank: str | None, problems: Sequence[str] = ()) -> Object:
-        kept, left = fit(result_of(self._reader, one) for one in hits)
+        kept, left = fit(hit_result(self._reader, one) for one in hits)
         told: Object = {"resultCount": len(kept), "results": kept}
         told |= {"leftOut": left} if left else {}
         return told | self._notes(bank, *problems)
 
 
-def open_access(settings: Settings | None = None, bank: str = "") -> Access:
+def open_access(settings: Settings | None = None, bank: str = "") -> DataAccess:
     """The data access layer of this user's memory, or of the given settings'."""
     chosen = settings or load_settings()
-    return Access(open_to_ask(chosen), chosen, bank)
+    return DataAccess(open_read_only(chosen), chosen, bank)
 
 
 def _layers(given: Object) -> tuple[Layer, ...]:
@@ -272,10 +277,10 @@ def _layers(given: Object) -> tuple[Layer, ...]:
     return () if layer == "all" else (Layer(layer),)
 
 
-def _bears_on(passage: Passage, query: Query | None) -> float:
+def _session_score(passage: Passage, query: Query | None) -> float:
     """How much of a question a session's summary holds; all of it where nothing is asked."""
     return coverage(query.stem_weights, f"{passage.body} {passage.context}") if query else 1.0
 
 
-def _done(began: float) -> Object:
+def _success_since(began: float) -> Object:
     return {"success": True, "duration": round((perf_counter() - began) * 1000, 1)}

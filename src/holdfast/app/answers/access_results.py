@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.app.answers.access_tools import STRATEGIES
-from holdfast.app.answers.result_budget import LONGEST_RECORD
+from holdfast.app.answers.result_budget import MAX_RECORD_CHARS
 from holdfast.app.answers.tool import Object
 from holdfast.language import truncate
 from holdfast.model.knowledge import Rule
@@ -18,7 +18,7 @@ from holdfast.research.answering.answer import browse_url
 from holdfast.store.protocol import Reader, Record
 
 
-def result_of(reader: Reader, one: Hit) -> Object:
+def hit_result(reader: Reader, one: Hit) -> Object:
     """A hit, as the tools give it."""
     named = parse_uri(one.uri)
     found = reader.find(one.bank, one.kind, named.id, 1) if named else []
@@ -27,13 +27,13 @@ def result_of(reader: Reader, one: Hit) -> Object:
     metadata |= {"sessionId": one.session} if one.session else {}
     metadata |= {"lineNumber": one.source.line} if one.source.line else {}
     metadata |= {"path": one.source.path} if one.source.path else {}
-    metadata |= _about(record)
+    metadata |= _record_metadata(record)
     metadata |= {"status": one.status.value} if one.status is not Status.OBSERVED else {}
     metadata |= {"supersededBy": one.superseded_by} if one.superseded_by else {}
     return {
-        "id": _id(one, metadata),
+        "id": _result_id(one, metadata),
         "uri": one.uri,
-        "content": truncate(one.text, LONGEST_RECORD),
+        "content": truncate(one.text, MAX_RECORD_CHARS),
         "score": round(one.score, 4),
         "layer": one.layer.value,
         "browseUrl": browse_url(reader, one),
@@ -47,7 +47,7 @@ def confidence(hits: Sequence[Hit]) -> str:
     return "none" if not hits else "high" if ways > 2 else "medium" if ways == 2 else "low"
 
 
-def tell_strategies(strategies: Sequence[Strategy]) -> Object:
+def strategy_results(strategies: Sequence[Strategy]) -> Object:
     """How each way to search fared."""
     fared = [
         {
@@ -66,7 +66,7 @@ def tell_strategies(strategies: Sequence[Strategy]) -> Object:
     }
 
 
-def _about(record: Record | None) -> Object:
+def _record_metadata(record: Record | None) -> Object:
     """What else is known of a record, by its kind."""
     match record:
         case Turn():
@@ -81,7 +81,7 @@ def _about(record: Record | None) -> Object:
             return {}
 
 
-def _id(one: Hit, metadata: Object) -> str:
+def _result_id(one: Hit, metadata: Object) -> str:
     """The name of a result in the layer it is of."""
     match one.kind:
         case "turn":

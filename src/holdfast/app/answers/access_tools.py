@@ -11,10 +11,10 @@ from holdfast.app.answers.tool import Object, Tool
 LAYERS = ("all", "rules", "summaries", "observations", "transcripts", "team")
 EXPANSIONS = ("none", "minimal", "full")
 STRATEGIES = ("direct_fts", "expanded_fts", "semantic", "summaries")
-MOST = 50
-LIMIT = 10
-LONGEST_MS = 20_000
-USUAL_MS = 5_000
+MAX_LIMIT = 50
+DEFAULT_LIMIT = 10
+MAX_TIMEOUT_MS = 20_000
+DEFAULT_TIMEOUT_MS = 5_000
 
 _QUERY: Object = {"type": "string", "description": "Words, names, a phrase, or a question."}
 _LAYER: Object = {
@@ -27,8 +27,8 @@ _LAYER: Object = {
 _LIMIT: Object = {
     "type": "integer",
     "minimum": 1,
-    "maximum": MOST,
-    "description": f"How many results at most (default {LIMIT}).",
+    "maximum": MAX_LIMIT,
+    "description": f"How many results at most (default {DEFAULT_LIMIT}).",
 }
 _EXPANSION: Object = {
     "type": "string",
@@ -39,8 +39,8 @@ _EXPANSION: Object = {
 _TIMEOUT: Object = {
     "type": "integer",
     "minimum": 100,
-    "maximum": LONGEST_MS,
-    "description": f"Milliseconds that it may take (default {USUAL_MS}).",
+    "maximum": MAX_TIMEOUT_MS,
+    "description": f"Milliseconds that it may take (default {DEFAULT_TIMEOUT_MS}).",
 }
 _SEARCH: Object = {"query": _QUERY, "layer": _LAYER, "limit": _LIMIT, "expansion": _EXPANSION}
 

@@ -57,9 +57,9 @@ class Answers:
 
     def research_session(self, id: str) -> tuple[SessionSummary, list[Line]]:
         """A research session with its journal, without records that were forgotten since."""
-        from holdfast.app.answers.research_sessions import shown
+        from holdfast.app.answers.research_sessions import read_session
 
-        return shown(self._context, id)
+        return read_session(self._context, id)
 
     def team_query(self, question: str, bank: str | None = None, limit: int = 10) -> TeamAnswer:
         """What the team knows about a question: an answer, the best records, people to ask."""
@@ -70,10 +70,10 @@ class Answers:
     def mark_useful(self, session: str, who: str = "") -> int:
         """Note that the last answer of a research session was useful, which counts as a
         confirmation of the records it cites. Returns the number of records."""
-        from holdfast.app.answers.feedback import Vouching
+        from holdfast.app.answers.feedback import Feedback
 
         context = self._context
-        feedback = Vouching(context.store, context.settings, context.now(), context.actor(who))
+        feedback = Feedback(context.store, context.settings, context.now(), context.actor(who))
         count = feedback.vouch(session)
         context.after_change()
         return count

@@ -119,7 +119,7 @@ def _wants_model(settings: Settings, wish: AskOptions, bank: str | None) -> bool
         return False
     from holdfast.app.answers import memory_agent
 
-    return memory_agent.is_wanted(settings)
+    return memory_agent.is_enabled(settings)
 
 
 def _by_model(
@@ -128,7 +128,7 @@ def _by_model(
     """Yields the steps of the memory agent; returns its answer, or the one by rules."""
     from holdfast.app.answers import memory_agent
 
-    talk = memory_agent.Talk(by_rules, wish.bank or "", wish.before, wish.stopped)
+    talk = memory_agent.AgentRequest(by_rules, wish.bank or "", wish.before, wish.stopped)
     for event in memory_agent.open_agent(context.settings, context.now, plugins).steps(talk):
         if event.answer is not None:
             return event.answer

@@ -14,10 +14,10 @@ from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
 # What states something that may hold: of an exchange nobody can tell which of its words helped.
-_STATING = ("fact", "memory", "turn")
+_CONFIRMABLE_KINDS = ("fact", "memory", "turn")
 
 
-class Vouching:
+class Feedback:
     """Somebody who says that an answer was of use."""
 
     def __init__(self, store: Store, settings: Settings, now: str, who: str) -> None:
@@ -43,7 +43,7 @@ class Vouching:
                     self._say(bank, uri, name)
         line = {"time": self._now, "stage": ResearchStage.DONE.value, "text": "Found useful."}
         with sessions.open_session(name, follow=True) as run:
-            if run is not None and not _was_said(run.lines()):
+            if run is not None and not _already_noted(run.lines()):
                 run.write({**line, "useful": True})
         return len(told)
 
@@ -54,11 +54,11 @@ class Vouching:
 
     def _bank(self, uri: str) -> tuple[str, str]:
         named = parse_uri(uri)
-        if named is None or named.kind not in _STATING:
+        if named is None or named.kind not in _CONFIRMABLE_KINDS:
             return "", uri
         found = self._store.find(None, named.kind, named.id, 1)
         return next((one.bank for one in found if one.id == named.id), ""), uri
 
 
-def _was_said(lines: list[dict[str, object]]) -> bool:
+def _already_noted(lines: list[dict[str, object]]) -> bool:
     return bool(lines) and bool(lines[-1].get("useful"))

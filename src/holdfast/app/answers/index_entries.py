@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from holdfast.app.answers.result_budget import LONGEST_RECORD
+from holdfast.app.answers.result_budget import MAX_RECORD_CHARS
 from holdfast.app.answers.tool import Object
 from holdfast.language import truncate
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.timeline import Event
-from holdfast.recall.lookup.trace import kind_of
 from holdfast.recall.ranking.packing import estimate_tokens
 from holdfast.refine.core.passages import turn_text
 from holdfast.store.protocol import Reader, Record
 
-_TITLE = 160
+_MAX_TITLE_CHARS = 160
 
 
-def entry_of(reader: Reader, record: Record, full: bool = False) -> Object:
+def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     """A record in a line; with its text where it is wanted in full."""
     title, time = describe_record(record)
-    text = truncate(text_of(record), LONGEST_RECORD)
+    text = truncate(record_text(record), MAX_RECORD_CHARS)
     told: Object = {
-        "uri": uri(kind_of(record), record.id),
-        "kind": kind_of(record),
+        "uri": uri(record_kind(record), record.id),
+        "kind": record_kind(record),
         "type": _type(record),
-        "title": truncate(" ".join(title.split()), _TITLE),
+        "title": truncate(" ".join(title.split()), _MAX_TITLE_CHARS),
         "time": time,
         "tokens": estimate_tokens(text),
     }
@@ -45,13 +45,13 @@ def event_entry(reader: Reader, event: Event) -> Object:
     """An event of a timeline in a line."""
     named = parse_uri(event.uri)
     found = reader.find(event.bank, event.kind, named.id, 1) if named else []
-    made = entry_of(reader, found[0]) if found else {"uri": event.uri, "tokens": 0}
+    made = index_entry(reader, found[0]) if found else {"uri": event.uri, "tokens": 0}
     made |= {"kind": event.kind, "time": event.time, "title": event.title}
     made |= {"note": event.note} if event.note else {}
     return made | ({"anchor": True} if event.anchor else {})
 
 
-def text_of(record: Record) -> str:
+def record_text(record: Record) -> str:
     """All that a record says."""
     match record:
         case Turn():
@@ -63,7 +63,7 @@ def text_of(record: Record) -> str:
             parts += [f"Files: {', '.join(files)}"] if files else []
             return "\n".join(part for part in parts if part)
         case Digest():
-            return "\n".join(_of_digest(record))
+            return "\n".join(_digest_lines(record))
         case Memory():
             return "\n".join(part for part in (record.what, record.where, record.why) if part)
         case Fact():
@@ -76,7 +76,7 @@ def text_of(record: Record) -> str:
             return f"{title}\n{body}".strip()
 
 
-def _of_digest(digest: Digest) -> list[str]:
+def _digest_lines(digest: Digest) -> list[str]:
     told = [f"Request: {digest.request}", f"Outcome: {digest.outcome.value}"]
     for name in ("investigated", "learned", "completed", "next_steps"):
         said: tuple[str, ...] = getattr(digest, name)
@@ -98,4 +98,4 @@ def _type(record: Record) -> str:
         case Turn():
             return record.role.value
         case _:
-            return kind_of(record)
+            return record_kind(record)

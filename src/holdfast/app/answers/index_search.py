@@ -12,22 +12,22 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from holdfast.app.answers.index_entries import entry_of, event_entry
+from holdfast.app.answers.index_entries import event_entry, index_entry
 from holdfast.app.answers.index_search_tools import (
-    DAYS,
-    DEPTH,
-    LIMIT,
+    DEFAULT_DAYS,
+    DEFAULT_DEPTH,
+    DEFAULT_LIMIT,
+    DEFAULT_SESSIONS,
+    DEFAULT_SUGGESTIONS,
     MODES,
     SEARCH_TOOLS,
-    SESSIONS,
-    SUGGESTED,
 )
-from holdfast.app.answers.read_only_memory import Looking
+from holdfast.app.answers.read_only_memory import ReadOnlyMemory
 from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
-from holdfast.app.core.backends import open_to_ask
+from holdfast.app.core.backends import open_read_only
 from holdfast.app.core.context import current_folder
-from holdfast.app.core.foreign_uris import resolve
+from holdfast.app.core.foreign_uris import resolve_uri
 from holdfast.errors import InputError
 from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.model.records import Digest, Exchange
@@ -40,11 +40,11 @@ from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Record
 
-_POOL = 200
-_FOUND = 1000
-_NUMBERED = re.compile(r"(S?)(\d+)")
-_IMPORTED = "claude-mem://"
-Wanted = Callable[[Passage, Record], bool]
+_MAX_CANDIDATES = 200
+_MAX_FILTERED = 1000
+_IMPORTED_NUMBER = re.compile(r"(S?)(\d+)")
+_IMPORTED_SCHEME = "claude-mem://"
+RecordTest = Callable[[Passage, Record], bool]
 
 
 class _Span(NamedTuple):
@@ -58,7 +58,7 @@ class _Span(NamedTuple):
         return self.since <= time and (not self.until or time < self.until)
 
 
-class Search(Looking):
+class IndexSearch(ReadOnlyMemory):
     """The tools, over one memory."""
 
     offered = SEARCH_TOOLS
@@ -77,8 +77,8 @@ class Search(Looking):
         }
 
     def _observations(self, given: Object) -> Object:
-        types, files = _many(given.get("type")), _many(given.get("files"))
-        concepts = [word.lower() for word in _many(given.get("concepts"))]
+        types, files = _as_list(given.get("type")), _as_list(given.get("files"))
+        concepts = [word.lower() for word in _as_list(given.get("concepts"))]
 
         def wanted(passage: Passage, record: Record) -> bool:
             if not (types or files or concepts):
@@ -105,7 +105,7 @@ class Search(Looking):
             given, Layer.TRANSCRIPTS, lambda passage, record: passage.role == "user"
         )
 
-    def _searched(self, given: Object, layer: Layer, wanted: Wanted) -> Object:
+    def _searched(self, given: Object, layer: Layer, wanted: RecordTest) -> Object:
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
         found = self._ranked(bank, given["query"], layer, wanted)
@@ -117,11 +117,11 @@ class Search(Looking):
         return self._told(given, bank, [record for _, record in inside], span, left)
 
     def _ranked(
-        self, bank: str | None, query: str, layer: Layer | None, wanted: Wanted
+        self, bank: str | None, query: str, layer: Layer | None, wanted: RecordTest
     ) -> list[tuple[Passage, Record]]:
         """What speaks of a query, best first."""
         layers = (layer,) if layer else ()
-        plan = Plan(layers, _POOL, Budget.HIGH)
+        plan = Plan(layers, _MAX_CANDIDATES, Budget.HIGH)
         ranking = rank(self._reader, bank, query, plan, self._now, self._loaded())
         chosen: list[tuple[Passage, Record]] = []
         for candidate in ranking.relevant:
@@ -141,11 +141,11 @@ class Search(Looking):
         for bank, session in told.pop("touched"):
             digest = self._reader.digest_of(bank, session)
             if digest is not None:
-                sessions.setdefault(session, entry_of(self._reader, digest))
+                sessions.setdefault(session, index_entry(self._reader, digest))
         return told | {"sessions": fit(sessions.values(), 5_000)[0]}
 
     def _by_type(self, given: Object) -> Object:
-        return self._found(given, types=_many(given["type"]))
+        return self._found(given, types=_as_list(given["type"]))
 
     def _found(
         self, given: Object, concept: str = "", file: str = "", types: Sequence[str] = ("",)
@@ -153,7 +153,7 @@ class Search(Looking):
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
         whole = self._sift(bank, concept, file, types)
-        inside = [record for record in whole if span.holds(_began(record))]
+        inside = [record for record in whole if span.holds(_start_time(record))]
         if given.get("orderBy") == "date_asc":
             inside.reverse()
         told = self._told(given, bank, inside, span, len(whole) - len(inside))
@@ -167,17 +167,17 @@ class Search(Looking):
         """Everything that passes, the latest first."""
         found: list[Exchange | Commit] = []
         for type in types:
-            made = self._reader.filter_records(bank, RecordFilter(file.strip(), concept.strip(), type), _FOUND)
+            made = self._reader.filter_records(bank, RecordFilter(file.strip(), concept.strip(), type), _MAX_FILTERED)
             found += made
-        return sorted(found, key=_began, reverse=True)
+        return sorted(found, key=_start_time, reverse=True)
 
     def _told(
         self, given: Object, bank: str | None, records: Sequence[Record], span: _Span, left: int
     ) -> Object:
         first = given.get("offset", 0)
-        page = records[first : first + given.get("limit", LIMIT)]
+        page = records[first : first + given.get("limit", DEFAULT_LIMIT)]
         full = given.get("format") == "full"
-        items, more = fit(entry_of(self._reader, record, full) for record in page)
+        items, more = fit(index_entry(self._reader, record, full) for record in page)
         tokens = sum(item["tokens"] for item in items)
         told: Object = {
             "format": "full" if full else "index",
@@ -186,17 +186,17 @@ class Search(Looking):
             "tokens_in_full": tokens,
         }
         told |= {"left_out": more} if more else {}
-        older = f"{left} more are outside of the last {DAYS} days: ask with days 0." if left else ""
+        older = f"{left} more are outside of the last {DEFAULT_DAYS} days: ask with days 0." if left else ""
         return told | self._notes(bank, older if span.older else "")
 
     def _recent(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
         sessions: list[Object] = []
-        for passage in self._reader.recent_passages(bank, "digest", given.get("limit", SESSIONS)):
+        for passage in self._reader.recent_passages(bank, "digest", given.get("limit", DEFAULT_SESSIONS)):
             for digest in self._reader.find(passage.bank, "digest", passage.id, 1):
-                made = entry_of(self._reader, digest, True)
+                made = index_entry(self._reader, digest, True)
                 exchanges = self._reader.exchanges(passage.bank, passage.session)
-                made["observations"] = [entry_of(self._reader, one) for one in exchanges[-20:]]
+                made["observations"] = [index_entry(self._reader, one) for one in exchanges[-20:]]
                 sessions.append(made)
         kept, left = fit(sessions)
         told: Object = {"items": kept, "total": len(sessions)}
@@ -204,8 +204,8 @@ class Search(Looking):
 
     def _timeline(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
-        text = _named(given["anchor"])
-        anchor = read_anchor(self._reader, bank, resolve(self._reader, bank, text))
+        text = _anchor_uri(given["anchor"])
+        anchor = read_anchor(self._reader, bank, resolve_uri(self._reader, bank, text))
         return self._around(given, bank, anchor)
 
     def _timeline_by_query(self, given: Object) -> Object:
@@ -214,7 +214,7 @@ class Search(Looking):
         every = self._ranked(bank, given["query"], None, lambda p, r: p.kind in KINDS)
         found = [record for p, record in every if p.time and span.holds(p.time)]
         if given.get("mode", MODES[0]) == MODES[1] or not found:
-            page = {"limit": given.get("limit", SUGGESTED)}
+            page = {"limit": given.get("limit", DEFAULT_SUGGESTIONS)}
             told = self._told(page, bank, found, span, len(every) - len(found))
             told["notes"] = [
                 *told.get("notes", []),
@@ -224,7 +224,7 @@ class Search(Looking):
         return {"query": given["query"], "mode": MODES[0]} | self._around(given, bank, found[0])
 
     def _around(self, given: Object, bank: str | None, anchor: Any) -> Object:
-        before, after = given.get("depth_before", DEPTH), given.get("depth_after", DEPTH)
+        before, after = given.get("depth_before", DEFAULT_DEPTH), given.get("depth_after", DEFAULT_DEPTH)
         told = timeline(self._reader, bank, anchor, (), before, after)
         items, left = fit(event_entry(self._reader, event) for event in told.events)
         made: Object = {"anchor": told.anchor, "items": items, "total": len(told.events)}
@@ -232,21 +232,21 @@ class Search(Looking):
 
     def _span(self, given: Object) -> _Span:
         span: Object = given.get("dateRange", {})
-        since, until = _moment(span.get("start")), _moment(span.get("end"), True)
-        days = given.get("days", DAYS)
+        since, until = _read_time(span.get("start")), _read_time(span.get("end"), True)
+        days = given.get("days", DEFAULT_DAYS)
         if since or not days:
             return _Span(since, until)
         start = datetime.fromisoformat(until or self._now()) - timedelta(days=days)
-        return _Span(_spell(start), until, "days" not in given)
+        return _Span(_format_time(start), until, "days" not in given)
 
 
-def open_search(settings: Settings | None = None, bank: str = "") -> Search:
+def open_index_search(settings: Settings | None = None, bank: str = "") -> IndexSearch:
     """Search in this user's memory, or in that of the given settings."""
     chosen = settings or load_settings()
-    return Search(open_to_ask(chosen), chosen, bank)
+    return IndexSearch(open_read_only(chosen), chosen, bank)
 
 
-def _many(value: Any) -> list[str]:
+def _as_list(value: Any) -> list[str]:
     return [] if not value else [value] if isinstance(value, str) else list(value)
 
 
@@ -254,21 +254,21 @@ def _is_digest(record: Record) -> bool:
     return isinstance(record, Digest)
 
 
-def _began(record: Exchange | Commit) -> str:
+def _start_time(record: Exchange | Commit) -> str:
     return record.started if isinstance(record, Exchange) else record.time
 
 
-def _named(anchor: Any) -> str:
+def _anchor_uri(anchor: Any) -> str:
     """An anchor as a name: a number is that of an observation in imported data, S and a number
     that of a session."""
     text = str(anchor).strip()
-    found = _NUMBERED.fullmatch(text)
+    found = _IMPORTED_NUMBER.fullmatch(text)
     if found is None or len(text) > 12:
         return text
-    return f"{_IMPORTED}{'session' if found[1] else 'observation'}/{found[2]}"
+    return f"{_IMPORTED_SCHEME}{'session' if found[1] else 'observation'}/{found[2]}"
 
 
-def _moment(value: Any, end: bool = False) -> str:
+def _read_time(value: Any, end: bool = False) -> str:
     """A date as people or programs give it; the end of a day is the end of all of it."""
     if value is None or value == "":
         return ""
@@ -276,11 +276,11 @@ def _moment(value: Any, end: bool = False) -> str:
         span = read_iso_span(value)
         return span.end if end else span.first
     try:
-        return _spell(datetime.fromtimestamp(value / 1000, UTC))
+        return _format_time(datetime.fromtimestamp(value / 1000, UTC))
     except (ValueError, OverflowError, OSError) as error:
         raise InputError(f"{value} is not a date.", "Give milliseconds since 1970.") from error
 
 
-def _spell(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     told = moment.astimezone(UTC).isoformat(timespec="milliseconds")
     return told.replace("+00:00", "Z")

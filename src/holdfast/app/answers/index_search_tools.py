@@ -12,10 +12,10 @@ TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 FORMATS = ("index", "full")
 ORDERS = ("relevance", "date_desc", "date_asc")
 MODES = ("auto", "interactive")
-LIMIT, MOST = 20, 100
-DAYS = 90
-DEPTH, DEEPEST = 10, 50
-SESSIONS, SUGGESTED = 3, 5
+DEFAULT_LIMIT, MOST = 20, 100
+DEFAULT_DAYS = 90
+DEFAULT_DEPTH, DEEPEST = 10, 50
+DEFAULT_SESSIONS, SUGGESTED = 3, 5
 
 _QUERY: Object = {"type": "string", "description": "Words, names, or a question."}
 _FORMAT: Object = {
@@ -26,7 +26,7 @@ _FORMAT: Object = {
 }
 _PROJECT: Object = {"type": "string", "description": "Another project than this folder's."}
 _DATE: Object = {"type": ["string", "number"]}
-_RANGE: Object = {
+_DATE_RANGE: Object = {
     "type": "object",
     "properties": {"start": _DATE, "end": _DATE},
     "description": "From and to: ISO dates, or milliseconds since 1970.",
@@ -35,25 +35,25 @@ _DAYS: Object = {
     "type": "integer",
     "minimum": 0,
     "maximum": 100_000,
-    "description": f"Only the last so many days (default {DAYS}; 0 for all), unless dateRange "
+    "description": f"Only the last so many days (default {DEFAULT_DAYS}; 0 for all), unless dateRange "
     "tells from when.",
 }
 _LIMIT: Object = {
     "type": "integer",
     "minimum": 1,
-    "maximum": MOST,
-    "description": f"How many at most (default {LIMIT}).",
+    "maximum": MAX_LIMIT,
+    "description": f"How many at most (default {DEFAULT_LIMIT}).",
 }
 _OFFSET: Object = {"type": "integer", "minimum": 0, "maximum": 10_000, "description": "Skip some."}
 _ORDER: Object = {"type": "string", "enum": list(ORDERS)}
-_ONE: Object = {"type": "string", "enum": list(TYPES)}
-_TYPE: Object = {"anyOf": [_ONE, {"type": "array", "items": _ONE}]}
-_SOME: Object = {"type": ["string", "array"], "items": {"type": "string"}}
-_DEPTH: Object = {"type": "integer", "minimum": 0, "maximum": DEEPEST}
+_ONE_TYPE: Object = {"type": "string", "enum": list(TYPES)}
+_TYPE: Object = {"anyOf": [_ONE_TYPE, {"type": "array", "items": _ONE_TYPE}]}
+_STRINGS: Object = {"type": ["string", "array"], "items": {"type": "string"}}
+_DEPTH: Object = {"type": "integer", "minimum": 0, "maximum": MAX_DEPTH}
 _COMMON: Object = {
     "format": _FORMAT,
     "project": _PROJECT,
-    "dateRange": _RANGE,
+    "dateRange": _DATE_RANGE,
     "days": _DAYS,
     "limit": _LIMIT,
     "offset": _OFFSET,
@@ -71,8 +71,8 @@ SEARCH_TOOLS = (
             "query": _QUERY,
             **_COMMON,
             "type": {**_TYPE, "description": "Only of these types."},
-            "concepts": {**_SOME, "description": "Only with these keywords."},
-            "files": {**_SOME, "description": "Only what touched these files or folders/."},
+            "concepts": {**_STRINGS, "description": "Only with these keywords."},
+            "files": {**_STRINGS, "description": "Only what touched these files or folders/."},
         },
         ("query",),
     ),
@@ -121,7 +121,7 @@ SEARCH_TOOLS = (
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 20,
-                "description": f"How many sessions (default {SESSIONS}).",
+                "description": f"How many sessions (default {DEFAULT_SESSIONS}).",
             },
             "project": _PROJECT,
         },
@@ -148,7 +148,7 @@ SEARCH_TOOLS = (
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 20,
-                "description": f"How many to choose from (default {SUGGESTED}).",
+                "description": f"How many to choose from (default {DEFAULT_SUGGESTIONS}).",
             },
         },
         ("query",),

@@ -19,11 +19,11 @@ from threading import Thread
 from time import monotonic
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
-from holdfast.app.answers.access import Access, open_access
+from holdfast.app.answers.access import DataAccess, open_access
 from holdfast.app.answers.access_tools import ACCESS_TOOLS
-from holdfast.app.answers.plugin_tools import PluginShelf
+from holdfast.app.answers.plugin_tools import PluginTools
 from holdfast.app.answers.tool import Object
-from holdfast.app.core.backends import close_settled, open_store
+from holdfast.app.core.backends import checkpoint_and_close, open_store
 from holdfast.app.core.context import current_folder
 from holdfast.app.search.plugin_search import Providers
 from holdfast.capture.redact import Redactor
@@ -51,15 +51,15 @@ from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.spend.governor import CallPurpose, Governor
 from holdfast.store.protocol import Reader, Store
 
-_FIRST = "memory_search_hybrid"
-_OPENING = "Found with the question's own words"
-_STEP_S = 0.1
-_LAST_S = 1.0
+_FIRST_TOOL = "memory_search_hybrid"
+_FIRST_RESULTS_HEADING = "Found with the question's own words"
+_POLL_S = 0.1
+_JOIN_TIMEOUT_S = 1.0
 
 T = TypeVar("T")
 
 
-class Shelf(Protocol):
+class ExtraTools(Protocol):
     """More tools than memory's own: what they are, and what a call gives."""
 
     def tools(self) -> Sequence[Tool]: ...
@@ -67,7 +67,7 @@ class Shelf(Protocol):
     def call(self, name: str, arguments: Mapping[str, Any]) -> Object: ...
 
 
-class Talk(NamedTuple):
+class AgentRequest(NamedTuple):
     """What the agent is asked: the question as rules answered it, of a bank by its name, what was
     asked before, and who may stop it."""
 
@@ -77,7 +77,7 @@ class Talk(NamedTuple):
     stopped: Callable[[], bool] = lambda: False
 
 
-def is_wanted(settings: Settings) -> bool:
+def is_enabled(settings: Settings) -> bool:
     """Whether a model is to answer. One that runs for us must not set another one going, and a
     service without a usual model is asked only for what a model is named for."""
     models = settings.models
@@ -90,7 +90,7 @@ def open_agent(settings: Settings, now: Callable[[], str], plugins: bool) -> Mem
     """The agent of these settings, with the tools of plugins if they are to be asked."""
     shelf = None
     if plugins and settings.providers.use != OFF:
-        shelf = PluginShelf(Providers(settings, now, Path(current_folder())))
+        shelf = PluginTools(Providers(settings, now, Path(current_folder())))
     return MemoryAgent(settings, now, shelf)
 
 
@@ -101,7 +101,7 @@ class MemoryAgent:
         self,
         settings: Settings,
         now: Callable[[], str],
-        shelf: Shelf | None = None,
+        shelf: ExtraTools | None = None,
         chat: Chat | None = None,
     ) -> None:
         self._settings = settings
@@ -109,7 +109,7 @@ class MemoryAgent:
         self._shelf = shelf
         self._chat = chat
 
-    def steps(self, talk: Talk) -> Iterator[ResearchEvent]:
+    def steps(self, talk: AgentRequest) -> Iterator[ResearchEvent]:
         """Every step; the last one has the answer. Whoever stops asking for the next one stops the
         model; nobody waits for one that is stopped, or for longer than the settings say."""
         heard: SimpleQueue[ResearchEvent | None] = SimpleQueue()
@@ -135,7 +135,7 @@ class MemoryAgent:
         try:
             while True:
                 try:
-                    event = heard.get(timeout=_STEP_S)
+                    event = heard.get(timeout=_POLL_S)
                 except Empty:
                     if not stopped():
                         continue
@@ -146,34 +146,34 @@ class MemoryAgent:
                 if event is None:
                     break
                 yield event
-            answer = answers[0] if answers else _by_rules(talk.told, problem)
+            answer = answers[0] if answers else _rule_answer_because(talk.told, problem)
             yield ResearchEvent(ResearchStage.DONE, "Done.", answer=answer)
         finally:
             left.set()
-            thread.join(_LAST_S)
+            thread.join(_JOIN_TIMEOUT_S)
 
-    def _run(self, talk: Talk, tell: Callable[[ResearchEvent], None]) -> Answer:
+    def _run(self, talk: AgentRequest, tell: Callable[[ResearchEvent], None]) -> Answer:
         try:
             return self._answer(talk, tell)
         except ModelAnswerError as error:
-            return _by_rules(talk.told, f"The model's answer cannot be used: {error.message}")
+            return _rule_answer_because(talk.told, f"The model's answer cannot be used: {error.message}")
         except HoldfastError as error:
-            return _by_rules(talk.told, f"{error.message} {error.remedy}".strip())
+            return _rule_answer_because(talk.told, f"{error.message} {error.remedy}".strip())
 
-    def _answer(self, talk: Talk, tell: Callable[[ResearchEvent], None]) -> Answer:
+    def _answer(self, talk: AgentRequest, tell: Callable[[ResearchEvent], None]) -> Answer:
         models = self._settings.models
         chat = self._chat or choose_chat(models, AGENT)
         if chat is None:
             return talk.told
-        with _Books(self._settings, talk.bank) as books, self._ledger() as calls:
-            lookups = LookupTools(self._caller(books), _telling(tell), talk.stopped)
+        with _LookupThread(self._settings, talk.bank) as books, self._ledger() as calls:
+            lookups = LookupTools(self._caller(books), _report_lookups(tell), talk.stopped)
             redactor = Redactor(self._settings.redact_patterns)
             question, *before = (
                 redactor.redact(t).text for t in (talk.told.question, *talk.before)
             )
-            opening = lookups.look_up(_FIRST, {"query": question})
+            opening = lookups.look_up(_FIRST_TOOL, {"query": question})
             asked = question_for(question, before, lookups.toolbox(self._tools()))
-            asked = asked._replace(text=f"{asked.text}\n\n{_OPENING}:\n{opening}")
+            asked = asked._replace(text=f"{asked.text}\n\n{_FIRST_RESULTS_HEADING}:\n{opening}")
             governor = Governor(chat, calls, models.caps, self._now, models.prices)
             tell(ResearchEvent(ResearchStage.READING, f"{governor.model} reads."))
             said = governor.ask(CallPurpose(AGENT), asked, read_sentences)
@@ -190,27 +190,27 @@ class MemoryAgent:
         try:
             yield store
         finally:
-            close_settled(store)
+            checkpoint_and_close(store)
 
     def _checked(
-        self, said: Sequence[Sentence], lookups: LookupTools, access: Access, told: Answer
+        self, said: Sequence[Sentence], lookups: LookupTools, access: DataAccess, told: Answer
     ) -> Answer:
         if not said:
             return told if told.abstained else abstain(told)
         redactor = Redactor(self._settings.redact_patterns)
         reader = access.reader
         checked = check_answer(
-            said, lookups, lambda uri: _opened(reader, uri, lookups), told, redactor
+            said, lookups, lambda uri: _find_cited(reader, uri, lookups), told, redactor
         )
         if checked.answer is told:
-            return _by_rules(told, "Nothing in the model's answer was borne out by its records.")
+            return _rule_answer_because(told, "Nothing in the model's answer was borne out by its records.")
         return checked.answer
 
     def _tools(self) -> list[Tool]:
         own = [Tool(tool.name, tool.description, tool.input_schema()) for tool in ACCESS_TOOLS]
         return [*own, *(self._shelf.tools() if self._shelf else ())]
 
-    def _caller(self, books: _Books) -> Callable[[str, Mapping[str, Any]], Object]:
+    def _caller(self, books: _LookupThread) -> Callable[[str, Mapping[str, Any]], Object]:
         own = {tool.name for tool in ACCESS_TOOLS}
         shelf = self._shelf
 
@@ -222,7 +222,7 @@ class MemoryAgent:
         return call
 
 
-class _Books:
+class _LookupThread:
     """Memory's own tools in a thread of their own: whoever calls them may be in any."""
 
     def __init__(self, settings: Settings, bank: str) -> None:
@@ -236,17 +236,17 @@ class _Books:
         self._thread.submit(self._access.close).result()
         self._thread.shutdown()
 
-    def ask(self, what: Callable[[Access], T]) -> T:
+    def ask(self, what: Callable[[DataAccess], T]) -> T:
         """What is to be done with the tools, done there."""
         return self._thread.submit(what, self._access).result()
 
 
-def _by_rules(told: Answer, problem: str) -> Answer:
+def _rule_answer_because(told: Answer, problem: str) -> Answer:
     """What rules say, with why it is not the model that answers."""
     return replace(told, caveats=(*told.caveats, f"By rules alone: {problem}"))
 
 
-def _telling(tell: Callable[[ResearchEvent], None]) -> Callable[[str, Mapping[str, Any], int], None]:
+def _report_lookups(tell: Callable[[ResearchEvent], None]) -> Callable[[str, Mapping[str, Any], int], None]:
     def noticed(name: str, arguments: Mapping[str, Any], found: int) -> None:
         query = truncate(str(arguments.get("query") or arguments.get("pattern") or ""), 200)
         tell(ResearchEvent(ResearchStage.SEARCHING, f"{name} was asked.", query=query))
@@ -255,7 +255,7 @@ def _telling(tell: Callable[[ResearchEvent], None]) -> Callable[[str, Mapping[st
     return noticed
 
 
-def _opened(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Citation] | None:
+def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Citation] | None:
     """A record that was shown, if it is still there; what lies outside of memory is as it was."""
     fields = lookups.shown.get(uri)
     if fields is None:
@@ -274,7 +274,7 @@ def _opened(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Citati
         kind=word,
         layer=layer,
         score=0.0,
-        text=_words(fields),
+        text=_result_text(fields),
         time=time,
         session=str(about.get("sessionId") or fields.get("sessionId") or ""),
         bank="",
@@ -284,7 +284,7 @@ def _opened(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Citati
     return hit, Citation(0, uri, layer, excerpt_of(hit), url, time, trust)
 
 
-def _words(fields: Mapping[str, Any]) -> str:
+def _result_text(fields: Mapping[str, Any]) -> str:
     """What a result says: its content, else every text in it."""
     content = fields.get("content")
     if isinstance(content, str) and content:

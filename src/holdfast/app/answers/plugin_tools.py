@@ -16,14 +16,14 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.ranking.plugin_hits import KIND
 
-_MOST_TOOLS = 12
-_DESCRIPTION = 400
+_MAX_TOOLS = 12
+_MAX_DESCRIPTION_CHARS = 400
 # What every service takes as the name of a tool.
-_UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST_NAME = 48
+_NOT_IN_TOOL_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+_MAX_NAME_CHARS = 48
 
 
-class PluginShelf:
+class PluginTools:
     """The tools of plugins that can be asked now. Which they are is asked once."""
 
     def __init__(self, providers: Providers) -> None:
@@ -33,12 +33,12 @@ class PluginShelf:
     def tools(self) -> Sequence[Tool]:
         """What may be called. A plugin describes its tools itself, and it is said that it does."""
         found: list[Tool] = []
-        for offer in self._providers.tools()[:_MOST_TOOLS]:
-            spelled = _UNFIT.sub("_", f"{offer.provider}_{offer.name.rpartition('__')[2]}")
-            name = f"{spelled[:_LONGEST_NAME]}_{len(found)}"
+        for offer in self._providers.tools()[:_MAX_TOOLS]:
+            spelled = _NOT_IN_TOOL_NAMES.sub("_", f"{offer.provider}_{offer.name.rpartition('__')[2]}")
+            name = f"{spelled[:_MAX_NAME_CHARS]}_{len(found)}"
             self._known[name] = (offer.provider, offer.name)
             about = f"Of the plugin {offer.provider}, in its words: {offer.description}"
-            found.append(Tool(name, truncate(about, _DESCRIPTION), offer.schema))
+            found.append(Tool(name, truncate(about, _MAX_DESCRIPTION_CHARS), offer.schema))
         return found
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Object:
@@ -52,7 +52,7 @@ class PluginShelf:
             "provider": provider,
             "results": [
                 {
-                    "uri": uri(KIND, f"{one.provider}/{one.tool}/{_mark(one.text)}"),
+                    "uri": uri(KIND, f"{one.provider}/{one.tool}/{_text_hash(one.text)}"),
                     "content": one.text,
                     "metadata": {"trust": Trust.EXTERNAL.value},
                 }
@@ -61,5 +61,5 @@ class PluginShelf:
         }
 
 
-def _mark(text: str) -> str:
+def _text_hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import ClassVar, Self
 
-from holdfast.app.answers.tool import Object, Tool, check, find_tool
+from holdfast.app.answers.tool import Object, Tool, check_arguments, find_tool
 from holdfast.app.core.context import missing_bank_hint, resolve_bank, utc_now
 from holdfast.errors import HoldfastError
 from holdfast.recall.core.semantic_port import SemanticSearch
@@ -18,7 +18,7 @@ from holdfast.settings import Settings
 from holdfast.store.protocol import Reader, ReadStore
 
 
-class Looking:
+class ReadOnlyMemory:
     """One memory. `bank` is a name, "all", or "" for that of this folder. Whoever looks by tools
     says which there are, and by `ways` what each does."""
 
@@ -51,7 +51,7 @@ class Looking:
     def call(self, name: str, arguments: object = None) -> Object:
         """The result of a tool; raises `InputError` where a call is not as offered."""
         tool = find_tool(self.offered, name)
-        return self._run[tool.name](check(tool, arguments))
+        return self._run[tool.name](check_arguments(tool, arguments))
 
     def __enter__(self) -> Self:
         return self
@@ -83,7 +83,7 @@ class Looking:
             from holdfast.app.core import models
 
             try:
-                self._meaning = models.load_meaning(self._settings)
+                self._meaning = models.load_semantic_search(self._settings)
             except HoldfastError as error:
                 self._problem = f"{error.message} {error.remedy}".strip()
         return self._meaning

@@ -49,12 +49,12 @@ from holdfast.settings import Settings
 if TYPE_CHECKING:
     from holdfast.research.history.team_answer import TeamAnswer
 
-_KEPT = 4000
-_PATIENCE_S = 10.0
+_MAX_LOGGED_CHARS = 4000
+_START_TIMEOUT_S = 10.0
 # Words, marks and short numbers, which no secret is made of; anything else is looked at closely.
-_HARMLESS = regex(r"(?:[^\W\d_]{1,20}(?![^\W\d_])|(?<!\d)\d{1,4}(?!\d)|[\s.,;!?'’()/_-])*")
-_DIGITS = 6
-_SIGNS = ("pass", "secret", "token", "key", "pwd", "cred", "auth", "private")
+_PLAIN_WORDS = regex(r"(?:[^\W\d_]{1,20}(?![^\W\d_])|(?<!\d)\d{1,4}(?!\d)|[\s.,;!?'’()/_-])*")
+_MAX_PLAIN_DIGITS = 6
+_SECRET_HINTS = ("pass", "secret", "token", "key", "pwd", "cred", "auth", "private")
 
 
 class Investigation:
@@ -106,8 +106,8 @@ class Investigation:
         reads = complete_question(self._wish.question, earlier)
         key = self._key(reads)
         run.write(question_line(
-            self._context.now(), clean(self._wish.question[:_KEPT]),
-            clean(reads[:_KEPT]) if reads != self._wish.question else "", key,
+            self._context.now(), clean(self._wish.question[:_MAX_LOGGED_CHARS]),
+            clean(reads[:_MAX_LOGGED_CHARS]) if reads != self._wish.question else "", key,
         ))  # fmt: skip
         last = ResearchEvent(ResearchStage.CANCELLED, "Stopped before the end.")
         try:
@@ -166,7 +166,7 @@ class Investigation:
         settings = self._context.settings
         if wish.remotes and settings.remotes.exists():
             how = (*how, self._context.now()[:16])  # what servers know changes by itself
-        state = self._context.store.generation() if settings.store else state_of(settings.database)
+        state = self._context.store.generation() if settings.store else database_state(settings.database)
         asked = collapse_spaces(reads).casefold()
         return content_id(asked, str(self._bank), *how, state, self._context.now()[:10])
 
@@ -179,7 +179,7 @@ def sessions_of(settings: Settings) -> ResearchSessions:
     return ResearchSessions(folder, bool(settings.store))
 
 
-def start(settings: Settings, wish: AskOptions, session: str = "") -> str:
+def start_in_background(settings: Settings, wish: AskOptions, session: str = "") -> str:
     """Begin an investigation behind the scenes, in a thread of this process; returns its name once
     there is something to follow. `sessions_of(settings).tail(name)` follows it, `.cancel(name)`
     stops it."""
@@ -198,7 +198,7 @@ def start(settings: Settings, wish: AskOptions, session: str = "") -> str:
             begun.set()
 
     Thread(target=drive, name=id, daemon=True).start()
-    begun.wait(_PATIENCE_S)
+    begun.wait(_START_TIMEOUT_S)
     if failed:
         raise failed[0]
     return id
@@ -222,7 +222,7 @@ def team_query(
     return team_answer.TeamAnswer(answer, found.hits, people)
 
 
-def shown(context: Context, id: str) -> tuple[SessionSummary, list[Line]]:
+def read_session(context: Context, id: str) -> tuple[SessionSummary, list[Line]]:
     """A session with its lines; without the words of what is not shown any more."""
     sessions = sessions_of(context.settings)
     name = sessions.find(id)
@@ -230,7 +230,7 @@ def shown(context: Context, id: str) -> tuple[SessionSummary, list[Line]]:
     return sessions.summary(name), mask_removed_records(context.store, lines)
 
 
-def state_of(database: Path) -> str:
+def database_state(database: Path) -> str:
     """A word that changes when the memory does, the same for every process."""
     parts: list[str] = []
     for path in (database, database.with_name(f"{database.name}-wal")):
@@ -246,9 +246,9 @@ def state_of(database: Path) -> str:
 def _cleaner(settings: Settings, question: str) -> Callable[[str], str]:
     """Takes secrets out of what is kept. To look for them takes longer than to answer, so a
     question of plain words is not looked through; what memory says was, long ago."""
-    low = question[:_KEPT].lower()
-    plain = _HARMLESS.fullmatch(low) is not None and not any(sign in low for sign in _SIGNS)
-    if plain and sum(map(str.isdigit, low)) <= _DIGITS and not settings.redact_patterns:
+    low = question[:_MAX_LOGGED_CHARS].lower()
+    plain = _PLAIN_WORDS.fullmatch(low) is not None and not any(sign in low for sign in _SECRET_HINTS)
+    if plain and sum(map(str.isdigit, low)) <= _MAX_PLAIN_DIGITS and not settings.redact_patterns:
         return lambda text: text
     from holdfast.capture import redact
 

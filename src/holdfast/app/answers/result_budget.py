@@ -12,11 +12,11 @@ from collections.abc import Iterable
 
 from holdfast.app.answers.tool import Object
 
-MOST_CHARACTERS = 30_000
-LONGEST_RECORD = 4_000
+MAX_RESULT_CHARS = 30_000
+MAX_RECORD_CHARS = 4_000
 
 
-def fit(items: Iterable[Object], most: int = MOST_CHARACTERS) -> tuple[list[Object], int]:
+def fit(items: Iterable[Object], most: int = MAX_RESULT_CHARS) -> tuple[list[Object], int]:
     """The first that fit, and how many more there are."""
     kept: list[Object] = []
     left, room = 0, most

@@ -14,7 +14,7 @@ from holdfast.errors import InputError, NotFoundError
 
 Object = dict[str, Any]
 # A longer question says nothing more; what is to be kept has a `maxLength` of its own.
-LONGEST_TEXT = 4_000
+MAX_TEXT_CHARS = 4_000
 
 
 class Tool(NamedTuple):
@@ -46,7 +46,7 @@ def find_tool(tools: Sequence[Tool], name: object) -> Tool:
     return found
 
 
-def check(tool: Tool, given: object) -> Object:
+def check_arguments(tool: Tool, given: object) -> Object:
     """The arguments of a call, with questions cut to a length that makes sense; raises
     `InputError` where they are not as offered."""
     if given is not None and not isinstance(given, Mapping):
@@ -58,7 +58,7 @@ def check(tool: Tool, given: object) -> Object:
         if schema is None:
             raise InputError(f"{tool.name} takes no {str(key)[:100]!r}.")
         if value is not None:
-            arguments[str(key)] = _checked(str(key), value, schema)
+            arguments[str(key)] = _check_value(str(key), value, schema)
     for key in tool.required:
         value = arguments.get(key)
         if value is None or (isinstance(value, str) and not value.strip()):
@@ -66,46 +66,46 @@ def check(tool: Tool, given: object) -> Object:
     return arguments
 
 
-def _checked(key: str, value: object, schema: Object) -> Any:
+def _check_value(key: str, value: object, schema: Object) -> Any:
     wanted: list[tuple[str, Object]] = []
     for option in cast(list[Object], schema.get("anyOf", [schema])):
         kinds: Any = option["type"]
         named = cast(list[str], kinds if isinstance(kinds, list) else [kinds])
         wanted += [(kind, option) for kind in named]
     for kind, option in wanted:
-        if _IS[kind](value):
-            return _CHECK[kind](key, value, option)
-    raise InputError(f"{key} must be {' or '.join(_CALLED[kind] for kind, _ in wanted)}.")
+        if _TYPE_TESTS[kind](value):
+            return _CHECKS_BY_TYPE[kind](key, value, option)
+    raise InputError(f"{key} must be {' or '.join(_TYPE_NAMES[kind] for kind, _ in wanted)}.")
 
 
-def _text(key: str, value: Any, schema: Object) -> str:
+def _check_text(key: str, value: Any, schema: Object) -> str:
     if "enum" in schema and value not in schema["enum"]:
         raise InputError(f"{key} must be one of {', '.join(schema['enum'])}.")
     most = schema.get("maxLength")
     if most is not None and len(value) > most:
         raise InputError(f"{key} has {len(value):,} characters; at most {most:,} can be kept.")
-    return value if most is not None else value[:LONGEST_TEXT]
+    return value if most is not None else value[:MAX_TEXT_CHARS]
 
 
-def _number(key: str, value: Any, schema: Object) -> int | float:
+def _check_number(key: str, value: Any, schema: Object) -> int | float:
     low, high = schema.get("minimum"), schema.get("maximum")
     if (low is not None and value < low) or (high is not None and value > high):
         raise InputError(f"{key} must be from {low} to {high}.")
     return int(value) if float(value).is_integer() else value
 
 
-def _items(key: str, value: Any, schema: Object) -> list[Any]:
+def _check_items(key: str, value: Any, schema: Object) -> list[Any]:
     if len(value) > schema.get("maxItems", 50):
         raise InputError(f"{key} has too many items.")
-    return [_checked(key, item, schema["items"]) for item in value]
+    return [_check_value(key, item, schema["items"]) for item in value]
 
 
-def _fields(key: str, value: Any, schema: Object) -> Object:
+def _check_fields(key: str, value: Any, schema: Object) -> Object:
     known: Object = schema["properties"]
     if any(name not in known for name in value):
         raise InputError(f"{key} has only {', '.join(known)}.")
     return {
-        name: _checked(f"{key}.{name}", item, known[name])
+        name: _check_value(f"{key}.{name}", item, known[name])
         for name, item in value.items()
         if item is not None
     }
@@ -115,7 +115,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_IS: dict[str, Callable[[Any], bool]] = {
+_TYPE_TESTS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "number": _is_number,
     "integer": lambda value: _is_number(value) and float(value).is_integer(),
@@ -123,15 +123,15 @@ _IS: dict[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
 }
-_CHECK: dict[str, Callable[[str, Any, Object], Any]] = {
-    "string": _text,
-    "number": _number,
-    "integer": _number,
+_CHECKS_BY_TYPE: dict[str, Callable[[str, Any, Object], Any]] = {
+    "string": _check_text,
+    "number": _check_number,
+    "integer": _check_number,
     "boolean": lambda key, value, schema: value,
-    "array": _items,
-    "object": _fields,
+    "array": _check_items,
+    "object": _check_fields,
 }
-_CALLED = {
+_TYPE_NAMES = {
     "string": "a string",
     "number": "a number",
     "integer": "a whole number",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from holdfast.app.core.lease import only_one
+from holdfast.app.core.lease import try_lock
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
@@ -68,7 +68,7 @@ def summarise(
     models = open_models(memory, now)
     if models is None:
         return SummaryReport()
-    with only_one(places.summary_lock) as ours:
+    with try_lock(places.summary_lock) as ours:
         return models.summariser().run(tick) if ours else SummaryReport()
 
 
@@ -79,7 +79,7 @@ def sum_up_again(
     models = open_models(memory)
     if models is None:
         return SummaryReport()
-    with only_one(HomePaths(memory.settings.home).summary_lock) as ours:
+    with try_lock(HomePaths(memory.settings.home).summary_lock) as ours:
         if not ours:
             raise HoldfastError(
                 "A worker is asking a model just now.", "Run the same command again in a while."

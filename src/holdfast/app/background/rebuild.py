@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from holdfast.app.background.model_summaries import Models, open_models, sum_up_again
 from holdfast.app.briefs.briefing import prepare_briefs
-from holdfast.app.ingest.stages import know
+from holdfast.app.ingest.stages import update_stages
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.refine.by_model.cost_estimate import CostEstimate, estimate_cost, session_costs
@@ -35,7 +35,7 @@ class Offer(NamedTuple):
 def finish(memory: Holdfast) -> int:
     """Derive what waits for it; returns how many sessions there were."""
     done = derive_stale(memory.store)
-    know(memory.store, memory.now)
+    update_stages(memory.store, memory.now)
     _renew_briefs(memory, done)
     return done
 
@@ -43,7 +43,7 @@ def finish(memory: Holdfast) -> int:
 def renew(memory: Holdfast, tick: Tick) -> int:
     """Make again by rules what older ones made; returns how many sessions it was."""
     done = derive_stale(memory.store) + derive_outdated(memory.store, tick)
-    know(memory.store, memory.now)
+    update_stages(memory.store, memory.now)
     _renew_briefs(memory, done)
     return done
 
@@ -89,7 +89,7 @@ def accept(memory: Holdfast, offered: Offer, tick: Tick) -> SummaryReport:
     came = sum_up_again(
         memory, [(need.bank, need.session) for need in offered.estimate.sessions], count
     )
-    know(memory.store, memory.now)
+    update_stages(memory.store, memory.now)
     _renew_briefs(memory, came.exchanges + came.digests)
     return came
 

@@ -181,7 +181,7 @@ def know(work: Work) -> str:
     def tick() -> None:
         work.tick("knowing", 0, 0)
 
-    done = stages.know(store, work.now, tick)
+    done = stages.update_stages(store, work.now, tick)
     proposed = work.memory.rules.sync_all(tick)
     told = [f"{count} {name}" for name, count in done.items() if count]
     return ", ".join([*kept, *told, *([f"{proposed} rules proposed"] if proposed else [])])

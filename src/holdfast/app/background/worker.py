@@ -22,7 +22,7 @@ from holdfast.app.background.steps import STEPS
 from holdfast.app.background.transcript_queue import Unread
 from holdfast.app.background.worker_log import WorkLog
 from holdfast.app.core.context import utc_now
-from holdfast.app.core.lease import PATIENCE_S, Lease, lease
+from holdfast.app.core.lease import LEASE_TIMEOUT_S, Lease, take_lease
 from holdfast.app.memory import Holdfast
 from holdfast.capture import inbox
 from holdfast.capture.home_paths import HomePaths
@@ -46,7 +46,7 @@ class Manner(NamedTuple):
     once: bool = False
     settle_s: float = SETTLE_S
     linger_s: float = LINGER_S
-    patience_s: float = PATIENCE_S
+    patience_s: float = LEASE_TIMEOUT_S
     tell: Callable[[str, str], None] = lambda step, what: None
     tick: Callable[[str, int, int], None] = lambda what, done, total: None
 
@@ -68,7 +68,7 @@ def work(
     """Do what is to be done, unless someone else does. Whoever sets `told` makes it leave, as
     the signals SIGTERM and SIGHUP do."""
     places = HomePaths(settings.home)
-    with lease(places, manner.patience_s) as held:
+    with take_lease(places, manner.patience_s) as held:
         if held is None:
             return Outcome(None)
         with _hearing(told or threading.Event()) as heard:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.app.core.context import Context, utc_now
-from holdfast.app.core.database_identity import Standing, standing
-from holdfast.app.core.hook_socket import Asking
+from holdfast.app.core.database_identity import DatabaseIdentity, database_identity
+from holdfast.app.core.hook_socket import HookSocket
 from holdfast.app.search.recall import Search
 from holdfast.brief.frame import EMPTY_BRIEF, Brief
 from holdfast.brief.goal_brief import goal_brief
@@ -71,7 +71,7 @@ def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list
         context.close()
 
 
-class _Answers:
+class _BriefAnswerer:
     """Answers hooks from a memory that is opened in the thread that asks, and opened anew when
     it comes into being or is replaced."""
 
@@ -79,7 +79,7 @@ class _Answers:
         self._settings = settings
         self._context: Context | None = None
         self._briefs: Briefs | None = None
-        self._seen: Standing | None = None
+        self._seen: DatabaseIdentity | None = None
 
     def prepare(self) -> None:
         self._opened().load_model()
@@ -96,7 +96,7 @@ class _Answers:
             self._context = self._briefs = None
 
     def _opened(self) -> Briefs:
-        seen = standing(self._settings.database)
+        seen = database_identity(self._settings.database)
         if self._briefs is None or seen != self._seen:
             self.close()
             self._context, self._seen = Context(self._settings), seen
@@ -104,9 +104,9 @@ class _Answers:
         return self._briefs
 
 
-def serve_briefs(settings: Settings) -> Asking | None:
+def serve_briefs(settings: Settings) -> HookSocket | None:
     """Listen for hooks in the background; None where another process does so already, or where
     hooks were never set up."""
     path = HomePaths(settings.home).socket()
-    asking = Asking(path, _Answers(settings)) if path is not None else None
+    asking = HookSocket(path, _BriefAnswerer(settings)) if path is not None else None
     return asking if asking is not None and asking.start() else None

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from holdfast.store.protocol import Store
 
 
-def goal_now(home: str, bank: str, prompt: str) -> dict[str, object]:
+def goal_brief_by_words(home: str, bank: str, prompt: str) -> dict[str, object]:
     """The brief for a prompt, as a hook takes it."""
     path = Path(os.path.abspath(home)) / "memory.db"  # noqa: PTH100
-    store = SqliteStore(path, create=False, as_it_is=True) if path.exists() else _elsewhere(path)
+    store = SqliteStore(path, create=False, as_it_is=True) if path.exists() else _open_server_store(path)
     try:
         brief = goal_brief(store, bank, prompt)
     finally:
@@ -28,10 +28,10 @@ def goal_now(home: str, bank: str, prompt: str) -> dict[str, object]:
     return {"v": 1, "id": brief.id, "text": brief.text, "records": list(brief.records)}
 
 
-def _elsewhere(path: Path) -> Store:
+def _open_server_store(path: Path) -> Store:
     """Where there is no file, the settings may name a server."""
     from holdfast import settings
     from holdfast.app.core import backends
 
     named = settings.load_settings({**os.environ, "HOLDFAST_HOME": str(path.parent)})
-    return backends.open_as_it_is(named)
+    return backends.open_without_migrating(named)

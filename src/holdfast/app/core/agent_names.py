@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.errors import InputError
 
 
-def agent_named(name: str) -> str:
+def check_agent_name(name: str) -> str:
     """The name as sessions have it, "" for any; the readers of all agents are loaded only if one is
     named."""
     wanted = name.strip().lower()

@@ -21,11 +21,11 @@ def open_store(settings: Settings, create: bool = True) -> Store:
         check_postgres(settings)
         from holdfast.store.postgres.store import PostgresStore
 
-        return kept_to(settings, PostgresStore(settings.store))
-    return kept_to(settings, SqliteStore(settings.database, create=create))
+        return restrict_to_principal(settings, PostgresStore(settings.store))
+    return restrict_to_principal(settings, SqliteStore(settings.database, create=create))
 
 
-def kept_to(settings: Settings, store: Store) -> Store:
+def restrict_to_principal(settings: Settings, store: Store) -> Store:
     """A store as whoever the settings name may use it."""
     if settings.principal is None or settings.principal.unbounded:
         return store
@@ -34,7 +34,7 @@ def kept_to(settings: Settings, store: Store) -> Store:
     return access_fence.fence_store(store, settings.principal)
 
 
-def close_settled(store: Store) -> None:
+def checkpoint_and_close(store: Store) -> None:
     """Close a store that was written. A file is brought to rest first, so that who closes it later
     changes nothing any more."""
     if isinstance(store, SqliteStore):
@@ -42,18 +42,18 @@ def close_settled(store: Store) -> None:
     store.close()
 
 
-def open_as_it_is(settings: Settings) -> Store:
+def open_without_migrating(settings: Settings) -> Store:
     """The same for those in a hurry: one of an older version is refused, not brought up to
     date."""
     if settings.store:
         check_postgres(settings)
         from holdfast.store.postgres import store as stores
 
-        return kept_to(settings, stores.PostgresStore(settings.store, as_it_is=True))
-    return kept_to(settings, SqliteStore(settings.database, create=False, as_it_is=True))
+        return restrict_to_principal(settings, stores.PostgresStore(settings.store, as_it_is=True))
+    return restrict_to_principal(settings, SqliteStore(settings.database, create=False, as_it_is=True))
 
 
-def open_to_ask(settings: Settings) -> ReadStore:
+def open_read_only(settings: Settings) -> ReadStore:
     """The same for those who must not be able to write."""
     if settings.store:
         check_postgres(settings)
@@ -65,7 +65,7 @@ def open_to_ask(settings: Settings) -> ReadStore:
 
         made = read_only.SqliteReadStore(settings.database)
     # What only asks goes the same ways as what can do more.
-    return kept_to(settings, cast("Store", made))
+    return restrict_to_principal(settings, cast("Store", made))
 
 
 def location_of(settings: Settings) -> str:

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 
 from holdfast.settings import Settings
 
-_PATIENCE_S = 0.2
+_BUSY_TIMEOUT_S = 0.2
 
 
 def bank_names(settings: Settings) -> list[str]:
@@ -21,7 +21,7 @@ def bank_names(settings: Settings) -> list[str]:
     place = f"{settings.database.absolute().as_uri()}?mode=ro"
     with (
         suppress(sqlite3.Error),
-        closing(sqlite3.connect(place, uri=True, timeout=_PATIENCE_S)) as connection,
+        closing(sqlite3.connect(place, uri=True, timeout=_BUSY_TIMEOUT_S)) as connection,
     ):
         names = [row[0] for row in connection.execute("SELECT name FROM bank ORDER BY name")]
     return [name for name in names if name.isprintable()]

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from holdfast.app.core.backends import kept_to, open_store
+from holdfast.app.core.backends import open_store, restrict_to_principal
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
 from holdfast.principal import Principal
@@ -114,7 +114,7 @@ class Context:
             return
         whole, settings = self.store, self.settings
         self.settings = replace(settings, principal=principal)
-        self.store = fenced = kept_to(self.settings, whole)
+        self.store = fenced = restrict_to_principal(self.settings, whole)
         try:
             yield
         finally:

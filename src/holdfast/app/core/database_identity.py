@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.app.core.hook_socket import identity
+from holdfast.app.core.hook_socket import file_identity
 from holdfast.store.sqlite.migrate import schema_cookie
 
-Standing = tuple[tuple[int, int] | None, int]
+DatabaseIdentity = tuple[tuple[int, int] | None, int]
 
 
-def standing(database: Path) -> Standing:
+def database_identity(database: Path) -> DatabaseIdentity:
     """What tells a memory from the next one in its place: another file, another schema after an
     upgrade, or a backup that was put back."""
-    return identity(database), schema_cookie(database)
+    return file_identity(database), schema_cookie(database)

@@ -17,7 +17,7 @@ from holdfast.store.protocol import Reader
 Resolver = Callable[[Reader, str | None, str], str | None]
 
 
-def _imported(reader: Reader, bank: str | None, name: str) -> str | None:
+def _resolve_imported(reader: Reader, bank: str | None, name: str) -> str | None:
     """What was imported under a name; of a session that is named, what sums it up, or else the
     latest that is known of it. Where two programs' records have one name, the latest."""
     found = reader.imported_by_origin(bank, name)
@@ -31,10 +31,10 @@ def _imported(reader: Reader, bank: str | None, name: str) -> str | None:
 
 
 _PROGRAMS = ("claude-mem", "claude-memory", "memory", "mem0", "hindsight")
-RESOLVERS: dict[str, Resolver] = dict.fromkeys(_PROGRAMS, _imported)
+RESOLVERS: dict[str, Resolver] = dict.fromkeys(_PROGRAMS, _resolve_imported)
 
 
-def resolve(reader: Reader, bank: str | None, text: str) -> str:
+def resolve_uri(reader: Reader, bank: str | None, text: str) -> str:
     """Our name for a record; what has no scheme, or ours, stays as it is."""
     scheme, sign, _ = text.strip().partition("://")
     if not sign or text.strip().startswith(SCHEME):

@@ -18,14 +18,14 @@ from typing import Any, Protocol, cast
 
 from holdfast.capture.home_paths import EVENT_VERSION
 
-_MOST_BYTES = 200_000
-_PATIENCE_S = 0.5
-_LOOK_S = 0.5
-_WAITING = 16
+_MAX_REQUEST_BYTES = 200_000
+_READ_TIMEOUT_S = 0.5
+_POLL_S = 0.5
+_BACKLOG = 16
 _FAILED: dict[str, Any] = {"v": EVENT_VERSION, "error": "failed"}
 
 
-class Answering(Protocol):
+class HookAnswerer(Protocol):
     """What answers. All of it is called from one thread."""
 
     def prepare(self) -> None:
@@ -41,10 +41,10 @@ class Answering(Protocol):
         ...
 
 
-class Asking:
+class HookSocket:
     """Listens until it is closed."""
 
-    def __init__(self, path: Path, answering: Answering) -> None:
+    def __init__(self, path: Path, answering: HookAnswerer) -> None:
         self._path = path
         self._answering = answering
         self._listening: socket.socket | None = None
@@ -56,7 +56,7 @@ class Asking:
         if listening is None:
             return False
         self._listening = listening
-        self._mine = identity(self._path)
+        self._mine = file_identity(self._path)
         threading.Thread(target=self._listen, args=(listening,), daemon=True).start()
         return True
 
@@ -66,7 +66,7 @@ class Asking:
         if listening is None:
             return
         with suppress(OSError):
-            if identity(self._path) == self._mine:
+            if file_identity(self._path) == self._mine:
                 self._path.unlink()
         listening.close()
 
@@ -94,7 +94,7 @@ class Asking:
         return answer
 
 
-def identity(path: Path) -> tuple[int, int] | None:
+def file_identity(path: Path) -> tuple[int, int] | None:
     """What tells a file from the next one of its name; None where there is none."""
     try:
         found = path.lstat()
@@ -108,7 +108,7 @@ def _bind(path: Path) -> socket.socket | None:
     try:
         found = path.parent.lstat()
         ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-        if not ours or found.st_mode & 0o077 or _answers(path):
+        if not ours or found.st_mode & 0o077 or _is_served(path):
             return None
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         beside = path.with_name(f".{path.name}.{os.getpid()}")
@@ -116,8 +116,8 @@ def _bind(path: Path) -> socket.socket | None:
             beside.unlink()
         listening.bind(str(beside))
         beside.chmod(0o600)
-        listening.listen(_WAITING)
-        listening.settimeout(_LOOK_S)
+        listening.listen(_BACKLOG)
+        listening.settimeout(_POLL_S)
         # Renamed over a dead one, so that there is never a moment without.
         beside.replace(path)
     except OSError:
@@ -125,10 +125,10 @@ def _bind(path: Path) -> socket.socket | None:
     return listening
 
 
-def _answers(path: Path) -> bool:
+def _is_served(path: Path) -> bool:
     """Whether somebody listens at a path."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(_LOOK_S)
+        probe.settimeout(_POLL_S)
         try:
             probe.connect(str(path))
         except TimeoutError:
@@ -140,13 +140,13 @@ def _answers(path: Path) -> bool:
 
 def _read(connection: socket.socket) -> dict[str, Any] | None:
     """The one line of a connection; None for anything that is none."""
-    connection.settimeout(_PATIENCE_S)
+    connection.settimeout(_READ_TIMEOUT_S)
     data = b""
     try:
         while not data.endswith(b"\n"):
             part = connection.recv(65_536)
             data += part
-            if not part or len(data) > _MOST_BYTES:
+            if not part or len(data) > _MAX_REQUEST_BYTES:
                 return None
         value: object = json.loads(data)
     except (OSError, ValueError):

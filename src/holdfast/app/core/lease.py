@@ -17,9 +17,9 @@ from typing import NamedTuple
 from holdfast.capture.home_paths import HomePaths
 from holdfast.locks import is_locked, lock_file
 
-PATIENCE_S = 5.0
+LEASE_TIMEOUT_S = 5.0
 _POLL_S = 0.05
-_START_TIME = 19  # its place in /proc/PID/stat, counted behind the name
+_START_TIME_FIELD = 19  # its place in /proc/PID/stat, counted behind the name
 
 
 class Lease:
@@ -36,7 +36,7 @@ class Lease:
         with suppress(OSError):  # no hooks, or they start workers that find the lock taken
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
             with os.fdopen(os.open(beside, flags, 0o600), "w") as file:
-                file.write(f"{os.getpid()}\n{start_of(os.getpid())}\n")
+                file.write(f"{os.getpid()}\n{process_start(os.getpid())}\n")
             beside.replace(self._pid)
 
     def conceal(self) -> None:
@@ -47,7 +47,7 @@ class Lease:
 
 
 @contextmanager
-def lease(places: HomePaths, patience: float = PATIENCE_S) -> Generator[Lease | None]:
+def take_lease(places: HomePaths, patience: float = LEASE_TIMEOUT_S) -> Generator[Lease | None]:
     """Take the lease, waiting a little for a worker that is just coming or leaving; None if it
     stays. One that has announced itself will look at the inbox again before it goes, so there
     is nothing to wait for."""
@@ -68,7 +68,7 @@ def lease(places: HomePaths, patience: float = PATIENCE_S) -> Generator[Lease | 
 
 
 @contextmanager
-def only_one(path: Path) -> Generator[bool]:
+def try_lock(path: Path) -> Generator[bool]:
     """Whether nobody else does what this file stands for; while it lasts, nobody else begins."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -86,7 +86,7 @@ def _lock(places: HomePaths, give_up: float) -> int | None:
             os.close(descriptor)
             raise
         # The lock of a file that someone has removed meanwhile is nobody's.
-        if held and _same(descriptor, places.worker_lock):
+        if held and _is_same_file(descriptor, places.worker_lock):
             return descriptor
         os.close(descriptor)
         if held:
@@ -97,13 +97,13 @@ def _lock(places: HomePaths, give_up: float) -> int | None:
         sleep(_POLL_S)
 
 
-def _same(descriptor: int, path: Path) -> bool:
+def _is_same_file(descriptor: int, path: Path) -> bool:
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), path.stat())
     return False
 
 
-class WorkerSeen(NamedTuple):
+class WorkerStatus(NamedTuple):
     """Whether a worker runs, by its lock, and what the pid file says of it. `stale` is a pid
     file that nobody is behind."""
 
@@ -112,12 +112,12 @@ class WorkerSeen(NamedTuple):
     stale: bool
 
 
-def see_worker(places: HomePaths) -> WorkerSeen:
+def worker_status(places: HomePaths) -> WorkerStatus:
     """Look without touching anything."""
     running = is_locked(places.worker_lock)
     pid, started = _read_pid(places.worker_pid)
     alive = pid is not None and _is_alive(pid, started)
-    return WorkerSeen(running, pid if alive and running else None, pid is not None and not running)
+    return WorkerStatus(running, pid if alive and running else None, pid is not None and not running)
 
 
 def _read_pid(path: Path) -> tuple[int | None, str]:
@@ -129,10 +129,10 @@ def _read_pid(path: Path) -> tuple[int | None, str]:
 
 
 def _is_alive(pid: int, started: str) -> bool:
-    known = _stat(pid)
+    known = _proc_stat(pid)
     if started and known:
         # One that is dead may stay to be seen, where nobody buries it.
-        return known[0] != "Z" and started == start_of(pid)
+        return known[0] != "Z" and started == process_start(pid)
     try:
         os.kill(pid, 0)
     except OSError:
@@ -140,13 +140,13 @@ def _is_alive(pid: int, started: str) -> bool:
     return True
 
 
-def start_of(pid: int) -> str:
+def process_start(pid: int) -> str:
     """When a process started, as the kernel counts; "" where it does not tell."""
-    known = _stat(pid)
-    return known[_START_TIME] if len(known) > _START_TIME else ""
+    known = _proc_stat(pid)
+    return known[_START_TIME_FIELD] if len(known) > _START_TIME_FIELD else ""
 
 
-def _stat(pid: int) -> list[str]:
+def _proc_stat(pid: int) -> list[str]:
     """What the kernel tells of a process, from its state on."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")

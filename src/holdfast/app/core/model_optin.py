@@ -11,8 +11,8 @@ from holdfast.errors import SettingsError
 from holdfast.settings import FILE_NAME, SERVICES
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*models[ \t]*\][^\n]*\n?", re.MULTILINE)
-_NEXT = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_USE = re.compile(r"^[ \t]*use[ \t]*=[^\n]*", re.MULTILINE)
+_NEXT_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_USE_LINE = re.compile(r"^[ \t]*use[ \t]*=[^\n]*", re.MULTILINE)
 
 
 def choose_service(home: Path, use: str) -> bool:
@@ -27,7 +27,7 @@ def choose_service(home: Path, use: str) -> bool:
         raise SettingsError(f"{path} cannot be read: {error}.", "Correct it first.") from error
     if known.get("models", {}).get("use") == use:
         return False
-    after = _changed(before, f'use = "{use}"')
+    after = _set_use(before, f'use = "{use}"')
     try:
         wanted = {**known, "models": {**known.get("models", {}), "use": use}}
         understood = tomllib.loads(after) == wanted
@@ -46,16 +46,16 @@ def choose_service(home: Path, use: str) -> bool:
     return True
 
 
-def _changed(text: str, line: str) -> str:
+def _set_use(text: str, line: str) -> str:
     header = _HEADER.search(text)
     if header is None:
         joint = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
         return f"{text}{joint}[models]\n{line}\n"
     start = header.end()
-    following = _NEXT.search(text, start)
+    following = _NEXT_HEADER.search(text, start)
     end = following.start() if following else len(text)
     inner = text[start:end]
     joint = "" if text[:start].endswith("\n") else "\n"
-    if _USE.search(inner):
-        return text[:start] + _USE.sub(line, inner, count=1) + text[end:]
+    if _USE_LINE.search(inner):
+        return text[:start] + _USE_LINE.sub(line, inner, count=1) + text[end:]
     return f"{text[:start]}{joint}{line}\n{inner}{text[end:]}"

@@ -22,7 +22,7 @@ from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
 
-class _Shared:
+class _ModelCache:
     """The models in use. They keep nothing of a question, so all threads of a process ask the
     same ones: a server that opened them once for each would need several times the memory."""
 
@@ -35,13 +35,13 @@ class _Shared:
         with self._lock:
             if self._held is not None and self._held[0] == settings:
                 return self._held[1]
-            parts = _open_parts(settings)
-            if not isinstance(parts.reranker, _Unusable):  # it may be put right
+            parts = _open_models(settings)
+            if not isinstance(parts.reranker, _FailingReranker):  # it may be put right
                 self._held = settings, parts
             return parts
 
 
-class _Unusable:
+class _FailingReranker:
     """In the place of a reranker that cannot be opened: the rest goes on, and who asks is told."""
 
     def __init__(self, error: HoldfastError) -> None:
@@ -58,15 +58,15 @@ class _Unusable:
         raise ModelError(told, self._error.remedy)
 
 
-_shared = _Shared()
+_models = _ModelCache()
 
 
-def load_meaning(settings: Settings) -> ModelSemanticSearch:
+def load_semantic_search(settings: Settings) -> ModelSemanticSearch:
     """What recall asks about meaning."""
-    return ModelSemanticSearch(settings.vectors, _shared.parts(settings))
+    return ModelSemanticSearch(settings.vectors, _models.parts(settings))
 
 
-def _open_parts(settings: Settings) -> SemanticModels:
+def _open_models(settings: Settings) -> SemanticModels:
     return SemanticModels(
         choose_embedder(settings),
         open_tokenizer(packaged.TOKENIZER),
@@ -79,7 +79,7 @@ def _reranker(settings: Settings) -> Reranker | None:
     try:
         return choose_reranker(settings)
     except HoldfastError as error:
-        return _Unusable(error)
+        return _FailingReranker(error)
 
 
 def embed(
@@ -100,7 +100,7 @@ def embed(
     name, dimension = embedder.name, embedder.dimension
     matrices = {bank.id: VectorMatrix(folder, bank.id, name, dimension) for bank in store.banks()}
     store.index_vectors(name)
-    drop_damaged(store, name, dimension, matrices)
+    drop_damaged_vectors(store, name, dimension, matrices)
     total = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))
     others = [model for model, _ in store.vector_models() if model != embedder.name]
     if not total and not others:
@@ -126,7 +126,7 @@ def embed(
     return left
 
 
-def drop_damaged(
+def drop_damaged_vectors(
     store: Store, name: str, dimension: int, matrices: Mapping[str, VectorMatrix]
 ) -> None:
     """Remove vectors that no search can use: what they stand for waits then, and is embedded

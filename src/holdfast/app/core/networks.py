@@ -8,10 +8,10 @@ from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status
 from holdfast.store.protocol import Reader
 
-_ALL_OF_THEM = 1 << 40
+_NO_LIMIT = 1 << 40
 
 
-def lacking(reader: Reader, bank: str | None, name: str, networks: Sequence[Network]) -> str:
+def missing_networks_note(reader: Reader, bank: str | None, name: str, networks: Sequence[Network]) -> str:
     """What to say where a bank, or all of them, has no memory of any of these networks; "" where
     it has."""
     banks = [known.id for known in reader.banks()] if bank is None else [bank]
@@ -30,4 +30,4 @@ def _holds(reader: Reader, bank: str, network: Network) -> bool:
     believed = reader.opinions(bank) if network is Network.OPINION else ()
     if any(opinion.status is not Status.RETRACTED for opinion in believed):
         return True
-    return any(m.network is network for m in reader.remembered(bank, _ALL_OF_THEM))
+    return any(m.network is network for m in reader.remembered(bank, _NO_LIMIT))

@@ -13,16 +13,16 @@ from holdfast.learn.existing_rules import Similarity
 from holdfast.settings import Settings
 
 
-def load_likeness(settings: Settings) -> Similarity | None:
+def load_similarity(settings: Settings) -> Similarity | None:
     """The cosine of meanings; None where there is no model, or it cannot be used."""
     try:
         embedder = choose_embedder(settings)
     except HoldfastError:
         return None
-    return _Cosines(embedder) if embedder is not None else None
+    return _CosineSimilarity(embedder) if embedder is not None else None
 
 
-class _Cosines:
+class _CosineSimilarity:
     """Embeds each text once."""
 
     def __init__(self, embedder: Embedder) -> None:

@@ -15,7 +15,7 @@ from holdfast.errors import InputError
 
 FILE = "mcp.token"
 _BYTES = 32
-_LEAST = 20
+_MIN_CHARS = 20
 
 
 def token_file(home: Path) -> Path:
@@ -43,6 +43,6 @@ def read_or_make_token(home: Path) -> str:
         raise InputError(f"{path} cannot be read.", "Remove it; a new one is made.") from error
     if seen.st_mode & 0o077 or seen.st_uid != os.getuid():
         raise InputError(f"{path} can be read by others than you.", "Remove it; a new one is made.")
-    if len(told) < _LEAST:
+    if len(told) < _MIN_CHARS:
         raise InputError(f"{path} holds no token.", "Remove it; a new one is made.")
     return told

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.core.context import ALL_BANKS, Context
-from holdfast.app.ingest.stages import know
+from holdfast.app.ingest.stages import update_stages
 from holdfast.capture.home_paths import HomePaths
 from holdfast.learn.curation import Target, find_target
 from holdfast.learn.erasure import Erased, HomeEraser
@@ -31,9 +31,9 @@ class Erasure:
         to erase it too."""
         target = self._target(id, bank)
         if self._context.store.outbox():
-            from holdfast.app.remote.outbox import Post
+            from holdfast.app.remote.outbox import Outbox
 
-            Post(self._context).take_back_everywhere(target.bank, self._sent_as(target))
+            Outbox(self._context).take_back_everywhere(target.bank, self._sent_as(target))
         return self._done(self._eraser(who).purge(target))
 
     def plan_scrub(self, pattern: str) -> Erased:
@@ -64,7 +64,7 @@ class Erasure:
             HomePaths(context.settings.home),
             context.now,
             context.actor(who),
-            lambda: know(context.store, context.now),
+            lambda: update_stages(context.store, context.now),
         )
 
     def _done(self, erased: Erased) -> Erased:

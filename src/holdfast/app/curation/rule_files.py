@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.app.core.context import Context
-from holdfast.app.search.rule_sync import follow_rules
+from holdfast.app.search.rule_sync import sync_rules
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.learn.agent_lessons import USER_PREFIX
@@ -54,7 +54,7 @@ class RuleFiles:
 
     def sync(self, bank: str, root: str) -> None:
         """Read the rule files of a bank again if they changed."""
-        follow_rules(self._context.store, self._context.settings, self._context.banks, bank, root)
+        sync_rules(self._context.store, self._context.settings, self._context.banks, bank, root)
 
     def redact(self, text: str) -> str:
         """A text without secrets."""
@@ -67,6 +67,6 @@ class RuleFiles:
             or not self._context.store.vector_models()
         ):
             return None
-        from holdfast.app.core.similarity import load_likeness
+        from holdfast.app.core.similarity import load_similarity
 
-        return load_likeness(self._context.settings)
+        return load_similarity(self._context.settings)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from holdfast.app.core.context import Context
 from holdfast.app.curation.refresh import refresh_derived
 from holdfast.app.curation.rule_files import RuleFiles
-from holdfast.app.ingest.stages import know
+from holdfast.app.ingest.stages import update_stages
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.learn.agent_lessons import USER_PREFIX
 from holdfast.learn.existing_rules import find_matching_rule
@@ -140,7 +140,7 @@ class RuleProposals:
         the settings it is written without asking."""
         id, root = self._files.project(bank, must_exist=False)
         self._files.sync(id, root)
-        know(self._context.store, self._context.now)
+        update_stages(self._context.store, self._context.now)
         self._propose(id, root)
         return self.candidates(bank)
 
@@ -151,7 +151,7 @@ class RuleProposals:
         for bank in self._context.store.banks():
             self._files.sync(bank.id, here if bank.id == present else "")
             tick()
-        know(self._context.store, self._context.now, tick)
+        update_stages(self._context.store, self._context.now, tick)
         return self.propose_all()
 
     def propose_all(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from holdfast.app.background.worker import Manner, work
-from holdfast.app.core.lease import see_worker
+from holdfast.app.core.lease import worker_status
 from holdfast.app.doctor.check import Check, Grade, Patient, fine
 from holdfast.app.status.health import ago, see_archive
 from holdfast.settings import Settings
@@ -17,7 +17,7 @@ def check_work(patient: Patient) -> list[Check]:
 
 
 def _lease(patient: Patient) -> Check:
-    seen = see_worker(patient.places)
+    seen = worker_status(patient.places)
     if seen.stale:
 
         def remove() -> str:

@@ -13,10 +13,10 @@ from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.regex import regex
 from holdfast.version import __version__
 
-_CLUSTER = regex(r"dask(\+tls)?://[^/\s@?#]+:\d{1,5}/?")
+_CLUSTER_ADDRESS = regex(r"dask(\+tls)?://[^/\s@?#]+:\d{1,5}/?")
 
 
-class Hired(NamedTuple):
+class Executors(NamedTuple):
     """How many processes read files here, who derives (None: the same), and who embeds (None:
     threads of this process)."""
 
@@ -25,34 +25,34 @@ class Hired(NamedTuple):
     embed: Executor | None = None
 
 
-def who_are_you() -> str:
+def worker_version() -> str:
     """The version of this program and of its rules, where this is called."""
     return f"{__version__}, rules {RULES_VERSION}"
 
 
 def is_cluster(text: str) -> bool:
     """Whether a text names a cluster."""
-    return _CLUSTER.fullmatch(text) is not None
+    return _CLUSTER_ADDRESS.fullmatch(text) is not None
 
 
 @contextmanager
-def hire(workers: int | str) -> Generator[Hired]:
+def open_executors(workers: int | str) -> Generator[Executors]:
     """Hire so many processes, or the cluster at `dask://host:port`, for as long as this lasts."""
     if isinstance(workers, int):
-        yield Hired(workers)
+        yield Executors(workers)
         return
     if not is_cluster(workers):
         raise InputError(
             f"{workers!r} names no workers.", "Give a number, or a cluster as dask://host:port."
         )
-    crew = _cluster(workers.rstrip("/"))
+    crew = _connect(workers.rstrip("/"))
     try:
-        yield Hired(os.cpu_count() or 1, crew, crew)
+        yield Executors(os.cpu_count() or 1, crew, crew)
     finally:
         crew.close()
 
 
-def _cluster(address: str) -> Executor:
+def _connect(address: str) -> Executor:
     try:
         from holdfast.refine.core import dask_cluster
     except ModuleNotFoundError as error:
@@ -60,5 +60,5 @@ def _cluster(address: str) -> Executor:
             "A cluster needs Dask, which is not installed.",
             "pip install 'holdfast-memory[dask]', or give a number of processes: --workers 4.",
         ) from error
-    crew: Executor = dask_cluster.DaskExecutor(address, who_are_you)
+    crew: Executor = dask_cluster.DaskExecutor(address, worker_version)
     return crew

@@ -26,10 +26,10 @@ from holdfast.sources.forge.login import gh_token
 from holdfast.sources.project import normal_remote, run_git
 from holdfast.store.protocol import Store
 
-Tell = Callable[[str], None]
+OnMessage = Callable[[str], None]
 
 
-def read(
+def read_github(
     store: Store,
     banks: BankMaker,
     settings: Settings,
@@ -37,7 +37,7 @@ def read(
     name: str,
     bank: str,
     tick: Progress,
-    tell: Tell,
+    tell: OnMessage,
 ) -> ForgeReport:
     """Read what is new; into the bank of that name, else the one of the repository."""
     forge = _forge(banks, settings, name, tell)
@@ -61,8 +61,8 @@ def read(
     return told
 
 
-def count(
-    store: Store, banks: BankMaker, settings: Settings, name: str, bank: str, tell: Tell
+def count_github(
+    store: Store, banks: BankMaker, settings: Settings, name: str, bank: str, tell: OnMessage
 ) -> ForgeCount:
     """What there is to read."""
     forge = _forge(banks, settings, name, tell)
@@ -75,7 +75,7 @@ def count(
     return count_forge(store, into, forge)
 
 
-def _forge(banks: BankMaker, settings: Settings, name: str, tell: Tell) -> GitHub:
+def _forge(banks: BankMaker, settings: Settings, name: str, tell: OnMessage) -> GitHub:
     folder = current_folder()
     if banks.is_excluded(folder):
         raise InputError(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.app.core.context import Context
-from holdfast.app.ingest.stages import know
+from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.recall import Search
 from holdfast.learn.curation import Curator
 from holdfast.refine.core.executor import Executor
@@ -113,7 +113,7 @@ class Ingestion:
         from holdfast.app.ingest import github_sync
 
         context = self._context
-        read = github_sync.read(
+        read = github_sync.read_github(
             context.store, context.bank_maker, context.settings, context.now, name, bank, tick, tell
         )
         self.update()
@@ -126,7 +126,7 @@ class Ingestion:
         from holdfast.app.ingest import github_sync
 
         context = self._context
-        return github_sync.count(context.store, context.bank_maker, context.settings, name, bank, tell)
+        return github_sync.count_github(context.store, context.bank_maker, context.settings, name, bank, tell)
 
     def embed(
         self,
@@ -148,7 +148,7 @@ class Ingestion:
 
     def update(self, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
         """Run the stages above the session that are behind; returns what each has changed."""
-        return know(self._context.store, self._context.now, tick)
+        return update_stages(self._context.store, self._context.now, tick)
 
     def rebuild(self) -> int:
         """Drop everything derived and derive it again; returns the number of sessions. People's

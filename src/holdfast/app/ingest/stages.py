@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.progress import StageProgress
 
-Tick = Callable[[], None]
+OnProgress = Callable[[], None]
 
 
 class Stage(NamedTuple):
@@ -18,46 +18,46 @@ class Stage(NamedTuple):
 
     name: str
     version: int
-    run: Callable[[Store, Tick, str], int]
+    run: Callable[[Store, OnProgress, str], int]
 
 
-def _facts(store: Store, tick: Tick, now: str) -> int:
+def _facts(store: Store, tick: OnProgress, now: str) -> int:
     from holdfast.refine.facts.fact_stage import update_facts
 
     return update_facts(store, tick)
 
 
-def _patterns(store: Store, tick: Tick, now: str) -> int:
+def _patterns(store: Store, tick: OnProgress, now: str) -> int:
     from holdfast.refine.rules.pattern_stage import update_patterns
 
     return len(update_patterns(store, tick))
 
 
-def _retain(store: Store, tick: Tick, now: str) -> int:
+def _retain(store: Store, tick: OnProgress, now: str) -> int:
     from holdfast.refine.memories.memory_stage import update_memories
 
     return update_memories(store, tick)
 
 
-def _reflect(store: Store, tick: Tick, now: str) -> int:
+def _reflect(store: Store, tick: OnProgress, now: str) -> int:
     from holdfast.learn.opinion_stage import update_all_banks
 
     return update_all_banks(store, tick, now)
 
 
-def _concepts(store: Store, tick: Tick, now: str) -> int:
+def _concepts(store: Store, tick: OnProgress, now: str) -> int:
     from holdfast.refine.concepts.concept_stage import update_concepts
 
     return update_concepts(store, tick)
 
 
-def _entities(store: Store, tick: Tick, now: str) -> int:
+def _entities(store: Store, tick: OnProgress, now: str) -> int:
     from holdfast.refine.entities.entity_stage import update_entities
 
     return update_entities(store, tick)
 
 
-def _authorship(store: Store, tick: Tick, now: str) -> int:
+def _authorship(store: Store, tick: OnProgress, now: str) -> int:
     from holdfast.refine.git.commit_authorship import link_all_commits
 
     return link_all_commits(store, tick)
@@ -81,7 +81,7 @@ def stages_behind(progress: StageProgress) -> list[str]:
     return [stage.name for stage in STAGES if progress.banks_behind(stage.name, stage.version)]
 
 
-def know(
+def update_stages(
     store: Store, now: Callable[[], str], tick: Callable[[], None] = lambda: None
 ) -> dict[str, int]:
     """Run the stages that are behind; returns how much each has changed. A session that waits to

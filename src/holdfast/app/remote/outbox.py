@@ -28,16 +28,16 @@ from holdfast.sources.rule_locations import project_root
 from holdfast.sources.share_format import decode_from_client, encode_for_server
 from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 
-SEND_S = 20.0
+SEND_TIMEOUT_S = 20.0
 FIRST_PAUSE_S = 30
-LONGEST_PAUSE_S = 3600
-_AT_ONCE = 20
+MAX_PAUSE_S = 3600
+_MAX_BATCH_ITEMS = 20
 # A server takes a million in one request.
-_BYTES_AT_ONCE = 400_000
-_THERE = ("taken", "known")
+_MAX_BATCH_BYTES = 400_000
+_ACCEPTED_STATES = ("taken", "known")
 
 
-class ToSend(NamedTuple):
+class SendPlan(NamedTuple):
     """What sending would change on a server: what is new there, what is said anew, what it has in
     these words already, by name, and what is taken back."""
 
@@ -55,7 +55,7 @@ class ToSend(NamedTuple):
         return not (self.added or self.changed or self.gone)
 
 
-class Pushed(NamedTuple):
+class PushReport(NamedTuple):
     """How a round of sending went: how many parcels are there now, were refused for good, were
     forgotten here since and so not sent, and still wait; and what went wrong."""
 
@@ -66,7 +66,7 @@ class Pushed(NamedTuple):
     problem: str = ""
 
 
-class Post:
+class Outbox:
     """The way from a memory to servers."""
 
     def __init__(self, context: Context) -> None:
@@ -81,12 +81,12 @@ class Post:
         scope: Scope = Scope.TEAM,
         note: str = "",
         bank: str | None = None,
-    ) -> ToSend:
+    ) -> SendPlan:
         """What sending some records would change."""
         if scope.value not in SHARED_SCOPES:
             raise InputError("What is personal is not sent.", "Choose project, team, organisation.")
         id = self._context.bank(bank).id
-        told = ToSend(remote, id, self._bank_there(remote, id))
+        told = SendPlan(remote, id, self._bank_there(remote, id))
         words = TextCleaner(
             Redactor(self._context.settings.redact_patterns), project_root(current_folder())
         )
@@ -96,22 +96,22 @@ class Post:
             before = known.get(one.shared.origin)
             if before is None:
                 told = told._replace(added=(*told.added, one))
-            elif before.mark == _mark(one.shared):
+            elif before.mark == _content_hash(one.shared):
                 told = told._replace(same=(*told.same, one.shared.origin))
             else:
-                dated = one._replace(shared=_later_than(one.shared, before))
+                dated = one._replace(shared=_dated_after(one.shared, before))
                 told = told._replace(changed=(*told.changed, dated))
         return told
 
-    def plan_take_back(self, names: Sequence[str], remote: Remote) -> ToSend:
+    def plan_take_back(self, names: Sequence[str], remote: Remote) -> SendPlan:
         """What taking back would change."""
-        told = ToSend(remote, "", "")
+        told = SendPlan(remote, "", "")
         for name in dict.fromkeys(names):
-            found = _meant(self._store.outbox(remote.name), name)
+            found = _find_origin(self._store.outbox(remote.name), name)
             told = told._replace(gone=(*told.gone, found))
         return told
 
-    def queue(self, planned: ToSend) -> None:
+    def queue(self, planned: SendPlan) -> None:
         """Put what was planned where it waits to be sent."""
         parcels = [self._parcel(planned, one.shared) for one in (*planned.added, *planned.changed)]
         with self._store.transaction():
@@ -129,20 +129,20 @@ class Post:
             for remote, origin in {(p.remote, p.origin) for p in held if p.origin in meant}:
                 self._take_back(remote, origin)
 
-    def push(self, name: str = "", due_only: bool = False) -> dict[str, Pushed]:
+    def push(self, name: str = "", due_only: bool = False) -> dict[str, PushReport]:
         """Send what waits, to one server or to all; with `due_only` not what failed just now. What
         became of it, by server."""
         known = [item.remote for item in self._remotes.listed()]
         chosen = [self._remotes.named(name)] if name else known
         return {remote.name: self._pushed(remote, due_only) for remote in chosen}
 
-    def _pushed(self, remote: Remote, due_only: bool) -> Pushed:
+    def _pushed(self, remote: Remote, due_only: bool) -> PushReport:
         dropped = self._drop_forgotten(remote)
-        told = Pushed(dropped=dropped)
+        told = PushReport(dropped=dropped)
         now = self._context.now()
         waiting = [p for p in self._store.outbox(remote.name) if p.state is OutboxState.WAITING]
         due = [p for p in waiting if not due_only or p.not_before <= now]
-        for some in _portions(due):
+        for some in _batches(due):
             there = remote.bank_for(some[0].bank, self._context.bank_name(some[0].bank))
             try:
                 told = self._sent(remote, there, some, told)
@@ -154,7 +154,7 @@ class Post:
         left = [p for p in self._store.outbox(remote.name) if p.state is OutboxState.WAITING]
         return told._replace(waiting=len(left))
 
-    def _sent(self, remote: Remote, there: str, some: Sequence[OutboxItem], told: Pushed) -> Pushed:
+    def _sent(self, remote: Remote, there: str, some: Sequence[OutboxItem], told: PushReport) -> PushReport:
         """Send a portion, all of one bank. That it was tried is written down before."""
         if not there:
             raise RemoteRefusedError("the bank is not listed with it any more")
@@ -162,7 +162,7 @@ class Post:
         started = perf_counter()
         try:
             lines = [cast(dict[str, Any], json.loads(parcel.line)) for parcel in some]
-            receipts = RemoteClient(remote, SEND_S).push(there, lines)
+            receipts = RemoteClient(remote, SEND_TIMEOUT_S).push(there, lines)
         except RemoteError as error:
             self._remotes.note(remote, 0.0, error)
             raise
@@ -173,10 +173,10 @@ class Post:
                 told = self._settled(parcel, by_id.get(parcel.id), told)
         return told
 
-    def _settled(self, parcel: OutboxItem, receipt: Receipt | None, told: Pushed) -> Pushed:
+    def _settled(self, parcel: OutboxItem, receipt: Receipt | None, told: PushReport) -> PushReport:
         if receipt is None:
             return told._replace(problem="it does not say what became of all that was sent")
-        if receipt.state not in _THERE:
+        if receipt.state not in _ACCEPTED_STATES:
             why = receipt.why or receipt.state
             kept = parcel._replace(state=OutboxState.REFUSED, line="", problem=why)
             self._store.put_outbox_item(kept)
@@ -197,7 +197,7 @@ class Post:
                 if known is None or known.state is not OutboxState.WAITING:
                     continue
                 attempts = parcel.attempts + 1
-                pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts - 1, 20))
+                pause = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts - 1, 20))
                 then = (now + timedelta(seconds=pause)).isoformat(timespec="milliseconds")
                 self._store.put_outbox_item(
                     known._replace(
@@ -210,7 +210,7 @@ class Post:
     def _drop_forgotten(self, remote: Remote) -> int:
         """What was forgotten here since it was queued is not sent. One that was tried may be there
         already, and is sent on, so that it can be taken back."""
-        new = [p for p in self._store.outbox(remote.name) if not (p.gone or _may_be_there(p))]
+        new = [p for p in self._store.outbox(remote.name) if not (p.gone or _may_be_on_server(p))]
         gone = [p for p in new if p.state is OutboxState.WAITING and not self._is_shown(p)]
         with self._store.transaction():
             for parcel in gone:
@@ -225,7 +225,7 @@ class Post:
     def _take_back(self, remote: str, origin: str) -> None:
         """Have a server forget what it was sent; what it cannot have got is only not sent."""
         parcels = self._of(remote, origin)
-        tried = [p for p in parcels if p.state is not OutboxState.REFUSED and _may_be_there(p)]
+        tried = [p for p in parcels if p.state is not OutboxState.REFUSED and _may_be_on_server(p)]
         for parcel in parcels:
             if parcel.state is not OutboxState.SENT:
                 self._store.drop_outbox_item(parcel)
@@ -234,7 +234,7 @@ class Post:
         latest = max(tried, key=lambda parcel: parcel.queued)
         now = self._context.now()
         gone = SharedRecord("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
-        line = encode_for_server(_later_than(gone, latest))
+        line = encode_for_server(_dated_after(gone, latest))
         self._store.put_outbox_item(
             OutboxItem(
                 latest.bank, remote, str(line["id"]), origin, json.dumps(line), "", True,
@@ -269,33 +269,33 @@ class Post:
             )
         return there
 
-    def _parcel(self, planned: ToSend, shared: SharedRecord) -> OutboxItem:
+    def _parcel(self, planned: SendPlan, shared: SharedRecord) -> OutboxItem:
         line = encode_for_server(shared)
         if isinstance(why := decode_from_client(line, "me"), str):
             raise InputError(f"This cannot be shared: {why}.", "Share less at once.")
         return OutboxItem(
             planned.bank, planned.remote.name, str(line["id"]), shared.origin, json.dumps(line),
-            _mark(shared), False, OutboxState.WAITING, shared.shared,
+            _content_hash(shared), False, OutboxState.WAITING, shared.shared,
         )  # fmt: skip
 
 
-def _mark(shared: SharedRecord) -> str:
+def _content_hash(shared: SharedRecord) -> str:
     """A hash of what is said, whenever it is."""
     s = shared
     return content_id(s.kind, s.text, s.time, s.lineage, s.note, s.scope, *s.files)
 
 
-def _later_than(shared: SharedRecord, parcel: OutboxItem) -> SharedRecord:
+def _dated_after(shared: SharedRecord, parcel: OutboxItem) -> SharedRecord:
     """A record dated behind a parcel, whatever the clock says."""
     known = SharedRecord("", "", "", "", "", "", "", parcel.queued, parcel.origin)
     return dated_after(shared, known)
 
 
-def _may_be_there(parcel: OutboxItem) -> bool:
+def _may_be_on_server(parcel: OutboxItem) -> bool:
     return parcel.state is OutboxState.SENT or parcel.attempts > 0
 
 
-def _portions(parcels: Sequence[OutboxItem]) -> list[list[OutboxItem]]:
+def _batches(parcels: Sequence[OutboxItem]) -> list[list[OutboxItem]]:
     """Parcels in their order, some at once, each time those of one bank, and no more than a server
     takes in one request."""
     portions: list[list[OutboxItem]] = []
@@ -303,14 +303,14 @@ def _portions(parcels: Sequence[OutboxItem]) -> list[list[OutboxItem]]:
     for parcel in parcels:
         last = portions[-1] if portions else []
         room -= len(parcel.line)
-        if not last or len(last) >= _AT_ONCE or room < 0 or last[0].bank != parcel.bank:
+        if not last or len(last) >= _MAX_BATCH_ITEMS or room < 0 or last[0].bank != parcel.bank:
             portions.append([])
-            room = _BYTES_AT_ONCE - len(parcel.line)
+            room = _MAX_BATCH_BYTES - len(parcel.line)
         portions[-1].append(parcel)
     return portions
 
 
-def _meant(parcels: Sequence[OutboxItem], name: str) -> str:
+def _find_origin(parcels: Sequence[OutboxItem], name: str) -> str:
     """The origin of what was sent and is called so, here or there, or begins so."""
     named = parse_uri(name)
     if named is None:
@@ -340,7 +340,7 @@ def push_due(context: Context) -> str:
     if not any(parcel.not_before <= now for parcel in waiting):
         return ""
     told: list[str] = []
-    for name, done in Post(context).push(due_only=True).items():
+    for name, done in Outbox(context).push(due_only=True).items():
         told += [f"{done.sent} sent to {name}"] * bool(done.sent)
         told += [f"{done.refused} refused by {name}"] * bool(done.refused)
         told += [f"{done.waiting} wait for {name}: {done.problem}"] * bool(done.problem)

@@ -40,16 +40,16 @@ from holdfast.sources.remote.remote_config import (
 from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader
 
-SEEN = "remotes-seen.json"
-PATIENCE = PausePolicy(failures=1, rest_s=30, longest_s=600)
-MOST_ASKED = 1_000
-TEST_S = 10.0
+RELIABILITY_FILE = "remotes-seen.json"
+PAUSE_POLICY = PausePolicy(failures=1, rest_s=30, longest_s=600)
+MAX_QUERY_CHARS = 1_000
+TEST_TIMEOUT_S = 10.0
 # The same question within so many seconds is one question.
-_SAME_S = 10.0
-_MOST_REQUESTS = 32
+_REUSE_S = 10.0
+_MAX_REQUESTS = 32
 
 
-class Listed(NamedTuple):
+class RemoteStatus(NamedTuple):
     """A server and what is known of it; one that is `resting` is not asked now."""
 
     remote: Remote
@@ -57,7 +57,7 @@ class Listed(NamedTuple):
     resting: bool
 
 
-class Tested(NamedTuple):
+class RemoteTest(NamedTuple):
     """How a test went: in how many milliseconds, the banks that the key opens, and those of ours
     that are listed with the server and are not among them."""
 
@@ -72,13 +72,13 @@ class Remotes:
     def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
         self._file = settings.remotes
         self._now = now
-        self._book = ReliabilityFile(settings.home, SEEN, PATIENCE)
+        self._book = ReliabilityFile(settings.home, RELIABILITY_FILE, PAUSE_POLICY)
 
-    def listed(self) -> list[Listed]:
+    def listed(self) -> list[RemoteStatus]:
         """All of them, by name."""
         known, now = self._book.read(), self._now()
-        found = [(one, known.get(_id(one), Reliability())) for one in read_remotes(self._file)]
-        return [Listed(one, standing, standing.is_paused(now)) for one, standing in found]
+        found = [(one, known.get(_reliability_key(one), Reliability())) for one in read_remotes(self._file)]
+        return [RemoteStatus(one, standing, standing.is_paused(now)) for one, standing in found]
 
     def named(self, name: str = "") -> Remote:
         """The one of a name; without a name, the only one."""
@@ -120,7 +120,7 @@ class Remotes:
         left = [one for one in read_remotes(self._file) if one.name != remote.name]
         write_remotes(self._file, left)
 
-    def test(self, remote: Remote, patience_s: float = TEST_S) -> Tested:
+    def test(self, remote: Remote, patience_s: float = TEST_TIMEOUT_S) -> RemoteTest:
         """Ask a server which banks the key opens, whether it rests or not."""
         started = perf_counter()
         try:
@@ -131,24 +131,24 @@ class Remotes:
         ms = (perf_counter() - started) * 1000
         self.note(remote, ms)
         missing = tuple(there for _, there in remote.banks if there not in banks)
-        return Tested(round(ms), tuple(banks), missing)
+        return RemoteTest(round(ms), tuple(banks), missing)
 
     def note(self, remote: Remote, ms: float, error: RemoteError | None = None) -> None:
         """Note how a server did, without its words. That it does well is written once a minute."""
         now = self._now()
-        known = self._book.read().get(_id(remote), Reliability())
+        known = self._book.read().get(_reliability_key(remote), Reliability())
         if error is None and not known.failures and known.last[:16] == now[:16]:
             return
         problem = error.message.partition(SERVER_TEXT_START)[0] if error else ""
-        self._book.record(_id(remote), now, ms, problem)
+        self._book.record(_reliability_key(remote), now, ms, problem)
 
 
-def _id(remote: Remote) -> str:
+def _reliability_key(remote: Remote) -> str:
     """A server is known by its address as well: another one of the same name has another record."""
     return f"{remote.name} {remote.url}"
 
 
-class Asker:
+class RemoteSearch:
     """Puts questions to the servers, each question once."""
 
     def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
@@ -165,9 +165,9 @@ class Asker:
         try:
             listed = self._remotes.listed()
         except InputError as error:
-            return [_silent("servers", error.message)]
+            return [_failing_retriever("servers", error.message)]
         asked = TextCleaner(self._redactor, project_root(str(Path.cwd()))).clean(question)[
-            :MOST_ASKED
+            :MAX_QUERY_CHARS
         ]
         arms: list[Retriever] = []
         for item in listed:
@@ -176,7 +176,7 @@ class Asker:
             if there and item.resting:
                 until = item.standing.resting_until[11:19]
                 why = f"left alone until {until}Z: {item.standing.problem}"
-                arms.append(_silent(remote.name, why))
+                arms.append(_failing_retriever(remote.name, why))
                 continue
             ours = {parcel.there for parcel in reader.outbox(remote.name)} if there else set[str]()
             for one in there:
@@ -187,9 +187,9 @@ class Asker:
     def _asked(self, remote: Remote, bank: str, question: str) -> _Request:
         key = (remote.name, bank, question)
         known = self._requests.get(key)
-        if known is not None and monotonic() - known.begun < _SAME_S:
+        if known is not None and monotonic() - known.begun < _REUSE_S:
             return known
-        if len(self._requests) >= _MOST_REQUESTS:
+        if len(self._requests) >= _MAX_REQUESTS:
             self._requests.clear()
         made = _Request(remote, bank, question, self._patience_s, self._remotes.note)
         self._requests[key] = made
@@ -263,7 +263,7 @@ def _some(name: str) -> list[str]:
     return [name] if name else []
 
 
-def _silent(name: str, why: str) -> Retriever:
+def _failing_retriever(name: str, why: str) -> Retriever:
     def run(reader: object) -> RetrieverResult:
         raise RemoteRefusedError(why)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.app.search.code_freshness import Disks, since_held
+from holdfast.app.search.code_freshness import WorkingFolders, anchor_since_confirmed
 from holdfast.model.anchors import CodeAnchor, FileFreshness
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import ClaimKind
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, ExchangeType
@@ -14,15 +15,14 @@ from holdfast.model.trust import ENDED_STATUSES, Freshness
 from holdfast.model.uris import uri
 from holdfast.recall.links.anchors import subject_of
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import kind_of
 from holdfast.store.protocol import Reader, Record
 
-_MOST = 5000
-_LOOKS = 20_000
-_DECIDES = (ClaimKind.RULING, ClaimKind.DECISION)
+_MAX_RECORDS = 5000
+_MAX_FILE_CHECKS = 20_000
+_DECISION_KINDS = (ClaimKind.RULING, ClaimKind.DECISION)
 
 
-class Audited(NamedTuple):
+class StaleRecord(NamedTuple):
     """A record whose code is not what it was: what became of it in all, in words, and file by file,
     the most changed first."""
 
@@ -35,41 +35,41 @@ class Audited(NamedTuple):
     files: tuple[FileFreshness, ...]
 
 
-class Audit(NamedTuple):
+class AuditReport(NamedTuple):
     """What an audit found: what is stale, the most changed first, and how much is fresh; how much
     speaks of files that no history knows, and how much of no file. `histories` is how many
     repositories were read at all."""
 
-    stale: tuple[Audited, ...] = ()
+    stale: tuple[StaleRecord, ...] = ()
     fresh: int = 0
     unknown: int = 0
     about_no_file: int = 0
     histories: int = 0
 
 
-def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
+def audit(reader: Reader, bank: str | None, file: str = "") -> AuditReport:
     """Hold facts, memories, decisions and rules against the code; of a file, a folder/ or the end
     of a path alone, if one is given."""
-    disks = Disks(reader, _LOOKS)
-    stale: list[tuple[int, Audited]] = []
+    disks = WorkingFolders(reader, _MAX_FILE_CHECKS)
+    stale: list[tuple[int, StaleRecord]] = []
     fresh = unknown = nowhere = 0
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     for record in (record for id in banks for record in _records(reader, id)):
         subject = subject_of(reader, record)
-        if file and not any(_names(file, path) for path in subject.files):
+        if file and not any(_matches_path(file, path) for path in subject.files):
             continue
         if not subject.files or not subject.time:
             nowhere += 1
             continue
-        found = since_held(disks, record)
+        found = anchor_since_confirmed(disks, record)
         if found.freshness is Freshness.UNKNOWN and disks.held(record) is None:
             unknown += 1
         elif found.freshness in (Freshness.FRESH, Freshness.UNKNOWN):
             fresh += 1
         else:
-            stale.append((sum(f.lines for f in found.files), _audited(record, subject.time, found)))
-    stale.sort(key=lambda pair: (-_gravity(pair[1]), -pair[0], pair[1].uri))
-    return Audit(
+            stale.append((sum(f.lines for f in found.files), _stale_record(record, subject.time, found)))
+    stale.sort(key=lambda pair: (-_severity(pair[1]), -pair[0], pair[1].uri))
+    return AuditReport(
         stale=tuple(one for _, one in stale),
         fresh=fresh,
         unknown=unknown,
@@ -79,41 +79,41 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> Audit:
 
 
 def _uri(record: Record) -> str:
-    return uri(kind_of(record), record.id)
+    return uri(record_kind(record), record.id)
 
 
-def _gravity(one: Audited) -> int:
+def _severity(one: StaleRecord) -> int:
     """What is gone changed most, and what has only another name least."""
     return {Freshness.GONE: 2, Freshness.CHANGED: 1}.get(one.freshness, 0)
 
 
-def _audited(record: Record, time: str, found: CodeAnchor) -> Audited:
-    word = kind_of(record)
+def _stale_record(record: Record, time: str, found: CodeAnchor) -> StaleRecord:
+    word = record_kind(record)
     title = describe_record(record)[0]
-    return Audited(_uri(record), word, title, time, found.freshness, found.description, found.affected_files)
+    return StaleRecord(_uri(record), word, title, time, found.freshness, found.description, found.affected_files)
 
 
 def _records(reader: Reader, bank: str) -> Iterator[Record]:
     yield from (fact for fact in reader.facts(bank) if fact.status not in ENDED_STATUSES)
     yield from reader.rules(bank)
-    yield from reader.remembered(bank, _MOST)
-    yield from (m for m in reader.retained(bank, limit=_MOST) if m.status not in ENDED_STATUSES)
+    yield from reader.remembered(bank, _MAX_RECORDS)
+    yield from (m for m in reader.retained(bank, limit=_MAX_RECORDS) if m.status not in ENDED_STATUSES)
     yield from _decisions(reader, bank)
 
 
 def _decisions(reader: Reader, bank: str) -> Iterator[Exchange]:
     """The exchanges in which something was decided."""
-    decided = {claim.exchange for claim in reader.claims(bank) if claim.kind in _DECIDES}
-    sifted = reader.filter_records(bank, RecordFilter(type=ExchangeType.DECISION.value), _MOST)
+    decided = {claim.exchange for claim in reader.claims(bank) if claim.kind in _DECISION_KINDS}
+    sifted = reader.filter_records(bank, RecordFilter(type=ExchangeType.DECISION.value), _MAX_RECORDS)
     seen = {x.id: x for x in sifted if isinstance(x, Exchange)}
-    for id in sorted(decided - seen.keys())[:_MOST]:
+    for id in sorted(decided - seen.keys())[:_MAX_RECORDS]:
         for found in reader.find(bank, "exchange", id, 1):
             if isinstance(found, Exchange):
                 seen[found.id] = found
     yield from seen.values()
 
 
-def _names(wanted: str, path: str) -> bool:
+def _matches_path(wanted: str, path: str) -> bool:
     """Whether a path is the one meant, ends in it, or lies in the folder."""
     wanted, path = wanted.removeprefix("./"), path.replace("\\", "/")
     if wanted.endswith("/"):

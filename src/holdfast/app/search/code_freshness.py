@@ -12,47 +12,47 @@ from holdfast.errors import HoldfastError
 from holdfast.learn.decision_state import in_effect
 from holdfast.model.anchors import CodeAnchor, FileFreshness
 from holdfast.model.curation import Action, Curation
+from holdfast.model.kinds import record_kind
 from holdfast.model.query import Citation, Hit
 from holdfast.model.trust import Freshness
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.links.anchors import anchor
 from holdfast.recall.links.disk_check import MAX_FILE_CHECKS, DiskCheck
-from holdfast.recall.lookup.trace import kind_of
 from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader, Record
 from holdfast.store.protocol.git_history import Repository
 
-_MOST_CAVEATS = 3
+_MAX_CAVEATS = 3
 
 
-def anchored(reader: Reader, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+def with_freshness(reader: Reader, hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """Hits with their freshness."""
-    disks = Disks(reader)
-    return tuple(_hit(reader, hit, disks) for hit in hits)
+    disks = WorkingFolders(reader)
+    return tuple(_add_freshness(reader, hit, disks) for hit in hits)
 
 
-def _hit(reader: Reader, hit: Hit, disks: Disks) -> Hit:
+def _add_freshness(reader: Reader, hit: Hit, disks: WorkingFolders) -> Hit:
     for record in _records(reader, hit.bank, hit.uri):
-        found = since_held(disks, record)
+        found = anchor_since_confirmed(disks, record)
         return replace(hit, freshness=found.freshness, since=found.description)
     return hit
 
 
-def caveats(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
+def changed_code_notes(reader: Reader, citations: Iterable[Citation]) -> tuple[str, ...]:
     """Sentences on the cited code that changed since, the most changed first."""
-    disks = Disks(reader)
+    disks = WorkingFolders(reader)
     told: list[tuple[FileFreshness, int]] = []
     for citation in citations:
         for record in _records(reader, None, citation.uri):
-            worst = since_held(disks, record).affected_files[:1]
+            worst = anchor_since_confirmed(disks, record).affected_files[:1]
             told += [(fate, citation.number) for fate in worst]
     by_file: dict[str, tuple[FileFreshness, list[int]]] = {}
     for fate, number in told:
         by_file.setdefault(fate.description, (fate, []))[1].append(number)
-    return tuple(_caveat(fate, numbers) for fate, numbers in list(by_file.values())[:_MOST_CAVEATS])
+    return tuple(_changed_code_note(fate, numbers) for fate, numbers in list(by_file.values())[:_MAX_CAVEATS])
 
 
-def _caveat(fate: FileFreshness, numbers: Sequence[int]) -> str:
+def _changed_code_note(fate: FileFreshness, numbers: Sequence[int]) -> str:
     cited = ", ".join(f"[{number}]" for number in numbers)
     lines = f" ({fate.lines:,} line{'s' * (fate.lines != 1)})" if fate.lines else ""
     often = f"has changed in {fate.commit_count} commit{'s' * (fate.commits != 1)} since {cited}{lines}"
@@ -65,7 +65,7 @@ def _caveat(fate: FileFreshness, numbers: Sequence[int]) -> str:
     return f"{fate.path} {often}."
 
 
-class Disks:
+class WorkingFolders:
     """The working folder of each bank: that we stand in, or that its history was read from."""
 
     def __init__(self, reader: Reader, looks: int = MAX_FILE_CHECKS) -> None:
@@ -82,8 +82,8 @@ class Disks:
     def held(self, record: Record) -> Curation | None:
         """That somebody said a record still holds, the last time they did."""
         if record.bank not in self._held:
-            self._held[record.bank] = confirmed(self._reader, record.bank)
-        return self._held[record.bank].get(uri(kind_of(record), record.id))
+            self._held[record.bank] = confirmations(self._reader, record.bank)
+        return self._held[record.bank].get(uri(record_kind(record), record.id))
 
     def of(self, bank: str) -> DiskCheck:
         """That of one bank; nowhere, where there is none."""
@@ -96,11 +96,11 @@ class Disks:
             beside = str(Path(repository.path).parent)
             for top in (_worktree_here(repository), repository.folder, beside):
                 if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
-                    return DiskCheck(top, repository.read_at, self._looks, _holds)
+                    return DiskCheck(top, repository.read_at, self._looks, _has_blob)
         return DiskCheck()
 
 
-def _holds(path: str, blob: str) -> bool:
+def _has_blob(path: str, blob: str) -> bool:
     """Whether a file holds what git knows by a name; seldom asked, so it is loaded then."""
     from holdfast.recall.links import git_blobs
 
@@ -122,13 +122,13 @@ def _worktree_here(repository: Repository) -> str:
     return str(top) if link == Path(repository.path) else ""
 
 
-def confirmed(reader: Reader, bank: str) -> dict[str, Curation]:
+def confirmations(reader: Reader, bank: str) -> dict[str, Curation]:
     """The records that somebody said still hold, each with the last time that they did."""
     log = in_effect(reader.curations(bank))
     return {entry.target: entry for entry in log if entry.action is Action.CONFIRM}
 
 
-def since_held(disks: Disks, record: Record, whole: bool = False) -> CodeAnchor:
+def anchor_since_confirmed(disks: WorkingFolders, record: Record, whole: bool = False) -> CodeAnchor:
     """The anchor of a record; if its code changed and somebody said later that it holds, by what
     came after that."""
     disk = disks.of(record.bank)
@@ -143,9 +143,9 @@ def since_held(disks: Disks, record: Record, whole: bool = False) -> CodeAnchor:
     return found._replace(files=tuple(file for file in found.files if file not in gone))
 
 
-def anchor_of(reader: Reader, record: Record) -> CodeAnchor:
+def whole_anchor(reader: Reader, record: Record) -> CodeAnchor:
     """The whole anchor of one record."""
-    return since_held(Disks(reader), record, whole=True)
+    return anchor_since_confirmed(WorkingFolders(reader), record, whole=True)
 
 
 def _records(reader: Reader, bank: str | None, name: str) -> list[Record]:

@@ -11,12 +11,12 @@ from holdfast.model.graph import Entity
 from holdfast.store.protocol import Reader
 
 # The groups of what matters most are wanted, not of every name: Louvain over 20,000 takes minutes.
-_MOST = 600
-_BESIDE = 20
+_MAX_ENTITIES = 600
+_MAX_NEIGHBOURS = 20
 _SEED = 7
 
 
-def communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
+def find_communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
     """The groups of a bank, or of each bank, the largest first; who is in none is left out."""
     try:
         networkx: Any = import_module("networkx")
@@ -27,11 +27,11 @@ def communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     found: list[list[Entity]] = []
     for one in banks:
-        entities = {entity.id: entity for entity in reader.entities(one, _MOST)}
+        entities = {entity.id: entity for entity in reader.entities(one, _MAX_ENTITIES)}
         graph: Any = networkx.Graph()
         for entity in entities.values():
             known = reader.entity(one, entity.id)
-            for other, count in reader.cooccurring_entities(one, known.number, _BESIDE) if known else ():
+            for other, count in reader.cooccurring_entities(one, known.number, _MAX_NEIGHBOURS) if known else ():
                 if other.id in entities and count > 1:
                     # Two that are everywhere are often together by chance.
                     share = count / (entity.mentions * other.records) ** 0.5

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from holdfast.model.kinds import record_kind
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri, uri
 
@@ -23,64 +24,64 @@ if TYPE_CHECKING:
     from holdfast.recall.lookup.topics import KeywordHits
     from holdfast.recall.lookup.trace import Trace
 
-Names = Mapping[str, str]
-Told = dict[str, Any]
+BankNames = Mapping[str, str]
+Json = dict[str, Any]
 # Said of a hit only where there is something to say.
-_UNSAID = (
+_OMITTED_IF_EMPTY = (
     "corrected", "shared", "imported", "superseded_by", "supersedes", "agent", "provider", "since",
     "astray",
 )  # fmt: skip
 
 
-def recalled(found: RecallResult, names: Names) -> Told:
+def recall_json(found: RecallResult, names: BankNames) -> Json:
     """A recall. The bank of each hit is told only where there is more than one, and that it was
     corrected only where it was."""
-    whole: Told = to_jsonable(found)
+    whole: Json = to_jsonable(found)
     for hit in (*whole["hits"], *whole["misses"]):
         bank = hit.pop("bank")
         if bank in names:
             hit["bank"] = names[bank]
-        for name in _UNSAID:
+        for name in _OMITTED_IF_EMPTY:
             if not hit[name]:
                 del hit[name]
     return whole
 
 
-def sifted(found: Found, names: Names) -> Told:
+def found_json(found: Found, names: BankNames) -> Json:
     """What passes a filter."""
-    return _in_banks(to_jsonable(found), "findings", names)
+    return _with_bank_names(to_jsonable(found), "findings", names)
 
 
-def timeline(told: Timeline, names: Names) -> Told:
+def timeline_json(told: Timeline, names: BankNames) -> Json:
     """What came before and after."""
-    return _in_banks(to_jsonable(told), "events", names)
+    return _with_bank_names(to_jsonable(told), "events", names)
 
 
-def leads(found: KeywordHits, bank: str, names: Names) -> Told:
+def keyword_hits_json(found: KeywordHits, bank: str, names: BankNames) -> Json:
     """What words lead to."""
-    return {"bank": bank, **_in_banks(to_jsonable(found), "leads", names)}
+    return {"bank": bank, **_with_bank_names(to_jsonable(found), "leads", names)}
 
 
-def _in_banks(whole: Told, list: str, names: Names) -> Told:
+def _with_bank_names(whole: Json, list: str, names: BankNames) -> Json:
     for item in whole[list]:
         item["bank"] = names.get(item["bank"], item["bank"])
     return whole
 
 
-def named(word: str, record: object) -> Told:
+def record_json(word: str, record: object) -> Json:
     """A record under its name."""
-    whole: Told = to_jsonable(record)
+    whole: Json = to_jsonable(record)
     return {"uri": uri(word, whole["id"]), **whole}
 
 
-def kept(memory: Memory, bank: str) -> Told:
+def memory_json(memory: Memory, bank: str) -> Json:
     """A memory that was just kept, and the name of the bank that it is in."""
     return {"uri": uri("memory", memory.id), "bank": bank, "record": to_jsonable(memory)}
 
 
-def proposal(proposal: Proposal, bank: str) -> Told:
+def proposal_json(proposal_json: Proposal, bank: str) -> Json:
     """What waits to become a rule, in brief."""
-    p = proposal
+    p = proposal_json
     return {
         "id": p.id,
         "bank": bank,
@@ -91,14 +92,14 @@ def proposal(proposal: Proposal, bank: str) -> Told:
     }
 
 
-def concept(concept: Concept, names: Names) -> Told:
+def concept_json(concept_json: Concept, names: BankNames) -> Json:
     """A concept in brief."""
-    c = concept
+    c = concept_json
     return {
         "uri": uri("concept", c.id),
         "name": c.name,
         "summary": c.summary,
-        "exchanges": exchanges_of(c),
+        "exchanges": count_exchanges(c),
         "founded": c.founded,
         "updated": c.updated,
         "files": list(c.files),
@@ -108,53 +109,53 @@ def concept(concept: Concept, names: Names) -> Told:
     }
 
 
-def exchanges_of(concept: Concept) -> int:
+def count_exchanges(concept_json: Concept) -> int:
     """How many exchanges belong to a concept."""
-    known = [parse_uri(member) for member in concept.members]
+    known = [parse_uri(member_json) for member_json in concept_json.members]
     return sum(name is not None and name.kind == "exchange" for name in known)
 
 
-def whole_concept(one: Concept, found: Trace, names: Names) -> Told:
+def concept_details_json(one: Concept, found: Trace, names: BankNames) -> Json:
     """A concept with how it came about, what belongs to it, and what was decided about it."""
     return {
-        **concept(one, names),
+        **concept_json(one, names),
         "history": [to_jsonable(told) for told in one.history],
-        "members": [member(record) for record in found.below],
+        "members": [member_json(record) for record in found.below],
         "decided": [to_jsonable(entry) for entry in found.history],
     }
 
 
-def member(record: object) -> Told:
+def member_json(record: object) -> Json:
     """What belongs to a concept, in brief."""
     whole = to_jsonable(record)
-    kind = type(record).__name__.removesuffix("Record").lower()
+    kind = record_kind(record)
     title = whole.get("title") or whole.get("what", "")
     time = whole.get("started") or whole.get("when", "")
     return {"uri": uri(kind, whole["id"]), "kind": kind, "title": title, "time": time}
 
 
-def entity(entity: Entity) -> Told:
+def entity_json(entity_json: Entity) -> Json:
     """An entity."""
-    whole = named("entity", entity)
+    whole = record_json("entity", entity_json)
     del whole["bank"]
     return whole
 
 
-def about(found: EntityDetails) -> Told:
+def entity_details_json(found: EntityDetails) -> Json:
     """An entity with what mentions it, what occurs with it, and how that is linked."""
-    whole: Told = to_jsonable(found)
-    whole["entity"] = entity(found.entity)
+    whole: Json = to_jsonable(found)
+    whole["entity"] = entity_json(found.entity)
     for link in whole["links"]:
         del link["bank"]
     return whole
 
 
-def anchored(anchor: CodeAnchor) -> Told:
+def anchor_json(anchor: CodeAnchor) -> Json:
     """An anchor, with what its files come to."""
     return {"freshness": anchor.freshness.value, **to_jsonable(anchor)}
 
 
-def traced(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Told:
+def trace_json(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Json:
     """A record and the way down from it."""
     return {
         "uri": uri(found.kind, found.record.id),
@@ -162,31 +163,31 @@ def traced(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Told:
         "record": to_jsonable(found.record),
         **({"by_rules": to_jsonable(by_rules)} if by_rules is not None else {}),
         "above": list(found.above),
-        "below": [named(type(record).__name__.removesuffix("Record").lower(), record) for record in found.below],
+        "below": [record_json(record_kind(record), record) for record in found.below],
         "raw": to_jsonable(found.raw),
         "superseded": found.superseded,
         **({"note": found.note} if found.note else {}),
-        "history": [_decision(entry) for entry in found.history],
-        "life": [_change(life) for life in found.lives],
-        "bearings": [_bearing(bearing) for bearing in found.bearings],
+        "history": [_curation_json(entry) for entry in found.history],
+        "life": [_status_change_json(life) for life in found.lives],
+        "bearings": [_evidence_json(bearing) for bearing in found.bearings],
         **({"beliefs": to_jsonable(found.beliefs)} if found.beliefs else {}),
         **({"commit": to_jsonable(found.story)} if found.story else {}),
         **({"commits": to_jsonable(found.commits)} if found.commits else {}),
-        **({"anchor": anchored(anchor)} if anchor.is_known else {}),
+        **({"anchor": anchor_json(anchor)} if anchor.is_known else {}),
     }
 
 
-def _decision(entry: Curation) -> Told:
-    whole: Told = to_jsonable(entry)
+def _curation_json(entry: Curation) -> Json:
+    whole: Json = to_jsonable(entry)
     del whole["bank"]
     return whole
 
 
-def _change(life: StatusChange) -> Told:
+def _status_change_json(life: StatusChange) -> Json:
     return {"time": life.time, "status": life.status.value, "because": life.because}
 
 
-def _bearing(bearing: FactEvidence) -> Told:
+def _evidence_json(bearing: FactEvidence) -> Json:
     side = "against" if bearing.against else "for"
     told = {"time": bearing.time, "side": side, "how": bearing.how.value}
     return {**told, "uri": bearing.uri}

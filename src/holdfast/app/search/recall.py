@@ -25,7 +25,7 @@ from holdfast.settings import NO_MODEL, OFF
 from holdfast.sources.rule_locations import find_rule_files, project_root
 
 if TYPE_CHECKING:
-    from holdfast.app.remote.remote_search import Asker
+    from holdfast.app.remote.remote_search import RemoteSearch
     from holdfast.recall.lookup.trace import Trace
 
 _DEFAULT_PLAN = Plan()
@@ -58,7 +58,7 @@ class Search:
         self._meaning: SemanticSearch | None = None
         self._model_loaded = False
         self._model_problem = ""
-        self._remotes: Asker | None = None
+        self._remotes: RemoteSearch | None = None
         self._cache: dict[tuple[object, ...], RecallResult] = {}
 
     def recall(
@@ -109,9 +109,9 @@ class Search:
 
         context = self._context
         if "://" in uri:
-            from holdfast.app.core.foreign_uris import resolve
+            from holdfast.app.core.foreign_uris import resolve_uri
 
-            uri = resolve(context.store, context.bank_id(bank), uri)
+            uri = resolve_uri(context.store, context.bank_id(bank), uri)
         near = (lambda: context.current_project()[0]) if bank == ALL_BANKS else (lambda: "")
         return trace(context.store, context.bank_id(bank), uri, as_of, near)
 
@@ -124,10 +124,10 @@ class Search:
         """What to tell a user whose bank has no memory in any of these networks, else ""."""
         if not networks:
             return ""
-        from holdfast.app.core.networks import lacking
+        from holdfast.app.core.networks import missing_networks_note
 
         id = self._context.bank_id(bank)
-        return lacking(self._context.store, id, self._context.bank_name(id), networks)
+        return missing_networks_note(self._context.store, id, self._context.bank_name(id), networks)
 
     def _search(self, query: str, bank: str | None, plan: Plan) -> RecallResult:
         id = self._context.bank_id(bank)
@@ -139,9 +139,9 @@ class Search:
         unwanted = plan.as_of or not plan.anchors
         if unwanted or not found.hits or not self._context.store.repositories():
             return found
-        from holdfast.app.search.code_freshness import anchored
+        from holdfast.app.search.code_freshness import with_freshness
 
-        return replace(found, hits=anchored(self._context.store, found.hits))
+        return replace(found, hits=with_freshness(self._context.store, found.hits))
 
     def _sync_rules(self, bank: str | None, named: bool) -> None:
         """Reads rule files that changed since they were read last. Usually none has, and only
@@ -153,9 +153,9 @@ class Search:
         root = next((file.root for file in seen), "") if named else project_root(current_folder())
         now = find_rule_files(root, str(context.settings.claude_dir))
         if {f.file: f.stamp for f in seen} != {place.file: place.stamp for place in now}:
-            from holdfast.app.search.rule_sync import follow_if_possible
+            from holdfast.app.search.rule_sync import sync_rules_if_writable
 
-            follow_if_possible(context.store, context.settings, context.banks, bank, root)
+            sync_rules_if_writable(context.store, context.settings, context.banks, bank, root)
 
     def _recall(self, bank: str | None, query: str, plan: Plan) -> RecallResult:
         """A cached result is valid for the same state of the store within the same minute,
@@ -200,9 +200,9 @@ class Search:
             folder = current_folder()
             retrievers += plugin_retrievers(context.settings, context.now, folder, query, plan)
         if plan.asks_remotes:
-            from holdfast.app.remote.remote_search import Asker
+            from holdfast.app.remote.remote_search import RemoteSearch
 
-            self._remotes = self._remotes or Asker(context.settings, context.now)
+            self._remotes = self._remotes or RemoteSearch(context.settings, context.now)
             name = context.bank_name(bank)
             retrievers += self._remotes.arms_of(context.store, query, bank, name)
         return retrievers
@@ -237,11 +237,11 @@ class Search:
         settings = self._context.settings
         chosen = settings.rerank_model not in ("", NO_MODEL)
         if not self._model_loaded and (chosen or self._context.store.vector_models()):
-            from holdfast.app.core.models import load_meaning
+            from holdfast.app.core.models import load_semantic_search
 
             self._meaning, self._model_problem = None, ""
             try:
-                self._meaning = load_meaning(settings)
+                self._meaning = load_semantic_search(settings)
             except HoldfastError as error:
                 self._model_problem = f"{error.message} {error.remedy}".strip()
             self._model_loaded = True

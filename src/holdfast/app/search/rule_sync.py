@@ -15,7 +15,7 @@ from holdfast.sources.rule_locations import RuleLocation, find_rule_files
 from holdfast.store.protocol import Writer
 
 
-def places_for(settings: Settings, banks: Banks, root: str) -> list[RuleLocation]:
+def rule_files_for(settings: Settings, banks: Banks, root: str) -> list[RuleLocation]:
     """The files of rules that hold in a project; none of one that the settings keep out."""
     if root and banks.is_excluded(root):
         return []
@@ -29,20 +29,20 @@ def _excluded(place: RuleLocation, patterns: Sequence[str]) -> bool:
     return any(fnmatch(name, p) for name in (place.path, place.file) for p in wanted)
 
 
-def follow_rules(
+def sync_rules(
     writer: Writer, settings: Settings, banks: Banks, bank: str, root: str = ""
 ) -> bool:
     """Make the rules of a bank those of its files now; returns whether any words changed."""
     root = root or bank_root(writer, bank)
-    places = places_for(settings, banks, root)
+    places = rule_files_for(settings, banks, root)
     if rules_are_current(writer, bank, places):
         return False
     return store_rules(writer, bank, root, places, Redactor(settings.redact_patterns))
 
 
-def follow_if_possible(
+def sync_rules_if_writable(
     writer: Writer, settings: Settings, banks: Banks, bank: str, root: str
 ) -> None:
     """The same before a question: a memory that cannot be written now is asked as it is."""
     with suppress(StoreError):
-        follow_rules(writer, settings, banks, bank, root)
+        sync_rules(writer, settings, banks, bank, root)

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import time
 from typing import NamedTuple
 
-from holdfast.app.core.lease import WorkerSeen, see_worker
+from holdfast.app.core.lease import WorkerStatus, worker_status
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import inbox_folders, list_events
@@ -90,7 +90,7 @@ class Health(NamedTuple):
 
     seen: HookStatus
     inbox: Inbox
-    worker: WorkerSeen
+    worker: WorkerStatus
     disk: Disk
     archive: Archive
     chores: tuple[FailedTask, ...]
@@ -128,7 +128,7 @@ def examine(memory: Holdfast, folder: Path | None) -> Health:
     return Health(
         seen=seen,
         inbox=inbox,
-        worker=see_worker(places),
+        worker=worker_status(places),
         disk=disk_use(settings),
         archive=see_archive(reader, settings, seen.kept_days),
         chores=tuple(memory.inventory.failed_tasks()),

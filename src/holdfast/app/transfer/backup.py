@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.app.core.context import utc_now
-from holdfast.app.core.lease import lease
+from holdfast.app.core.lease import take_lease
 from holdfast.app.curation.erasure import remove_derived_files
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import (
@@ -226,7 +226,7 @@ def restore(
     the other is there."""
     seen = look(settings, path)
     places = HomePaths(settings.home)
-    with lease(places, _PATIENCE_S) as held:
+    with take_lease(places, _PATIENCE_S) as held:
         if held is None:
             raise StoreBusyError(
                 "Holdfast is at work on this memory just now. Nothing was changed.",

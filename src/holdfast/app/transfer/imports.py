@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder, current_user
 from holdfast.app.curation.records import curator_for
 from holdfast.app.ingest.ingestion import Ingestion
-from holdfast.app.ingest.stages import know
+from holdfast.app.ingest.stages import update_stages
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.decision_state import in_effect
@@ -131,7 +131,7 @@ class Imports:
         if empty:
             # Opinions come back as they were weighed last; they fade from today on.
             moment = max((o.updated for o in self._opinions()), default=self._context.now())
-            know(self._context.store, lambda: moment)
+            update_stages(self._context.store, lambda: moment)
         self._context.after_change()
         return done._replace(backup=backup)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.code_freshness import anchor_of, confirmed
+from holdfast.app.search.code_freshness import confirmations, whole_anchor
 from holdfast.app.views.catalogue import WORDS, Item, Wanted, item_of, opinion_item, shelf
 from holdfast.language import truncate
 from holdfast.learn.curation import CORRECTABLE_KINDS, MERGEABLE_KINDS, Target
@@ -17,13 +17,14 @@ from holdfast.model.anchors import CodeAnchor
 from holdfast.model.curation import Curation
 from holdfast.model.forge import Issue, Pull
 from holdfast.model.imports import ImportedRecord
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern, Rule
 from holdfast.model.opinions import Opinion
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import Trace, find_record, kind_of
+from holdfast.recall.lookup.trace import Trace, find_record
 from holdfast.refine.core.passages import digest_passage
 from holdfast.research.answering.answer import page_url
 from holdfast.store.protocol import Reader, Record
@@ -119,7 +120,7 @@ def open_record(memory: Holdfast, trace: Trace) -> Opened | None:
         fingerprint(words),
         _can(memory, record),
         f"{record.file}, line {record.line}" if isinstance(record, Rule) else "",
-        confirmed(reader, record.bank).get(uri(trace.kind, record.id)),
+        confirmations(reader, record.bank).get(uri(trace.kind, record.id)),
     )
 
 
@@ -134,7 +135,7 @@ def address_of(reader: Reader, name: str) -> str:
     if named is not None and named.kind == "bank":
         return f"/banks/{named.id}"
     record = find_record(reader, None, name)
-    word, session = kind_of(record), getattr(record, "session", "")
+    word, session = record_kind(record), getattr(record, "session", "")
     if word == "session":
         return f"/sessions/{record.id}"
     if word in WORDS.values():
@@ -197,7 +198,7 @@ def _chain(reader: Reader, record: Record) -> list[Ref]:
     """What a record took the place of, and what took its own, the oldest first."""
     if not isinstance(record, Fact | Memory):
         return []
-    own = uri(kind_of(record), record.id)
+    own = uri(record_kind(record), record.id)
     met = {own}
     older = _walk(reader, record, met, back=True)
     newer = _walk(reader, record, met, back=False)
@@ -226,7 +227,7 @@ def _walk(reader: Reader, record: Record, met: set[str], back: bool) -> list[Ref
 
 def _as_ref(record: Record) -> Ref:
     title, time = describe_record(record)
-    word = kind_of(record)
+    word = record_kind(record)
     status = str(getattr(record, "status", ""))
     return Ref(uri(word, record.id), word, truncate(title, _TITLE), time, "", status)
 
@@ -234,7 +235,7 @@ def _as_ref(record: Record) -> Ref:
 def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:
     if not reader.repositories(record.bank):
         return None
-    found = anchor_of(reader, record)
+    found = whole_anchor(reader, record)
     return found if found.files else None
 
 
@@ -256,7 +257,7 @@ def _content(item: Item) -> set[str]:
 def _can(memory: Holdfast, record: Record) -> frozenset[str]:
     if isinstance(record, Rule | Pattern):
         return frozenset()
-    word = kind_of(record)
+    word = record_kind(record)
     can = {"forget"}
     if word in CORRECTABLE_KINDS:
         can.add("correct")

@@ -1,6 +1,7 @@
-"""`holdfast`: finds the command, runs it, and turns every failure into a sentence.
+"""The entry point of `holdfast`: finds the command, runs it, prints every failure as a sentence.
 
-The start-up cost of a command is what it imports, so nothing is imported for another one.
+Most of the start-up time of a command is imports, so a command's module is imported only when that
+command is called.
 """
 
 from __future__ import annotations
@@ -11,21 +12,24 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from types import ModuleType, TracebackType
-from typing import NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple
 
 from holdfast.errors import HoldfastError, InputError
-from holdfast.interfaces.cli.parser import Parser, meant
+from holdfast.interfaces.cli.command_spec import CommandSpec
+from holdfast.interfaces.cli.parser import Parser, suggest
 from holdfast.version import __version__
 
-_PLACE = "holdfast.interfaces.cli.commands."
-_WIDTH = 16
+_COMMANDS_PACKAGE = "holdfast.interfaces.cli.commands."
+# The column in which purposes start in the overview, from the start of a command's name.
+_NAME_COLUMN_WIDTH = 16
 
 
 class Command(NamedTuple):
-    """A command: the module it lives in, and what it is for."""
+    """An entry of the overview. `location` is a module under `commands`, or `module:NAME` for one
+    of several commands of a module, where NAME is a CommandSpec."""
 
-    module: str
+    location: str
     purpose: str
 
 
@@ -70,16 +74,18 @@ GROUPS = {
         ),
     },
     "Say what holds, and what does not": {
-        "remember": Command("curate.remember", "keep something in your own words"),
-        "retain": Command("curate.retain", "keep any text as a memory of a network"),
+        "remember": Command("curate.memories:REMEMBER", "keep something in your own words"),
+        "retain": Command("curate.memories:RETAIN", "keep any text as a memory of a network"),
         "correct": Command(
-            "curate.correct", "say a record anew; its old words are kept as superseded"
+            "curate.records:CORRECT", "say a record anew; its old words are kept as superseded"
         ),
         "forget": Command(
-            "curate.forget", "leave a record out of everything, or erase it for good"
+            "curate.records:FORGET", "leave a record out of everything, or erase it for good"
         ),
-        "restore": Command("curate.restore", "bring back what was forgotten or merged"),
-        "merge": Command("curate.merge", "let one record stand for another that says the same"),
+        "restore": Command("curate.records:RESTORE", "bring back what was forgotten or merged"),
+        "merge": Command(
+            "curate.records:MERGE", "let one record stand for another that says the same"
+        ),
         "entity": Command("curate.entity", "say which names mean the same"),
         "review": Command("curate.review", "decide about facts that something speaks against"),
         "undo": Command("curate.undo", "take back the latest decisions about records"),
@@ -142,9 +148,9 @@ GROUPS = {
         "uninstall": Command("start.uninstall", "move out of Claude Code again; the memory stays"),
     },
 }
-COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
-_OPTIONS = ("-h", "--help", "-V", "--version")
+_GLOBAL_OPTIONS = ("-h", "--help", "-V", "--version")
 
 OVERVIEW = """\
 Holdfast: a memory for coding agents that a professional can trust.
@@ -164,21 +170,21 @@ First time here?  holdfast setup --dry-run    what it would change of yours
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status. Only as a program of its own it explains crashes:
-    what goes wrong later in a process that called it is not for it to explain."""
+    """Run one command and return the exit status. The crash message is installed only when this is
+    the program itself (no `argv`), so that a calling process keeps its own `sys.excepthook`."""
     if argv is None:
         sys.excepthook = _explain_crash
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         return _dispatch(arguments)
     except HoldfastError as error:
-        _complain(error.message, error.remedy)
+        _print_error(error.message, error.remedy)
         return 2 if isinstance(error, InputError) else 1
     except KeyboardInterrupt:
-        _complain("Stopped.", "Nothing is lost; run the same command again to go on.")
+        _print_error("Stopped.", "Nothing is lost; run the same command again to go on.")
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone (`holdfast recall … | head`): not an error.
+        # The program that reads the output has ended (`holdfast recall … | head`): not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -186,7 +192,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str]) -> int:
     first, *rest = arguments or [""]
     if not first or arguments == ["--json"]:
-        return _load("start.here").run(as_json=bool(first))
+        return int(_import_command("start.here").run(as_json=bool(first)))
     if first == "help" and rest and not rest[0].startswith("-"):
         return _run(rest[0], ["--help"])
     if first == "help" and rest == ["--man"]:
@@ -203,11 +209,12 @@ def _dispatch(arguments: list[str]) -> int:
 
 def overview() -> str:
     """What `holdfast --help` prints."""
-    listed = "\n\n".join(
-        "\n".join((f"{title}:", *(f"  {name:<{_WIDTH}}{c.purpose}" for name, c in group.items())))
-        for title, group in GROUPS.items()
-    )
-    return OVERVIEW.format(commands=listed)
+
+    def lines(group: dict[str, Command]) -> list[str]:
+        return [f"  {name:<{_NAME_COLUMN_WIDTH}}{c.purpose}" for name, c in group.items()]
+
+    groups = ("\n".join([f"{title}:", *lines(group)]) for title, group in GROUPS.items())
+    return OVERVIEW.format(commands="\n\n".join(groups))
 
 
 def manual_page() -> str:
@@ -220,25 +227,31 @@ def manual_page() -> str:
 
 
 def _run(name: str, rest: Sequence[str]) -> int:
-    found = COMMANDS.get(name)
-    if found is None:
+    if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
-        hint = meant(name, _OPTIONS if what == "option" else (*COMMANDS, "help"))
+        hint = suggest(name, _GLOBAL_OPTIONS if what == "option" else (*COMMANDS, "help"))
         raise InputError(f"There is no {what} {name!r}.", f"{hint}See `holdfast --help`.")
-    module = _load(found.module)
-    parser = make_parser(name)
-    return int(module.run(parser.parse_args(rest)))
+    return int(load_command(name).run(make_parser(name).parse_args(rest)))
 
 
-def _load(name: str) -> ModuleType:
-    """The module of a command. What is loaded stays, so nobody looks through it for garbage,
-    neither now nor later."""
-    place = _PLACE + name
-    if place in sys.modules:
-        return sys.modules[place]
+def load_command(name: str) -> CommandSpec:
+    """The parts of one command; imports its module."""
+    module_name, _, attribute = COMMANDS[name].location.partition(":")
+    module = _import_command(module_name)
+    if attribute:
+        return getattr(module, attribute)
+    return CommandSpec(module.HELP, module.EXAMPLES, module.configure, module.run)
+
+
+def _import_command(name: str) -> Any:
+    """The module of a command. Modules are never freed, so the garbage collector is off while they
+    load and does not look through them afterwards."""
+    full_name = _COMMANDS_PACKAGE + name
+    if full_name in sys.modules:
+        return sys.modules[full_name]
     gc.disable()
     try:
-        return importlib.import_module(place)
+        return importlib.import_module(full_name)
     finally:
         gc.freeze()
         gc.enable()
@@ -246,23 +259,23 @@ def _load(name: str) -> ModuleType:
 
 def make_parser(name: str) -> argparse.ArgumentParser:
     """The parser of one command."""
-    module = importlib.import_module(_PLACE + COMMANDS[name].module)
+    command = load_command(name)
     parser = Parser(
         prog=f"holdfast {name}",
-        description=module.HELP,
-        epilog=f"examples:\n{module.EXAMPLES}",
+        description=command.help,
+        epilog=f"examples:\n{command.examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    module.configure(parser)
+    command.configure(parser)
     return parser
 
 
-def _complain(message: str, remedy: str) -> None:
+def _print_error(message: str, remedy: str) -> None:
     sys.stderr.write(f"holdfast: {message}\n")
     if "pip install" in remedy:
-        from holdfast.interfaces.cli.install_hint import fitting
+        from holdfast.interfaces.cli.install_hint import adapt_install_commands
 
-        remedy = fitting(remedy)
+        remedy = adapt_install_commands(remedy)
     if remedy:
         sys.stderr.write(f"  → {remedy}\n")
 
@@ -270,11 +283,11 @@ def _complain(message: str, remedy: str) -> None:
 def _explain_crash(
     kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
-    """A fault of ours: one sentence for the user, the traceback for whoever asks for it."""
+    """Print an unexpected error as one sentence; with HOLDFAST_DEBUG, print the traceback."""
     if os.environ.get("HOLDFAST_DEBUG"):
         sys.__excepthook__(kind, error, traceback)
         return
-    _complain(
+    _print_error(
         f"This is a fault in Holdfast ({kind.__name__}: {error}). Your memory is unharmed.",
         "Run the command again with HOLDFAST_DEBUG=1 for the details to report.",
     )

@@ -1,4 +1,4 @@
-"""The parser of a command, which says what was meant where something was mistyped."""
+"""The argument parser of a command. Its errors suggest the nearest option, choice or command."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ from typing import NoReturn
 from holdfast.errors import InputError
 from holdfast.regex import regex
 
+# The messages of argparse that are rewritten.
 _UNKNOWN = "unrecognized arguments: "
 _CHOICE = regex(r"(?:argument (?P<which>.*?): )?invalid choice: '(?P<given>.*?)' ")
 _MISSING = "the following arguments are required: "
+# How alike (0 to 1) a name must be to be suggested; the default of difflib. Lower suggests more,
+# and more often something unrelated.
+_MIN_SIMILARITY = 0.6
 
 
 class Parser(argparse.ArgumentParser):
-    """Like its parent, but an error is a sentence and a way out, as for every other failure."""
+    """An ArgumentParser that raises InputError, with advice, instead of printing its usage."""
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print."""
-        raise InputError(*explain(message, self.prog, self._known()))
+        raise InputError(*explain(message, self.prog, self._choices()))
 
-    def _known(self) -> dict[str, list[str]]:
-        """Every option, with what it may be given; actions under "", other places by name."""
+    def _choices(self) -> dict[str, list[str]]:
+        """The choices of each option, by the option, and of each positional argument, by its
+        name; an empty list where anything may be given."""
         known: dict[str, list[str]] = {}
-        # There is no public way to ask a parser for its options.
+        # argparse has no public way to list the options of a parser.
         actions: list[argparse.Action] = self._actions
         for action in actions:
             choices = [str(choice) for choice in action.choices or ()]
@@ -34,7 +39,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def explain(message: str, program: str, known: dict[str, list[str]]) -> tuple[str, str]:
-    """What went wrong, and what to do about it, out of the words of argparse."""
+    """What went wrong and what to do about it, from a message of argparse and the choices of each
+    argument."""
     help = f"See `{program} --help`."
     if message.startswith(_UNKNOWN):
         given = message.removeprefix(_UNKNOWN).split()
@@ -46,25 +52,24 @@ def explain(message: str, program: str, known: dict[str, list[str]]) -> tuple[st
             )
         option = first.partition("=")[0]
         options = [name for name in known if name.startswith("-")]
-        return f"There is no option {option!r}.", f"{meant(option, options)}{help}"
+        return f"There is no option {option!r}.", f"{suggest(option, options)}{help}"
     if found := _CHOICE.match(message):
         which, given = found["which"] or "", found["given"]
         named = [choice for name in which.split("/") for choice in known.get(name, [])]
         choices = named or [choice for some in known.values() for choice in some]
-        told = f"Choose from: {', '.join(choices)}. " if choices else ""
-        what = f"{which} cannot be {given!r}." if which else f"{given!r} is not known here."
-        return what, f"{meant(given, choices)}{told}{help}"
+        listed = f"Choose from: {', '.join(choices)}. " if choices else ""
+        problem = f"{which} cannot be {given!r}." if which else f"{given!r} is not known here."
+        return problem, f"{suggest(given, choices)}{listed}{help}"
     if message.startswith(_MISSING):
-        left = message.removeprefix(_MISSING)
-        return f"Something is missing: {left}.", help
+        return f"Something is missing: {message.removeprefix(_MISSING)}.", help
     return f"{message[:1].upper()}{message[1:]}.", help
 
 
-def meant(given: str, known: Iterable[str]) -> str:
-    """`Did you mean …? `, or nothing where nothing is near."""
+def suggest(given: str, known: Iterable[str]) -> str:
+    """`Did you mean …? ` with the nearest known name, or "" if none is near."""
     from difflib import get_close_matches
 
-    # Every option begins with dashes: they make no two of them alike.
+    # Compared without the dashes, which all options have in common.
     bare = {name.lstrip("-"): name for name in known}
-    close = get_close_matches(given.lstrip("-"), list(bare), 1, 0.6)
+    close = get_close_matches(given.lstrip("-"), list(bare), 1, _MIN_SIMILARITY)
     return f"Did you mean {bare[close[0]]!r}? " if close else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import open_memory
-from holdfast.app.remote.outbox import Post, Pushed, ToSend
+from holdfast.app.remote.outbox import Outbox, PushReport, SendPlan
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm
@@ -33,7 +33,7 @@ def server_of(arguments: argparse.Namespace) -> Remote | None:
 def share(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
     """Send some records to a server, or list what was sent."""
     with open_memory(create=False) as memory:
-        post = Post(memory.context)
+        post = Outbox(memory.context)
         if arguments.list:
             return _list(screen, memory.reader.outbox(server.name), server, arguments.json)
         if not arguments.uri:
@@ -49,19 +49,19 @@ def share(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
 def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
     """Take records back from a server."""
     with open_memory(create=False) as memory:
-        post = Post(memory.context)
+        post = Outbox(memory.context)
         planned = post.plan_take_back(arguments.uri, server)
         return _go_on(screen, post, planned, arguments, "")
 
 
 def _go_on(
-    screen: Screen, post: Post, planned: ToSend, arguments: argparse.Namespace, scope: str
+    screen: Screen, post: Outbox, planned: SendPlan, arguments: argparse.Namespace, scope: str
 ) -> int:
     """Show what is planned, ask, queue it and try to send it."""
     name = planned.remote.name
     if not arguments.json:
         _show(screen, planned, scope)
-    done = Pushed()
+    done = PushReport()
     if not arguments.dry_run:
         if not planned.nothing and not confirm.may_go_ahead(
             arguments.yes, "Go ahead?", False, "what others can see"
@@ -82,13 +82,13 @@ def _go_on(
     return 0
 
 
-def _done(name: str, planned: ToSend) -> str:
+def _done(name: str, planned: SendPlan) -> str:
     """What a server has done that took everything."""
     gone = planned.gone and not (planned.added or planned.changed)
     return f"{name} took it back: nobody is shown it there any more." if gone else f"{name} has it."
 
 
-def _show(screen: Screen, planned: ToSend, scope: str) -> None:
+def _show(screen: Screen, planned: SendPlan, scope: str) -> None:
     for sign, drafts in (("+", planned.added), ("±", planned.changed)):
         for one in drafts:
             _one(screen, one, sign)
@@ -116,7 +116,7 @@ def _one(screen: Screen, one: Draft, sign: str) -> None:
         screen.line(f"    ({number(one.redacted, 'secret')} taken out)")
 
 
-def _contract(planned: ToSend, scope: str, done: Pushed) -> dict[str, object]:
+def _contract(planned: SendPlan, scope: str, done: PushReport) -> dict[str, object]:
     def told(one: Draft) -> dict[str, object]:
         s = one.shared
         return {"origin": s.origin, "kind": s.kind, "text": s.text, "redacted": one.redacted}

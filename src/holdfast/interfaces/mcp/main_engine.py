@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import Any, NamedTuple, cast
 
 from holdfast.app.answers.ask import AskOptions
-from holdfast.app.answers.result_budget import LONGEST_RECORD, fit
+from holdfast.app.answers.result_budget import MAX_RECORD_CHARS, fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import HoldfastError, InputError
@@ -247,7 +247,7 @@ def _hit_json(hit: Hit) -> Object:
         "kind": hit.kind,
         "time": hit.time or "undated",
         "trust": hit.trust.value,
-        "text": truncate(hit.text, LONGEST_RECORD),
+        "text": truncate(hit.text, MAX_RECORD_CHARS),
     }
     optional: Object = {
         "status": hit.status.value if hit.status is not Status.OBSERVED else "",

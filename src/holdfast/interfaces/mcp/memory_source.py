@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from holdfast.app.core.database_identity import Standing, standing
+from holdfast.app.core.database_identity import DatabaseIdentity, database_identity
 from holdfast.settings import Settings, load_settings
 
 
@@ -56,12 +56,12 @@ class ReopeningMemory(Generic[MemoryT]):
     def __init__(self, open: Callable[[Settings], MemoryT]) -> None:
         self._open = open
         self._memory: MemoryT | None = None
-        self._opened_for: tuple[Standing, Settings] | None = None
+        self._opened_for: tuple[DatabaseIdentity, Settings] | None = None
 
     def current(self) -> MemoryT:
         """The memory, opened now if need be."""
         settings = load_settings()
-        state = standing(settings.database), settings
+        state = database_identity(settings.database), settings
         if self._memory is None or state != self._opened_for:
             self.close()
             self._memory, self._opened_for = self._open(settings), state

@@ -9,14 +9,15 @@ from dataclasses import fields
 from enum import Enum
 from typing import NamedTuple, cast
 
-from holdfast.app.answers.result_budget import MOST_CHARACTERS
+from holdfast.app.answers.result_budget import MAX_RESULT_CHARS
 from holdfast.app.answers.tool import Object
-from holdfast.app.core.foreign_uris import resolve
+from holdfast.app.core.foreign_uris import resolve_uri
 from holdfast.language import truncate
+from holdfast.model.kinds import record_kind
 from holdfast.model.records import Session, Turn
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import Trace, kind_of, trace
+from holdfast.recall.lookup.trace import Trace, trace
 from holdfast.refine.core.passages import turn_text
 from holdfast.store.protocol import Reader, Record
 
@@ -56,9 +57,9 @@ def list_resources(reader: Reader, bank: str | None) -> list[Object]:
 
 def read_resource(reader: Reader, bank: str | None, name: str) -> Object:
     """A record as text, with the records above it and those it is made of."""
-    found = trace(reader, bank, resolve(reader, bank, name))
+    found = trace(reader, bank, resolve_uri(reader, bank, name))
     own = uri(found.kind, found.record.id)
-    text = truncate("\n".join(_lines(own, found)), MOST_CHARACTERS)
+    text = truncate("\n".join(_lines(own, found)), MAX_RESULT_CHARS)
     return {"contents": [{"uri": name, "mimeType": "text/plain", "text": text}]}
 
 
@@ -96,7 +97,7 @@ def _lines(own: str, found: Trace) -> list[str]:
     lines += [f"made of {len(found.below)}:"] if found.below else []
     for part in found.below[: _LIMITS.parts]:
         words = truncate(" ".join(_title(part).split()), _LIMITS.part_chars)
-        lines.append(f"- {uri(kind_of(part), part.id)} {words}")
+        lines.append(f"- {uri(record_kind(part), part.id)} {words}")
     left = len(found.below) - _LIMITS.parts
     return [*lines, f"and {left} more"] if left > 0 else lines
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
-from holdfast.app.answers.tool import Object, Tool, check, find_tool
+from holdfast.app.answers.tool import Object, Tool, check_arguments, find_tool
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp.jsonrpc import INVALID_PARAMS, RpcError, choose_version
 from holdfast.version import __version__
@@ -63,7 +63,7 @@ class ServerSpec(NamedTuple):
         """The name and the arguments of a tool call; raises RpcError if they are not valid."""
         try:
             tool = find_tool(self.tools, params.get("name"))
-            return tool.name, check(tool, params.get("arguments"))
+            return tool.name, check_arguments(tool, params.get("arguments"))
         except InputError as error:
             raise RpcError(INVALID_PARAMS, error_text(error)) from error
 

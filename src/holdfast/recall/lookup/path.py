@@ -14,12 +14,13 @@ from holdfast.language import truncate
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.imports import ImportedRecord
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.commit_links import records_below
-from holdfast.recall.lookup.trace import find_record, kind_of, raw_line, records_named
+from holdfast.recall.lookup.trace import find_record, raw_line, records_named
 from holdfast.store.protocol import Reader, Record
 
 LEVELS: Mapping[str, str] = {
@@ -107,7 +108,7 @@ class _PathBuilder:
                 if exchange.first_seq <= record.seq <= exchange.last_seq:
                     yield exchange
         yield from self._reader.facts_stated_in(record.bank, _uri(record))
-        concept = self._reader.concept_of(record.bank, kind_of(record), record.id)
+        concept = self._reader.concept_of(record.bank, record_kind(record), record.id)
         if concept is not None:
             yield concept
 
@@ -125,7 +126,7 @@ class _PathBuilder:
             if name in self._seen:
                 continue
             self._seen.add(name)
-            kind = kind_of(below)
+            kind = record_kind(below)
             if self._counted[kind] >= _MAX_PER_KIND.get(kind, _MAX_OF_OTHER_KINDS):
                 self._left_out[kind] += 1
                 continue
@@ -184,11 +185,11 @@ def _evidence(record: Any) -> tuple[str, ...]:
 
 
 def _uri(record: Record) -> str:
-    return uri(kind_of(record), record.id)
+    return uri(record_kind(record), record.id)
 
 
 def _step(record: Record, under: str) -> PathStep:
-    kind = kind_of(record)
+    kind = record_kind(record)
     title, time = describe_record(record)
     return PathStep(
         LEVELS.get(kind, ""), kind, _uri(record), truncate(title, _MAX_TITLE), time, under

@@ -13,12 +13,13 @@ from holdfast.language import truncate
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.imports import ImportedRecord
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.query import Passage, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.trace import find_record, kind_of
+from holdfast.recall.lookup.trace import find_record
 from holdfast.recall.query.iso_dates import looks_like_date, read_iso_span
 from holdfast.store.protocol import Reader, Record
 
@@ -101,7 +102,7 @@ def timeline(
         named = anchor.time
         records = _records(reader, reader.passages_around(bank, anchor, wanted, before, after))
     else:
-        named = uri(kind_of(anchor), anchor.id)
+        named = uri(record_kind(anchor), anchor.id)
         records = _records_around(reader, bank, anchor, kinds, before, after)
     events = tuple(_event(reader, record, record == anchor) for record in records)
     return Timeline(bank or "", named, events, undated)
@@ -117,7 +118,7 @@ def _records_around(
 ) -> list[_Timed]:
     """An anchor and its neighbours, in order."""
     time = _time_of(anchor)
-    moment = TimelinePosition(time, kind_of(anchor), anchor.id, anchor.bank)
+    moment = TimelinePosition(time, record_kind(anchor), anchor.id, anchor.bank)
     keyed = _records_with_keys(
         reader, reader.passages_around(bank, moment, kinds or KINDS, before, after)
     )
@@ -170,7 +171,7 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
         time = record.time if isinstance(record, _WithTime) else record.started
     if not time:
         raise InputError(
-            f"{uri(kind_of(record), record.id)} has no time, so nothing lies before or after it.",
+            f"{uri(record_kind(record), record.id)} has no time, so nothing lies before or after it.",
             "`holdfast show` opens it by itself.",
         )
     return time
@@ -183,8 +184,8 @@ def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
         session = reader.session(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
-        uri=uri(kind_of(record), record.id),
-        kind=kind_of(record),
+        uri=uri(record_kind(record), record.id),
+        kind=record_kind(record),
         time=_time_of(record),
         title=truncate(title, TITLE_LIMIT),
         note=note,

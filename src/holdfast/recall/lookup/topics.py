@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from holdfast.errors import NotFoundError
 from holdfast.language import stem, words
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Concept
 from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import find_record, kind_of
+from holdfast.recall.lookup.trace import find_record
 from holdfast.store.protocol import Reader, Record
 
 # In the order in which they are shown: permanent knowledge first.
@@ -53,7 +54,7 @@ def find_by_keywords(reader: Reader, bank: str | None, text: str, limit: int = 2
 
 
 def _keyword_hit(record: Record) -> KeywordHit:
-    kind = kind_of(record)
+    kind = record_kind(record)
     title, time = describe_record(record)
     return KeywordHit(uri(kind, record.id), kind, title, time, record.bank)
 

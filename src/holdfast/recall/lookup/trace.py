@@ -12,6 +12,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.curation import Action, Curation
 from holdfast.model.fact_history import fact_as_of
 from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import (
     Claim,
     Concept,
@@ -75,11 +76,6 @@ class Trace(NamedTuple):
     beliefs: tuple[OpinionRevision, ...] = ()
     story: CommitDetails | None = None
     commits: tuple[SessionCommit, ...] = ()
-
-
-def kind_of(record: Record) -> str:
-    """The kind of a record, as in its URI."""
-    return type(record).__name__.removesuffix("Record").lower()
 
 
 def trace(
@@ -166,7 +162,7 @@ def find_record(
     if len(found) > 1 and (here := home_bank()):
         found = [record for record in found if record.bank == here] or found
     if len(found) > 1:
-        names = ", ".join(uri(kind_of(record), record.id) for record in found)
+        names = ", ".join(uri(record_kind(record), record.id) for record in found)
         raise NotFoundError(f"Several records start with {named.id!r}.", f"One of: {names}.")
     return found[0]
 
@@ -199,7 +195,7 @@ def _raise_if_hidden(reader: Reader, bank: str | None, named: Uri) -> None:
 
 
 def _trace_record(reader: Reader, record: Record) -> Trace:
-    kind = kind_of(record)
+    kind = record_kind(record)
     if isinstance(record, Turn):
         above = [x for x in reader.exchanges(record.bank, record.session) if _contains(x, record)]
         names = [uri("exchange", x.id) for x in above] + [uri("session", record.session)]
@@ -235,7 +231,7 @@ def _trace_record(reader: Reader, record: Record) -> Trace:
 
 
 def _concept(reader: Reader, record: Exchange | Memory) -> tuple[str, ...]:
-    concept = reader.concept_of(record.bank, kind_of(record), record.id)
+    concept = reader.concept_of(record.bank, record_kind(record), record.id)
     return (uri("concept", concept.id),) if concept is not None else ()
 
 

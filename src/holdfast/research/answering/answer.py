@@ -189,17 +189,17 @@ def _choose(
     found = [_best_sentence(hit, weights, hit.uri in requests, statuses) for hit in texts]
     ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[Quote] = []
-    homes: set[str] = set()
+    quoted_from: set[str] = set()
     for item in ranked:
         too_weak = item.score < _WEIGHTS.min_of_best * ranked[0].score
         if len(chosen) == MAX_CITATIONS or too_weak:
             break
         session = f"session {item.hit.session}"
-        home = _exchange_of(reader, item.hit) or session
-        if home in homes or any(_same(item.sentence, other.sentence) for other in chosen):
+        exchange = _exchange_of(reader, item.hit) or session
+        if exchange in quoted_from or any(_same(item.sentence, other.sentence) for other in chosen):
             continue
         chosen.append(item)
-        homes |= {home, session}
+        quoted_from |= {exchange, session}
     # What people wrote into the memory file wins against anything else.
     return sorted(_later_first(chosen), key=lambda item: not _is_from_memory_file(item.hit))
 
@@ -291,8 +291,8 @@ def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
     sources = [hit for hit in hits if hit.kind not in _SUMMARY_FACTORS] or list(hits)
     ranked = sorted(sources, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
     best = ranked[0].why.get("coverage_alone", 0.0)
-    home = _exchange_of(reader, ranked[0])
-    others = [hit for hit in ranked[1:] if _exchange_of(reader, hit) not in (home, "")]
+    exchange = _exchange_of(reader, ranked[0])
+    others = [hit for hit in ranked[1:] if _exchange_of(reader, hit) not in (exchange, "")]
     second = others[0].why.get("coverage_alone", 0.0) if others else 0.0
     if best >= _CONFIDENCE.high and second >= _CONFIDENCE.medium:
         return Confidence.HIGH

@@ -338,9 +338,9 @@ def search_in_process(home: HookHome, bank: str, prompt: str) -> dict[str, Any]:
     site.main()
     if "-I" not in home.interpreter()[1:]:
         site.addsitedir(site.getusersitepackages())
-    from holdfast.app.briefs.goal import goal_now
+    from holdfast.app.briefs.goal import goal_brief_by_words
 
-    return goal_now(home.folder, bank, prompt)
+    return goal_brief_by_words(home.folder, bank, prompt)
 
 
 def answer_edit(home: HookHome, session: str, payload: dict[str, Any]) -> None:

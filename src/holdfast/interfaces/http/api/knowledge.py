@@ -9,7 +9,7 @@ from pydantic import Field
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.app.search.audit import Audited, audit
+from holdfast.app.search.audit import StaleRecord, audit
 from holdfast.interfaces.http.api.listing import concepts_page, entities_page, facts_page, latest
 from holdfast.interfaces.http.api.requests import (
     ApiRequestDep,
@@ -79,7 +79,7 @@ async def facts(
         page, more = facts_page(memory, bank, wanted, all, limit, cursor)
         return {
             "bank": memory.context.bank_name(id),
-            "facts": [json_shapes.named("fact", fact) for fact in page],
+            "facts": [json_shapes.record_json("fact", fact) for fact in page],
             "dropped": memory.reader.dropped_claims(id),
             "cursor": more,
         }
@@ -100,7 +100,7 @@ async def concepts(
         page, more = concepts_page(memory, bank, limit, cursor)
         return {
             "bank": memory.context.bank_name(memory.context.bank_id(bank)),
-            "concepts": [json_shapes.concept(one, names) for one in page],
+            "concepts": [json_shapes.concept_json(one, names) for one in page],
             "cursor": more,
         }
 
@@ -113,7 +113,7 @@ async def concept(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Respons
 
     def load(memory: Holdfast) -> JsonObject:
         one = memory.browse.concept(id, bank)
-        return json_shapes.whole_concept(
+        return json_shapes.concept_details_json(
             one, memory.show(uri("concept", one.id)), memory.context.bank_names()
         )
 
@@ -143,7 +143,7 @@ async def leads(
 
     def load(memory: Holdfast) -> JsonObject:
         name = memory.context.bank_name(memory.context.bank_id(bank))
-        return json_shapes.leads(
+        return json_shapes.keyword_hits_json(
             memory.browse.keyword(words, bank, limit), name, memory.context.bank_names()
         )
 
@@ -163,7 +163,7 @@ async def entities(
 
     def load(memory: Holdfast) -> JsonObject:
         page, more = entities_page(memory, bank, wanted, limit, cursor)
-        return {"entities": [json_shapes.entity(one) for one in page], "cursor": more}
+        return {"entities": [json_shapes.entity_json(one) for one in page], "cursor": more}
 
     return await request.read(load)
 
@@ -181,7 +181,7 @@ async def entity(
     """By any of its spellings, its URI or its id: what mentions it, what occurs with it, and how
     that is linked."""
     return await request.read(
-        lambda memory: json_shapes.about(memory.browse.about_entity(name, bank, limit))
+        lambda memory: json_shapes.entity_details_json(memory.browse.about_entity(name, bank, limit))
     )
 
 
@@ -195,7 +195,7 @@ async def communities(request: ApiRequestDep, bank: Bank = "all", limit: Limit =
 
     def load(memory: Holdfast) -> JsonObject:
         groups = memory.browse.communities(bank)[:limit]
-        return {"communities": [[json_shapes.entity(one) for one in group] for group in groups]}
+        return {"communities": [[json_shapes.entity_json(one) for one in group] for group in groups]}
 
     return await request.run(load)
 
@@ -227,7 +227,7 @@ async def merge_entities(request: ApiRequestDep, body: EntityMerge) -> Response:
         decision = memory.curation.merge_entities(body.name, body.into, body.bank, request.who)
         return {
             "decision": decision,
-            "entity": json_shapes.entity(memory.browse.entity(body.name, body.bank)),
+            "entity": json_shapes.entity_json(memory.browse.entity(body.name, body.bank)),
         }
 
     return await request.run(change)
@@ -241,7 +241,7 @@ async def split_entity(request: ApiRequestDep, body: EntitySplit) -> Response:
         decision = memory.curation.split_entity(body.name, body.alias, body.bank, request.who)
         return {
             "decision": decision,
-            "entity": json_shapes.entity(memory.browse.entity(body.name, body.bank)),
+            "entity": json_shapes.entity_json(memory.browse.entity(body.name, body.bank)),
         }
 
     return await request.run(change)
@@ -266,7 +266,7 @@ async def opinions(
         page, more = paginate(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
         return {
             "bank": memory.context.bank_name(memory.context.bank_id(bank)),
-            "opinions": [json_shapes.named("memory", one) for one in page],
+            "opinions": [json_shapes.record_json("memory", one) for one in page],
             "cursor": more,
         }
 
@@ -302,7 +302,7 @@ class Retained(Remembered):
 
 
 def _stored_memory_json(memory: Holdfast, stored: Memory) -> JsonObject:
-    return json_shapes.kept(stored, memory.context.bank_name(stored.bank))
+    return json_shapes.memory_json(stored, memory.context.bank_name(stored.bank))
 
 
 @router.post("/memories", status_code=201, response_model=_StoredMemory, summary="Remember a text")
@@ -357,7 +357,7 @@ async def commits(
     response_model=open_model(
         "Audit",
         bank=str,
-        stale=list[schema_type(Audited)],
+        stale=list[schema_type(StaleRecord)],
         fresh=int,
         unknown=int,
         about_no_file=int,

@@ -78,7 +78,7 @@ def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page
 def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> JsonObject:
     """A page of the records of a kind as JSON, the latest first."""
     records, more = latest_records(memory.reader, memory.context.bank_id(bank), kind, limit, cursor)
-    return {_PLURALS[kind]: [json_shapes.named(kind, one) for one in records], "cursor": more}
+    return {_PLURALS[kind]: [json_shapes.record_json(kind, one) for one in records], "cursor": more}
 
 
 def latest_records(

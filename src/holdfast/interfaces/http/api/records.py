@@ -13,7 +13,7 @@ from pydantic import Field
 from holdfast.app.curation.erasure import erasure_json, remove_backups
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.app.search.code_freshness import anchor_of
+from holdfast.app.search.code_freshness import whole_anchor
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.interfaces.http.api.listing import decisions_page
@@ -133,7 +133,7 @@ async def show(
             clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text).text
             trace = trace._replace(raw=trace.raw._replace(text=clean))
         by_rules = memory.inventory.without_model(trace.record) if rules else None
-        return json_shapes.traced(trace, anchor_of(memory.reader, trace.record), by_rules)
+        return json_shapes.trace_json(trace, whole_anchor(memory.reader, trace.record), by_rules)
 
     return await request.read(load)
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from holdfast.app.answers.ask import AskOptions
-from holdfast.app.core.agent_names import agent_named
+from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
@@ -130,7 +130,7 @@ async def recall(
         as_of=read_iso_span(as_of).last if as_of else "",
         networks=tuple(network),
         branch=branch,
-        agent=agent_named(agent),
+        agent=check_agent_name(agent),
     )
 
     def load(memory: Holdfast) -> JsonObject:
@@ -138,7 +138,7 @@ async def recall(
         notes = {"notes": [hint]} if hint else {}
         names = memory.context.bank_names() if bank == ALL_BANKS else {}
         return {
-            **json_shapes.recalled(memory.search.recall_with_plan(q, bank, plan), names),
+            **json_shapes.recall_json(memory.search.recall_with_plan(q, bank, plan), names),
             **notes,
         }
 
@@ -162,7 +162,7 @@ async def find(
 
     def load(memory: Holdfast) -> JsonObject:
         sifted = memory.browse.find(file, concept, kind, since, until, bank, limit)
-        return json_shapes.sifted(sifted, memory.context.bank_names())
+        return json_shapes.found_json(sifted, memory.context.bank_names())
 
     return await request.read(load)
 
@@ -184,7 +184,7 @@ async def timeline(
 
     def load(memory: Holdfast) -> JsonObject:
         result = memory.timeline(anchor, q, bank, kind, before, after)
-        return json_shapes.timeline(result, memory.context.bank_names())
+        return json_shapes.timeline_json(result, memory.context.bank_names())
 
     return await (request.run(load) if q else request.read(load))
 

@@ -61,7 +61,7 @@ async def sessions(
 
     def load(memory: Holdfast) -> JsonObject:
         page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
-        return {"sessions": [json_shapes.named("session", one) for one in page], "cursor": more}
+        return {"sessions": [json_shapes.record_json("session", one) for one in page], "cursor": more}
 
     return await request.read(load)
 
@@ -74,8 +74,8 @@ async def session(request: ApiRequestDep, id: SessionId, bank: Bank = "all") -> 
         one, reader = find_session(memory, id, bank), memory.reader
         digest = reader.digest_of(one.bank, one.id)
         return {
-            **json_shapes.named("session", one),
-            "digest": json_shapes.named("digest", digest) if digest is not None else None,
+            **json_shapes.record_json("session", one),
+            "digest": json_shapes.record_json("digest", digest) if digest is not None else None,
             "exchanges": len(reader.exchanges(one.bank, one.id)),
             "messages": sum(1 for _ in reader.turns_from(one.bank, one.id)),
         }
@@ -106,7 +106,7 @@ async def messages(
         turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
         page = turns[:limit]
         more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
-        return {"messages": [json_shapes.named("turn", turn) for turn in page], "cursor": more}
+        return {"messages": [json_shapes.record_json("turn", turn) for turn in page], "cursor": more}
 
     return await request.read(load)
 
@@ -136,6 +136,6 @@ async def exchanges(
     def load(memory: Holdfast) -> JsonObject:
         one = find_session(memory, id, bank)
         page, more = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
-        return {"exchanges": [json_shapes.named("exchange", e) for e in page], "cursor": more}
+        return {"exchanges": [json_shapes.record_json("exchange", e) for e in page], "cursor": more}
 
     return await request.read(load)

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from holdfast.app.answers.research_sessions import state_of
+from holdfast.app.answers.research_sessions import database_state
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -98,7 +98,7 @@ class _ChangePoller:
         settings = self._pool.settings
         if settings.store:
             return await self._pool.read(lambda memory: memory.reader.generation())
-        return state_of(settings.database)
+        return database_state(settings.database)
 
     def _publish(self, known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
         changed = [one for id, one in found["latest"].items() if known["latest"].get(id) != one]

@@ -19,7 +19,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TypeVar
 
-from holdfast.app.core.database_identity import standing
+from holdfast.app.core.database_identity import database_identity
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.review_queue import count_waiting
 from holdfast.errors import BusyError, HoldfastError, InputError, StoreError
@@ -184,7 +184,7 @@ class MemoryPool:
 
     def _open_memory(self) -> Holdfast:
         """The memory of this thread, opened again if the database file was replaced."""
-        seen = standing(self._settings.database)
+        seen = database_identity(self._settings.database)
         known: tuple[object, Holdfast] | None = getattr(self._thread_local, "memory", None)
         if known is None or known[0] != seen:
             if known is not None:

@@ -57,7 +57,7 @@ class Concept:
 
 def concept_node(concept: ConceptRecord, names: dict[str, str]) -> Concept:
     """A concept as a node."""
-    return Concept(**json_shapes.concept(concept, names))
+    return Concept(**json_shapes.concept_json(concept, names))
 
 
 @strawberry.type

@@ -192,7 +192,7 @@ class Query:
     async def record(self, info: GraphInfo, uri: str) -> knowledge_types.Record:
         """Any record, by its URI or the start of its id."""
         found = await info.context.read(lambda memory: memory.show(uri, "all"))
-        fields: Any = json_shapes.named(found.kind, found.record)
+        fields: Any = json_shapes.record_json(found.kind, found.record)
         return knowledge_types.Record(
             uri=fields["uri"], kind=found.kind, record=fields, above=list(found.above)
         )

@@ -18,10 +18,10 @@ from holdfast.interfaces.ui.record_fields import main_text
 from holdfast.interfaces.ui.research_view import Around, Cited, ResearchQuestion, read_questions
 from holdfast.language import truncate
 from holdfast.model.bank import Bank
+from holdfast.model.kinds import record_kind
 from holdfast.model.query import Answer, Citation
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
-from holdfast.recall.lookup.trace import kind_of
 from holdfast.refine.core.passages import turn_text
 from holdfast.research.journal_lines import answer_from_json
 from holdfast.research.session_journal import Line, SessionState, SessionSummary
@@ -174,7 +174,7 @@ def _open_citation(memory: Holdfast, citation: Citation) -> Cited:
     record = found[0]
     if not isinstance(record, Turn):
         shown = Around("", truncate(main_text(record), _MAX_CONTEXT_CHARS), True)
-        return Cited(citation, kind_of(record), (shown,), True)
+        return Cited(citation, record_kind(record), (shown,), True)
     near = memory.reader.turns(record.bank, record.session, record.seq - 1, record.seq + 1)
     around = [
         Around(

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.code_freshness import anchor_of, confirmed
+from holdfast.app.search.code_freshness import confirmations, whole_anchor
 from holdfast.app.views.catalogue import WORDS
 from holdfast.app.views.record_view import Opened, fingerprint, open_record
 from holdfast.app.views.record_view import words_of as correctable_text
@@ -24,10 +24,11 @@ from holdfast.language import truncate
 from holdfast.learn.curation import CORRECTABLE_KINDS, Target
 from holdfast.model.anchors import CodeAnchor
 from holdfast.model.curation import Action, Curation
+from holdfast.model.kinds import record_kind
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import Trace, decisions_about, kind_of
+from holdfast.recall.lookup.trace import Trace, decisions_about
 from holdfast.store.protocol import Record
 
 router = APIRouter(prefix="/record")
@@ -154,8 +155,8 @@ def _load(memory: Holdfast, name: str) -> _RecordView:
         return _RecordView(
             trace, memory.context.bank_name(record.bank), CodeAnchor(), "", [], opened, opened.held
         )
-    anchor = anchor_of(memory.reader, record)
-    held = confirmed(memory.reader, record.bank).get(uri(trace.kind, record.id))
+    anchor = whole_anchor(memory.reader, record)
+    held = confirmations(memory.reader, record.bank).get(uri(trace.kind, record.id))
     named = [parse_uri(one) for one in trace.above]
     above = [
         _related(found)
@@ -182,5 +183,5 @@ def _session_url(record: Record) -> str:
 def _related(record: Record) -> _RelatedRecord:
     text, time = describe_record(record)
     return _RelatedRecord(
-        uri(kind_of(record), record.id), kind_of(record), truncate(text, _MAX_TITLE_CHARS), time
+        uri(record_kind(record), record.id), record_kind(record), truncate(text, _MAX_TITLE_CHARS), time
     )

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from holdfast.app.curation.rule_proposals import Candidate, ChangedError
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.audit import Audit, audit
+from holdfast.app.search.audit import AuditReport, audit
 from holdfast.app.views.record_view import current_words, fingerprint
 from holdfast.app.views.review_queue import (
     Queue,
@@ -49,7 +49,7 @@ class ReviewView(NamedTuple):
     banks: dict[str, str]
     secrets: list[Secret]
     secret: int
-    audit: Audit | None
+    audit: AuditReport | None
     decided: list[Any]
     refusals: list[Any]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from holdfast.model.corrections import corrected_turn
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.forge import Pull
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
@@ -212,7 +213,7 @@ class CurationWriter(CurationReader, StageProgress):
         return [id for (id,) in found]
 
     def put_passage(self, record: StandaloneRecord, passage: Passage | None) -> None:
-        name = (record.bank, type(record).__name__.lower(), record.id)
+        name = (record.bank, record_kind(record), record.id)
         self._run("DELETE FROM passage WHERE bank = ? AND kind = ? AND id = ?", *name)
         self._run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", *name)
         if passage is not None:

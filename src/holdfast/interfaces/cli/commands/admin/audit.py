@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from holdfast.app.memory import open_memory
-from holdfast.app.search.audit import Audit, Audited, audit
+from holdfast.app.search.audit import AuditReport, StaleRecord, audit
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(screen: Screen, one: Audited) -> None:
+def _print(screen: Screen, one: StaleRecord) -> None:
     head = f"{one.freshness.value}  {one.kind} · {day(one.time)}"
     screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(one.uri, 'cyan')}")
     screen.wrap(truncate(one.title, 200), "    ")
@@ -82,7 +82,7 @@ def _print(screen: Screen, one: Audited) -> None:
     screen.line()
 
 
-def _sum_up(screen: Screen, found: Audit, shown: int, bank: str) -> None:
+def _sum_up(screen: Screen, found: AuditReport, shown: int, bank: str) -> None:
     if not found.histories:
         screen.wrap(
             f"No repository's history was read into {bank}, so nothing can be told: "

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         names = memory.context.bank_names()
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     if arguments.json:
-        screen.json(json_shapes.sifted(found, names))
+        screen.json(json_shapes.found_json(found, names))
     else:
         _print(screen, found, names, hint)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from holdfast.app.core.agent_names import agent_named
+from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
             networks=tuple(Network(name) for name in arguments.network),
             providers=arguments.providers,
             branch=arguments.branch,
-            agent=agent_named(arguments.agent),
+            agent=check_agent_name(arguments.agent),
             remotes=not arguments.local,
         )
         search = (
@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
         names = memory.context.bank_names() if everywhere else {}
     if arguments.json:
         told = {"notes": [hint]} if hint and plan.networks else {}
-        screen.json({**json_shapes.recalled(found, names), **told})
+        screen.json({**json_shapes.recall_json(found, names), **told})
     else:
         _print(screen, found, names, arguments.explain)
         if hint:

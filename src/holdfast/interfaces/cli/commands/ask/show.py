@@ -9,7 +9,7 @@ from typing import cast
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
-from holdfast.app.search.code_freshness import anchor_of
+from holdfast.app.search.code_freshness import whole_anchor
 from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_shown
@@ -19,11 +19,12 @@ from holdfast.interfaces.cli.screen import Screen
 from holdfast.language import truncate
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.kinds import record_kind
 from holdfast.model.records import Turn
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import RawState, Trace, kind_of
+from holdfast.recall.lookup.trace import RawState, Trace
 from holdfast.refine.core.passages import turn_text
 
 HELP = """\
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
         by_rules = memory.inventory.without_model(found.record) if arguments.rules else None
-        anchor = anchor_of(memory.reader, found.record)
+        anchor = whole_anchor(memory.reader, found.record)
     if arguments.raw:
         return _print_raw(screen, found)
     if found.raw is not None:
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         clean = Redactor(memory.settings.redact_patterns).redact(found.raw.text).text
         found = found._replace(raw=found.raw._replace(text=clean))
     if arguments.json:
-        screen.json(json_shapes.traced(found, anchor, by_rules))
+        screen.json(json_shapes.trace_json(found, anchor, by_rules))
     else:
         _print(screen, found, arguments.full)
         commit_shown.print_anchor(screen, anchor)
@@ -144,7 +145,7 @@ def _print_below(screen: Screen, found: Trace) -> None:
         screen.line(f"made of {len(parts)}:")
     for part in parts:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
-        screen.line(f"  {screen.paint(uri(kind_of(part), part.id), 'cyan')}  {truncate(text, 90)}")
+        screen.line(f"  {screen.paint(uri(record_kind(part), part.id), 'cyan')}  {truncate(text, 90)}")
 
 
 def _print_beliefs(screen: Screen, found: Trace) -> None:

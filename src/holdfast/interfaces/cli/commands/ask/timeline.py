@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         lost = not told.events and memory.context.bank_id(arguments.bank) == ""
         hint = memory.context.missing_bank_hint() if lost else ""
     if arguments.json:
-        screen.json(json_shapes.timeline(told, names))
+        screen.json(json_shapes.timeline_json(told, names))
     else:
         _print(screen, told, names, hint)
     return 0

@@ -62,7 +62,7 @@ def _run_retain(arguments: argparse.Namespace) -> int:
 def _print(stored: Memory, bank: str, head: str, as_json: bool) -> int:
     screen = Screen()
     if as_json:
-        screen.json(json_shapes.kept(stored, bank))
+        screen.json(json_shapes.memory_json(stored, bank))
     else:
         screen.wrap(f"{head}: {stored.what}")
         screen.line(screen.paint(uri("memory", stored.id), "cyan"))

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     shown = found[: arguments.limit]
     if arguments.json:
-        screen.json({"bank": bank, "concepts": [json_shapes.concept(c, names) for c in shown]})
+        screen.json({"bank": bank, "concepts": [json_shapes.concept_json(c, names) for c in shown]})
         return 0
     _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
     if len(found) > len(shown):
@@ -74,7 +74,7 @@ def _print(
         screen.wrap(hint or "They are made of exchanges that share files, words and names.")
         return
     for concept in found:
-        count = number(json_shapes.exchanges_of(concept), "exchange")
+        count = number(json_shapes.count_exchanges(concept), "exchange")
         where = f" · {names[concept.bank]}" if concept.bank in names else ""
         screen.line(screen.paint(concept.name, "bold"))
         files = f" · {', '.join(concept.files[:_FILES])}" if concept.files else ""
@@ -98,7 +98,7 @@ def _show(
     concept = memory.browse.concept(name, bank)
     found = memory.show(uri("concept", concept.id))
     if json:
-        screen.json(json_shapes.whole_concept(concept, found, names))
+        screen.json(json_shapes.concept_details_json(concept, found, names))
         return 0
     _print_one(screen, concept, found)
     return 0
@@ -124,7 +124,7 @@ def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
     screen.line()
     screen.line(f"{number(len(found.below), 'member')}:")
     for record in reversed(found.below):
-        told = json_shapes.member(record)
+        told = json_shapes.member_json(record)
         note = f" [{record.type.value}]" if isinstance(record, Exchange) else ""
         screen.line(f"  {day(str(told['time']))}{note} {truncate(str(told['title']), 80)}")
         screen.line(f"    {screen.paint(str(told['uri']), 'cyan')}")

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         found = memory.browse.entities(arguments.bank, arguments.kind, arguments.limit)
     if arguments.json:
-        screen.json({"entities": [json_shapes.entity(entity) for entity in found]})
+        screen.json({"entities": [json_shapes.entity_json(entity) for entity in found]})
         return 0
     for entity in found:
         line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}"
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
     if as_json:
-        screen.json({"communities": [[json_shapes.entity(e) for e in group] for group in groups]})
+        screen.json({"communities": [[json_shapes.entity_json(e) for e in group] for group in groups]})
         return
     for place, group in enumerate(groups, start=1):
         names = ", ".join(entity.name for entity in group)
@@ -89,7 +89,7 @@ def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -
 
 def _show(screen: Screen, about: EntityDetails, as_json: bool) -> None:
     if as_json:
-        screen.json(json_shapes.about(about))
+        screen.json(json_shapes.entity_details_json(about))
         return
     entity = about.entity
     screen.line(screen.paint(f"{entity.name}  ({entity.kind.value})", "bold"))

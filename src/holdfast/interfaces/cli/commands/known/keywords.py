@@ -60,7 +60,7 @@ def _print_leads(
     screen: Screen, found: KeywordHits, bank: str, names: Mapping[str, str], hint: str, json: bool
 ) -> int:
     if json:
-        screen.json(json_shapes.leads(found, bank, names))
+        screen.json(json_shapes.keyword_hits_json(found, bank, names))
         return 0
     if not found.leads:
         screen.line(f"No keyword {found.words!r} in {bank}.")

@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from holdfast.app.ingest.executors import Hired, hire, is_cluster
+from holdfast.app.ingest.executors import Executors, is_cluster, open_executors
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         account = None
         for problem in problems:
             Screen(sys.stderr).line(f"holdfast: left out: {problem}")
-        with hire(arguments.workers) as hired:
+        with open_executors(arguments.workers) as hired:
             if inputs:
                 account = _read(memory, inputs, hired, arguments.json)
             commits = [_read_history(memory, path, arguments) for path in repositories]
@@ -201,7 +201,7 @@ def _workers(text: str) -> int | str:
     return text if is_cluster(text) else options.positive(text)
 
 
-def _read(memory: Holdfast, inputs: Sequence[object], hired: Hired, quiet: bool) -> IngestReport:
+def _read(memory: Holdfast, inputs: Sequence[object], hired: Executors, quiet: bool) -> IngestReport:
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.remote.outbox import Post, Pushed
-from holdfast.app.remote.remote_search import Listed, Remotes, Tested
+from holdfast.app.remote.outbox import Outbox, PushReport
+from holdfast.app.remote.remote_search import Remotes, RemoteStatus, RemoteTest
 from holdfast.errors import InputError, RemoteError, RemoteRefusedError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, number
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
                 _test(screen, remotes, remotes.named(arguments.name_or_url), arguments.json)
             case "push":
                 return _push(
-                    screen, Post(memory.context).push(arguments.name_or_url), arguments.json
+                    screen, Outbox(memory.context).push(arguments.name_or_url), arguments.json
                 )
             case "remove":
                 _remove(screen, memory, remotes, arguments)
@@ -97,7 +97,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse
     banks = _banks(memory, arguments.bank)
     key = memory.settings.remote.key or _key(url)
     remote = remotes.make(url, key, banks, arguments.name, arguments.insecure)
-    told: Tested | None = None
+    told: RemoteTest | None = None
     problem = ""
     try:
         told = remotes.test(remote)
@@ -146,7 +146,7 @@ def _key(url: str) -> str:
     return sys.stdin.readline()
 
 
-def _tell_missing(screen: Screen, told: Tested | None) -> None:
+def _tell_missing(screen: Screen, told: RemoteTest | None) -> None:
     if told and told.missing:
         known = ", ".join(told.banks) or "none"
         screen.wrap(f"It has no bank {', '.join(told.missing)} for this key; it has: {known}.")
@@ -221,7 +221,7 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
         screen.wrap('They are not asked: remote.use is "off". See docs/remote.md.')
 
 
-def _push(screen: Screen, done: Mapping[str, Pushed], as_json: bool) -> int:
+def _push(screen: Screen, done: Mapping[str, PushReport], as_json: bool) -> int:
     if as_json:
         screen.json({name: told._asdict() for name, told in done.items()})
     for name, told in () if as_json else done.items():
@@ -231,7 +231,7 @@ def _push(screen: Screen, done: Mapping[str, Pushed], as_json: bool) -> int:
     return 1 if any(told.problem for told in done.values()) else 0
 
 
-def _said_of(told: Pushed) -> str:
+def _said_of(told: PushReport) -> str:
     """How sending went, in a sentence."""
     parts = [f"{told.sent} sent"] * bool(told.sent)
     parts += [f"{told.refused} refused (`holdfast remote list` says why)"] * bool(told.refused)
@@ -249,14 +249,14 @@ def _count(parcels: Sequence[OutboxItem], state: OutboxState) -> int:
     return sum(parcel.state is state for parcel in parcels)
 
 
-def _reached(remotes: Remotes, item: Listed) -> tuple[int, str]:
+def _reached(remotes: Remotes, item: RemoteStatus) -> tuple[int, str]:
     try:
         return remotes.test(item.remote, _LOOK_S).ms, ""
     except RemoteError as error:
         return 0, error.message
 
 
-def _plain(item: Listed, ms: int, problem: str) -> dict[str, object]:
+def _plain(item: RemoteStatus, ms: int, problem: str) -> dict[str, object]:
     return {
         "name": item.remote.name,
         "url": item.remote.url,
