@@ -13,7 +13,7 @@ import pytest
 from tests.recall.bank import read_in, talk
 
 from holdfast.app.answers.ask import AskOptions
-from holdfast.app.answers.research_sessions import sessions_of, start
+from holdfast.app.answers.research_sessions import sessions_of, start_in_background
 from holdfast.app.memory import Holdfast
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
 from holdfast.model.query import Citation, Layer, RecallResult
@@ -204,11 +204,11 @@ def test_a_process_that_died_leaves_a_session_that_says_so(tmp_path: Path) -> No
 
 
 def test_it_works_behind_the_scenes_too(memory: Holdfast) -> None:
-    id = start(memory.settings, AskOptions(ASKED, "all"))
+    id = start_in_background(memory.settings, AskOptions(ASKED, "all"))
     told = list(sessions_of(memory.settings).tail(id))
     assert told[0]["stage"] == "asked" and told[-1]["answer"]["session_id"] == id
     with pytest.raises(NotFoundError):
-        start(memory.settings, AskOptions(ASKED, "nowhere"))
+        start_in_background(memory.settings, AskOptions(ASKED, "nowhere"))
 
 
 @pytest.mark.parametrize("id", ["mem-0000000000000000000", "../../etc/passwd", "", "mem-", "🙂"])

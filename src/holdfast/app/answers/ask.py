@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.app.core.context import Context
-from holdfast.app.search.code_freshness import caveats
+from holdfast.app.search.code_freshness import changed_code_notes
 from holdfast.app.search.recall import Search
 from holdfast.errors import InputError
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
@@ -229,7 +229,7 @@ def _with_notes(
     patterns = pattern_notes(context.store, bank, answer.citations) if answer.citations else ()
     has_history = not from_git and not plan.as_of and context.store.repositories()
     cited = answer.citations if has_history else ()
-    changed = caveats(context.store, cited)
+    changed = changed_code_notes(context.store, cited)
     notes = (*answer.caveats, *changed, *patterns, *search.problems(plan))
     return replace(answer, caveats=(context.missing_bank_hint(), *notes) if bank == "" else notes)
 
