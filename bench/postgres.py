@@ -37,7 +37,7 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.engine import rank
 from holdfast.settings import Settings
 from holdfast.store.postgres.address import with_schema
-from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper, half
+from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper, to_half_vector
 from holdfast.store.postgres.store import PostgresStore, drop
 from holdfast.store.postgres.tokens import to_tsvector
 from holdfast.store.sql.rows import records as rows
@@ -96,7 +96,7 @@ def copy_in(raw: psycopg.Connection[Any], banks: Sequence[str], each: int) -> No
         made = list(made_passages(bank, each, random.Random(bank)))
         with raw.cursor().copy(f"COPY passage ({_COLUMNS}) FROM STDIN".encode()) as copy:
             for p in made:
-                cut = vector(rows.bank_word(bank), p.body.split(), p.context.split())
+                cut = to_tsvector(rows.bank_word(bank), p.body.split(), p.context.split())
                 copy.write_row((*rows.passage_row(p), *cut))
         first = (number + 1) * 10_000_000
         _copy_vectors(raw, bank, some_vectors(np.random.default_rng(number), each), made, first)

@@ -12,10 +12,10 @@ TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 FORMATS = ("index", "full")
 ORDERS = ("relevance", "date_desc", "date_asc")
 MODES = ("auto", "interactive")
-DEFAULT_LIMIT, MOST = 20, 100
+DEFAULT_LIMIT, MAX_LIMIT = 20, 100
 DEFAULT_DAYS = 90
-DEFAULT_DEPTH, DEEPEST = 10, 50
-DEFAULT_SESSIONS, SUGGESTED = 3, 5
+DEFAULT_DEPTH, MAX_DEPTH = 10, 50
+DEFAULT_SESSIONS, DEFAULT_SUGGESTIONS = 3, 5
 
 _QUERY: Object = {"type": "string", "description": "Words, names, or a question."}
 _FORMAT: Object = {

@@ -1,9 +1,9 @@
 """Whole copies of a memory: made while others write, checked, and put back as one transaction.
 
-A copy is a database like the one it was made of, with two tables more: the files that belong to it
-and a note of what it held. It is made of one moment, however long it takes. To put it back changes
-the memory in place, by SQLite's own backup: whoever has it open sees the old or the new, and so
-does whoever looks after a kill.
+A copy is a database like its original, with two more tables: the files that belong to it, and a note
+of what it held. It shows one point in time, however long the copying takes. Putting it back changes
+the memory in place, by SQLite's own backup: every process that has it open sees the old content or
+the new, also after a kill.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _DERIVED = frozenset(
 
 
 class Copy(NamedTuple):
-    """What a copy holds: `made` and `program` are "" where it was made before a change of the
-    schema, or by nobody we know. `files` are sizes by name, `tables` rows by name."""
+    """What a copy holds: `made` and `program` are "" where an upgrade, or another program, made it.
+    `files` are sizes by name, `tables` numbers of rows by name."""
 
     schema: int
     made: str
@@ -55,7 +55,7 @@ class Copy(NamedTuple):
 def make_copy(
     database: Path, part: Path, files: Iterable[tuple[str, bytes]], made: str, program: str
 ) -> Copy:
-    """Copy a memory as it is now into a new file, and compare it with what it was made of."""
+    """Copy a memory as it is now into a new file, and compare the copy with it."""
     make_private(part)
     with (
         translated(part),
@@ -64,7 +64,7 @@ def make_copy(
     ):
         _check_ours(source, database)
         source.execute("BEGIN")
-        held, digest = _contents(source)  # the first question settles the moment
+        held, digest = _contents(source)  # the first query fixes the point in time
         source.backup(target)
         target.execute("PRAGMA journal_mode = DELETE")
         target.execute("BEGIN IMMEDIATE")
@@ -78,7 +78,7 @@ def make_copy(
 
 
 def check_copy(path: Path, newest: int = VERSION) -> Copy:
-    """Look through a whole copy. Raises where it is not ours, newer than we know, or not whole."""
+    """Read a whole copy. Raises where it is not ours, of a newer version, or damaged."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise StoreError(
@@ -93,8 +93,7 @@ def check_copy(path: Path, newest: int = VERSION) -> Copy:
 
 
 def peek(path: Path) -> tuple[int, str]:
-    """The schema of a copy and when it was made, without looking through it; 0 where it cannot
-    be told."""
+    """The schema of a copy and when it was made, without a check; 0 where it cannot be read."""
     try:
         with closing(_open_copy(path)) as copy:
             row = copy.execute("SELECT made FROM backup_note").fetchone() if _noted(copy) else None
@@ -104,7 +103,7 @@ def peek(path: Path) -> tuple[int, str]:
 
 
 def stage(path: Path, staged: Path) -> None:
-    """Make of a copy a memory of this version, beside the one in use."""
+    """Make a memory of this version from a copy, in a file of its own."""
     make_private(staged)
     with (
         translated(staged),
@@ -120,8 +119,7 @@ def stage(path: Path, staged: Path) -> None:
 
 
 def keep_revoked(database: Path, staged: Path) -> None:
-    """Let no key open anything in a staged memory that was revoked in the one in use, as far as
-    that can be read."""
+    """Revoke in a staged memory the keys that are revoked in the one in use, if that can be read."""
     try:
         with closing(open_read_only(database)) as connection:
             asked = "SELECT revoked, id FROM api_key WHERE revoked <> ''"
@@ -133,7 +131,7 @@ def keep_revoked(database: Path, staged: Path) -> None:
 
 
 def put_back(staged: Path, database: Path, busy_s: float = BUSY_S) -> None:
-    """Let a staged memory take the place of the one in use, as one transaction."""
+    """Replace the content of the memory in use by a staged one, as one transaction."""
     give_up = time.monotonic() + busy_s
     waits = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED
 
@@ -154,7 +152,7 @@ def put_back(staged: Path, database: Path, busy_s: float = BUSY_S) -> None:
 
 
 def is_whole(database: Path) -> bool:
-    """Whether a memory can be read and changed in place."""
+    """Whether a memory is sound, so that it can be changed in place."""
     try:
         with closing(open_read_only(database)) as connection:
             ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
@@ -171,7 +169,7 @@ def files_of(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def marks_of(path: Path) -> set[tuple[str, ...]]:
-    """By what erased things are known."""
+    """The marks of what was erased, with their banks; none where the file cannot be read."""
     try:
         with closing(open_read_only(path)) as connection:
             return {
@@ -205,7 +203,7 @@ def _noted(connection: sqlite3.Connection) -> bool:
 
 
 def _checked(copy: sqlite3.Connection, path: Path) -> Copy:
-    """What a copy holds, compared with the note of what it should."""
+    """What a copy holds, after comparing it with its note."""
     try:
         told = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(3)")]
         if told != ["ok"]:
@@ -224,7 +222,7 @@ def _checked(copy: sqlite3.Connection, path: Path) -> Copy:
 
 
 def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
-    """How many rows each table has, and a hash of those that cannot be made again."""
+    """How many rows each table has, and a hash of the rows that cannot be made again."""
     held: dict[str, int] = {}
     digest = hashlib.sha256()
     names = [
@@ -245,7 +243,7 @@ def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
 
 
 def settle(part: Path, path: Path) -> None:
-    """Give a finished file its name, for good; FileExistsError where somebody has it."""
+    """Give a finished file its name durably; FileExistsError where there is such a file."""
     descriptor = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Opening the file safely, and errors a person can act on.
+"""Opening the file safely, the connection that statements use, and errors a person can act on.
 
 The home is for its owner alone (0700, files 0600). Readers never wait; a writer waits up to
 `BUSY_S` for another. SQLite's own errors become ours here and nowhere else.
@@ -18,22 +18,26 @@ from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, Store
 from holdfast.store.sql.connection import Row
 from holdfast.store.sql.dialect import SQLITE
 
+# How long a writer waits for another one. Ingest holds the lock for seconds at most.
 BUSY_S = 30.0
 _RETRY_S = 0.01
+# The files of a home; a folder with others may not be ours to close to them.
 _OURS = frozenset(
     "config.toml backups vectors hooks events research marks briefs inbox looked worker.lock "
     "asking.lock worker.log".split()
 )
 
 
+# The page cache of a connection of one thread, and of one that threads share. There are many of the
+# latter, and the system caches the file anyway.
 _OWN_KB, _SHARED_KB = 16_000, 8_000
 
 
 def open_database(
     path: Path, busy_s: float = BUSY_S, any_thread: bool = False
 ) -> sqlite3.Connection:
-    """Open, making it if need be, a database that only its owner can read. Changes nothing in
-    one that is there."""
+    """Open a database, making it if need be, readable by its owner alone. One that is there is not
+    changed."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         make_private(path)
@@ -49,14 +53,13 @@ def open_database(
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
-        # Those that threads share go round among many; the system keeps the file at hand anyway.
         connection.execute(f"PRAGMA cache_size = -{_SHARED_KB if any_thread else _OWN_KB}")
         return connection
 
 
 def open_to_ask(path: Path, any_thread: bool = False) -> sqlite3.Connection | None:
-    """Open a database that may not be written, or an empty one in memory where there is none.
-    None where it can be written: then there is nothing to be careful about."""
+    """Open a database that cannot be written for reading, or an empty one in memory where there is
+    none. Returns None where it can be written: then it is to be opened as usual."""
     if not path.exists():
         return sqlite3.connect(":memory:", isolation_level=None)
     if _is_ours_to_write(path):
@@ -82,8 +85,8 @@ def _is_ours_to_write(path: Path) -> bool:
 
 
 def use_wal(connection: sqlite3.Connection, busy_s: float = BUSY_S) -> None:
-    """Let readers and a writer work at once. Unlike all else, this switch does not wait for a
-    lock by itself."""
+    """Switch to write-ahead mode, in which readers and a writer work at once. Unlike other
+    statements, this one does not wait for a lock by itself."""
     give_up = time.monotonic() + busy_s
     while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         try:
@@ -104,7 +107,7 @@ def make_private(path: Path) -> None:
 
 
 def tighten(path: Path) -> None:
-    """Take the rights of others away from our file, and from a folder that holds only ours."""
+    """Remove the rights of others to our file, and to its folder if it holds only our files."""
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)
     home = path.parent

@@ -1,8 +1,8 @@
-"""A memory that can be asked and nothing else.
+"""A memory in a file, opened for reading alone.
 
-It has no method that writes, and its connection refuses to: the file is opened for reading, and
-SQLite is told that it may only query. What is given this cannot change a memory by mistake, nor
-because something that it read told it to.
+It has no method that writes, and its connection refuses writes: the file is opened for reading, and
+`query_only` is on. Code that gets this cannot change a memory by mistake, nor because a text that it
+read told it to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.store.sqlite.schema import VERSION, migrations
 
 
 class SqliteReadStore(SqliteReader):
-    """One file, open for questions. A missing one is an empty memory, and stays missing."""
+    """One file, opened for reading. A missing one is an empty memory, and is not made."""
 
     def __init__(self, path: Path, any_thread: bool = False) -> None:
         connection = open_read_only(path, any_thread) if path.exists() else None

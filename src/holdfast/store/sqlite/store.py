@@ -1,4 +1,4 @@
-"""The SQLite store: what can be asked and written, in one file."""
+"""The SQLite store: reading and writing a memory in one file."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class SqliteStore(SqliteReader, SqlWriter, SqliteErasure, SqliteIntegrityCheck):
         self._raw.close()
 
     def settle(self) -> None:
-        """Write all into the one file, unless somebody is in the way: then closing, whoever is the
-        last to do so, changes no file any more."""
+        """Write the log of pending writes into the file, unless another process reads it. After
+        that, closing changes no file."""
         self._raw.execute("PRAGMA busy_timeout = 100")
         self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
@@ -106,7 +106,7 @@ class SqliteStore(SqliteReader, SqlWriter, SqliteErasure, SqliteIntegrityCheck):
         super().overwrite_deleted()
 
     def interrupt(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked
+        with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is running
             self._raw.interrupt()
 
     @contextmanager
