@@ -35,11 +35,12 @@ browser:
 test: setup browser ## run all tests
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-check: setup     ## format, lint, types, import contracts, docs
+check: setup     ## format, lint, types, import contracts, structure, docs
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/pyright
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python tools/check_structure.py
 	@$(BIN)/python -m cogapp --check docs/*.md
 
 fix: setup       ## format, and mend what the linter can mend

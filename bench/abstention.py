@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
-from holdfast.app.evaluation.engine import prepare
+from holdfast.app.evaluation.engine import load_set
 from holdfast.app.evaluation.home import open_home
-from holdfast.app.evaluation.sets import read_set, spread
+from holdfast.app.evaluation.sets import read_set, sample_evenly
 from holdfast.recall.core.plan import Plan
 from holdfast.settings import load_settings
 
@@ -48,8 +48,8 @@ def ask(folder: Path) -> list[Asked]:
     count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", QUESTIONS)) or None
     found: list[Asked] = []
     with open_home(load_settings(), folder, None) as memory:
-        prepare(memory, folder, embedding=lambda done, total: None)
-        for question in spread(wanted.questions, count):
+        load_set(memory, folder, embedding=lambda done, total: None)
+        for question in sample_evenly(wanted.questions, count):
             # The next one round: as often as not it is about the same kind of thing.
             other = banks[(banks.index(question.bank) + 1) % len(banks)]
             for bank in (question.bank, other):

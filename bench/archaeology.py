@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.corpus import unpacked
-from holdfast.app.evaluation.engine import prepare
+from holdfast.app.evaluation.engine import load_set
 from holdfast.app.evaluation.sets import Question, read_set
 from holdfast.app.memory import Holdfast
 from holdfast.refine.git.commit_matching import (
@@ -112,7 +112,7 @@ def run() -> list[str]:
         questions = read_set(folder).questions
         banks = sorted({question.bank for question in questions})
         with Holdfast(Settings(home=home, claude_dir=home, embed_model="none")) as memory:
-            prepare(memory, folder)
+            load_set(memory, folder)
             hosts = {s.id: s.host for s in memory.reader.sessions(None, _ALL)}
             asked = [
                 (question.bank == bank, ask(memory, question, bank, hosts))

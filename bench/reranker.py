@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from bench.corpus import data_folder, unpacked
 from bench.recipe import DEPTH, Units, in_order, units_of
-from holdfast.app.evaluation.engine import prepare
+from holdfast.app.evaluation.engine import load_set
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.metrics import percentile, recall_at, reciprocal_rank
-from holdfast.app.evaluation.sets import Question, read_set, spread
+from holdfast.app.evaluation.sets import Question, read_set, sample_evenly
 from holdfast.errors import HoldfastError
 from holdfast.inference.embedder import Embedder
 from holdfast.inference.model_choice import choose_embedder, choose_reranker
@@ -70,10 +70,10 @@ def measure(folder: Path, settings: Settings, embedder: Embedder, reranker: Rera
     """Ask one set."""
     wanted = read_set(folder)
     count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", QUESTIONS)) or None
-    asked = [q for q in spread(wanted.questions, count) if not q.unanswerable]
+    asked = [q for q in sample_evenly(wanted.questions, count) if not q.unanswerable]
     found = Figures([], [], {depth: [] for depth in LIMITS_MS})
     with open_home(settings, folder, None) as memory:
-        prepare(memory, folder)
+        load_set(memory, folder)
         for bank in sorted({question.bank for question in asked}):
             units = Units(units_of(memory, bank), embedder)
             for question in [q for q in asked if q.bank == bank]:

@@ -23,9 +23,9 @@ from tests.support.transcripts import Script
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
 from holdfast.app.answers.ask import AskOptions, answered
-from holdfast.app.evaluation.engine import prepare
+from holdfast.app.evaluation.engine import load_set
 from holdfast.app.evaluation.home import open_home
-from holdfast.app.evaluation.sets import read_set, spread
+from holdfast.app.evaluation.sets import read_set, sample_evenly
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Answer
 from holdfast.settings import Settings, load_settings
@@ -159,8 +159,8 @@ def _line(name: str, folder: Path) -> str:
     own: list[Outcome] = []
     foreign: list[Outcome] = []
     with open_home(load_settings(), folder, None) as memory:
-        prepare(memory, folder, embedding=lambda done, total: None)
-        for question in spread(wanted.questions, count):
+        load_set(memory, folder, embedding=lambda done, total: None)
+        for question in sample_evenly(wanted.questions, count):
             other = banks[(banks.index(question.bank) + 1) % len(banks)]
             own.append(_asked(memory, question.text, "", question.bank))
             foreign.append(_asked(memory, question.text, "", other))

@@ -35,7 +35,7 @@ class Principal(NamedTuple):
     key: str = ""
 
     @property
-    def unbounded(self) -> bool:
+    def is_unrestricted(self) -> bool:
         """Whether nothing is forbidden."""
         return self.banks is None and self.level is Level.ADMIN
 

@@ -18,8 +18,8 @@ from tests.dump import dump
 from tests.learn.sample_memory import sample_session
 from tests.support.transcripts import Script, bug_hunt
 
-from holdfast.app.background.step_runner import Step, Work
-from holdfast.app.background.worker import Manner, work
+from holdfast.app.background.step_runner import Step, WorkerPass
+from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.core.lease import take_lease
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.backup import back_up, latest, listed, look, restore
@@ -347,17 +347,17 @@ def move_schema_back(database: Path) -> None:
 def test_a_running_worker_leaves_when_the_schema_moves(settings: Settings) -> None:
     ran: list[str] = []
 
-    def upgrade(made: Work) -> str:
+    def upgrade(made: WorkerPass) -> str:
         move_schema(settings.database)
         return "upgraded"
 
-    def write(made: Work) -> str:
+    def write(made: WorkerPass) -> str:
         with made.memory.store.transaction():
             ran.append("wrote")
         return "wrote"
 
     steps = (Step("upgrade", upgrade), Step("write", write), Step("again", write))
-    done = work(settings, Manner(patient=True, settle_s=0, linger_s=0), steps)
+    done = run_worker(settings, WorkerOptions(patient=True, settle_s=0, linger_s=0), steps)
     assert ran == [] and done.passes == 0
     assert "schema" in HomePaths(settings.home).worker_log.read_text()
 

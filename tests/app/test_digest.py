@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.period_digest import as_markdown, as_told, digest
+from holdfast.app.status.period_digest import as_markdown, digest_json, digest
 from holdfast.interfaces.cli.main import main
 from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
@@ -74,7 +74,7 @@ def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
     assert any("contradicted there: no, that is wrong" in line for line in wrong)
     told = digest(memory, "all", *ALWAYS)
     assert told.ignored == 1
-    assert secret not in as_markdown(told) and secret not in json.dumps(as_told(told))
+    assert secret not in as_markdown(told) and secret not in json.dumps(digest_json(told))
     memory.undo(1, session.bank)
     assert "a record was forgotten (forgotten)" not in texts(memory, "wrong", *ALWAYS)
     memory.close()
@@ -91,7 +91,7 @@ def test_a_correction_is_told_though_it_is_known_by_now_and_not_once_it_is_forgo
     memory.forget(name, bank)
     wrong = texts(memory, "wrong", *ALWAYS)
     assert {"a record was corrected (corrected)", "a record was forgotten (forgotten)"} <= {*wrong}
-    assert "south quay" not in json.dumps(as_told(digest(memory, "all", *ALWAYS)))
+    assert "south quay" not in json.dumps(digest_json(digest(memory, "all", *ALWAYS)))
     memory.close()
 
 

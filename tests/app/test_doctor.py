@@ -17,7 +17,7 @@ from tests.app.homes import make_home, make_old, run
 from tests.support.transcripts import bug_hunt
 
 from holdfast.app.doctor.check import Check, Grade
-from holdfast.app.doctor.examine import examine, mend
+from holdfast.app.doctor.examine import run_checks, run_fixes
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
@@ -34,11 +34,11 @@ def settings(tmp_path: Path) -> Settings:
 
 def ill(settings: Settings) -> dict[str, Check]:
     """What is not in order."""
-    return {c.name: c for c in examine(settings, None) if c.grade is not Grade.OK}
+    return {c.name: c for c in run_checks(settings, None) if c.grade is not Grade.OK}
 
 
 def fixed(settings: Settings, yes: bool = True) -> dict[str, bool]:
-    return {one.name: one.done for one in mend(settings, None, lambda check: yes)}
+    return {one.name: one.done for one in run_fixes(settings, None, lambda check: yes)}
 
 
 def change_settings(settings: Settings, **more: Any) -> None:

@@ -18,9 +18,9 @@ import pytest
 from tests.app.homes import make_old
 from tests.support.transcripts import bug_hunt
 
-from holdfast.app.background.worker import Manner, work
+from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.doctor.check import Check, Grade
-from holdfast.app.doctor.examine import examine, mend
+from holdfast.app.doctor.examine import run_checks, run_fixes
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.backup import back_up, set_aside
 from holdfast.capture.home_paths import HomePaths
@@ -74,7 +74,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     install.prepare_home(places, python)
     plan = install.plan_install(settings.home, where, python, host.default_home())
     install.apply_install(settings.home, plan.changes, host.default_home())
-    work(settings, Manner(settle_s=0, linger_s=0))
+    run_worker(settings, WorkerOptions(settle_s=0, linger_s=0))
     (places.journals).mkdir(mode=0o700, exist_ok=True)
     back_up(settings)
     assert not ill(settings), ill(settings)
@@ -94,7 +94,7 @@ def in_order(lab: Lab) -> None:
 
 
 def ill(settings: Settings, unsettled: SettingsError | None = None) -> dict[str, Check]:
-    checks = examine(settings, None, unsettled)
+    checks = run_checks(settings, None, unsettled)
     return {check.name: check for check in checks if check.grade is not Grade.OK}
 
 
@@ -290,7 +290,7 @@ def test_what_is_not_ours_to_mend_is_told_with_what_to_do(fault: str, lab: Lab) 
     found = ill(lab.settings)[name]
     assert found.remedy
     before = lab.settings.database.read_bytes()
-    mend(lab.settings, None, lambda check: check.name == name)
+    run_fixes(lab.settings, None, lambda check: check.name == name)
     if name != "clock":
         assert ill(lab.settings)[name].sentence == found.sentence
         assert lab.settings.database.read_bytes() == before

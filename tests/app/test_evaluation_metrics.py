@@ -12,7 +12,7 @@ from holdfast.app.evaluation.metrics import (
     first,
     hit_at,
     mean,
-    mean_of,
+    mean_of_groups,
     measure,
     percentile,
     recall_at,
@@ -93,7 +93,7 @@ def test_every_category_weighs_the_same_in_their_mean() -> None:
     many = measure([judged("a", "a")] * 9)
     one = measure([judged("x", "a")])
     none = measure([judged(unanswerable=True)])
-    assert mean_of({"many": many, "one": one, "none": none})["recall@5"] == 1 / 2
+    assert mean_of_groups({"many": many, "one": one, "none": none})["recall@5"] == 1 / 2
 
 
 def test_means_errors_and_percentiles_as_by_hand() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.app.evaluation.engine import notes_on
+from holdfast.app.evaluation.engine import report_notes
 from holdfast.app.evaluation.overrides import changed_numbers, tunable_numbers, with_overrides
 from holdfast.errors import InputError
 from holdfast.recall.core.plan import Plan
@@ -24,7 +24,7 @@ def test_every_tunable_number_can_be_set() -> None:
 def test_a_changed_number_is_noted_beside_the_figures() -> None:
     plan = with_overrides(Plan(), ["thresholds.by_words=0.5"])
     note = "Ranked with thresholds.by_words = 0.5, which is 0.45 by default."
-    assert note in notes_on([], plan) and note not in notes_on([], Plan())
+    assert note in report_notes([], plan) and note not in report_notes([], Plan())
 
 
 @pytest.mark.parametrize(

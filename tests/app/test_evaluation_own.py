@@ -9,7 +9,7 @@ import pytest
 from tests.support.transcripts import Script
 
 from holdfast.app.evaluation.engine import Ranking
-from holdfast.app.evaluation.own import History, advice, chance_of_hit, find_questions
+from holdfast.app.evaluation.own import History, too_little_history, chance_of_hit, find_questions
 from holdfast.app.evaluation.replay import replay
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import Plan
@@ -141,4 +141,4 @@ def test_too_little_history_says_what_it_takes(tmp_path: Path) -> None:
         found = find_questions(memory.reader, None)
         report = replay(memory, found.questions, Plan())
     assert found == History(3, 3, []) and report.questions == 0
-    assert "3 sessions" in advice(found) and "more than 8 sessions" in advice(found)
+    assert "3 sessions" in too_little_history(found) and "more than 8 sessions" in too_little_history(found)

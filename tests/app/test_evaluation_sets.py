@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.app.evaluation.sets import Question, read_set, spread
+from holdfast.app.evaluation.sets import Question, read_set, sample_evenly
 from holdfast.errors import InputError
 
 TURN = '{"session": "s", "id": "a1", "text": "The mast is carbon."}\n'
@@ -120,6 +120,6 @@ def test_the_same_id_twice_is_harmless_where_no_question_names_it(tmp_path: Path
 
 
 def test_fewer_questions_are_taken_evenly_and_always_the_same() -> None:
-    assert spread(range(10), 5) == [0, 2, 4, 6, 8]
-    assert spread(range(10), 3) == [0, 3, 6]
-    assert spread(range(3), 9) == range(3) and spread(range(3), None) == range(3)
+    assert sample_evenly(range(10), 5) == [0, 2, 4, 6, 8]
+    assert sample_evenly(range(10), 3) == [0, 3, 6]
+    assert sample_evenly(range(3), 9) == range(3) and sample_evenly(range(3), None) == range(3)

@@ -13,7 +13,7 @@ from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.core.lease import take_lease
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.health import Verdict, ago, examine, judge
+from holdfast.app.status.health import Verdict, ago, gather_health, judge_capture
 from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.detect import DEFAULT_TRANSCRIPT_DAYS, EVENT_NAMES, detect_hooks
 from holdfast.settings import Settings
@@ -28,7 +28,7 @@ def settings(tmp_path: Path) -> Settings:
 
 def verdict_of(settings: Settings) -> Verdict:
     with Holdfast(settings, create=False) as memory:
-        return judge(examine(memory, None), memory.inventory.balance().pending)
+        return judge_capture(gather_health(memory, None), memory.inventory.balance().pending)
 
 
 def read_all(settings: Settings) -> None:

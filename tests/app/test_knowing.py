@@ -11,7 +11,7 @@ from tests.dump import dump
 from tests.learn.opinion_sessions import START, session_on_day
 
 from holdfast.app.background import steps
-from holdfast.app.background.worker import Manner, work
+from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.ingest import stages as knowing
 from holdfast.app.memory import Holdfast
 from holdfast.learn import opinion_stage
@@ -25,7 +25,7 @@ from holdfast.refine.rules import pattern_stage
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
-QUICK = Manner(patient=True, settle_s=0, linger_s=0, patience_s=0)
+QUICK = WorkerOptions(patient=True, settle_s=0, linger_s=0, patience_s=0)
 
 
 @pytest.fixture
@@ -49,13 +49,13 @@ def test_a_worker_reflects_at_the_end_of_sessions(
     folder = settings.claude_dir / "projects"
     for number in (1, 2):
         session_on_day(number, "The CI is flaky.").write(folder)
-    work(settings, QUICK, steps.STEPS, lambda: at(3))
+    run_worker(settings, QUICK, steps.STEPS, lambda: at(3))
     with Holdfast(settings, lambda: at(3)) as memory:
         (believed,) = memory.opinions.opinions()
         assert believed.what == "CI is flaky" and believed.sessions == 2
     broken = tuple(stage._replace(run=fail) for stage in knowing.STAGES)
     monkeypatch.setattr(knowing, "STAGES", broken)
-    assert work(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), "nothing is to be done"
+    assert run_worker(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), "nothing is to be done"
 
 
 def test_a_reflection_that_fails_holds_nothing_up(
@@ -63,7 +63,7 @@ def test_a_reflection_that_fails_holds_nothing_up(
 ) -> None:
     monkeypatch.setattr(knowing, "know", fail)
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
-    outcome = work(settings, QUICK, steps.STEPS, lambda: at(2))
+    outcome = run_worker(settings, QUICK, steps.STEPS, lambda: at(2))
     assert outcome.failed == ("know",)
     with Holdfast(settings, lambda: at(2)) as memory:
         assert memory.inventory.counts().turns == 2 and memory.recall("flaky").hits
@@ -72,11 +72,11 @@ def test_a_reflection_that_fails_holds_nothing_up(
 def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
     for number in (1, 300):
         session_on_day(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
-    work(settings, QUICK, steps.STEPS, lambda: at(301))
+    run_worker(settings, QUICK, steps.STEPS, lambda: at(301))
     with Holdfast(settings, lambda: at(301)) as memory:
         memory.banks.change(BankChanges(retention=12))
         assert memory.inventory.counts().sessions == 2
-    work(settings, QUICK, steps.STEPS, lambda: at(400))
+    run_worker(settings, QUICK, steps.STEPS, lambda: at(400))
     with Holdfast(settings, lambda: at(400)) as memory:
         assert [s.host[:8] for s in memory.reader.sessions(None)] == ["00000300"]
 

@@ -14,7 +14,7 @@ from tests.inference.graphs import count_of_second
 from tests.support.embedders import BagOfWords
 from tests.support.transcripts import Script, bug_hunt
 
-from holdfast.app.background.steps import waits_for_vectors
+from holdfast.app.background.steps import needs_embedding
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
@@ -123,7 +123,7 @@ def test_a_damaged_vector_is_passed_over_with_a_word_and_made_again(
     with Holdfast(settings, now=lambda: NOW) as memory:
         arm = semantic(memory.recall(QUESTION, bank="kitchen"))
         assert arm is not None and arm.found > 0 and "damaged vectors" in arm.problem
-        assert waits_for_vectors(memory.reader, settings) == (how != "NAN")
+        assert needs_embedding(memory.reader, settings) == (how != "NAN")
         assert memory.ingestion.embed() == 0
         arm = semantic(memory.recall(QUESTION, bank="kitchen"))
         assert arm is not None and not arm.problem
@@ -241,7 +241,7 @@ def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> No
     shutil.copytree(packaged.EMBEDDER.parent, tmp_path / "copy")
     with Holdfast(replace(settings, embed_model=str(tmp_path / "copy")), lambda: NOW) as memory:
         assert memory.recall("retry wrapper", bank="proj").hits
-        assert waits_for_vectors(memory.reader, memory.settings)
+        assert needs_embedding(memory.reader, memory.settings)
         assert memory.ingestion.embed(turns_for=-1) > 0
         both = dict(memory.reader.vector_models())
         assert len(both) == 2 and both[MODEL] == old[MODEL]
@@ -249,7 +249,7 @@ def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> No
         assert memory.ingestion.embed() == 0
         ((new, count),) = memory.reader.vector_models()
         assert (new != MODEL, count) == (True, old[MODEL])
-        assert not waits_for_vectors(memory.reader, memory.settings)
+        assert not needs_embedding(memory.reader, memory.settings)
         assert "guests" in memory.search.rank(QUESTION, "all").candidates[0].passage.body
 
 

@@ -46,7 +46,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
 def ask(memory: Holdfast, chat: Chat, told: Answer | None = None) -> tuple[list[ResearchEvent], Answer]:
     told = told or memory.ask(QUESTION, "all", model=False)
     agent = MemoryAgent(memory.settings, memory.now, chat=chat)
-    events = list(agent.steps(AgentRequest(told, "all")))
+    events = list(agent.run(AgentRequest(told, "all")))
     assert events[-1].answer is not None
     return events, events[-1].answer
 
@@ -171,7 +171,7 @@ def test_a_service_that_fails_or_is_not_paid_for_leaves_what_rules_say(
     settings = replace(memory.settings, models=replace(memory.settings.models, caps=caps))
     refused = played((400, {}, {"error": {"message": "no tools"}}))
     agent = MemoryAgent(settings, memory.now, chat=refused)
-    answer = list(agent.steps(AgentRequest(told, "all")))[-1].answer
+    answer = list(agent.run(AgentRequest(told, "all")))[-1].answer
     assert answer is not None and "are spent today" in answer.caveats[-1]
     answer = ask(memory, refused, told)[1]
     assert answer.answer == told.answer and "no tools" in answer.caveats[-1]
@@ -189,7 +189,7 @@ def test_whoever_leaves_stops_the_model(memory: Holdfast, played: Play) -> None:
 
     told = memory.ask(QUESTION, "all", model=False)
     agent = MemoryAgent(memory.settings, memory.now, chat=played(more))
-    answer = list(agent.steps(AgentRequest(told, "all", stopped=stopped)))[-1].answer
+    answer = list(agent.run(AgentRequest(told, "all", is_cancelled=stopped)))[-1].answer
     assert answer is not None and answer.answer == told.answer and len(asked) == 2
 
 
@@ -204,14 +204,14 @@ def test_nobody_waits_for_a_model_that_does_not_answer(memory: Holdfast, played:
     told = memory.ask(QUESTION, "all", model=False)
     agent = MemoryAgent(memory.settings, memory.now, chat=played(silent))
     try:
-        *_, event = agent.steps(AgentRequest(told, "all", stopped=asked.is_set))
+        *_, event = agent.run(AgentRequest(told, "all", is_cancelled=asked.is_set))
         assert event.answer is not None and event.answer.answer == told.answer
         assert event.answer.caveats[-1] == "By rules alone: Stopped."
         models = replace(memory.settings.models, timeout_s=1)
         agent = MemoryAgent(
             replace(memory.settings, models=models), memory.now, None, played(silent)
         )
-        *_, event = agent.steps(AgentRequest(told, "all"))
+        *_, event = agent.run(AgentRequest(told, "all"))
         assert event.answer is not None and "No answer in 1 seconds" in event.answer.caveats[-1]
     finally:
         free.set()
@@ -240,7 +240,7 @@ def test_claude_code_ends_at_once_when_nobody_waits(
     told = memory.ask(QUESTION, "all", model=False)
     agent = MemoryAgent(memory.settings, memory.now, chat=AgentChat("claude-haiku-5-5", 60))
     try:
-        *_, event = agent.steps(AgentRequest(told, "all", stopped=asked.is_set))
+        *_, event = agent.run(AgentRequest(told, "all", is_cancelled=asked.is_set))
         assert event.answer is not None and event.answer.caveats[-1] == "By rules alone: Stopped."
         until = monotonic() + 20
         while list(tmp_path.glob("holdfast-*")) and monotonic() < until:

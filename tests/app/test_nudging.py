@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from holdfast.app.background.worker_start import nudge
+from holdfast.app.background.worker_start import start_worker_if_due
 from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.settings import Settings
@@ -27,7 +27,7 @@ def test_a_worker_is_started_where_another_agent_was_set_up(tmp_path: Path) -> N
     settings, said = prepare(tmp_path)
     InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")
 
-    assert nudge(settings)
+    assert start_worker_if_due(settings)
     until = time.monotonic() + 20
     while not said.exists() and time.monotonic() < until:
         time.sleep(0.01)
@@ -36,9 +36,9 @@ def test_a_worker_is_started_where_another_agent_was_set_up(tmp_path: Path) -> N
 
 def test_none_is_started_for_claude_code_alone_or_when_all_was_looked_at(tmp_path: Path) -> None:
     settings, said = prepare(tmp_path)
-    assert not nudge(settings)
+    assert not start_worker_if_due(settings)
     InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")
     HomePaths(settings.home).last_scan.touch()
 
-    assert not nudge(settings)
+    assert not start_worker_if_due(settings)
     assert not said.exists()

@@ -23,7 +23,7 @@ from tests.dump import dump
 from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background import rebuild
-from holdfast.app.background.outdated import look
+from holdfast.app.background.outdated import count_outdated
 from holdfast.app.ingest import stages as knowing
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
@@ -291,6 +291,6 @@ def test_stages_above_the_session_are_named_and_brought_up_to_date(
     with Holdfast(settings) as memory:
         found = memory.ingestion.find([bug_hunt().write(tmp_path / "claude" / "projects")])
         memory.ingestion.ingest(found, then_know=False)
-        assert look(memory).stages == ("echo",)
-        assert rebuild.finish(memory) == 0 and look(memory).stages == ()
+        assert count_outdated(memory).stages == ("echo",)
+        assert rebuild.derive_pending(memory) == 0 and count_outdated(memory).stages == ()
         assert knowing.update_stages(memory.store, memory.now) == {}

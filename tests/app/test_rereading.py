@@ -13,7 +13,7 @@ from tests.app.test_worker import BY_HAND, chores_of
 from tests.sources.repositories import commit, git, make_repository
 
 from holdfast.app.background.steps import STEPS
-from holdfast.app.background.worker import work
+from holdfast.app.background.worker import run_worker
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
 from holdfast.store.protocol.git_history import Repository
@@ -34,7 +34,7 @@ def read(settings: Settings, *folders: Path, with_diff: bool = True) -> None:
 
 
 def follow(settings: Settings) -> None:
-    work(settings, BY_HAND, STEP)
+    run_worker(settings, BY_HAND, STEP)
 
 
 def look(settings: Settings, at: Callable[[Holdfast], T]) -> T:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.app.homes import environment
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.server.keys import Wanted, make_key, revoke
+from holdfast.app.server.keys import KeyRequest, make_key, revoke_key
 from holdfast.app.transfer.backup import back_up, restore
 from holdfast.settings import load_settings
 
@@ -15,10 +15,10 @@ from holdfast.settings import load_settings
 def test_a_key_that_was_revoked_since_stays_revoked(tmp_path: Path) -> None:
     settings = load_settings(environment(tmp_path))
     with Holdfast(settings) as memory:
-        _, gone = make_key(memory, Wanted("gone"))
-        _, kept = make_key(memory, Wanted("kept"))
+        _, gone = make_key(memory, KeyRequest("gone"))
+        _, kept = make_key(memory, KeyRequest("kept"))
         made = back_up(settings)
-        revoked = revoke(memory, gone.id).revoked
+        revoked = revoke_key(memory, gone.id).revoked
     restore(settings, made.path)
     with Holdfast(settings) as memory:
         keys = {key.id: key for key in memory.store.api_keys()}

@@ -8,9 +8,9 @@ from tests.interfaces.test_cli import holdfast, read_json
 from tests.learn.sample_memory import open_memory, sample_session
 
 from holdfast.app.background.steps import STEPS
-from holdfast.app.background.worker import Manner, work
-from holdfast.app.background.worker_log import MOST_BYTES, WorkLog, last_lines
-from holdfast.app.status.sizes import measure
+from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.background.worker_log import MAX_LOG_BYTES, WorkerLog, last_lines
+from holdfast.app.status.sizes import measure_sizes
 from holdfast.app.transfer.backup import back_up
 from holdfast.capture.home_paths import HomePaths
 from holdfast.learn.bank_settings import BankChanges
@@ -29,7 +29,7 @@ def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
     with open_memory(home) as memory:
         memory.ingestion.embed()
         back_up(memory.settings)
-        sizes = measure(memory)
+        sizes = measure_sizes(memory)
     size = (home / "memory.db").stat().st_size
     assert 0 < sum(sizes.tables.values()) <= size + sizes.disk.database
     assert sizes.tables["turn"] and sizes.tables["passage_fts"]
@@ -44,26 +44,26 @@ def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
 
 def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
     steps = [step for step in STEPS if step.name == "know"]
-    manner = Manner(patient=True, settle_s=0, linger_s=0)
+    manner = WorkerOptions(patient=True, settle_s=0, linger_s=0)
     with open_memory(home) as memory:
         settings = memory.settings
         with memory.store.transaction():
             memory.store.update_bank(replace(memory.banks.get("proj"), retention=1))
-    work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
+    run_worker(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
     assert "put away by its retention" in HomePaths(home).worker_log.read_text()
     assert "1 session put away" in " ".join(holdfast(home, "status").stdout.split())
     with open_memory(home) as memory:
-        assert measure(memory).banks[0].put_away == 1
+        assert measure_sizes(memory).banks[0].put_away == 1
         memory.banks.change(BankChanges(retention=0), "proj")
-        assert measure(memory).banks[0].put_away == 0
+        assert measure_sizes(memory).banks[0].put_away == 0
         assert memory.inventory.counts("proj").sessions == 1
 
 
 def test_a_log_never_outgrows_its_bound(tmp_path: Path) -> None:
-    log = WorkLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z")
+    log = WorkerLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z")
     for number in range(300):
         log.say(f"{number} " + "x" * 50_000)
     size = (tmp_path / "worker.log").stat().st_size
-    assert MOST_BYTES / 4 < size <= MOST_BYTES + 5_000
+    assert MAX_LOG_BYTES / 4 < size <= MAX_LOG_BYTES + 5_000
     assert [path.name for path in tmp_path.iterdir()] == ["worker.log"]
     assert last_lines(tmp_path / "worker.log", 1)[0].split()[2] == "299"

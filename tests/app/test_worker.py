@@ -14,11 +14,11 @@ import pytest
 from tests.app.homes import make_home, make_old
 from tests.support.transcripts import Script, bug_hunt
 
-from holdfast.app.background.step_runner import LONGEST_PAUSE_S, Step, Work
-from holdfast.app.background.steps import STEPS, waits_for_vectors
-from holdfast.app.background.transcript_queue import Unread
-from holdfast.app.background.worker import Manner, Outcome, session_of, work
-from holdfast.app.background.worker_log import MOST_BYTES, WorkLog
+from holdfast.app.background.step_runner import LONGEST_RETRY_S, Step, WorkerPass
+from holdfast.app.background.steps import STEPS, needs_embedding
+from holdfast.app.background.transcript_queue import TranscriptQueue
+from holdfast.app.background.worker import WorkerOptions, WorkerOutcome, event_session, run_worker
+from holdfast.app.background.worker_log import MAX_LOG_BYTES, WorkerLog
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import ModelError, NewerSchemaError
@@ -26,7 +26,7 @@ from holdfast.inference import packaged
 from holdfast.model.failed_tasks import FailedTask
 from holdfast.settings import Settings
 
-QUICK = Manner(patient=True, settle_s=0, linger_s=0, patience_s=0)
+QUICK = WorkerOptions(patient=True, settle_s=0, linger_s=0, patience_s=0)
 BY_HAND = QUICK._replace(patient=False)
 SESSION = "22222222-0000-4000-8000-000000000001"
 
@@ -66,16 +66,16 @@ def turns_of(settings: Settings) -> int:
         return memory.inventory.counts().turns
 
 
-def failing(times: list[int]) -> Callable[[Work], str]:
-    def fail(made: Work) -> str:
+def failing(times: list[int]) -> Callable[[WorkerPass], str]:
+    def fail(made: WorkerPass) -> str:
         times[0] += 1
         raise ModelError("The model is out.", "Wait for it.")
 
     return fail
 
 
-def noting(ran: list[str], name: str) -> Callable[[Work], str]:
-    def note(made: Work) -> str:
+def noting(ran: list[str], name: str) -> Callable[[WorkerPass], str]:
+    def note(made: WorkerPass) -> str:
         ran.append(name)
         return name
 
@@ -85,8 +85,8 @@ def noting(ran: list[str], name: str) -> Callable[[Work], str]:
 def test_a_step_that_fails_is_noted_and_the_others_go_on(settings: Settings) -> None:
     bug_hunt().write(settings.claude_dir / "projects")
     tried = [0]
-    outcome = work(settings, QUICK, (Step("broken", failing(tried)), *STEPS), Clock())
-    assert outcome == Outcome(1, ("broken",))
+    outcome = run_worker(settings, QUICK, (Step("broken", failing(tried)), *STEPS), Clock())
+    assert outcome == WorkerOutcome(1, ("broken",))
     assert turns_of(settings) == 8
     (chore,) = chores_of(settings)
     assert (chore.name, chore.attempts) == ("broken", 1)
@@ -101,46 +101,46 @@ def test_it_is_tried_again_after_a_pause_that_doubles_and_then_cleared(
     steps = (Step("broken", failing(tried)),)
     pauses: list[float] = []
     for attempt in range(1, 14):
-        work(settings, QUICK, steps, clock)
-        work(settings, QUICK, steps, clock)
+        run_worker(settings, QUICK, steps, clock)
+        run_worker(settings, QUICK, steps, clock)
         assert tried == [attempt], "not before its time"
         (chore,) = chores_of(settings)
         due = datetime.fromisoformat(chore.not_before)
         pauses.append((due - clock.now).total_seconds())
         clock.turn(pauses[-1] + 1)
-    assert pauses[:4] == [30, 60, 120, 240] and pauses[-1] == LONGEST_PAUSE_S
-    work(settings, QUICK, (Step("broken", noting([], "well")),), clock)
+    assert pauses[:4] == [30, 60, 120, 240] and pauses[-1] == LONGEST_RETRY_S
+    run_worker(settings, QUICK, (Step("broken", noting([], "well")),), clock)
     assert chores_of(settings) == []
 
 
 def test_by_hand_it_is_tried_at_once(settings: Settings) -> None:
     clock, tried = Clock(), [0]
     for _ in range(3):
-        work(settings, BY_HAND, (Step("broken", failing(tried)),), clock)
+        run_worker(settings, BY_HAND, (Step("broken", failing(tried)),), clock)
     assert tried == [3]
 
 
 def test_a_clock_set_back_a_day_delays_nothing(settings: Settings) -> None:
     clock, tried = Clock(), [0]
-    work(settings, QUICK, (Step("broken", failing(tried)),), clock)
+    run_worker(settings, QUICK, (Step("broken", failing(tried)),), clock)
     clock.turn(-86400)
-    work(settings, QUICK, (Step("broken", failing(tried)),), clock)
+    run_worker(settings, QUICK, (Step("broken", failing(tried)),), clock)
     assert tried == [2]
     looked = HomePaths(settings.home).last_scan
     looked.touch()
     make_old(looked, -86400)
     bug_hunt().write(settings.claude_dir / "projects")
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     assert turns_of(settings) == 8
 
 
 def test_a_fault_of_ours_is_told_with_its_place_and_without_secrets(settings: Settings) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
-    def fail(made: Work) -> str:
+    def fail(made: WorkerPass) -> str:
         raise KeyError(token)
 
-    work(settings, QUICK, (Step("broken", fail),), Clock())
+    run_worker(settings, QUICK, (Step("broken", fail),), Clock())
     (chore,) = chores_of(settings)
     assert "KeyError" in chore.problem and "test_worker.py:" in chore.problem
     assert token not in chore.problem + HomePaths(settings.home).worker_log.read_text()
@@ -149,7 +149,7 @@ def test_a_fault_of_ours_is_told_with_its_place_and_without_secrets(settings: Se
 def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     settings: Settings,
 ) -> None:
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     named = bug_hunt(SESSION).write(settings.claude_dir / "projects")
     other = Script("33333333-0000-4000-8000-000000000001")
     other.user("Nobody told of this one")
@@ -160,62 +160,62 @@ def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     aside.user("Look around, subagent", isSidechain=True, agentId="1")
     child.write_bytes(aside.dumps())
     drop_event(settings, f"1.Stop.{SESSION}.77")
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     with Holdfast(settings) as memory:
         read = {source.path for source in memory.reader.sources()}
     assert read == {str(named), str(child)}
     make_old(HomePaths(settings.home).last_scan, 4000)
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     assert turns_of(settings) == 10
 
 
 def test_after_a_worker_that_died_everything_is_looked_at(settings: Settings) -> None:
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     bug_hunt().write(settings.claude_dir / "projects")
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     assert turns_of(settings) == 0
     HomePaths(settings.home).worker_pid.write_text("1\n1\n")
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     assert turns_of(settings) == 8
 
 
 def test_what_a_failed_reading_missed_is_looked_for_next_time(settings: Settings) -> None:
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     bug_hunt(SESSION).write(settings.claude_dir / "projects")
     event = drop_event(settings, f"1.Stop.{SESSION}.77")
 
-    def take_up(made: Work) -> str:
+    def take_up(made: WorkerPass) -> str:
         event.unlink(missing_ok=True)
         return ""
 
     tried = [0]
     steps = (Step("drain", take_up, True), Step("ingest", failing(tried)))
-    work(settings, QUICK, steps, Clock())
+    run_worker(settings, QUICK, steps, Clock())
     assert turns_of(settings) == 0 and tried == [1]
-    work(settings, BY_HAND)
+    run_worker(settings, BY_HAND)
     assert turns_of(settings) == 8
 
 
 def test_an_event_that_comes_while_it_works_gets_another_pass(settings: Settings) -> None:
     seen: list[set[str]] = []
 
-    def note(made: Work) -> str:
+    def note(made: WorkerPass) -> str:
         seen.append(set(made.sessions))
         if len(seen) == 1:
             drop_event(settings, f"1.Stop.{SESSION}.78")
         return ""
 
-    outcome = work(settings, QUICK, (Step("note", note),))
+    outcome = run_worker(settings, QUICK, (Step("note", note),))
     assert (outcome.passes, seen) == (2, [set(), {SESSION}])
 
 
 def test_a_thread_can_work_and_be_told_to_leave(settings: Settings) -> None:
-    told, outcomes = threading.Event(), list[Outcome]()
+    told, outcomes = threading.Event(), list[WorkerOutcome]()
     step = Step("note", noting([], "note"))
     lingering = QUICK._replace(linger_s=60)
 
     def go() -> None:
-        outcomes.append(work(settings, lingering, (step,), told=told))
+        outcomes.append(run_worker(settings, lingering, (step,), told=told))
 
     thread = threading.Thread(target=go)
     thread.start()
@@ -227,7 +227,7 @@ def test_a_thread_can_work_and_be_told_to_leave(settings: Settings) -> None:
 def test_an_event_that_nobody_can_take_up_is_no_reason_to_stay(settings: Settings) -> None:
     drop_event(settings, "1.Stop.none.1", '{"half')
     drop_event(settings, "2.Stop.none.1")
-    assert work(settings, QUICK).passes == 1
+    assert run_worker(settings, QUICK).passes == 1
 
 
 def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> None:
@@ -235,7 +235,7 @@ def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> Non
         bug_hunt(f"{number:08x}-0000-4000-8000-000000000001").write(
             settings.claude_dir / "projects"
         )
-    unread = Unread(settings, HomePaths(settings.home))
+    unread = TranscriptQueue(settings, HomePaths(settings.home))
     with Holdfast(settings) as memory:
         assert unread.due()
         unread.look(memory.reader, [])
@@ -254,31 +254,31 @@ def test_without_a_database_what_stands_alone_still_runs(settings: Settings) -> 
         Step("drain", noting(ran, "drain"), stands_alone=True),
         Step("ingest", noting(ran, "ingest")),
     )
-    assert work(settings, QUICK, steps).failed == ("open",)
+    assert run_worker(settings, QUICK, steps).failed == ("open",)
     assert ran == ["drain"]
     assert "damaged" in HomePaths(settings.home).worker_log.read_text()
 
 
 def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     with closing(sqlite3.connect(settings.database)) as connection:
         connection.execute("PRAGMA user_version = 99")
     before = settings.database.read_bytes()
     ran: list[str] = []
     steps = (Step("drain", noting(ran, "drain"), stands_alone=True),)
-    assert work(settings, QUICK, steps).passes == 0
+    assert run_worker(settings, QUICK, steps).passes == 0
     assert ran == [] and settings.database.read_bytes() == before
     assert "schema 99" in HomePaths(settings.home).worker_log.read_text()
     with pytest.raises(NewerSchemaError):
-        work(settings, BY_HAND, steps)
+        run_worker(settings, BY_HAND, steps)
 
 
 def test_what_vanished_is_reported_once_with_what_was_saved(settings: Settings) -> None:
     path = bug_hunt().write(settings.claude_dir / "projects")
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     path.unlink()
     for _ in range(2):
-        work(settings, QUICK)
+        run_worker(settings, QUICK)
     told = HomePaths(settings.home).worker_log.read_text()
     assert told.count(f"gone: {path} (13 lines of it are kept)") == 1
 
@@ -294,7 +294,7 @@ def test_old_marks_and_leftovers_go_and_young_ones_stay(settings: Settings) -> N
         path.touch()
     for path in gone:
         make_old(path, 40 * 86400)
-    work(settings, QUICK)
+    run_worker(settings, QUICK)
     assert all(path.exists() for path in kept)
     assert not any(path.exists() for path in gone)
 
@@ -303,35 +303,35 @@ def test_the_model_is_wanted_only_when_something_waits(settings: Settings) -> No
     shipped = Settings(settings.home, settings.claude_dir)
     own = Settings(settings.home, settings.claude_dir, embed_model="/somewhere")
     with Holdfast(settings) as memory:
-        assert not waits_for_vectors(memory.reader, shipped)
-        assert not waits_for_vectors(memory.reader, own)
+        assert not needs_embedding(memory.reader, shipped)
+        assert not needs_embedding(memory.reader, own)
         bug_hunt().write(settings.claude_dir / "projects")
         memory.ingest(memory.ingestion.find([]))
-        assert waits_for_vectors(memory.reader, shipped) and waits_for_vectors(memory.reader, own)
-        assert not waits_for_vectors(memory.reader, settings)
+        assert needs_embedding(memory.reader, shipped) and needs_embedding(memory.reader, own)
+        assert not needs_embedding(memory.reader, settings)
         waiting = memory.reader.unembedded(packaged.EMBEDDER_NAME)
         rows = [(passage.hash, 0, b"\0" * 1536) for passage in waiting]
         with memory.store.transaction():
             memory.store.put_vectors(waiting[0].bank, packaged.EMBEDDER_NAME, rows)
-        assert not waits_for_vectors(memory.reader, shipped)
-        assert waits_for_vectors(memory.reader, own), "another model was chosen"
+        assert not needs_embedding(memory.reader, shipped)
+        assert needs_embedding(memory.reader, own), "another model was chosen"
         served = replace(
             own, embed_model="", embed_endpoint="http://x/v1", embed_endpoint_model="m"
         )
-        assert waits_for_vectors(memory.reader, served)
+        assert needs_embedding(memory.reader, served)
         for name, chosen in (("somewhere-0123456789ab", own), ("m@x:384", served)):
             with memory.store.transaction():
                 memory.store.put_vectors(waiting[0].bank, name, rows)
                 memory.store.prune_vectors(name)
-            assert not waits_for_vectors(memory.reader, chosen)
+            assert not needs_embedding(memory.reader, chosen)
 
 
 def test_the_log_keeps_within_its_bound(tmp_path: Path) -> None:
-    log = WorkLog(tmp_path / "worker.log", lambda: "now")
+    log = WorkerLog(tmp_path / "worker.log", lambda: "now")
     for number in range(600):
         log.say(f"{number} {'x' * 1000}")
     path = tmp_path / "worker.log"
-    assert MOST_BYTES // 3 < path.stat().st_size <= MOST_BYTES + 2000
+    assert MAX_LOG_BYTES // 3 < path.stat().st_size <= MAX_LOG_BYTES + 2000
     assert path.read_text().splitlines()[-1].endswith("x" * 1000)
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -341,4 +341,4 @@ def test_the_log_keeps_within_its_bound(tmp_path: Path) -> None:
     [("1.Stop.abc-1.7", "abc-1"), ("1.Stop.abc.7.2", "abc"), ("1.Stop.none.7", ""), ("1.x", "")],
 )
 def test_the_name_of_an_event_tells_its_session(name: str, session: str) -> None:
-    assert session_of(name) == session
+    assert event_session(name) == session

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.transcripts import bug_hunt
 
-from holdfast.app.background.worker_log import WorkLog
+from holdfast.app.background.worker_log import WorkerLog
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.usage_report import Fate, as_told, fate_of, look_at_worth
+from holdfast.app.status.usage_report import OutcomeCounts, usage_json, count_outcomes, gather_usage
 from holdfast.interfaces.cli.main import main
 from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.model.model_calls import CallOutcome, ModelCall
@@ -60,12 +60,12 @@ def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
         injection(7, arrived=None),
         injection(8, InjectionUse.CITED, time="2026-09-01"),
     )
-    worth = look_at_worth(memory, "all", 30, now=NOW)
-    assert worth.total == Fate(7, used=3, ignored=1, wrong=1, lost=1, unjudged=1)
+    worth = gather_usage(memory, "all", 30, now=NOW)
+    assert worth.total == OutcomeCounts(7, used=3, ignored=1, wrong=1, lost=1, unjudged=1)
     assert worth.uses == {"cited": 1, "file": 1, "wording": 1}
     assert worth.told == 3 and worth.tokens == 5 * 100
     assert worth.kinds["goal"].injected + worth.kinds["start"].injected == 7
-    assert look_at_worth(memory, "all", 365, now=NOW).total.injected == 8
+    assert gather_usage(memory, "all", 365, now=NOW).total.injected == 8
     memory.close()
 
 
@@ -80,7 +80,7 @@ def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
     )
 )
 def test_each_is_in_one_place(known: list[Injection]) -> None:
-    fate = fate_of(known)
+    fate = count_outcomes(known)
     assert sum(fate[1:]) == fate.injected == len(known)
 
 
@@ -89,10 +89,10 @@ def test_what_people_put_right_counts_until_it_is_taken_back(memory: Holdfast) -
     first, second = memory.reader.turns(session.bank, session.id)[:2]
     memory.correct(f"holdfast://turn/{first.id}", "It is not so.")
     memory.forget(f"holdfast://turn/{second.id}")
-    worth = look_at_worth(memory, "all")
+    worth = gather_usage(memory, "all")
     assert (worth.corrections.corrected, worth.corrections.forgotten) == (1, 1)
     memory.undo(1)
-    worth = look_at_worth(memory, "all")
+    worth = gather_usage(memory, "all")
     assert (worth.corrections.corrected, worth.corrections.forgotten) == (1, 0)
     memory.close()
 
@@ -107,10 +107,10 @@ def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfa
                 outcome=CallOutcome.DONE,
             )
             memory.store.reserve_call(made)
-    WorkLog(memory.settings.home / "worker.log", lambda: "2026-11-15T06:00:00.000Z").say(
+    WorkerLog(memory.settings.home / "worker.log", lambda: "2026-11-15T06:00:00.000Z").say(
         "embed failed (1): no room; next try from 2026-11-15T06:01:00.000Z"
     )
-    worth = look_at_worth(memory, "all", now=NOW)
+    worth = gather_usage(memory, "all", now=NOW)
     assert (worth.spent.calls, worth.spent.tokens, worth.spent.usd) == (2, 2000, 0.25)
     assert worth.spent.unpriced == 1
     assert worth.hours_since_failure == 6.0 and worth.failure is not None
@@ -134,6 +134,6 @@ def test_the_command_says_the_same_and_what_it_cannot_claim(
 
 def test_programs_are_told_numbers_and_no_words_of_sessions(memory: Holdfast) -> None:
     put(memory, injection(1, InjectionUse.CITED), injection(2, InjectionUse.IGNORED))
-    told = as_told(look_at_worth(memory, "all", now=NOW))
+    told = usage_json(gather_usage(memory, "all", now=NOW))
     assert "latest" not in told and told["kinds"]["start"]["used"] == 1
     memory.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.interfaces.cli.install_hint import fitting
+from holdfast.interfaces.cli.install_hint import adapt_install_commands
 
 ADVICE = (
     "Install it: pip install 'holdfast-memory[server]'.",

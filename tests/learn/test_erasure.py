@@ -20,7 +20,7 @@ from tests.learn.sample_memory import (
 from tests.support.embedders import BagOfWords
 
 from holdfast.app.background.steps import STEPS
-from holdfast.app.background.worker import Manner, work
+from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.app.memory import Holdfast
 from holdfast.capture import journal
@@ -265,9 +265,9 @@ def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
         assert is_unfinished(memory.store)
         assert anywhere(tmp_path, SECRET)
     settings = replace(memory.settings, embed_model="none")
-    work(
+    run_worker(
         settings,
-        Manner(once=True, settle_s=0, linger_s=0),
+        WorkerOptions(once=True, settle_s=0, linger_s=0),
         [s for s in STEPS if s.name != "ingest"],
     )
     assert anywhere(tmp_path, SECRET) == []

@@ -14,7 +14,7 @@ from holdfast.refine.entities.name_finder import (
 
 
 def found(text: str) -> set[tuple[str, str]]:
-    return {(m.sort.value, m.text) for m in find_names(text)}
+    return {(m.source.value, m.text) for m in find_names(text)}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.http.server import Server
 from tests.remote.laptops import BANK, environment, team_server
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.server.shared_records import ORGANISATION, recall_shared, receive
+from holdfast.app.server.shared_records import ORGANISATION_BANK, recall_shared, receive
 from holdfast.errors import HoldfastError
 from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
@@ -89,7 +89,7 @@ def test_what_is_for_all_is_told_to_all_and_the_rest_to_readers_of_its_bank(
     take(memory, line(scope="organisation", day=4))
     take(memory, line(gone=True, day=5))
     assert (shared_texts(memory), shared_texts(memory, "office")) == ([], [])
-    assert memory.reader.bank(ORGANISATION) is not None
+    assert memory.reader.bank(ORGANISATION_BANK) is not None
 
 
 def test_nothing_is_told_that_has_no_scope(memory: Holdfast) -> None:

@@ -213,7 +213,7 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
     ann.memory.forget(one)
     ann.memory.erasure.purge(two)
     post = Outbox(ann.memory.context)
-    post.queue(post.plan_take_back([three], remote))
+    post.queue(post.plan_withdrawal([three], remote))
     with closing(Recorder({})) as server:
         Remotes(ann.settings, ann.memory.now).remove(remote)
         named(ann, server.url)
@@ -240,7 +240,7 @@ def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
     with pytest.raises(InputError, match="is not listed with acme"):
         post.plan_send([other], remote, bank="other")
     with pytest.raises(NotFoundError):
-        post.plan_take_back([name], remote)
+        post.plan_withdrawal([name], remote)
     assert ann.run("share", name, "--scope", "organisation")[0] == 2, "a branch is for the project"
     assert ann.memory.reader.outbox() == []
 

@@ -16,13 +16,13 @@ from tests.support.transcripts import bug_hunt
 
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.background.steps import STEPS
-from holdfast.app.background.worker import Manner, work
+from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.briefs.goal import goal_brief_by_words
 from holdfast.app.core.backends import open_without_migrating, open_store, open_read_only, location_of
-from holdfast.app.evaluation.engine import neutral
+from holdfast.app.evaluation.engine import neutral_settings
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.sizes import measure
+from holdfast.app.status.sizes import measure_sizes
 from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, SettingsError, StoreError
 from holdfast.learn.bank_settings import BankChanges as Retention
@@ -123,22 +123,22 @@ def test_what_a_memory_on_a_server_takes_and_puts_away_is_told(
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")]))
         (bank,) = memory.store.banks()
-        sizes = measure(memory)
+        sizes = measure_sizes(memory)
         assert sizes.disk.database == sum(sizes.tables.values()) > sizes.tables["turn"] > 0
         assert sizes.banks[0].words > 100 and sizes.banks[0].put_away == 0
         with memory.store.transaction():
             memory.store.update_bank(replace(bank, retention=1))
     steps = [step for step in STEPS if step.name == "know"]
-    manner = Manner(patient=True, settle_s=0, linger_s=0)
-    work(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
+    manner = WorkerOptions(patient=True, settle_s=0, linger_s=0)
+    run_worker(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
     with Holdfast(settings) as memory:
         assert (
-            measure(memory).banks[0].put_away == 1
+            measure_sizes(memory).banks[0].put_away == 1
             and memory.inventory.counts(bank.id).sessions == 0
         )
         memory.banks.change(Retention(retention=0), bank.id)
         assert (
-            measure(memory).banks[0].put_away == 0
+            measure_sizes(memory).banks[0].put_away == 0
             and memory.inventory.counts(bank.id).sessions == 1
         )
 
@@ -179,7 +179,7 @@ def test_stores_do_not_share_matrices_and_evaluations_take_none(tmp_path: Path) 
     other = replace(one, store="postgresql://db/memory")
 
     assert one.vectors != other.vectors
-    assert neutral(other, tmp_path).store == ""
+    assert neutral_settings(other, tmp_path).store == ""
     assert place_of(one) == str(one.database)
     store = open_store(one)
     store.close()

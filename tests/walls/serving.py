@@ -11,7 +11,7 @@ from tests.http.server import MAIN, announced
 from tests.walls.two_banks import World
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.server.keys import Wanted, make_key
+from holdfast.app.server.keys import KeyRequest, make_key
 from holdfast.principal import Level
 
 
@@ -40,11 +40,11 @@ def make_keys(world: World) -> ServerKeys:
     with Holdfast(world.settings) as memory:
 
         def made(name: str, level: Level, *banks: str) -> str:
-            return make_key(memory, Wanted(name, banks, level))[0]
+            return make_key(memory, KeyRequest(name, banks, level))[0]
 
         own, other = world.own.names[0], world.other.names[0]
         gone = made("gone", Level.ADMIN)
-        stale, kept = make_key(memory, Wanted("stale", (), Level.ADMIN))
+        stale, kept = make_key(memory, KeyRequest("stale", (), Level.ADMIN))
         with memory.store.transaction():
             memory.store.revoke_key(gone.split("_")[1], memory.now())
             past = "2020-01-01T00:00:00.000Z"

@@ -92,10 +92,10 @@ class Mention(NamedTuple):
     """A spelling in a record; spellings with the same key may mean the same. `id` is the id of an
     entity that has this spelling alone."""
 
-    sort: SpellingSource
+    source: SpellingSource
     text: str
     key: str
-    parts: MentionRole = MentionRole.MENTIONED
+    roles: MentionRole = MentionRole.MENTIONED
     id: str = ""
 
 
@@ -103,7 +103,7 @@ class ProvenAlias(NamedTuple):
     """Two names of one thing, as a record proves: a file's old and new path, or a person's name
     and address."""
 
-    sort: SpellingSource
+    source: SpellingSource
     one: str
     other: str
 
@@ -117,4 +117,4 @@ class Node(NamedTuple):
     time: str
     hash: str
     mentions: tuple[Mention, ...] = ()
-    same: tuple[ProvenAlias, ...] = ()
+    aliases: tuple[ProvenAlias, ...] = ()

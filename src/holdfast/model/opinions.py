@@ -37,7 +37,7 @@ class SessionOccurrence(NamedTuple):
     """An occurrence with its session."""
 
     session: str
-    sighting: MemoryOccurrence
+    occurrence: MemoryOccurrence
 
 
 class Stance(NamedTuple):

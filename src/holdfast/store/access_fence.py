@@ -133,7 +133,7 @@ class RestrictableStore(Store, Protocol):
 
 def fence_store(store: Store, principal: Principal) -> Store:
     """The store as a principal may use it; the store itself where nothing is forbidden."""
-    if principal.unbounded:
+    if principal.is_unrestricted:
         return store
     return cast("Store", AccessFence(cast("RestrictableStore", store), principal))
 

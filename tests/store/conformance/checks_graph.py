@@ -82,7 +82,7 @@ def check_records_and_entities_lead_to_each_other(make_store: MakeStore) -> None
         bonds = store.mentions_of(BANK, tide, 10)
         ids = {p.node: p.id for p in store.graph_records(BANK, [b.node for b in bonds])}
         expect([ids[b.node] for b in bonds], ["x2", "x1"], "the latest first")
-        expect([b.parts for b in bonds], [MentionRole.MENTIONED, MentionRole.CAUSE], "the parts")
+        expect([b.roles for b in bonds], [MentionRole.MENTIONED, MentionRole.CAUSE], "the roles")
         expect(len(store.mentions_of(BANK, tide, 1)), 1, "as many as are asked for")
         within = store.mentions_in(BANK, [bonds[1].node])
         names = {
@@ -130,9 +130,9 @@ def check_an_entity_is_known_by_every_spelling(make_store: MakeStore) -> None:
 def check_what_records_prove_is_told_in_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         moved = ProvenAlias(SpellingSource.FILE, "a.py", "b.py")
-        store.put_nodes(BANK, [_node("x2", time=_LATER)._replace(same=(moved,))])
+        store.put_nodes(BANK, [_node("x2", time=_LATER)._replace(aliases=(moved,))])
         earlier = ProvenAlias(SpellingSource.FILE, "c.py", "a.py")
-        store.put_nodes(BANK, [_node("x1")._replace(same=(earlier,))])
+        store.put_nodes(BANK, [_node("x1")._replace(aliases=(earlier,))])
         expect(
             store.proven_aliases(BANK),
             [DatedAlias(NOON, earlier), DatedAlias(_LATER, moved)],

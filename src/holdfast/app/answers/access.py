@@ -95,7 +95,7 @@ class DataAccess(ReadOnlyMemory):
             "expansion": given.get("expansion", "minimal"),
         }
         problems = [s.problem for s in strategies if s.problem]
-        problems += [self._problem or _NO_VECTORS] if kind != "fts" and self._meaning is None else []
+        problems += [self._model_problem or _NO_VECTORS] if kind != "fts" and self._semantic is None else []
         return told | self._told(found, bank, problems)
 
     def _multi_strategy(self, given: Object) -> Object:
@@ -104,8 +104,8 @@ class DataAccess(ReadOnlyMemory):
         ways = [way for name in wanted if (way := self._way(name, bank, query, given))]
         pool, strategies = self._race(ways, given.get("timeout", DEFAULT_TIMEOUT_MS))
         hits = self._best(pool, given)
-        if "semantic" in wanted and self._meaning is None:
-            absent = self._problem or _NO_VECTORS
+        if "semantic" in wanted and self._semantic is None:
+            absent = self._model_problem or _NO_VECTORS
             strategies.append(Strategy("semantic", 0, 0, problem=absent))
         told: Object = {
             "searchType": "multi_strategy",
@@ -124,7 +124,7 @@ class DataAccess(ReadOnlyMemory):
             expansion=given.get("expansion", "full"),
             tokens=20_000,
         )
-        found = recall(self._reader, bank, query.text, plan, self._now, self._loaded())
+        found = recall(self._reader, bank, query.text, plan, self._now, self._load_model())
         hits, prompt = list(found.hits), ""
         used: tuple[str, ...] = ()
         if found.abstained and bank != "":
@@ -222,7 +222,7 @@ class DataAccess(ReadOnlyMemory):
         return arms.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
 
     def _near(self, bank: str | None, query: Query, given: Object) -> Retriever | None:
-        meaning = self._loaded()
+        meaning = self._load_model()
         if meaning is None:
             return None
         return arms.semantic(bank, meaning, query.text, _layers(given), _MAX_CANDIDATES)

@@ -74,6 +74,6 @@ class Answers:
 
         context = self._context
         feedback = Feedback(context.store, context.settings, context.now(), context.actor(who))
-        count = feedback.vouch(session)
+        count = feedback.mark_useful(session)
         context.after_change()
         return count

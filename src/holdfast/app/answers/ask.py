@@ -129,7 +129,7 @@ def _by_model(
     from holdfast.app.answers import memory_agent
 
     talk = memory_agent.AgentRequest(by_rules, wish.bank or "", wish.before, wish.stopped)
-    for event in memory_agent.open_agent(context.settings, context.now, plugins).steps(talk):
+    for event in memory_agent.open_agent(context.settings, context.now, plugins).run(talk):
         if event.answer is not None:
             return event.answer
         yield event

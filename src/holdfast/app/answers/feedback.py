@@ -26,7 +26,7 @@ class Feedback:
         self._now = now
         self._who = who
 
-    def vouch(self, id: str) -> int:
+    def mark_useful(self, id: str) -> int:
         """Note that the last answer of an investigation was of use; returns for how many records.
         Said twice it counts once."""
         sessions = sessions_of(self._settings)

@@ -122,7 +122,7 @@ class IndexSearch(ReadOnlyMemory):
         """What speaks of a query, best first."""
         layers = (layer,) if layer else ()
         plan = Plan(layers, _MAX_CANDIDATES, Budget.HIGH)
-        ranking = rank(self._reader, bank, query, plan, self._now, self._loaded())
+        ranking = rank(self._reader, bank, query, plan, self._now, self._load_model())
         chosen: list[tuple[Passage, Record]] = []
         for candidate in ranking.relevant:
             p = candidate.passage

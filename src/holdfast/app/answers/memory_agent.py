@@ -71,10 +71,10 @@ class AgentRequest(NamedTuple):
     """What the agent is asked: the question as rules answered it, of a bank by its name, what was
     asked before, and who may stop it."""
 
-    told: Answer
+    rule_answer: Answer
     bank: str = ""
-    before: tuple[str, ...] = ()
-    stopped: Callable[[], bool] = lambda: False
+    earlier_questions: tuple[str, ...] = ()
+    is_cancelled: Callable[[], bool] = lambda: False
 
 
 def is_enabled(settings: Settings) -> bool:
@@ -109,13 +109,13 @@ class MemoryAgent:
         self._shelf = shelf
         self._chat = chat
 
-    def steps(self, talk: AgentRequest) -> Iterator[ResearchEvent]:
+    def run(self, talk: AgentRequest) -> Iterator[ResearchEvent]:
         """Every step; the last one has the answer. Whoever stops asking for the next one stops the
         model; nobody waits for one that is stopped, or for longer than the settings say."""
         heard: SimpleQueue[ResearchEvent | None] = SimpleQueue()
         answers: list[Answer] = []
         left = Flag()
-        asked = talk.stopped
+        asked = talk.is_cancelled
         patience_s = self._settings.models.timeout_s
         until = monotonic() + patience_s
 
@@ -146,7 +146,7 @@ class MemoryAgent:
                 if event is None:
                     break
                 yield event
-            answer = answers[0] if answers else _rule_answer_because(talk.told, problem)
+            answer = answers[0] if answers else _rule_answer_because(talk.rule_answer, problem)
             yield ResearchEvent(ResearchStage.DONE, "Done.", answer=answer)
         finally:
             left.set()
@@ -156,20 +156,20 @@ class MemoryAgent:
         try:
             return self._answer(talk, tell)
         except ModelAnswerError as error:
-            return _rule_answer_because(talk.told, f"The model's answer cannot be used: {error.message}")
+            return _rule_answer_because(talk.rule_answer, f"The model's answer cannot be used: {error.message}")
         except HoldfastError as error:
-            return _rule_answer_because(talk.told, f"{error.message} {error.remedy}".strip())
+            return _rule_answer_because(talk.rule_answer, f"{error.message} {error.remedy}".strip())
 
     def _answer(self, talk: AgentRequest, tell: Callable[[ResearchEvent], None]) -> Answer:
         models = self._settings.models
         chat = self._chat or choose_chat(models, AGENT)
         if chat is None:
-            return talk.told
+            return talk.rule_answer
         with _LookupThread(self._settings, talk.bank) as books, self._ledger() as calls:
-            lookups = LookupTools(self._caller(books), _report_lookups(tell), talk.stopped)
+            lookups = LookupTools(self._caller(books), _report_lookups(tell), talk.is_cancelled)
             redactor = Redactor(self._settings.redact_patterns)
             question, *before = (
-                redactor.redact(t).text for t in (talk.told.question, *talk.before)
+                redactor.redact(t).text for t in (talk.rule_answer.question, *talk.earlier_questions)
             )
             opening = lookups.look_up(_FIRST_TOOL, {"query": question})
             asked = question_for(question, before, lookups.toolbox(self._tools()))
@@ -177,10 +177,10 @@ class MemoryAgent:
             governor = Governor(chat, calls, models.caps, self._now, models.prices)
             tell(ResearchEvent(ResearchStage.READING, f"{governor.model} reads."))
             said = governor.ask(CallPurpose(AGENT), asked, read_sentences)
-            if talk.stopped():
+            if talk.is_cancelled():
                 raise ModelStoppedError("Stopped.")
             tell(ResearchEvent(ResearchStage.SYNTHESISING, "Holding the answer against what it cites."))
-            answer = books.ask(lambda access: self._checked(said, lookups, access, talk.told))
+            answer = books.ask(lambda access: self._checked(said, lookups, access, talk.rule_answer))
         return replace(answer, cost=governor.cost())
 
     @contextmanager

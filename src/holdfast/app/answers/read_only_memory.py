@@ -36,11 +36,11 @@ class ReadOnlyMemory:
         self._name = bank or settings.bank
         self._now = now
         self._banks = Banks(settings)
-        self._meaning: SemanticSearch | None = None
-        self._problem = ""
-        self._run = self.ways()
+        self._semantic: SemanticSearch | None = None
+        self._model_problem = ""
+        self._run = self.handlers()
 
-    def ways(self) -> dict[str, Callable[[Object], Object]]:
+    def handlers(self) -> dict[str, Callable[[Object], Object]]:
         """What each tool does, by its name."""
         return {}
 
@@ -77,16 +77,16 @@ class ReadOnlyMemory:
         """The id of the bank that is looked into; None for all, "" for one that is not there."""
         return resolve_bank(self._reader, self._banks, name or self._name)
 
-    def _loaded(self) -> SemanticSearch | None:
+    def _load_model(self) -> SemanticSearch | None:
         """What models add, loaded when it is first wanted."""
-        if self._meaning is None and self._reader.vector_models():
+        if self._semantic is None and self._reader.vector_models():
             from holdfast.app.core import models
 
             try:
-                self._meaning = models.load_semantic_search(self._settings)
+                self._semantic = models.load_semantic_search(self._settings)
             except HoldfastError as error:
-                self._problem = f"{error.message} {error.remedy}".strip()
-        return self._meaning
+                self._model_problem = f"{error.message} {error.remedy}".strip()
+        return self._semantic
 
     def _notes(self, bank: str | None, *notes: str) -> Object:
         told = [*([missing_bank_hint(self._reader)] if bank == "" else []), *filter(None, notes)]

@@ -86,7 +86,7 @@ class Investigation:
                 return event.answer
         raise CancelledError()
 
-    def moment(self) -> str:
+    def now(self) -> str:
         """Now, by the memory's clock."""
         return self._context.now()
 

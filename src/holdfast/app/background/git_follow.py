@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
-from holdfast.app.background.step_runner import Chores, EnoughError, Work
+from holdfast.app.background.step_runner import RetrySchedule, TimeUpError, WorkerPass
 from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError
@@ -25,10 +25,10 @@ from holdfast.store.protocol.git_history import Repository
 MOST_S = 30.0
 
 
-def follow_histories(work: Work, known: Iterable[Repository]) -> str:
+def follow_histories(work: WorkerPass, known: Iterable[Repository]) -> str:
     """Read what is new in repositories that moved, for a while; returns what came of it."""
     redactor = Redactor(work.settings.redact_patterns)
-    chores = Chores(work.log, redactor, work.now)
+    chores = RetrySchedule(work.log, redactor, work.now)
     chores.load(work.memory)
     until = monotonic() + MOST_S
     new = failed = 0
@@ -39,7 +39,7 @@ def follow_histories(work: Work, known: Iterable[Repository]) -> str:
         try:
             new += _follow(work, repository, until)
             chores.done(name, work.memory)
-        except EnoughError:
+        except TimeUpError:
             work.more = True
             return f"{new} commits; more wait"
         except HoldfastError as error:
@@ -49,20 +49,20 @@ def follow_histories(work: Work, known: Iterable[Repository]) -> str:
     return "; ".join(told)
 
 
-def _excluded(work: Work, repository: Repository) -> bool:
+def _excluded(work: WorkerPass, repository: Repository) -> bool:
     """Whether the settings have come to exclude it since."""
     return work.memory.context.banks.is_excluded(repository.folder or repository.path)
 
 
-def _follow(work: Work, repository: Repository, until: float) -> int:
+def _follow(work: WorkerPass, repository: Repository, until: float) -> int:
     place = _place(repository)
-    if not moved(repository, place) or _excluded(work, repository):
+    if not has_moved(repository, place) or _excluded(work, repository):
         return 0
 
     def tick(done: int, total: int) -> None:
         work.tick("reading history", done, total)
         if monotonic() > until:
-            raise EnoughError
+            raise TimeUpError
 
     how = HistoryOptions(exclusion_rules(work.settings), repository.bank, repository.diffs)
     return read_history(
@@ -82,7 +82,7 @@ def _place(repository: Repository) -> Path:
     )
 
 
-def moved(repository: Repository, place: Path) -> bool:
+def has_moved(repository: Repository, place: Path) -> bool:
     """Whether HEAD, a branch or the tags are not what they were when it was read."""
     common = Path(repository.path)
     tips = tips_from_files(common, place if place != common else None)

@@ -24,7 +24,7 @@ from holdfast.store.protocol import Store
 _DAY_S = 86400.0
 
 
-class Models(NamedTuple):
+class SummaryModel(NamedTuple):
     """A service, ready to be asked, and for what."""
 
     store: Store
@@ -42,7 +42,7 @@ class Models(NamedTuple):
         )
 
 
-def open_models(memory: Holdfast, now: Callable[[], str] | None = None) -> Models | None:
+def open_summary_model(memory: Holdfast, now: Callable[[], str] | None = None) -> SummaryModel | None:
     """What the settings ask for; None if they ask for none."""
     settings, now = memory.settings, now or memory.now
     models = settings.models
@@ -58,25 +58,25 @@ def open_models(memory: Holdfast, now: Callable[[], str] | None = None) -> Model
         return has_ended(places, session.host, session.ended or session.started, clock())
 
     redactor = Redactor(settings.redact_patterns)
-    return Models(memory.store, chat, governor, limits, redactor, clock, is_over)
+    return SummaryModel(memory.store, chat, governor, limits, redactor, clock, is_over)
 
 
 def summarise(
     memory: Holdfast, places: HomePaths, now: Callable[[], str], tick: Callable[[], None]
 ) -> SummaryReport:
     """Sum up what waits, as far as the caps allow."""
-    models = open_models(memory, now)
+    models = open_summary_model(memory, now)
     if models is None:
         return SummaryReport()
     with try_lock(places.summary_lock) as ours:
         return models.summariser().run(tick) if ours else SummaryReport()
 
 
-def sum_up_again(
+def resummarise(
     memory: Holdfast, sessions: Sequence[tuple[str, str]], tick: Callable[[], None]
 ) -> SummaryReport:
     """Sum up these sessions by the present prompts, as far as the caps allow."""
-    models = open_models(memory)
+    models = open_summary_model(memory)
     if models is None:
         return SummaryReport()
     with try_lock(HomePaths(memory.settings.home).summary_lock) as ours:

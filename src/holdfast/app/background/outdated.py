@@ -10,7 +10,7 @@ from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
 
 
-class Older(NamedTuple):
+class OutdatedCounts(NamedTuple):
     """What could be made anew. `unfinished` sessions wait for their derived rows; `rules` counts
     those that older rules made, `prompts` those that a model summed up when asked in an older
     way; `stages` have not seen all."""
@@ -25,10 +25,10 @@ class Older(NamedTuple):
         return bool(self.rules or self.prompts or self.stages)
 
 
-def look(memory: Holdfast) -> Older:
+def count_outdated(memory: Holdfast) -> OutdatedCounts:
     """Count what is older; fast, and nothing is changed."""
     store = memory.store
-    return Older(
+    return OutdatedCounts(
         len(memory.reader.stale_sessions()),
         store.count_outdated_sessions(RULES_VERSION),
         len(store.outdated_summaries(PROMPTS)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from holdfast.app.background.model_summaries import Models, open_models, sum_up_again
+from holdfast.app.background.model_summaries import SummaryModel, open_summary_model, resummarise
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.ingest.stages import update_stages
 from holdfast.app.memory import Holdfast
@@ -23,7 +23,7 @@ from holdfast.spend.prices import price_of
 Tick = Callable[[int, int], None]
 
 
-class Offer(NamedTuple):
+class ModelPlan(NamedTuple):
     """What a model would be asked for. `service` is "" where none may be asked; `held` says why
     it would not go on at once."""
 
@@ -32,7 +32,7 @@ class Offer(NamedTuple):
     held: str = ""
 
 
-def finish(memory: Holdfast) -> int:
+def derive_pending(memory: Holdfast) -> int:
     """Derive what waits for it; returns how many sessions there were."""
     done = derive_stale(memory.store)
     update_stages(memory.store, memory.now)
@@ -40,7 +40,7 @@ def finish(memory: Holdfast) -> int:
     return done
 
 
-def renew(memory: Holdfast, tick: Tick) -> int:
+def rebuild_by_rules(memory: Holdfast, tick: Tick) -> int:
     """Make again by rules what older ones made; returns how many sessions it was."""
     done = derive_stale(memory.store) + derive_outdated(memory.store, tick)
     update_stages(memory.store, memory.now)
@@ -48,11 +48,11 @@ def renew(memory: Holdfast, tick: Tick) -> int:
     return done
 
 
-def offer(memory: Holdfast) -> Offer:
+def plan_model_calls(memory: Holdfast) -> ModelPlan:
     """What a model would be asked for, and what that takes."""
-    models = open_models(memory)
+    models = open_summary_model(memory)
     if models is None:
-        return Offer("", CostEstimate())
+        return ModelPlan("", CostEstimate())
     store, settings = memory.store, memory.settings.models
     found = session_costs(
         store, store.outdated_summaries(PROMPTS), models.is_over, models.limits.input_tokens
@@ -66,17 +66,17 @@ def offer(memory: Holdfast) -> Offer:
         store.total_spent(now[:10]),
         lambda bank, session: store.total_spent("", bank, session),
     )
-    return Offer(models.governor.model, made, _held(models, now))
+    return ModelPlan(models.governor.model, made, _held(models, now))
 
 
-def _held(models: Models, now: str) -> str:
+def _held(models: SummaryModel, now: str) -> str:
     for pause in models.store.paused_services():
         if pause.service == models.governor.model and pause.since <= now < pause.until:
             return f"{pause.service} rests until {pause.until}: {pause.problem}"
     return ""
 
 
-def accept(memory: Holdfast, offered: Offer, tick: Tick) -> SummaryReport:
+def run_model_plan(memory: Holdfast, offered: ModelPlan, tick: Tick) -> SummaryReport:
     """Have the model asked, as far as the caps allow."""
     calls = offered.estimate.calls
     done = 0
@@ -86,7 +86,7 @@ def accept(memory: Holdfast, offered: Offer, tick: Tick) -> SummaryReport:
         tick(done, max(calls, done))
         done += 1
 
-    came = sum_up_again(
+    came = resummarise(
         memory, [(need.bank, need.session) for need in offered.estimate.sessions], count
     )
     update_stages(memory.store, memory.now)

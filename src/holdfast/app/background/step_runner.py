@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from holdfast.app.background.transcript_queue import Unread
-from holdfast.app.background.worker_log import WorkLog
+from holdfast.app.background.transcript_queue import TranscriptQueue
+from holdfast.app.background.worker_log import WorkerLog
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
@@ -19,8 +19,8 @@ from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.model.failed_tasks import FailedTask
 from holdfast.settings import Settings
 
-FIRST_PAUSE_S = 30
-LONGEST_PAUSE_S = 4 * 3600
+FIRST_RETRY_S = 30
+LONGEST_RETRY_S = 4 * 3600
 _PROBLEM = 400
 
 
@@ -28,12 +28,12 @@ class StopError(Exception):
     """The worker was asked to leave; a step broken off by this has not failed."""
 
 
-class EnoughError(Exception):
+class TimeUpError(Exception):
     """A step has taken its time; the rest of it waits for the next pass."""
 
 
 @dataclass(slots=True)
-class Work:
+class WorkerPass:
     """One pass. `sessions` had events, `transcripts` were named by them; `read` tells that these
     were read. A step that sets `more` asks for another pass at once. `tick` tells how far a long
     step is, and raises when the worker must leave."""
@@ -41,8 +41,8 @@ class Work:
     settings: Settings
     places: HomePaths
     opened: Holdfast | None
-    unread: Unread
-    log: WorkLog
+    unread: TranscriptQueue
+    log: WorkerLog
     now: Callable[[], str]
     tick: Callable[[str, int, int], None]
     sessions: set[str] = field(default_factory=set[str])
@@ -62,7 +62,7 @@ class Step(NamedTuple):
     step that `stands_alone` needs no database, and runs also where there is none."""
 
     name: str
-    run: Callable[[Work], str]
+    run: Callable[[WorkerPass], str]
     stands_alone: bool = False
 
 
@@ -88,11 +88,11 @@ class Attempt:
         return True
 
 
-class Chores:
+class RetrySchedule:
     """Which steps have failed, and when each is tried again. Kept in the store; where that
     fails, in the log and for the life of this worker."""
 
-    def __init__(self, log: WorkLog, redactor: Redactor, now: Callable[[], str]) -> None:
+    def __init__(self, log: WorkerLog, redactor: Redactor, now: Callable[[], str]) -> None:
         self._log = log
         self._redactor = redactor
         self._now = now
@@ -113,8 +113,8 @@ class Chores:
         """Note a failure; the pause before the next try doubles."""
         now = self._now()
         attempts = self._known[name].attempts + 1 if name in self._known else 1
-        pause = min(FIRST_PAUSE_S * 2 ** min(attempts - 1, 20), LONGEST_PAUSE_S)
-        problem = self._redactor.redact(spell(error)).text[:_PROBLEM]
+        pause = min(FIRST_RETRY_S * 2 ** min(attempts - 1, 20), LONGEST_RETRY_S)
+        problem = self._redactor.redact(describe_error(error)).text[:_PROBLEM]
         chore = FailedTask(name, attempts, problem, now, _later(now, pause))
         self._known[name] = chore
         self._log.say(f"{name} failed ({attempts}): {problem}; next try from {chore.not_before}")
@@ -135,7 +135,7 @@ class Chores:
             self._log.say(f"cannot be noted in the store: {error.message}")
 
 
-def spell(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """What went wrong, and where for a fault of ours."""
     if isinstance(error, HoldfastError):
         return f"{error.message} {error.remedy}".strip()

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, time
 
-from holdfast.app.background.step_runner import EnoughError, Step, Work
+from holdfast.app.background.step_runner import TimeUpError, Step, WorkerPass
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.erasure import remove_derived_files
@@ -35,7 +35,7 @@ TURNS_S = 20.0
 SUMS_S = 60.0
 
 
-def drain(work: Work) -> str:
+def drain(work: WorkerPass) -> str:
     """Take up what hooks left: into journals, with the secrets out, and out of memory."""
     if work.places.inbox_pointer.exists():
         make_inbox(work.places)
@@ -53,7 +53,7 @@ def drain(work: Work) -> str:
     return f"{done.events} events{failed}" if done.events else ""
 
 
-def _keeper(work: Work) -> Callable[[Sequence[InjectionNote]], bool]:
+def _keeper(work: WorkerPass) -> Callable[[Sequence[InjectionNote]], bool]:
     """Notes what hooks put into sessions, where there is a memory to note it in."""
 
     def keep(notes: Sequence[InjectionNote]) -> bool:
@@ -71,7 +71,7 @@ def _keeper(work: Work) -> Callable[[Sequence[InjectionNote]], bool]:
     return keep
 
 
-def reconcile(work: Work) -> str:
+def reconcile(work: WorkerPass) -> str:
     """Read of settled sessions what their transcripts lack."""
     memory = work.memory
     rules = exclusion_rules(work.settings)
@@ -84,7 +84,7 @@ def reconcile(work: Work) -> str:
     return "; ".join(told)
 
 
-def ingest(work: Work) -> str:
+def ingest(work: WorkerPass) -> str:
     """Read the transcripts of sessions that had events, then a portion of all the rest."""
     inputs = work.unread.of_sessions(work.sessions, work.transcripts)
     if work.unread.due():
@@ -110,7 +110,7 @@ def ingest(work: Work) -> str:
     return "; ".join(filter(None, (told, gone)))
 
 
-def history(work: Work) -> str:
+def history(work: WorkerPass) -> str:
     """Read on in the histories of repositories that the user had read, where they moved."""
     known = work.memory.reader.repositories() if work.settings.git_read else []
     if not known:
@@ -120,13 +120,13 @@ def history(work: Work) -> str:
     return git_follow.follow_histories(work, known)
 
 
-def derive(work: Work) -> str:
+def derive(work: WorkerPass) -> str:
     """Bring sessions up to date that someone left half-way."""
     done = derive_stale(work.memory.store, lambda: work.tick("deriving", 0, 0))
     return f"{done} sessions" if done else ""
 
 
-def summarise(work: Work) -> str:
+def summarise(work: WorkerPass) -> str:
     """Let a model sum up what rules have, if the settings name one."""
     if work.settings.models.use == NO_MODEL:
         return ""
@@ -143,7 +143,7 @@ def summarise(work: Work) -> str:
     return "; ".join(told)
 
 
-def extract(work: Work) -> str:
+def extract(work: WorkerPass) -> str:
     """Let a model extract memories, if the settings name one for that."""
     models = work.settings.models
     if models.use == NO_MODEL or not models.extraction:
@@ -163,7 +163,7 @@ def extract(work: Work) -> str:
     return "; ".join(told)
 
 
-def know(work: Work) -> str:
+def know(work: WorkerPass) -> str:
     """Work out what is known above the session, where something under it has changed."""
     store = work.memory.store
     kept: list[str] = []
@@ -187,7 +187,7 @@ def know(work: Work) -> str:
     return ", ".join([*kept, *told, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
-def advise(work: Work) -> str:
+def advise(work: WorkerPass) -> str:
     """Let a model say a word on what people should decide, if the settings name one."""
     open_ones = [r for r in work.memory.browse.reviews(ALL_BANKS) if not r.advice]
     if work.settings.models.use == NO_MODEL or not open_ones:
@@ -200,19 +200,19 @@ def advise(work: Work) -> str:
     return f"advice on {done} questions" if done else ""
 
 
-def settle(work: Work) -> str:
+def settle(work: WorkerPass) -> str:
     """Tell what became of what hooks put into sessions that are over."""
     done = settle_injections(work.memory.store, work.now())
     return f"{done.settled} injections" if done.settled else ""
 
 
-def brief(work: Work) -> str:
+def brief(work: WorkerPass) -> str:
     """Prepare what the next sessions are told, so that their hooks only have to read it."""
     written = prepare_briefs(work.settings, work.now)
     return f"{len(written)} banks" if written else ""
 
 
-def overwrite(work: Work) -> str:
+def overwrite(work: WorkerPass) -> str:
     """Finish an erasure that was broken off."""
     if not is_unfinished(work.memory.store):
         return ""
@@ -221,9 +221,9 @@ def overwrite(work: Work) -> str:
     return "what was erased is in no file any more"
 
 
-def embed(work: Work) -> str:
+def embed(work: WorkerPass) -> str:
     """Give vectors to what waits for them, to commits and turns for a while only."""
-    if not waits_for_vectors(work.memory.reader, work.settings):
+    if not needs_embedding(work.memory.reader, work.settings):
         return ""
     until = monotonic() + SUMS_S
     reached = 0
@@ -233,17 +233,17 @@ def embed(work: Work) -> str:
         reached = done
         work.tick("embedding", done, total)
         if monotonic() > until:
-            raise EnoughError
+            raise TimeUpError
 
     try:
         left = work.memory.ingestion.embed(TURNS_S, tick, threads=1)
-    except EnoughError:
+    except TimeUpError:
         left = 1
     work.more = work.more or bool(left and reached)
     return f"{reached} passages got vectors{'; more wait' if left else ''}"
 
 
-def waits_for_vectors(reader: Reader, settings: Settings) -> bool:
+def needs_embedding(reader: Reader, settings: Settings) -> bool:
     """Whether it is worth to load the model. The whole name of one that the settings name is only
     known once it is open: until then it is taken for the one whose vectors there are, if that is
     called so."""
@@ -271,7 +271,7 @@ def _may_be(name: str, settings: Settings) -> bool:
     return name != packaged.EMBEDDER_NAME and name.rpartition("-")[0] == folder
 
 
-def push(work: Work) -> str:
+def push(work: WorkerPass) -> str:
     """Send what people shared to servers that could not be reached before."""
     settings = work.settings
     if settings.remote.use == OFF or not settings.remotes.exists():
@@ -281,7 +281,7 @@ def push(work: Work) -> str:
     return outbox.push_due(work.memory.context)
 
 
-def tidy(work: Work) -> str:
+def tidy(work: WorkerPass) -> str:
     """Remove what nobody needs any more: marks of old sessions, files left half-written."""
     removed = _remove_old(work.places.session_marks, "*", MARKS_KEPT_S)
     settings = work.settings

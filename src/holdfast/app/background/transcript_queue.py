@@ -34,7 +34,7 @@ PORTION_BYTES = 32 * 1024 * 1024
 _SESSION = re.compile(r"[A-Za-z0-9-]+\Z")
 
 
-class Unread:
+class TranscriptQueue:
     """What is still to be read, for as long as a worker lives."""
 
     def __init__(self, settings: Settings, places: HomePaths) -> None:

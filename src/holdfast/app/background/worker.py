@@ -17,10 +17,10 @@ from time import monotonic, sleep
 from types import FrameType
 from typing import NamedTuple
 
-from holdfast.app.background.step_runner import Attempt, Chores, Step, StopError, Work
+from holdfast.app.background.step_runner import Attempt, RetrySchedule, Step, StopError, WorkerPass
 from holdfast.app.background.steps import STEPS
-from holdfast.app.background.transcript_queue import Unread
-from holdfast.app.background.worker_log import WorkLog
+from holdfast.app.background.transcript_queue import TranscriptQueue
+from holdfast.app.background.worker_log import WorkerLog
 from holdfast.app.core.context import utc_now
 from holdfast.app.core.lease import LEASE_TIMEOUT_S, Lease, take_lease
 from holdfast.app.memory import Holdfast
@@ -38,7 +38,7 @@ _POLL_S = 0.1
 _NO_SESSION = "none"
 
 
-class Manner(NamedTuple):
+class WorkerOptions(NamedTuple):
     """How a worker behaves: what a person starts tries everything at once and does not wait for
     more; `tell` hears of every step that did something, `tick` how far a long one is."""
 
@@ -51,31 +51,31 @@ class Manner(NamedTuple):
     tick: Callable[[str, int, int], None] = lambda what, done, total: None
 
 
-class Outcome(NamedTuple):
+class WorkerOutcome(NamedTuple):
     """What came of a worker: None passes if another one was at work."""
 
     passes: int | None
     failed: tuple[str, ...] = ()
 
 
-def work(
+def run_worker(
     settings: Settings,
-    manner: Manner = Manner(),  # noqa: B008 - it cannot be changed
+    manner: WorkerOptions = WorkerOptions(),  # noqa: B008 - it cannot be changed
     steps: Sequence[Step] = STEPS,
     now: Callable[[], str] = utc_now,
     told: threading.Event | None = None,
-) -> Outcome:
+) -> WorkerOutcome:
     """Do what is to be done, unless someone else does. Whoever sets `told` makes it leave, as
     the signals SIGTERM and SIGHUP do."""
     places = HomePaths(settings.home)
     with take_lease(places, manner.patience_s) as held:
         if held is None:
-            return Outcome(None)
+            return WorkerOutcome(None)
         with _hearing(told or threading.Event()) as heard:
             return Worker(settings, manner, steps, now, heard).run(held)
 
 
-def step_back() -> None:
+def lower_priority() -> None:
     """Leave the machine to others. On Linux the turn at the disk follows the same number."""
     with suppress(OSError):
         os.nice(NICENESS)
@@ -100,7 +100,7 @@ class Worker:
     def __init__(
         self,
         settings: Settings,
-        manner: Manner,
+        manner: WorkerOptions,
         steps: Sequence[Step],
         now: Callable[[], str],
         told: threading.Event,
@@ -111,14 +111,14 @@ class Worker:
         self._now = now
         self._told = told
         self._places = HomePaths(settings.home)
-        self._log = WorkLog(self._places.worker_log, now)
-        self._chores = Chores(self._log, Redactor(settings.redact_patterns), now)
-        self._unread = Unread(settings, self._places)
+        self._log = WorkerLog(self._places.worker_log, now)
+        self._chores = RetrySchedule(self._log, Redactor(settings.redact_patterns), now)
+        self._unread = TranscriptQueue(settings, self._places)
         self._memory: Holdfast | None = None
         self._seen: frozenset[Event] = frozenset()
         self._failed: dict[str, None] = {}
 
-    def run(self, held: Lease) -> Outcome:
+    def run(self, held: Lease) -> WorkerOutcome:
         """Make passes until there is nothing more to do."""
         if held.orphaned:
             # One that left without a word may have taken up events and not read what they told of.
@@ -140,7 +140,7 @@ class Worker:
         finally:
             if self._memory is not None:
                 self._memory.close()
-        return Outcome(passes, tuple(self._failed))
+        return WorkerOutcome(passes, tuple(self._failed))
 
     def _more_comes(self, held: Lease) -> bool:
         """Wait a moment for more; then let hooks start another worker, and look once more."""
@@ -149,7 +149,7 @@ class Worker:
             if self._news():
                 return True
             self._rest(_POLL_S)
-        held.conceal()
+        held.withdraw()
         if not self._news():
             return False
         held.announce()
@@ -173,7 +173,7 @@ class Worker:
         """Every step once; says whether there is more to do at once."""
         self._open()
         self._seen = waiting_events(self._places)
-        made = Work(
+        made = WorkerPass(
             settings=self._settings,
             places=self._places,
             opened=self._memory,
@@ -181,7 +181,7 @@ class Worker:
             log=self._log,
             now=self._now,
             tick=self._tick,
-            sessions={session for name, _, _ in self._seen if (session := session_of(name))},
+            sessions={session for name, _, _ in self._seen if (session := event_session(name))},
         )
         for step in self._steps:
             self._heed()
@@ -212,7 +212,7 @@ class Worker:
         except StoreError as error:
             self._log.say(f"the memory cannot be read: {error.message}")
 
-    def _do(self, step: Step, made: Work) -> None:
+    def _do(self, step: Step, made: WorkerPass) -> None:
         if self._manner.patient and self._chores.waits(step.name):
             return
         told = ""
@@ -229,7 +229,7 @@ class Worker:
         self._manner.tell(step.name, f"failed: {chore.problem}")
 
 
-def session_of(event: str) -> str:
+def event_session(event: str) -> str:
     """The session in the name of an event; "" where it names none."""
     parts = event.split(".")
     return parts[2] if len(parts) > 3 and parts[2] != _NO_SESSION else ""
@@ -253,6 +253,6 @@ def _hearing(told: threading.Event) -> Generator[threading.Event]:
             signal.signal(number, handler)
 
 
-def leave_quietly(settings: Settings, error: HoldfastError) -> None:
+def log_error(settings: Settings, error: HoldfastError) -> None:
     """What a nudged worker does with an error that nobody is there to read."""
-    WorkLog(HomePaths(settings.home).worker_log, utc_now).say(f"{error.message} {error.remedy}")
+    WorkerLog(HomePaths(settings.home).worker_log, utc_now).say(f"{error.message} {error.remedy}")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-MOST_BYTES = 200_000
+MAX_LOG_BYTES = 200_000
 _LINE = 4_000
 
 
-class WorkLog:
+class WorkerLog:
     """A file of lines, each with its time. That it cannot be written is no reason to stop."""
 
     def __init__(self, path: Path, now: Callable[[], str]) -> None:
@@ -29,10 +29,10 @@ class WorkLog:
 
     def _trim(self) -> None:
         """Keep the later half of a file that is too long."""
-        if not self._path.exists() or self._path.stat().st_size <= MOST_BYTES:
+        if not self._path.exists() or self._path.stat().st_size <= MAX_LOG_BYTES:
             return
         with self._path.open("rb") as file:
-            file.seek(-MOST_BYTES // 2, os.SEEK_END)
+            file.seek(-MAX_LOG_BYTES // 2, os.SEEK_END)
             file.readline()
             kept = file.read()
         beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")

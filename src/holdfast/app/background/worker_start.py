@@ -10,17 +10,17 @@ import subprocess
 import threading
 from contextlib import suppress
 
-from holdfast.app.background.transcript_queue import Unread
+from holdfast.app.background.transcript_queue import TranscriptQueue
 from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.locks import is_locked
 from holdfast.settings import Settings
 
 
-def nudge(settings: Settings) -> bool:
+def start_worker_if_due(settings: Settings) -> bool:
     """Start a worker in the background, if one is due; whether one was."""
     places = HomePaths(settings.home)
-    if not InstallRecord(settings.home, OTHER_AGENTS).files or not Unread(settings, places).due():
+    if not InstallRecord(settings.home, OTHER_AGENTS).files or not TranscriptQueue(settings, places).due():
         return False
     if is_locked(places.worker_lock):
         return False

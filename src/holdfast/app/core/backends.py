@@ -27,7 +27,7 @@ def open_store(settings: Settings, create: bool = True) -> Store:
 
 def restrict_to_principal(settings: Settings, store: Store) -> Store:
     """A store as whoever the settings name may use it."""
-    if settings.principal is None or settings.principal.unbounded:
+    if settings.principal is None or settings.principal.is_unrestricted:
         return store
     from holdfast.store import access_fence
 

@@ -109,7 +109,7 @@ class Context:
     @contextmanager
     def scoped_to(self, principal: Principal) -> Generator[None]:
         """Within this block every read and write is limited to what the principal may do."""
-        if principal.unbounded and not principal.key:
+        if principal.is_unrestricted and not principal.key:
             yield
             return
         whole, settings = self.store, self.settings

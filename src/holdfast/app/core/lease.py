@@ -39,7 +39,7 @@ class Lease:
                 file.write(f"{os.getpid()}\n{process_start(os.getpid())}\n")
             beside.replace(self._pid)
 
-    def conceal(self) -> None:
+    def withdraw(self) -> None:
         """Let hooks start a worker again. What comes after this is theirs; what came before is
         still ours to look for."""
         with suppress(OSError):
@@ -47,14 +47,14 @@ class Lease:
 
 
 @contextmanager
-def take_lease(places: HomePaths, patience: float = LEASE_TIMEOUT_S) -> Generator[Lease | None]:
+def take_lease(places: HomePaths, timeout_s: float = LEASE_TIMEOUT_S) -> Generator[Lease | None]:
     """Take the lease, waiting a little for a worker that is just coming or leaving; None if it
     stays. One that has announced itself will look at the inbox again before it goes, so there
     is nothing to wait for."""
     places.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(OSError):  # before anything is decided: what hooks leave from here on is news
         places.starting_worker.unlink()
-    descriptor = _lock(places, monotonic() + patience)
+    descriptor = _lock(places, monotonic() + timeout_s)
     if descriptor is None:
         yield None
         return
@@ -63,7 +63,7 @@ def take_lease(places: HomePaths, patience: float = LEASE_TIMEOUT_S) -> Generato
         held.announce()
         yield held
     finally:
-        held.conceal()
+        held.withdraw()
         os.close(descriptor)
 
 

@@ -33,7 +33,7 @@ class Erasure:
         if self._context.store.outbox():
             from holdfast.app.remote.outbox import Outbox
 
-            Outbox(self._context).take_back_everywhere(target.bank, self._sent_as(target))
+            Outbox(self._context).withdraw_everywhere(target.bank, self._sent_as(target))
         return self._done(self._eraser(who).purge(target))
 
     def plan_scrub(self, pattern: str) -> Erased:

@@ -37,7 +37,7 @@ class Check:
     asks: str = ""
 
 
-class Patient(NamedTuple):
+class DoctorContext(NamedTuple):
     """What is examined. `memory` is None where it cannot be opened, and `failure` says why;
     `unsettled` says what is wrong with the settings file, if anything."""
 
@@ -49,21 +49,21 @@ class Patient(NamedTuple):
     unsettled: SettingsError | None = None
 
 
-Family = Callable[[Patient], list[Check]]
+CheckGroup = Callable[[DoctorContext], list[Check]]
 
 
-def fine(name: str, sentence: str) -> Check:
+def ok(name: str, sentence: str) -> Check:
     """All is well."""
     return Check(name, Grade.OK, sentence)
 
 
-def owner_only(path: Path) -> str:
+def make_private(path: Path) -> str:
     """Make a folder its owner's alone; says so."""
     path.chmod(0o700)
     return f"{path} is for its owner alone now."
 
 
-def checkup(checks: Sequence[Check], mended: Sequence[object]) -> dict[str, Any]:
+def report_json(checks: Sequence[Check], mended: Sequence[object]) -> dict[str, Any]:
     """What `doctor` found, and what it mended."""
     return {
         "healthy": not any(check.grade is Grade.BROKEN for check in checks),

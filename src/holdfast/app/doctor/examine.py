@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.doctor.check import Check, Family, Grade, Patient
+from holdfast.app.doctor.check import Check, CheckGroup, Grade, DoctorContext
 from holdfast.app.doctor.files import check_files
 from holdfast.app.doctor.home import check_home
 from holdfast.app.doctor.hooks import check_hooks
@@ -21,7 +21,7 @@ from holdfast.errors import HoldfastError, SettingsError, StoreError
 from holdfast.hosts.claude_code.detect import detect_hooks
 from holdfast.settings import Settings
 
-FAMILIES: tuple[Family, ...] = (
+CHECK_GROUPS: tuple[CheckGroup, ...] = (
     check_hooks,
     check_home,
     check_files,
@@ -33,7 +33,7 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
-class Mended(NamedTuple):
+class FixResult(NamedTuple):
     """What a fix did, or why it was not done."""
 
     name: str
@@ -44,50 +44,50 @@ class Mended(NamedTuple):
 @contextmanager
 def _patient(
     settings: Settings, folder: Path | None, unsettled: SettingsError | None
-) -> Generator[Patient]:
+) -> Generator[DoctorContext]:
     places, seen = HomePaths(settings.home), detect_hooks(settings.claude_dir, folder)
     try:
         memory = Holdfast(settings, create=False)
     except StoreError as error:
-        yield Patient(settings, places, seen, None, error, unsettled)
+        yield DoctorContext(settings, places, seen, None, error, unsettled)
         return
     with memory:
-        yield Patient(settings, places, seen, memory, None, unsettled)
+        yield DoctorContext(settings, places, seen, memory, None, unsettled)
 
 
-def examine(
+def run_checks(
     settings: Settings, folder: Path | None, unsettled: SettingsError | None = None
 ) -> list[Check]:
     """Look at everything; changes nothing. `unsettled` tells why the settings are not those of
     their file."""
     with _patient(settings, folder, unsettled) as patient:
-        return [check for family in FAMILIES for check in _looked(family, patient)]
+        return [check for family in CHECK_GROUPS for check in _looked(family, patient)]
 
 
-def mend(
+def run_fixes(
     settings: Settings,
     folder: Path | None,
     may: Callable[[Check], bool],
     unsettled: SettingsError | None = None,
-) -> list[Mended]:
+) -> list[FixResult]:
     """Fix what can be fixed; `may` is asked where something is taken away or takes long."""
-    done: list[Mended] = []
+    done: list[FixResult] = []
     with _patient(settings, folder, unsettled) as patient:
-        for family in FAMILIES:
+        for family in CHECK_GROUPS:
             for check in _looked(family, patient):
                 if check.grade is Grade.OK or check.fix is None:
                     continue
                 if check.asks and not may(check):
-                    done.append(Mended(check.name, "left as it is.", False))
+                    done.append(FixResult(check.name, "left as it is.", False))
                     continue
                 try:
-                    done.append(Mended(check.name, check.fix(), True))
+                    done.append(FixResult(check.name, check.fix(), True))
                 except (HoldfastError, OSError) as error:
-                    done.append(Mended(check.name, f"could not be mended: {error}", False))
+                    done.append(FixResult(check.name, f"could not be mended: {error}", False))
     return done
 
 
-def _looked(family: Family, patient: Patient) -> list[Check]:
+def _looked(family: CheckGroup, patient: DoctorContext) -> list[Check]:
     """The checks of a family; one that breaks is itself a finding."""
     name = family.__name__.removeprefix("check_")
     try:

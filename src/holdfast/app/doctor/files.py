@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 
-from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
 from holdfast.app.transfer.backup import listed
 from holdfast.capture import journal
 from holdfast.settings import FILE_NAME, Settings
@@ -28,7 +28,7 @@ _AN_HOUR_S = 3600.0
 _SHOWN = 4
 
 
-def check_files(patient: Patient) -> list[Check]:
+def check_files(patient: DoctorContext) -> list[Check]:
     """Settings, who may read what, leftovers, journals, backups."""
     home = patient.settings.home
     if not home.is_dir():
@@ -37,11 +37,11 @@ def check_files(patient: Patient) -> list[Check]:
     return [*checks, _backups(patient.settings)]
 
 
-def _settings(patient: Patient) -> Check:
+def _settings(patient: DoctorContext) -> Check:
     file, problem = patient.settings.home / FILE_NAME, patient.unsettled
     if problem is None:
         told = f"{file} can be used." if file.exists() else "All settings are the usual ones."
-        return fine("settings", told)
+        return ok("settings", told)
 
     def put_aside() -> str:
         return f"{file} is {_aside(file, 'broken').name} now; the usual settings hold."
@@ -63,7 +63,7 @@ def _aside(path: Path, why: str) -> Path:
 def _privacy(home: Path) -> Check:
     open_ones = [path for path in _private(home) if path.lstat().st_mode & 0o077]
     if not open_ones:
-        return fine("privacy", "Nobody else can read what is remembered.")
+        return ok("privacy", "Nobody else can read what is remembered.")
 
     def close() -> str:
         for path in open_ones:
@@ -98,7 +98,7 @@ def _leftovers(home: Path) -> Check:
         if time() - path.lstat().st_mtime > _AN_HOUR_S
     ]
     if not left:
-        return fine("leftovers", "Nothing was left half-written.")
+        return ok("leftovers", "Nothing was left half-written.")
 
     def remove() -> str:
         for path in left:
@@ -112,11 +112,11 @@ def _leftovers(home: Path) -> Check:
     return Check("leftovers", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
 
 
-def _journals(patient: Patient) -> Check:
+def _journals(patient: DoctorContext) -> Check:
     folder = patient.places.journals
     ill = [path for path in sorted(folder.glob("*.jsonl")) if _bad_lines(path)]
     if not ill:
-        return fine("journals", "Every line of the journals is an event.")
+        return ok("journals", "Every line of the journals is an event.")
 
     def mend() -> str:
         for path in ill:
@@ -144,7 +144,7 @@ def _backups(settings: Settings) -> Check:
     known = [kept for kept in listed(settings) if "-damaged-" not in kept.path.name]
     useless = [kept.path for kept in known if not kept.schema]
     if not useless:
-        return fine("backups", "Every backup in the home can be read.")
+        return ok("backups", "Every backup in the home can be read.")
 
     def remove(paths: list[Path]) -> str:
         for path in paths:

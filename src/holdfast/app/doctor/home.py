@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from time import time
 
-from holdfast.app.doctor.check import Check, Grade, Patient, fine, owner_only
-from holdfast.app.doctor.work import catch_up
-from holdfast.app.status.health import LATE_S, look_into_inbox
+from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok, make_private
+from holdfast.app.doctor.work import run_worker_as_fix
+from holdfast.app.status.health import LATE_EVENTS_S, inbox_status
 
 _AHEAD_S = 3600.0
 _LITTLE = 500_000_000
@@ -19,12 +19,12 @@ _NONE = 50_000_000
 _LITTLE_MEMORY = 64_000_000
 
 
-def check_home(patient: Patient) -> list[Check]:
+def check_home(patient: DoctorContext) -> list[Check]:
     """Rights, room, the inbox and the clock."""
     return [*_rights(patient), _room(patient), _inbox(patient), _clock(patient)]
 
 
-def _rights(patient: Patient) -> Iterator[Check]:
+def _rights(patient: DoctorContext) -> Iterator[Check]:
     inbox = patient.places.inbox()
     folders = {"home": patient.settings.home, "hook folder": patient.places.hooks}
     for name, path in {**folders, **({"inbox": inbox} if inbox else {})}.items():
@@ -38,7 +38,7 @@ def _rights_of(name: str, path: Path) -> Check | None:
         known = path.lstat()
     except FileNotFoundError:
         # The hook makes its inbox, and the worker its home.
-        return fine(name, f"{path} is not there yet.") if name == "home" else None
+        return ok(name, f"{path} is not there yet.") if name == "home" else None
     except OSError as error:
         return Check(name, Grade.BROKEN, f"{path}: {error.strerror}.", "Check what it is.")
     if name != "home" and stat.S_ISLNK(known.st_mode):
@@ -51,14 +51,14 @@ def _rights_of(name: str, path: Path) -> Check | None:
         return Check(name, Grade.BROKEN, sentence, f"chown it, or remove it: {path}")
     if known.st_mode & 0o077:
         sentence = f"Others may look into {path}."
-        return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: owner_only(path))
+        return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: make_private(path))
     if not os.access(path, os.W_OK | os.X_OK):
         sentence = f"{path} cannot be written."
-        return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: owner_only(path))
-    return fine(name, f"{path} is yours alone.")
+        return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: make_private(path))
+    return ok(name, f"{path} is yours alone.")
 
 
-def _room(patient: Patient) -> Check:
+def _room(patient: DoctorContext) -> Check:
     free = _free(patient.settings.home)
     told = f"{free / 1e9:.1f} GB free at {patient.settings.home}."
     inbox = patient.places.inbox()
@@ -68,7 +68,7 @@ def _room(patient: Patient) -> Check:
     if inbox and (held := _free(inbox)) < _LITTLE_MEMORY:
         sentence = f"{held / 1e6:.0f} MB of memory free for events at {inbox.parent}."
         return Check("room", Grade.WARNING, sentence, f"Remove what fills {inbox.parent}.")
-    return fine("room", told)
+    return ok("room", told)
 
 
 def _free(path: Path) -> int:
@@ -82,27 +82,27 @@ def _free(path: Path) -> int:
     return 0
 
 
-def _inbox(patient: Patient) -> Check:
-    inbox = look_into_inbox(patient.places)
+def _inbox(patient: DoctorContext) -> Check:
+    inbox = inbox_status(patient.places)
     if inbox.folder is None and patient.seen.is_installed:
         sentence = "Hooks do not know where to leave events."
         return Check("events", Grade.BROKEN, sentence, "holdfast doctor --fix")
     if inbox.folder is None:
-        return fine("events", "No events are expected: no hooks were set up.")
+        return ok("events", "No events are expected: no hooks were set up.")
     waited = time() - inbox.oldest
-    if not inbox.events or 0 <= waited < LATE_S:
+    if not inbox.events or 0 <= waited < LATE_EVENTS_S:
         how_many = f"{inbox.events:,}" if inbox.events else "No"
-        return fine("events", f"{how_many} events wait to be taken up.")
+        return ok("events", f"{how_many} events wait to be taken up.")
     since = f"for {waited / 3600:.1f} hours" if waited > 0 else "from a time to come"
     sentence = f"{inbox.events:,} events wait, the first {since}."
-    fix = partial(catch_up, patient.settings)
+    fix = partial(run_worker_as_fix, patient.settings)
     return Check("events", Grade.WARNING, sentence, "holdfast worker", fix)
 
 
-def _clock(patient: Patient) -> Check:
-    inbox = look_into_inbox(patient.places)
+def _clock(patient: DoctorContext) -> Check:
+    inbox = inbox_status(patient.places)
     if inbox.newest > time() + _AHEAD_S:
         ahead = (inbox.newest - time()) / 3600
         sentence = f"There are events from {ahead:.0f} hours ahead of this machine's clock."
         return Check("clock", Grade.WARNING, sentence, "Set the clock; nothing is lost.")
-    return fine("clock", "No event is from the future.")
+    return ok("clock", "No event is from the future.")

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
 from holdfast.app.status.health import current_folder
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import HoldfastError
@@ -21,7 +21,7 @@ _RUN_S = 60
 _CHECK = "import holdfast; print(holdfast.__version__)"
 
 
-def check_hooks(patient: Patient) -> list[Check]:
+def check_hooks(patient: DoctorContext) -> list[Check]:
     """Entries, scripts, interpreter, and whether all is there once."""
     found = [_entries(patient), _once(patient), _server(patient)]
     if patient.seen.is_installed or patient.places.hooks.is_dir():
@@ -29,7 +29,7 @@ def check_hooks(patient: Patient) -> list[Check]:
     return found
 
 
-def _entries(patient: Patient) -> Check:
+def _entries(patient: DoctorContext) -> Check:
     name, seen = "hooks", patient.seen
     for problem in seen.problems:
         return Check(name, Grade.BROKEN, f"{problem}.", "Correct that file; it is Claude Code's.")
@@ -56,10 +56,10 @@ def _entries(patient: Patient) -> Check:
         if os.path.realpath(path) != os.path.realpath(ours):
             sentence = f"Claude Code runs {path}: its events go to another home than this one."
             return Check(name, Grade.WARNING, sentence, "holdfast setup, or set HOLDFAST_HOME")
-    return fine(name, "Claude Code tells Holdfast of every event it needs.")
+    return ok(name, "Claude Code tells Holdfast of every event it needs.")
 
 
-def _once(patient: Patient) -> Check:
+def _once(patient: DoctorContext) -> Check:
     seen = patient.seen
     twice = [event for event, paths in seen.scripts.items() if len(paths) > 1]
     if seen.scripts and seen.plugins:
@@ -68,23 +68,23 @@ def _once(patient: Patient) -> Check:
     if twice:
         sentence = f"The settings name our hook more than once for {', '.join(twice)}."
         return _mendable(patient, "once", Grade.WARNING, sentence, "holdfast setup")
-    return fine("once", "No hook is installed twice.")
+    return ok("once", "No hook is installed twice.")
 
 
-def _server(patient: Patient) -> Check:
+def _server(patient: DoctorContext) -> Check:
     """Whether Claude can ask: the entry that setup made is there, and its program too."""
     name, home = "server", patient.settings.home
     file = host.servers_file(patient.settings.claude_dir, patient.settings.own_claude_dir)
     ours = _our_server(file, home)
     if ours is None:
         if str(file) not in InstallRecord(home).files or patient.seen.plugins or not patient.seen.is_installed:
-            return fine(name, "No server was set up here.")
+            return ok(name, "No server was set up here.")
         sentence = f"{file} does not name the server any more: Claude cannot ask this memory."
         return _mendable(patient, name, Grade.WARNING, sentence, "holdfast setup")
     if ours and not Path(ours).exists():
         sentence = f"{file} names {ours} for the server, which is not there."
         return _mendable(patient, name, Grade.BROKEN, sentence, "holdfast setup")
-    return fine(name, "Claude can ask this memory.")
+    return ok(name, "Claude can ask this memory.")
 
 
 def _our_server(file: Path, home: Path) -> str | None:
@@ -99,7 +99,7 @@ def _our_server(file: Path, home: Path) -> str | None:
         return None
 
 
-def _mendable(patient: Patient, name: str, grade: Grade, sentence: str, remedy: str) -> Check:
+def _mendable(patient: DoctorContext, name: str, grade: Grade, sentence: str, remedy: str) -> Check:
     """What setting up again mends, for whom it was set up."""
     settings, home = patient.settings, patient.settings.home
     folder = current_folder()
@@ -127,7 +127,7 @@ def _mendable(patient: Patient, name: str, grade: Grade, sentence: str, remedy: 
     return Check(name, grade, sentence, remedy, set_up, asks)
 
 
-def _scripts(patient: Patient) -> Check:
+def _scripts(patient: DoctorContext) -> Check:
     """What lies in the home for hooks against what this program would lay there."""
     places, named = patient.places, _named(patient.places)
     python = install.Interpreter(named[0], named[1]) if len(named) > 1 else None
@@ -135,7 +135,7 @@ def _scripts(patient: Patient) -> Check:
     differ = sorted(path.name for path in wanted)
     differ += [places.inbox_pointer.name] if places.inbox() is None else []
     if not differ:
-        return fine("scripts", "The scripts that hooks run are those of this version.")
+        return ok("scripts", "The scripts that hooks run are those of this version.")
 
     def lay_out() -> str:
         install.prepare_home(places, python or install.find_interpreter())
@@ -157,7 +157,7 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def _interpreter(patient: Patient) -> Check:
+def _interpreter(patient: DoctorContext) -> Check:
     """Whether the Python that hooks start can run us."""
     name, places = "interpreter", patient.places
     lines = _named(places)
@@ -189,4 +189,4 @@ def _interpreter(patient: Patient) -> Check:
     if version != __version__:
         sentence = f"Hooks run Holdfast {version}; this is {__version__}."
         return Check(name, Grade.WARNING, sentence, "holdfast setup")
-    return fine(name, f"{lines[0]} runs Holdfast {version}.")
+    return ok(name, f"{lines[0]} runs Holdfast {version}.")

@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.app.background.outdated import Older, look
+from holdfast.app.background.outdated import OutdatedCounts, count_outdated
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.costs import Costs, look_at_costs
-from holdfast.app.status.health import Health, Verdict, current_folder, examine, judge
+from holdfast.app.status.costs import Costs, gather_costs
+from holdfast.app.status.health import Health, Verdict, current_folder, gather_health, judge_capture
 from holdfast.model.ledger import Balance, FailedLine, SourceState
 from holdfast.settings import OFF
 from holdfast.sources.providers.reliability import Reliability, ReliabilityFile
@@ -41,7 +41,7 @@ class State(NamedTuple):
     failures: tuple[Failed, ...]
     problems: tuple[str, ...]
     costs: Costs
-    older: Older
+    older: OutdatedCounts
     providers: tuple[tuple[str, Reliability], ...]
     last_failure: str
 
@@ -62,8 +62,8 @@ class Running(NamedTuple):
 def look_at_state(memory: Holdfast, bank: str) -> State:
     """Look at everything, and touch nothing."""
     reader, id = memory.reader, memory.context.bank_id(bank)
-    balance, health = memory.inventory.balance(bank), examine(memory, current_folder())
-    costs = look_at_costs(memory)
+    balance, health = memory.inventory.balance(bank), gather_health(memory, current_folder())
+    costs = gather_costs(memory)
     known = ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
     sources = {source.id: source for source in reader.sources(id)}
     gone = {
@@ -75,7 +75,7 @@ def look_at_state(memory: Holdfast, bank: str) -> State:
     return State(
         home=str(memory.settings.home),
         banks=tuple((one.id, one.name) for one in reader.banks()),
-        verdict=judge(health, balance.pending),
+        verdict=judge_capture(health, balance.pending),
         health=health,
         counts=memory.inventory.counts(bank),
         balance=balance,
@@ -85,17 +85,17 @@ def look_at_state(memory: Holdfast, bank: str) -> State:
         ),
         problems=tuple(one for one in balance.problems if one not in gone)[:_PROBLEMS],
         costs=costs,
-        older=look(memory),
+        older=count_outdated(memory),
         providers=tuple(sorted(known.items())),
         last_failure=max(wrong, default=""),
     )
 
 
-def examined(memory: Holdfast) -> list[Any]:
+def doctor_checks(memory: Holdfast) -> list[Any]:
     """What the doctor finds; a `holdfast.app.doctor.check.Check` each. It may take seconds."""
     from holdfast.app.doctor import examine as doctor
 
-    found: list[Any] = doctor.examine(memory.settings, current_folder())
+    found: list[Any] = doctor.run_checks(memory.settings, current_folder())
     return found
 
 

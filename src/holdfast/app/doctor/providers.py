@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.core.context import utc_now
-from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
 from holdfast.app.search.plugin_search import Providers, ProviderStatus
 from holdfast.app.status.health import current_folder
 from holdfast.settings import OFF
@@ -11,10 +11,10 @@ from holdfast.settings import OFF
 _NAME = "providers"
 
 
-def check_providers(patient: Patient) -> list[Check]:
+def check_providers(patient: DoctorContext) -> list[Check]:
     """One line for all where they are in order, else one for each that is not."""
     if patient.settings.providers.use == OFF:
-        return [fine(_NAME, "Off: no plugin is asked.")]
+        return [ok(_NAME, "Off: no plugin is asked.")]
     found = Providers(patient.settings, utc_now, current_folder())
     told = [_check(item) for item in found.listed()]
     wrong = [check for check in told if check is not None]
@@ -22,11 +22,11 @@ def check_providers(patient: Patient) -> list[Check]:
         Check(_NAME, Grade.WARNING, problem, "See docs/providers.md") for problem in found.problems
     ]
     count = len(found.usable())
-    return wrong or [fine(_NAME, f"{count} plugin{'s' * (count != 1)} can be asked.")]
+    return wrong or [ok(_NAME, f"{count} plugin{'s' * (count != 1)} can be asked.")]
 
 
 def _check(item: ProviderStatus) -> Check | None:
-    name, standing = item.provider.name, item.standing
+    name, standing = item.provider.name, item.reliability
     if item.provider.problem:
         sentence = f"{name} cannot be asked: {item.provider.problem}."
         return Check(_NAME, Grade.WARNING, sentence, "See docs/providers.md")

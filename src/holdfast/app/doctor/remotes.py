@@ -4,7 +4,7 @@ asked."""
 from __future__ import annotations
 
 from holdfast.app.core.context import utc_now
-from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError, StoreError
 from holdfast.settings import OFF
@@ -14,11 +14,11 @@ _NAME = "remotes"
 _OFTEN = 5
 
 
-def check_remotes(patient: Patient) -> list[Check]:
+def check_remotes(patient: DoctorContext) -> list[Check]:
     """One line for all where they are in order, else one for each that is not."""
     settings = patient.settings
     if not settings.remotes.exists():
-        return [fine(_NAME, "No server is named.")]
+        return [ok(_NAME, "No server is named.")]
     try:
         listed = Remotes(settings, utc_now).listed()
     except InputError as error:
@@ -26,16 +26,16 @@ def check_remotes(patient: Patient) -> list[Check]:
     wrong: list[Check] = []
     for item in listed:
         name = item.remote.name
-        if item.standing.failures >= _OFTEN:
-            told = f"{name} failed {item.standing.failures} times: {item.standing.problem}."
+        if item.reliability.failures >= _OFTEN:
+            told = f"{name} failed {item.reliability.failures} times: {item.reliability.problem}."
             wrong.append(Check(_NAME, Grade.WARNING, told, f"holdfast remote test {name}"))
         wrong += _stuck(name, _parcels(patient, name))
     unasked = ' They are not asked: remote.use is "off".' if settings.remote.use == OFF else ""
     names = ", ".join(item.remote.name for item in listed)
-    return wrong or [fine(_NAME, f"Named: {names}.{unasked}")]
+    return wrong or [ok(_NAME, f"Named: {names}.{unasked}")]
 
 
-def _parcels(patient: Patient, name: str) -> list[OutboxItem]:
+def _parcels(patient: DoctorContext, name: str) -> list[OutboxItem]:
     try:
         return patient.memory.reader.outbox(name) if patient.memory is not None else []
     except StoreError:

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 from holdfast.app.core.backends import location_of
-from holdfast.app.doctor.check import Check, Grade, Patient, fine
+from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
 from holdfast.app.transfer.backup import put_back_whole, set_aside
 from holdfast.errors import StoreCorruptError
 from holdfast.inference import packaged
@@ -25,26 +25,26 @@ _ASKS = (
 _MENDING_S = 60.0
 
 
-def check_store(patient: Patient) -> list[Check]:
+def check_store(patient: DoctorContext) -> list[Check]:
     """Database, derived rows, vectors."""
     if (failure := patient.failure) is not None:
         if not isinstance(failure, StoreCorruptError) or patient.settings.store:
             return [Check("memory", Grade.BROKEN, failure.message, failure.remedy)]
         return [_damaged(patient, failure.message)]
     if not patient.settings.store and not patient.settings.database.exists():
-        return [fine("memory", "Nothing is remembered yet.")]
+        return [ok("memory", "Nothing is remembered yet.")]
     return [*_database(patient), _balance(patient), _vectors(patient)]
 
 
-def _database(patient: Patient) -> list[Check]:
+def _database(patient: DoctorContext) -> list[Check]:
     assert patient.memory is not None
     memory = patient.memory
     faults = memory.store.check_integrity()
     if faults.damaged:
         return [_damaged(patient, f"Damaged: {'; '.join(faults.damaged)}.")]
-    whole = fine("memory", f"{location_of(patient.settings)} is whole.")
+    whole = ok("memory", f"{location_of(patient.settings)} is whole.")
     if not faults.derived:
-        return [whole, fine("derived", "What is derived matches what it is derived from.")]
+        return [whole, ok("derived", "What is derived matches what it is derived from.")]
 
     def rebuild() -> str:
         return f"{memory.ingestion.rebuild():,} sessions derived anew."
@@ -54,7 +54,7 @@ def _database(patient: Patient) -> list[Check]:
     return [whole, Check("derived", Grade.BROKEN, sentence, "doctor --fix", rebuild, asks)]
 
 
-def _damaged(patient: Patient, sentence: str) -> Check:
+def _damaged(patient: DoctorContext, sentence: str) -> Check:
     """A file that is not whole. A server's is looked after by those who run it."""
     settings, memory = patient.settings, patient.memory
     if settings.store:
@@ -71,16 +71,16 @@ def _damaged(patient: Patient, sentence: str) -> Check:
     return Check("memory", Grade.BROKEN, sentence, _BACKUP, put_back, _ASKS)
 
 
-def _balance(patient: Patient) -> Check:
+def _balance(patient: DoctorContext) -> Check:
     assert patient.memory is not None
     balance = patient.memory.inventory.balance()
     if balance.accounted + balance.pending != balance.lines:
         sentence = f"{balance.lines:,} lines, but {balance.accounted:,} accounted for."
         return Check("ledger", Grade.BROKEN, sentence, "Please report this as a fault.")
-    return fine("ledger", f"Every one of {balance.lines:,} lines is accounted for.")
+    return ok("ledger", f"Every one of {balance.lines:,} lines is accounted for.")
 
 
-def _vectors(patient: Patient) -> Check:
+def _vectors(patient: DoctorContext) -> Check:
     folder = patient.settings.vectors
     broken = [path for path in sorted(folder.glob("*.vectors")) if not is_complete(path)]
     if not broken:
@@ -96,7 +96,7 @@ def _vectors(patient: Patient) -> Check:
     return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
 
 
-def _half_written(patient: Patient) -> Check:
+def _half_written(patient: DoctorContext) -> Check:
     """Vectors in the memory itself that are not as long as the others of their model."""
     assert patient.memory is not None
     memory = patient.memory
@@ -104,7 +104,7 @@ def _half_written(patient: Patient) -> Check:
     counts = [[count for _, count in of_model] for of_model in sizes]
     odd = sum(sum(of_model) - max(of_model) for of_model in counts)
     if not odd or patient.settings.embed_model == NO_MODEL:
-        return fine("vectors", "What search by meaning needs is whole.")
+        return ok("vectors", "What search by meaning needs is whole.")
 
     def embed() -> str:
         left = memory.ingestion.embed(turns_for=_MENDING_S)
@@ -114,7 +114,7 @@ def _half_written(patient: Patient) -> Check:
     return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", embed)
 
 
-def check_models(patient: Patient) -> list[Check]:
+def check_models(patient: DoctorContext) -> list[Check]:
     """The shipped files, by their hashes."""
     wanted = {
         packaged.EMBEDDER: packaged.EMBEDDER_SHA256,
@@ -129,7 +129,7 @@ def check_models(patient: Patient) -> list[Check]:
     if own and own != "none" and not Path(own).expanduser().is_dir():
         sentence = f"The model of the settings is not there: {own}."
         return [Check("model", Grade.BROKEN, sentence, "Correct embed.model in config.toml.")]
-    return [fine("model", "The model is the one that was released.")]
+    return [ok("model", "The model is the one that was released.")]
 
 
 def _sha256(path: Path) -> str:

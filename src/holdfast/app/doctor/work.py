@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from holdfast.app.background.worker import Manner, work
+from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.core.lease import worker_status
-from holdfast.app.doctor.check import Check, Grade, Patient, fine
-from holdfast.app.status.health import ago, see_archive
+from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
+from holdfast.app.status.health import ago, archive_status
 from holdfast.settings import Settings
 
 
-def check_work(patient: Patient) -> list[Check]:
+def check_work(patient: DoctorContext) -> list[Check]:
     """Lease, failed steps, archive."""
     return [_lease(patient), _chores(patient), _archive(patient)]
 
 
-def _lease(patient: Patient) -> Check:
+def _lease(patient: DoctorContext) -> Check:
     seen = worker_status(patient.places)
     if seen.stale:
 
@@ -27,39 +27,39 @@ def _lease(patient: Patient) -> Check:
         sentence = f"{patient.places.worker_pid} names a worker that is gone."
         return Check("worker", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
     if seen.running:
-        return fine("worker", f"A worker is at work{f' ({seen.pid})' if seen.pid else ''}.")
-    return fine("worker", "No worker runs; hooks start one when there is something to do.")
+        return ok("worker", f"A worker is at work{f' ({seen.pid})' if seen.pid else ''}.")
+    return ok("worker", "No worker runs; hooks start one when there is something to do.")
 
 
-def _chores(patient: Patient) -> Check:
+def _chores(patient: DoctorContext) -> Check:
     chores = patient.memory.inventory.failed_tasks() if patient.memory else []
     if not chores:
-        return fine("chores", "Nothing has failed that is still to be done.")
+        return ok("chores", "Nothing has failed that is still to be done.")
     told = " ".join(
         f"{chore.name} failed {chore.attempts} times, last {ago(chore.failed_at)}: {chore.problem}"
         for chore in chores
     )
-    fix = partial(catch_up, patient.settings)
+    fix = partial(run_worker_as_fix, patient.settings)
     return Check("chores", Grade.WARNING, told, "holdfast worker", fix)
 
 
-def _archive(patient: Patient) -> Check:
+def _archive(patient: DoctorContext) -> Check:
     if patient.memory is None:
-        return fine("archive", "Not looked at.")
-    found = see_archive(patient.memory.reader, patient.settings, patient.seen.kept_days)
+        return ok("archive", "Not looked at.")
+    found = archive_status(patient.memory.reader, patient.settings, patient.seen.kept_days)
     if not found.at_risk:
-        return fine("archive", "Every transcript is read well before Claude Code deletes it.")
+        return ok("archive", "Every transcript is read well before Claude Code deletes it.")
     sentence = (
         f"{found.at_risk:,} transcripts are not fully read; Claude Code deletes the first in "
         f"{found.first_in_days:.0f} days (cleanupPeriodDays is {found.kept_days:g})."
     )
-    fix = partial(catch_up, patient.settings)
+    fix = partial(run_worker_as_fix, patient.settings)
     return Check("archive", Grade.WARNING, sentence, "holdfast worker", fix)
 
 
-def catch_up(settings: Settings) -> str:
+def run_worker_as_fix(settings: Settings) -> str:
     """Run the worker, as a fix."""
-    outcome = work(settings, Manner(settle_s=0, linger_s=0))
+    outcome = run_worker(settings, WorkerOptions(settle_s=0, linger_s=0))
     if outcome.passes is None:
         return "A worker is at it."
     if outcome.failed:

@@ -40,24 +40,24 @@ class Ranking(NamedTuple):
     absent: tuple[str, ...] = ()
 
 
-class Parts(NamedTuple):
+class EngineModels(NamedTuple):
     """What an engine is made of; None is a part that it does without."""
 
     embedding: str | None
     reranker: str | None
 
 
-def parts(memory: Holdfast) -> Parts:
+def engine_models(memory: Holdfast) -> EngineModels:
     """What ranks in this memory."""
     models = memory.reader.vector_models()
     reranker = memory.settings.rerank_model
-    return Parts(
+    return EngineModels(
         embedding=models[-1][0] if models else None,
         reranker=reranker if reranker != NO_MODEL else None,
     )
 
 
-def notes_on(rankings: Sequence[tuple[str, ...]], plan: Plan) -> tuple[str, ...]:
+def report_notes(rankings: Sequence[tuple[str, ...]], plan: Plan) -> tuple[str, ...]:
     """What a reader must know of the figures, given what was absent from each ranking."""
     counted = Counter(told for absent in rankings for told in absent)
     more = [
@@ -105,7 +105,7 @@ def _absence(arm: Strategy) -> str:
     return f"{arm.name}, which {'was too slow' if arm.timed_out else f'failed ({arm.problem})'}"
 
 
-def prepare(
+def load_set(
     memory: Holdfast,
     folder: Path,
     progress: Progress = lambda done, total: None,
@@ -150,7 +150,7 @@ def _refuse_others(memory: Holdfast, wanted: set[str]) -> None:
             )
 
 
-def neutral(settings: Settings, home: Path) -> Settings:
+def neutral_settings(settings: Settings, home: Path) -> Settings:
     """A person's settings, for another home, and without what chooses or leaves out: the same
     set must give the same memory everywhere."""
     return replace(

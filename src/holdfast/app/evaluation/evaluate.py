@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from holdfast.app.evaluation import engine, metrics
-from holdfast.app.evaluation.engine import NOTES, Parts, Ranking
+from holdfast.app.evaluation.engine import NOTES, EngineModels, Ranking
 from holdfast.app.evaluation.limits import limits_of_set
 from holdfast.app.evaluation.metrics import Judged, Measures
 from holdfast.app.evaluation.sets import Question
@@ -56,7 +56,7 @@ class Report:
     mean_of_categories: Measures
     standard_error: Measures
     latency_ms: Latency
-    parts: Parts
+    parts: EngineModels
     budget: str
     unknown_gold: int
     failed_lines: int
@@ -73,7 +73,7 @@ def evaluate(
     failed_lines: int = 0,
 ) -> Report:
     """Ask a prepared memory."""
-    known = {bank: sessions_of(memory, bank) for bank in {q.bank for q in questions if q.gold}}
+    known = {bank: sessions_by_turn(memory, bank) for bank in {q.bank for q in questions if q.gold}}
     judged: list[tuple[str, Judged]] = []
     spent: list[float] = []
     absent: list[tuple[str, ...]] = []
@@ -82,14 +82,14 @@ def evaluate(
         record(question.id, ranking)
         spent.append(ranking.ms)
         absent.append(ranking.absent)
-        judged.append((question.category, judge(question, known.get(question.bank, {}), ranking)))
+        judged.append((question.category, judge_ranking(question, known.get(question.bank, {}), ranking)))
         progress(done, len(questions))
     unknown = sum(len(q.gold - known[q.bank].keys()) for q in questions if q.gold)
-    made = report(judged, spent, engine.parts(memory), plan.budget.value, unknown, failed_lines)
-    return replace(made, notes=engine.notes_on(absent, plan))
+    made = build_report(judged, spent, engine.engine_models(memory), plan.budget.value, unknown, failed_lines)
+    return replace(made, notes=engine.report_notes(absent, plan))
 
 
-def sessions_of(memory: Holdfast, bank: str) -> dict[str, str]:
+def sessions_by_turn(memory: Holdfast, bank: str) -> dict[str, str]:
     """The host's id of the session of every turn of a bank, by the id that the host gave it."""
     reader, id = memory.reader, memory.context.bank_id(bank)
     return {
@@ -100,7 +100,7 @@ def sessions_of(memory: Holdfast, bank: str) -> dict[str, str]:
     }
 
 
-def judge(question: Question, sessions: dict[str, str], ranking: Ranking) -> Judged:
+def judge_ranking(question: Question, sessions: dict[str, str], ranking: Ranking) -> Judged:
     """A ranking beside what it should hold. The sessions are the given ones, or else those of
     the gold turns."""
     around = frozenset(sessions[id] for id in question.gold if id in sessions)
@@ -114,10 +114,10 @@ def judge(question: Question, sessions: dict[str, str], ranking: Ranking) -> Jud
     )
 
 
-def report(
+def build_report(
     judged: Sequence[tuple[str, Judged]],
     spent: Sequence[float],
-    used: Parts,
+    used: EngineModels,
     budget: str,
     unknown_gold: int = 0,
     failed_lines: int = 0,
@@ -130,7 +130,7 @@ def report(
     return Report(
         overall=overall,
         categories=categories,
-        mean_of_categories=metrics.mean_of({n: g.measures for n, g in categories.items()}),
+        mean_of_categories=metrics.mean_of_groups({n: g.measures for n, g in categories.items()}),
         standard_error=error,
         latency_ms=Latency(metrics.percentile(spent, 0.5), metrics.percentile(spent, 0.95)),
         parts=used,

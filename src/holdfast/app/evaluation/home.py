@@ -15,7 +15,7 @@ from secrets import token_hex
 from tempfile import TemporaryDirectory
 
 from holdfast.app.core.backends import check_postgres
-from holdfast.app.evaluation.engine import neutral
+from holdfast.app.evaluation.engine import neutral_settings
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
 from holdfast.settings import Settings
@@ -31,13 +31,13 @@ def open_home(
     `store` is named, it lies in a schema of its own."""
     if keep is not None:
         _claim(keep, folder)
-        with open_memory(neutral(settings, keep)) as memory:
+        with open_memory(neutral_settings(settings, keep)) as memory:
             yield memory
         return
     with (
         TemporaryDirectory(prefix="holdfast-eval-") as place,
         _thrown_away(
-            replace(neutral(settings, Path(place)), store=store), f"holdfast_eval_{token_hex(6)}"
+            replace(neutral_settings(settings, Path(place)), store=store), f"holdfast_eval_{token_hex(6)}"
         ) as ours,
         open_memory(ours) as memory,
     ):

@@ -120,6 +120,6 @@ def measure(judged: Sequence[Judged]) -> Measures:
     }
 
 
-def mean_of(groups: Mapping[str, Measures]) -> Measures:
+def mean_of_groups(groups: Mapping[str, Measures]) -> Measures:
     """The plain mean of each measure over the groups that have it: every group weighs the same."""
     return {name: mean(group[name] for group in groups.values()) for name in MEASURES}

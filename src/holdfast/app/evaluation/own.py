@@ -123,7 +123,7 @@ def typed_request(reader: Reader, exchange: Exchange) -> str:
     return "" if turns[0].speaker or text.startswith(("/", "!", "[")) else text
 
 
-def telling_words(text: str) -> set[str]:
+def distinctive_stems(text: str) -> set[str]:
     """The stems of the words that could tell a request from another."""
     return {stem(word) for word in words(text) if len(word) > 2 and word not in STOPWORDS}
 
@@ -133,7 +133,7 @@ def _question(past: _Past, session: Session, exchange: Exchange, text: str) -> O
     if earlier < LEAST_EARLIER or len(text) > MOST_CHARACTERS:
         return None
     # Typed word for word before, it would be found by its own copy.
-    if len(telling_words(text)) < LEAST_WORDS or collapse_spaces(text).lower() in past.typed:
+    if len(distinctive_stems(text)) < LEAST_WORDS or collapse_spaces(text).lower() in past.typed:
         return None
     gold = past.gold(exchange)
     if not gold:
@@ -148,7 +148,7 @@ def chance_of_hit(count: int, gold: int, among: int) -> float:
     return 1 - math.comb(among - gold, count) / math.comb(among, min(count, among))
 
 
-def advice(history: History) -> str:
+def too_little_history(history: History) -> str:
     """What is missing where no question came of a history."""
     return (
         f"There is too little history: {history.sessions:,} sessions, {history.openings:,} of them "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from holdfast.app.evaluation import engine
-from holdfast.app.evaluation.engine import Parts
+from holdfast.app.evaluation.engine import EngineModels
 from holdfast.app.evaluation.evaluate import Latency, Progress, Record
 from holdfast.app.evaluation.limits import limits_of_own
 from holdfast.app.evaluation.metrics import hit_at, mean, percentile, reciprocal_rank
@@ -27,7 +27,7 @@ class OwnReport:
     measures: dict[str, float | None]
     chance: dict[str, float | None]
     latency_ms: Latency
-    parts: Parts
+    parts: EngineModels
     budget: str
     notes: tuple[str, ...]
     cannot_claim: tuple[str, ...]
@@ -60,9 +60,9 @@ def replay(
         },
         chance={f"session_hit@{count}": mean_chance(questions, count) for count in (1, 5)},
         latency_ms=Latency(percentile(spent, 0.5), percentile(spent, 0.95)),
-        parts=engine.parts(memory),
+        parts=engine.engine_models(memory),
         budget=plan.budget.value,
-        notes=engine.notes_on(absent, plan),
+        notes=engine.report_notes(absent, plan),
         cannot_claim=tuple(limits_of_own(len(questions), DEPTH)),
     )
 

@@ -100,7 +100,7 @@ def find_files(folder: Path) -> Files:
 _Any = TypeVar("_Any")
 
 
-def spread(questions: Sequence[_Any], most: int | None) -> Sequence[_Any]:
+def sample_evenly(questions: Sequence[_Any], most: int | None) -> Sequence[_Any]:
     """At most so many questions, taken evenly over the list, the same ones every time."""
     total = len(questions)
     if most is None or most >= total:

@@ -43,16 +43,16 @@ class SendPlan(NamedTuple):
 
     remote: Remote
     bank: str
-    there: str
+    remote_bank: str
     added: tuple[Draft, ...] = ()
     changed: tuple[Draft, ...] = ()
-    same: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether all is as it should be already."""
-        return not (self.added or self.changed or self.gone)
+        return not (self.added or self.changed or self.withdrawn)
 
 
 class PushReport(NamedTuple):
@@ -97,18 +97,18 @@ class Outbox:
             if before is None:
                 told = told._replace(added=(*told.added, one))
             elif before.mark == _content_hash(one.shared):
-                told = told._replace(same=(*told.same, one.shared.origin))
+                told = told._replace(same=(*told.unchanged, one.shared.origin))
             else:
                 dated = one._replace(shared=_dated_after(one.shared, before))
                 told = told._replace(changed=(*told.changed, dated))
         return told
 
-    def plan_take_back(self, names: Sequence[str], remote: Remote) -> SendPlan:
+    def plan_withdrawal(self, names: Sequence[str], remote: Remote) -> SendPlan:
         """What taking back would change."""
         told = SendPlan(remote, "", "")
         for name in dict.fromkeys(names):
             found = _find_origin(self._store.outbox(remote.name), name)
-            told = told._replace(gone=(*told.gone, found))
+            told = told._replace(gone=(*told.withdrawn, found))
         return told
 
     def queue(self, planned: SendPlan) -> None:
@@ -118,10 +118,10 @@ class Outbox:
             for parcel in parcels:
                 self._drop_older(parcel, (OutboxState.WAITING, OutboxState.REFUSED))
                 self._store.put_outbox_item(parcel)
-            for origin in planned.gone:
+            for origin in planned.withdrawn:
                 self._take_back(planned.remote.name, origin)
 
-    def take_back_everywhere(self, bank: str, origins: Iterable[str]) -> None:
+    def withdraw_everywhere(self, bank: str, origins: Iterable[str]) -> None:
         """Have every server forget records that are erased here."""
         meant = set(origins)
         with self._store.transaction():

@@ -53,8 +53,8 @@ class RemoteStatus(NamedTuple):
     """A server and what is known of it; one that is `resting` is not asked now."""
 
     remote: Remote
-    standing: Reliability
-    resting: bool
+    reliability: Reliability
+    is_paused: bool
 
 
 class RemoteTest(NamedTuple):
@@ -120,7 +120,7 @@ class Remotes:
         left = [one for one in read_remotes(self._file) if one.name != remote.name]
         write_remotes(self._file, left)
 
-    def test(self, remote: Remote, patience_s: float = TEST_TIMEOUT_S) -> RemoteTest:
+    def check(self, remote: Remote, patience_s: float = TEST_TIMEOUT_S) -> RemoteTest:
         """Ask a server which banks the key opens, whether it rests or not."""
         started = perf_counter()
         try:
@@ -157,7 +157,7 @@ class RemoteSearch:
         self._patience_s = settings.remote.wait_ms / 1000
         self._requests: dict[tuple[str, str, str], _Request] = {}
 
-    def arms_of(
+    def retrievers(
         self, reader: Reader, question: str, bank: str | None, name: str
     ) -> list[Retriever]:
         """One for each bank of a server that is to be asked; they begin at once. Ours is meant by
@@ -173,9 +173,9 @@ class RemoteSearch:
         for item in listed:
             remote = item.remote
             there = _all(remote) if bank is None else _some(remote.bank_for(bank, name))
-            if there and item.resting:
-                until = item.standing.resting_until[11:19]
-                why = f"left alone until {until}Z: {item.standing.problem}"
+            if there and item.is_paused:
+                until = item.reliability.resting_until[11:19]
+                why = f"left alone until {until}Z: {item.reliability.problem}"
                 arms.append(_failing_retriever(remote.name, why))
                 continue
             ours = {parcel.there for parcel in reader.outbox(remote.name)} if there else set[str]()

@@ -153,7 +153,7 @@ class Browse:
         similar = SimilarRecords(self._context.store, entity.bank, self._context.settings.vectors)
         return describe_entity(self._context.store, entity, limit, similar)
 
-    def find_communities(self, bank: str | None = None) -> list[list[Entity]]:
+    def communities(self, bank: str | None = None) -> list[list[Entity]]:
         """Groups of entities that occur together more than with others, the largest first."""
         from holdfast.app.search.communities import find_communities
 

@@ -74,7 +74,7 @@ class ProviderStatus(NamedTuple):
     """A provider with its reliability, and whether it is paused after failures."""
 
     provider: Provider
-    standing: Reliability
+    reliability: Reliability
     resting: bool
 
 
@@ -111,7 +111,7 @@ class Providers:
             for p in self.found
             for s in (known.get(p.id, Reliability()),)
         ]
-        return sorted(items, key=lambda i: (bool(i.provider.problem), -i.standing.score))
+        return sorted(items, key=lambda i: (bool(i.provider.problem), -i.reliability.score))
 
     def usable(self) -> list[ProviderStatus]:
         """The providers that can be queried, paused or not."""
@@ -180,8 +180,8 @@ class Providers:
 
         def run(reader: object) -> RetrieverResult:
             if item.resting:
-                until = item.standing.resting_until[:16].replace("T", " ")
-                raise ProviderError(f"left alone until {until}: {item.standing.problem}")
+                until = item.reliability.resting_until[:16].replace("T", " ")
+                raise ProviderError(f"left alone until {until}: {item.reliability.problem}")
             texts = self.ask(provider, question)
             places = range(len(texts), 0, -1)
             return RetrieverResult(
@@ -328,7 +328,7 @@ def providers_json(providers: Providers, settings: Settings) -> dict[str, Any]:
 
 
 def _provider_json(item: ProviderStatus) -> dict[str, object]:
-    provider, standing = item.provider, item.standing
+    provider, standing = item.provider, item.reliability
     return {
         "name": provider.name,
         "id": provider.id,

@@ -204,7 +204,7 @@ class Search:
 
             self._remotes = self._remotes or RemoteSearch(context.settings, context.now)
             name = context.bank_name(bank)
-            retrievers += self._remotes.arms_of(context.store, query, bank, name)
+            retrievers += self._remotes.retrievers(context.store, query, bank, name)
         return retrievers
 
     def _with_fallback(self, found: RecallResult, bank: str | None, plan: Plan) -> RecallResult:

@@ -29,7 +29,7 @@ _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "y": 24 * 365}
 _LONGEST_NAME = 100
 
 
-class Wanted(NamedTuple):
+class KeyRequest(NamedTuple):
     """What a key should be: for whom, for which banks by their names (none: for every one), how
     much it allows, and for how long it holds ("": until it is revoked)."""
 
@@ -41,7 +41,7 @@ class Wanted(NamedTuple):
     make_banks: bool = False
 
 
-def make_key(memory: Holdfast, wanted: Wanted) -> tuple[str, ApiKey]:
+def make_key(memory: Holdfast, wanted: KeyRequest) -> tuple[str, ApiKey]:
     """A new key, as it is shown once, and as it is kept."""
     name = " ".join(wanted.name.split())
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
@@ -57,7 +57,7 @@ def make_key(memory: Holdfast, wanted: Wanted) -> tuple[str, ApiKey]:
     )
     with memory.store.transaction():
         banks = tuple(dict.fromkeys(_bank(memory, one, wanted.make_banks) for one in wanted.banks))
-        key = ApiKey(id, name, salt, hash_of(salt, secret), banks or None, wanted.level, now, expires)
+        key = ApiKey(id, name, salt, hash_secret(salt, secret), banks or None, wanted.level, now, expires)
         memory.store.add_key(key)
     return f"{_PREFIX}_{id}_{secret}", key
 
@@ -74,23 +74,23 @@ def _bank(memory: Holdfast, name: str, make: bool) -> str:
     )
 
 
-def hash_of(salt: str, secret: str) -> str:
+def hash_secret(salt: str, secret: str) -> str:
     """What is kept of a secret."""
     return hashlib.sha256(f"{salt}:{secret}".encode()).hexdigest()
 
 
-def read_key(shown: str) -> tuple[str, str]:
+def split_key(shown: str) -> tuple[str, str]:
     """The id and the secret of what is shown; both "" if it does not look like a key."""
     found = _SHOWN.fullmatch(shown)
     return (found[1], found[2]) if found else ("", "")
 
 
-def is_of(key: ApiKey, secret: str) -> bool:
+def secret_matches(key: ApiKey, secret: str) -> bool:
     """Whether a secret is that of a key."""
-    return hmac.compare_digest(hash_of(key.salt, secret).encode(), key.hash.encode())
+    return hmac.compare_digest(hash_secret(key.salt, secret).encode(), key.hash.encode())
 
 
-def revoke(memory: Holdfast, id: str) -> ApiKey:
+def revoke_key(memory: Holdfast, id: str) -> ApiKey:
     """Let a key open nothing any more; it is named by its id, or the start of it."""
     found = [key for key in memory.store.api_keys() if key.id.startswith(id)] if id else []
     if len(found) != 1:

@@ -27,7 +27,7 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.sources.share_format import decode_from_client, newer
 
-ORGANISATION = content_id("bank", "scope:organisation")
+ORGANISATION_BANK = content_id("bank", "scope:organisation")
 _NAME = "organisation"
 _AHEAD = timedelta(days=2)
 
@@ -42,7 +42,7 @@ class Receipt(NamedTuple):
     why: str = ""
 
 
-class Told(NamedTuple):
+class SharedHit(NamedTuple):
     """A shared record that speaks of a question."""
 
     uri: str
@@ -85,12 +85,12 @@ def _taken(
     states: dict[str, str] = {}
     if any(one.scope is Scope.ORGANISATION and not one.gone for one in records):
         with store.transaction():
-            store.add_bank(Bank(ORGANISATION, _NAME, memory.now()))
-    banks = (bank, ORGANISATION) if store.bank(ORGANISATION) else (bank,)
+            store.add_bank(Bank(ORGANISATION_BANK, _NAME, memory.now()))
+    banks = (bank, ORGANISATION_BANK) if store.bank(ORGANISATION_BANK) else (bank,)
     for one_bank in dict.fromkeys(banks):
         wanted: dict[str, SharedRecord] = {}
         for record in records:
-            meant = _meant(record, one_bank == ORGANISATION)
+            meant = _meant(record, one_bank == ORGANISATION_BANK)
             wanted[record.id] = newer(wanted.get(record.id, meant), meant)
         redactor = Redactor(memory.settings.redact_patterns)
         source = ShareSource(place)
@@ -112,12 +112,12 @@ def _meant(record: SharedRecord, organisation: bool) -> SharedRecord:
     return record if here or record.gone else replace(record, gone=True)
 
 
-def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> list[Told]:
+def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> list[SharedHit]:
     """What was shared with whoever reads a bank, or with all, and speaks of a question; best
     first."""
     how = Plan((Layer.TEAM,), limit, Budget.MID, kinds=("shared",), anchors=False)
-    found: list[Told] = []
-    for id in (_one(memory, bank), ORGANISATION):
+    found: list[SharedHit] = []
+    for id in (_one(memory, bank), ORGANISATION_BANK):
         if memory.reader.bank(id) is None:
             continue
         hits = memory.search.recall_by_words_first(question, id, how).hits
@@ -125,23 +125,23 @@ def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> lis
     return sorted(found, key=lambda told: -told.score)[:limit]
 
 
-def _told(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[Told]:
+def _told(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[SharedHit]:
     for hit in hits:
         id = hit.uri.rpartition("/")[2]
         known = memory.reader.find(bank, "shared", id, 1) if hit.kind == "shared" else []
         record = known[0] if known else None
         if not isinstance(record, SharedRecord) or (record.scope is Scope.ORGANISATION) is not (
-            bank == ORGANISATION
+            bank == ORGANISATION_BANK
         ):
             continue
         trust = Trust.EXTERNAL if hit.trust is Trust.EXTERNAL else Trust.TEAM
-        yield Told(
+        yield SharedHit(
             hit.uri, record.kind, hit.text, hit.time, hit.score, trust, hit.shared, record.scope
         )
 
 
 def _one(memory: Holdfast, bank: str) -> str:
     id = memory.context.bank_id(bank) if bank else None
-    if not id or id == ORGANISATION:
+    if not id or id == ORGANISATION_BANK:
         raise InputError("This is done in one bank, which people work in.", "Name it.")
     return id

@@ -35,7 +35,7 @@ class Costs(NamedTuple):
     as_of: str = ""
 
 
-def look_at_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
+def gather_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
     """Add up the last days."""
     models, moment = memory.settings.models, now()
     ledger = memory.store

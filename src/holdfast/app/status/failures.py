@@ -26,9 +26,9 @@ class Failure(NamedTuple):
     open: bool = False
 
 
-def failures(memory: Holdfast, limit: int = 20) -> list[Failure]:
+def recent_failures(memory: Holdfast, limit: int = 20) -> list[Failure]:
     """The latest, the last first."""
-    found = [*of_log(memory.settings.home)]
+    found = [*failures_in_log(memory.settings.home)]
     found += [
         Failure(chore.failed_at, f"{chore.name}: {chore.problem}", True)
         for chore in memory.inventory.failed_tasks()
@@ -41,7 +41,7 @@ def failures(memory: Holdfast, limit: int = 20) -> list[Failure]:
     return sorted(latest.values(), reverse=True)[:limit]
 
 
-def of_log(home: Path) -> list[Failure]:
+def failures_in_log(home: Path) -> list[Failure]:
     """What the worker's log of a home tells of failures."""
     found: list[Failure] = []
     for line in last_lines(HomePaths(home).worker_log, _LOOKED_AT):

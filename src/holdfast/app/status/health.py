@@ -24,13 +24,13 @@ from holdfast.sources.file_stamp import stamp_of
 from holdfast.store.protocol import Reader
 
 # A worker takes events up within seconds; what lies longer than this, nobody takes up.
-LATE_S = 600.0
+LATE_EVENTS_S = 600.0
 _DAY_S = 86400.0
 _WARN_DAYS = 7.0
 _SLACK_S = 3600.0
 _OTHER = ("briefs", "hooks", "marks", "research")
 # Why lines are left out, for people.
-SKIPPED_BECAUSE = {
+SKIP_REASON_TEXT = {
     "housekeeping": "records of the program about itself",
     "thinking": "the model's private reasoning",
     "injected": "text that hooks put in",
@@ -46,7 +46,7 @@ SKIPPED_BECAUSE = {
 }
 
 
-class Inbox(NamedTuple):
+class InboxStatus(NamedTuple):
     """The events that wait; times as the clock counts, 0 where there are none."""
 
     folder: Path | None = None
@@ -56,7 +56,7 @@ class Inbox(NamedTuple):
     newest: float = 0.0
 
 
-class Disk(NamedTuple):
+class DiskUse(NamedTuple):
     """What the home takes, in bytes; `other` are briefs, investigations, hooks and marks."""
 
     database: int = 0
@@ -67,7 +67,7 @@ class Disk(NamedTuple):
     other: int = 0
 
 
-class Archive(NamedTuple):
+class ArchiveStatus(NamedTuple):
     """How long Claude Code keeps transcripts, and those not fully read that it will soon delete:
     how many, and in how many days the first goes."""
 
@@ -89,10 +89,10 @@ class Health(NamedTuple):
     happened, `last_told` the latest that a hook told of."""
 
     seen: HookStatus
-    inbox: Inbox
+    inbox: InboxStatus
     worker: WorkerStatus
-    disk: Disk
-    archive: Archive
+    disk: DiskUse
+    archive: ArchiveStatus
     chores: tuple[FailedTask, ...]
     last_event: str
     last_ingest: str
@@ -111,12 +111,12 @@ def current_folder() -> Path | None:
         return None
 
 
-def examine(memory: Holdfast, folder: Path | None) -> Health:
+def gather_health(memory: Holdfast, folder: Path | None) -> Health:
     """Look at everything, from a folder."""
     settings, reader = memory.settings, memory.reader
     places = HomePaths(settings.home)
     seen = detect_hooks(settings.claude_dir, folder)
-    inbox = look_into_inbox(places)
+    inbox = inbox_status(places)
     sources = reader.sources()
     gone = [
         source.lines
@@ -130,7 +130,7 @@ def examine(memory: Holdfast, folder: Path | None) -> Health:
         inbox=inbox,
         worker=worker_status(places),
         disk=disk_use(settings),
-        archive=see_archive(reader, settings, seen.kept_days),
+        archive=archive_status(reader, settings, seen.kept_days),
         chores=tuple(memory.inventory.failed_tasks()),
         last_event=max(reader.last_session_end(), told),
         last_ingest=max((source.read_at for source in sources), default=""),
@@ -141,14 +141,14 @@ def examine(memory: Holdfast, folder: Path | None) -> Health:
     )
 
 
-def look_into_inbox(places: HomePaths) -> Inbox:
+def inbox_status(places: HomePaths) -> InboxStatus:
     """Count the events of this version."""
     folder = places.inbox()
     found = [event for place in inbox_folders(places) for event in list_events(place).events]
     if not found:
-        return Inbox(folder)
+        return InboxStatus(folder)
     times = [event.changed_ns / 1e9 for event in found]
-    return Inbox(folder, len(found), sum(e.size for e in found), min(times), max(times))
+    return InboxStatus(folder, len(found), sum(e.size for e in found), min(times), max(times))
 
 
 def _newest(folder: Path) -> float:
@@ -166,11 +166,11 @@ def _moment(seconds: float) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def disk_use(settings: Settings) -> Disk:
+def disk_use(settings: Settings) -> DiskUse:
     """Add up what lies in the home."""
     places, database = HomePaths(settings.home), settings.database
     beside = (database, *(database.with_name(f"{database.name}-{end}") for end in ("wal", "shm")))
-    return Disk(
+    return DiskUse(
         database=sum(map(_size, beside)),
         vectors=sum(_sizes(settings.vectors)),
         journals=sum(_sizes(places.journals)),
@@ -194,7 +194,7 @@ def _sizes(folder: Path) -> Iterator[int]:
                 yield entry.stat(follow_symlinks=False).st_size
 
 
-def see_archive(reader: Reader, settings: Settings, kept_days: float) -> Archive:
+def archive_status(reader: Reader, settings: Settings, kept_days: float) -> ArchiveStatus:
     """Which transcripts will be deleted before they were read, if nothing happens."""
     read = {source.path: source.stamp for source in reader.sources()}
     warn = min(_WARN_DAYS, kept_days / 2)
@@ -207,10 +207,10 @@ def see_archive(reader: Reader, settings: Settings, kept_days: float) -> Archive
         days = kept_days - (time() - stat.st_mtime) / _DAY_S
         if days < warn and read.get(str(path)) != stamp_of(stat):
             left.append(days)
-    return Archive(kept_days, len(left), max(0.0, min(left, default=0.0)))
+    return ArchiveStatus(kept_days, len(left), max(0.0, min(left, default=0.0)))
 
 
-def judge(health: Health, pending: int) -> Verdict:
+def judge_capture(health: Health, pending: int) -> Verdict:
     """Whether capture works; `pending` lines are on disk and not yet read."""
     for found in (_not_set_up(health), _late(health), _failing(health), _soon_gone(health)):
         if found is not None:
@@ -251,7 +251,7 @@ def _late(health: Health) -> Verdict | None:
     inbox = health.inbox
     waited = time() - inbox.oldest
     # A time to come is a clock that was set back; how long it waited is not known then.
-    if not inbox.events or health.worker.running or 0 <= waited < LATE_S:
+    if not inbox.events or health.worker.running or 0 <= waited < LATE_EVENTS_S:
         return None
     events = "1 event has" if inbox.events == 1 else f"{inbox.events:,} events have"
     long = f"for {_span(waited)}" if waited >= 0 else "since before the clock was set back"

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.failures import Failure, failures, of_log
-from holdfast.app.status.health import Health, Verdict, examine, judge
+from holdfast.app.status.failures import Failure, recent_failures, failures_in_log
+from holdfast.app.status.health import Health, Verdict, gather_health, judge_capture
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.hosts.claude_code import locations as host
 from holdfast.settings import Settings
@@ -28,7 +28,7 @@ class Step(NamedTuple):
     why: str
 
 
-class Stand(NamedTuple):
+class Overview(NamedTuple):
     """How it stands. `bank` is the one of this folder, "" where it has none, `only_bank` the one
     where there is no other; `unread` counts
     transcripts on disk where nothing was read yet; `problem` says why a memory is closed to us."""
@@ -48,7 +48,7 @@ class Stand(NamedTuple):
     next: Step
 
 
-def look(settings: Settings, folder: Path | None) -> Stand:
+def gather_overview(settings: Settings, folder: Path | None) -> Overview:
     """Look at everything that matters to somebody who just arrived."""
     version, home = __version__, str(settings.home)
     try:
@@ -56,25 +56,25 @@ def look(settings: Settings, folder: Path | None) -> Stand:
             return _looked(memory, folder)
     except StoreError as error:
         verdict = Verdict("broken", f"The memory cannot be opened: {error.message}", error.remedy)
-        last = max(of_log(settings.home), default=None)
+        last = max(failures_in_log(settings.home), default=None)
         step = Step("holdfast doctor", error.remedy or "It says what is wrong.")
-        return Stand(
+        return Overview(
             *(version, home, verdict, 0, None, "", "", "not looked at", "", last, 0),
             *(error.message, step),
         )
 
 
-def _looked(memory: Holdfast, folder: Path | None) -> Stand:
-    health = examine(memory, folder)
+def _looked(memory: Holdfast, folder: Path | None) -> Overview:
+    health = gather_health(memory, folder)
     counts, balance = memory.inventory.counts(ALL_BANKS), memory.inventory.balance(ALL_BANKS)
-    verdict = judge(health, balance.pending)
+    verdict = judge_capture(health, balance.pending)
     bank, banks = _bank_here(memory), [bank.name for bank in memory.reader.banks()]
     only = banks[0] if len(banks) == 1 else ""
     unread = 0
     if not counts.sessions:
         unread = sum(1 for _ in find_transcripts(default_folder(memory.settings.claude_dir)))
-    last = next(iter(failures(memory, 1)), None)
-    stand = Stand(
+    last = next(iter(recent_failures(memory, 1)), None)
+    stand = Overview(
         *(__version__, str(memory.settings.home), verdict, len(banks)),
         *(counts, bank, only, _worker(health), health.last_event, last, unread, ""),
         Step("", ""),
@@ -97,7 +97,7 @@ def _worker(health: Health) -> str:
     return f"{'at work' if health.worker.running else 'at rest'}; {waiting}"
 
 
-def next_step(stand: Stand, agent_here: bool, waits: int = 0) -> Step:
+def next_step(stand: Overview, agent_here: bool, waits: int = 0) -> Step:
     """The one thing to do, the most pressing first."""
     verdict = stand.capture
     if verdict.state in ("broken", "lags"):

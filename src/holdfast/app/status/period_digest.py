@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.usage_report import before
+from holdfast.app.status.usage_report import days_before
 from holdfast.language import truncate
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.curation import Action
@@ -45,7 +45,7 @@ class Section(NamedTuple):
     more: int = 0
 
 
-class TimeDigest(NamedTuple):
+class PeriodDigest(NamedTuple):
     """All of it, from `since` up to, but without, `until`."""
 
     bank: str
@@ -59,16 +59,16 @@ class TimeDigest(NamedTuple):
 Finder = Callable[[Holdfast, str, str, str], Iterator[Item]]
 
 
-def span_of(now: str, days: int, since: str, until: str) -> tuple[str, str]:
+def read_period(now: str, days: int, since: str, until: str) -> tuple[str, str]:
     """The time that is meant: some days up to now, or from one date to the end of another."""
     if not since:
-        return before(now, days), now
+        return days_before(now, days), now
     return read_iso_span(since).first, read_iso_span(until).end if until else now
 
 
 def digest(
     memory: Holdfast, bank: str | None, since: str, until: str, shown: int = _SHOWN
-) -> TimeDigest:
+) -> PeriodDigest:
     """Look through the records of a time."""
     id = memory.context.bank_id(bank)
     banks = [one.id for one in memory.reader.banks() if id in (None, one.id)]
@@ -88,7 +88,7 @@ def digest(
         sections.append(Section(name, tuple(latest[:shown]), max(0, len(latest) - shown)))
     injected = [i for i in memory.inventory.injections(bank, 100_000) if since <= i.time < until]
     fates = Counter(one.use for one in injected if one.arrived)
-    return TimeDigest(
+    return PeriodDigest(
         memory.context.bank_name(id),
         since,
         until,
@@ -248,7 +248,7 @@ TITLES = {
     "learned": "What was learned",
     _WRONG: "What memory got wrong",
 }
-NOTHING = {
+EMPTY_TEXT = {
     "done": "No session ended in this time.",
     "decided": "No sentence was plainly a decision. Sessions may hold some in other words.",
     "learned": "No fact or opinion was formed.",
@@ -256,12 +256,12 @@ NOTHING = {
 }
 
 
-def as_markdown(told: TimeDigest) -> str:
+def as_markdown(told: PeriodDigest) -> str:
     """The digest as a page to keep or to send. Text from memory cannot become markup."""
     lines = [f"# {_span(told)}, bank {_plain(told.bank)}", ""]
     for section in told.sections:
         lines += [f"## {TITLES[section.name]}", ""]
-        lines += [_line(item) for item in section.items] or [NOTHING[section.name]]
+        lines += [_line(item) for item in section.items] or [EMPTY_TEXT[section.name]]
         lines += [f"- and {section.more} more"] * bool(section.more)
         lines.append("")
     if told.ignored:
@@ -269,7 +269,7 @@ def as_markdown(told: TimeDigest) -> str:
     return "\n".join(lines)
 
 
-def _span(told: TimeDigest) -> str:
+def _span(told: PeriodDigest) -> str:
     return f"{told.since[:10]} to {told.until[:10]}"
 
 
@@ -283,7 +283,7 @@ def _plain(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_[]<>#|" else c for c in text)
 
 
-def as_told(told: TimeDigest) -> dict[str, Any]:
+def digest_json(told: PeriodDigest) -> dict[str, Any]:
     """The same for programs."""
     sections: Iterable[Section] = told.sections
     return {

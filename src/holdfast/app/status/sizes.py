@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.health import Disk, disk_use
+from holdfast.app.status.health import DiskUse, disk_use
 from holdfast.learn.bank_settings import hidden_by_retention
 from holdfast.store.protocol.overview import BankContentSize
 from holdfast.store.sqlite.connection import open_read_only, translated
@@ -45,13 +45,13 @@ class Sizes(NamedTuple):
     """All of it. `tables` have their indexes with them in a file; on a server, where `database` is
     the sum of them, indexes stand beside them."""
 
-    disk: Disk
+    disk: DiskUse
     tables: dict[str, int]
     banks: list[BankSize]
     freeable: list[Freeable]
 
 
-def measure(memory: Holdfast) -> Sizes:
+def measure_sizes(memory: Holdfast) -> Sizes:
     """Look at everything that takes room."""
     settings = memory.settings
     disk = disk_use(settings)
@@ -91,7 +91,7 @@ def _look_into(database: Path) -> tuple[dict[str, int], int]:
         return tables, free
 
 
-def _freeable(disk: Disk, vectors: int, free: int) -> list[Freeable]:
+def _freeable(disk: DiskUse, vectors: int, free: int) -> list[Freeable]:
     found = (
         Freeable("backups", disk.backups, "`holdfast restore-backup --list`, then remove old ones"),
         Freeable(

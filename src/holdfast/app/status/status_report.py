@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.background.outdated import look
+from holdfast.app.background.outdated import count_outdated
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.costs import Costs, look_at_costs
-from holdfast.app.status.health import Health, Verdict, examine, judge
+from holdfast.app.status.costs import Costs, gather_costs
+from holdfast.app.status.health import Health, Verdict, gather_health, judge_capture
 from holdfast.model.ledger import Balance
 from holdfast.model.model_calls import Spending
 from holdfast.model.to_json import to_jsonable
@@ -19,23 +19,23 @@ from holdfast.store.protocol import Counts
 Told = dict[str, Any]
 
 
-def status(memory: Holdfast, bank: str | None, folder: Path | None, whole_cost: bool) -> Told:
+def status_json(memory: Holdfast, bank: str | None, folder: Path | None, whole_cost: bool) -> Told:
     """Whether capture works, what is remembered, and the account of every input line."""
     id = memory.context.bank_id(bank)
     balance = memory.inventory.balance(bank)
-    health = examine(memory, folder)
+    health = gather_health(memory, folder)
     return to_jsonable(
         {
             **_kept(memory, id, memory.inventory.counts(bank), balance),
-            "cost": cost(look_at_costs(memory), whole_cost),
-            "older": look(memory),
-            "providers": {"use": memory.settings.providers.use, "failing": failing(memory)},
-            **_health(health, judge(health, balance.pending), memory.reader.last_session_end(id), id),
+            "cost": cost_json(gather_costs(memory), whole_cost),
+            "older": count_outdated(memory),
+            "providers": {"use": memory.settings.providers.use, "failing": failing_providers(memory)},
+            **_health(health, judge_capture(health, balance.pending), memory.reader.last_session_end(id), id),
         }
     )
 
 
-def failing(memory: Holdfast) -> dict[str, str]:
+def failing_providers(memory: Holdfast) -> dict[str, str]:
     """The plugins that did not answer when they were last asked, and why."""
     known = ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
     return {id: standing.problem for id, standing in known.items() if standing.failures}
@@ -87,7 +87,7 @@ def _kept(memory: Holdfast, id: str | None, counts: Counts, balance: Balance) ->
     }
 
 
-def cost(costs: Costs, whole: bool) -> Told:
+def cost_json(costs: Costs, whole: bool) -> Told:
     """What model services took, in brief or all of it. `usd` is null where no price is known for
     any of it."""
     today = costs.today

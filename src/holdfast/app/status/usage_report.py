@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.failures import Failure, failures
+from holdfast.app.status.failures import Failure, recent_failures
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.curation import Action
 from holdfast.model.injections import Injection, InjectionUse
@@ -21,8 +21,8 @@ from holdfast.model.knowledge import Review
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Plan
 
-DAYS = 30
-USED = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
+DEFAULT_DAYS = 30
+USED_OUTCOMES = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
 _MOST = 100_000
 _CHARACTERS_PER_TOKEN = 4
 _ASKED = 50
@@ -40,7 +40,7 @@ CANNOT_CLAIM = (
 )
 
 
-class Fate(NamedTuple):
+class OutcomeCounts(NamedTuple):
     """What became of the injections of an occasion, each counted once."""
 
     injected: int = 0
@@ -70,7 +70,7 @@ class Spent(NamedTuple):
     unpriced: int = 0
 
 
-class Worth(NamedTuple):
+class UsageReport(NamedTuple):
     """All of it for some days up to now. `told` sessions had something put into them, by the
     agent's own ids; `own` is what `eval --own` measured, where that was asked for."""
 
@@ -79,8 +79,8 @@ class Worth(NamedTuple):
     until: str
     days: int
     told: int
-    total: Fate
-    kinds: dict[str, Fate]
+    total: OutcomeCounts
+    kinds: dict[str, OutcomeCounts]
     uses: dict[str, int]
     tokens: int
     corrections: Corrections
@@ -92,25 +92,25 @@ class Worth(NamedTuple):
     cannot_claim: tuple[str, ...] = CANNOT_CLAIM
 
 
-def look_at_worth(
-    memory: Holdfast, bank: str | None, days: int = DAYS, measure: bool = False, now: str = ""
-) -> Worth:
+def gather_usage(
+    memory: Holdfast, bank: str | None, days: int = DEFAULT_DAYS, measure: bool = False, now: str = ""
+) -> UsageReport:
     """Add up the last days; `measure` also asks the memory what it once did not know yet."""
     until = now or utc_now()
-    since = before(until, days)
+    since = days_before(until, days)
     id = memory.context.bank_id(bank)
     known = [i for i in memory.inventory.injections(bank, _MOST) if i.time >= since]
-    last = next(iter(failures(memory, 1)), None)
+    last = next(iter(recent_failures(memory, 1)), None)
     kinds = sorted({one.kind.value for one in known})
-    return Worth(
+    return UsageReport(
         bank=memory.context.bank_name(id),
         since=since,
         until=until,
         days=days,
         told=len({one.session for one in known}),
-        total=fate_of(known),
-        kinds={kind: fate_of(i for i in known if i.kind.value == kind) for kind in kinds},
-        uses=dict(Counter(one.use.value for one in known if one.arrived and one.use in USED)),
+        total=count_outcomes(known),
+        kinds={kind: count_outcomes(i for i in known if i.kind.value == kind) for kind in kinds},
+        uses=dict(Counter(one.use.value for one in known if one.arrived and one.use in USED_OUTCOMES)),
         tokens=sum(one.characters for one in known if one.arrived) // _CHARACTERS_PER_TOKEN,
         corrections=_corrections(memory, id, since),
         spent=_spent(memory, since),
@@ -121,16 +121,16 @@ def look_at_worth(
     )
 
 
-def before(moment: str, days: int) -> str:
+def days_before(moment: str, days: int) -> str:
     """The same time of an earlier day, spelled alike."""
     then = datetime.fromisoformat(moment) - timedelta(days=days)
     return then.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def fate_of(injections: Iterable[Injection]) -> Fate:
+def count_outcomes(injections: Iterable[Injection]) -> OutcomeCounts:
     """Count each in one place: what did not arrive was neither used nor ignored."""
     found = Counter(map(_fate, injections))
-    return Fate(found.total(), *(found[name] for name in Fate._fields[1:]))
+    return OutcomeCounts(found.total(), *(found[name] for name in OutcomeCounts._fields[1:]))
 
 
 def _fate(one: Injection) -> str:
@@ -138,7 +138,7 @@ def _fate(one: Injection) -> str:
         return "unjudged"
     if not one.arrived:
         return "lost"
-    if one.use in USED:
+    if one.use in USED_OUTCOMES:
         return "used"
     return {InjectionUse.IGNORED: "ignored", InjectionUse.CONTRADICTED: "wrong"}.get(one.use, "unjudged")
 
@@ -189,10 +189,10 @@ def _own(memory: Holdfast, id: str | None) -> Any:
     questions = own.find_questions(memory.reader, id).questions
     if not questions:
         return None
-    return replay.replay(memory, sets.spread(questions, _ASKED), Plan())
+    return replay.replay(memory, sets.sample_evenly(questions, _ASKED), Plan())
 
 
-def as_told(worth: Worth) -> dict[str, Any]:
+def usage_json(worth: UsageReport) -> dict[str, Any]:
     """The same for programs."""
     own = worth.own
     measured = own and {"questions": own.questions, **own.measures, "chance": own.chance}

@@ -139,7 +139,7 @@ def _copy(settings: Settings, path: Path, made: str) -> Made:
         copy = copies.make_copy(
             settings.database, part, _files(settings), made, __version__
         )
-        copies.settle(part, path)
+        copies.name_durably(part, path)
     except FileExistsError as error:
         raise InputError(f"{path} is there already.", "Choose another name.") from error
     except OSError as error:
@@ -175,7 +175,7 @@ def listed(settings: Settings) -> list[Kept]:
     folder = settings.home / FOLDER
     for path in folder.glob("*.db") if folder.is_dir() else ():
         stat = path.stat()
-        schema, made = copies.peek(path)
+        schema, made = copies.read_schema_and_time(path)
         found.append((stat.st_mtime, Kept(path, _why(path.stem, schema), made, schema,
                                           stat.st_size)))  # fmt: skip
     return [kept for _, kept in sorted(found, key=lambda one: -one[0])]
@@ -211,7 +211,7 @@ def look(settings: Settings, path: Path) -> Look:
     if settings.database.exists() and path.samefile(settings.database):
         raise InputError(f"{path} is the memory in use.", "Name a backup of it.")
     copy = copies.check_copy(path)
-    gone = copies.marks_of(settings.database) - copies.marks_of(path)
+    gone = copies.erasure_marks(settings.database) - copies.erasure_marks(path)
     return Look(path, copy, len(gone) if settings.database.exists() else 0)
 
 
@@ -236,8 +236,8 @@ def restore(
         folder = Path(tempfile.mkdtemp(prefix=_STAGING, dir=settings.home))
         try:
             staged = folder / "memory.db"
-            copies.stage(path, staged)
-            copies.keep_revoked(settings.database, staged)
+            copies.stage_copy(path, staged)
+            copies.carry_over_revocations(settings.database, staged)
             aside = _aside(settings, now())
             files = _put_files(settings, path, with_settings)
             _swap(settings.database, staged, busy_s)
@@ -295,7 +295,7 @@ def _aside(settings: Settings, now: str) -> Path | None:
     if not database.exists():
         return None
     path = settings.home / FOLDER / f"memory-{_BEFORE}{_stamp(now)}.db"
-    if copies.is_whole(database):
+    if copies.is_sound(database):
         return _copy(settings, path, now).path
     path = path.with_name(path.name.replace(_BEFORE, f"damaged-{_BEFORE}"))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -308,7 +308,7 @@ def _aside(settings: Settings, now: str) -> Path | None:
 def _put_files(settings: Settings, path: Path, with_settings: bool) -> list[str]:
     """Write the files that are missing. Journals that are there have all that theirs had."""
     written: list[str] = []
-    for name, content in copies.files_of(path):
+    for name, content in copies.kept_files(path):
         own = settings.home / FILE_NAME
         if name == FILE_NAME:
             if own.exists() and (not with_settings or own.read_bytes() == content):
@@ -335,7 +335,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _swap(database: Path, staged: Path, busy_s: float) -> None:
-    if copies.is_whole(database):
+    if copies.is_sound(database):
         copies.put_back(staged, database, busy_s)
         return
     # Nothing that could be read is there. A log that was left would be read into the new one.

@@ -1,4 +1,5 @@
-"""Install advice that fits how this program was installed: by pip, pipx, uv, or from a clone.
+"""Install commands in messages, adapted to how this program was installed: by pip, pipx, uv, or
+from a clone.
 
 Messages are written for pip (`pip install 'holdfast-memory[server]'`). In an environment that pipx
 or uv made, or that was installed from a folder, that command would do nothing useful.
@@ -55,25 +56,25 @@ class Installation(NamedTuple):
     spec: str
 
 
-def fitting(advice: str, prefix: str = sys.prefix) -> str:
+def adapt_install_commands(advice: str, prefix: str = sys.prefix) -> str:
     """The advice with its pip commands replaced by those for this installation."""
     if "pip install" not in advice:
         return advice
-    found = _of_environment(Path(prefix)) or _of_folder(prefix)
-    if found is None:
+    installation = _tool_installation(Path(prefix)) or _folder_installation(prefix)
+    if installation is None:
         return advice
 
     def replacement(match: re.Match[str]) -> str:
         flag, _, name, extra = match.groups()
         kind = flag or ("extra" if name == DISTRIBUTION else "other")
-        spec = shlex.quote(f"{found.spec}{extra or ''}")
-        return _COMMANDS[found.installer][kind].format(spec=spec, name=name)
+        spec = shlex.quote(f"{installation.spec}{extra or ''}")
+        return _COMMANDS[installation.installer][kind].format(spec=spec, name=name)
 
     return _PIP_COMMAND.sub(replacement, advice)
 
 
-def _of_environment(prefix: Path) -> Installation | None:
-    """The installation that pipx or uv noted in its environment."""
+def _tool_installation(prefix: Path) -> Installation | None:
+    """The installation that pipx or uv recorded in its environment."""
     try:
         if (note := prefix / "pipx_metadata.json").is_file():
             known: Any = json.loads(note.read_text("utf-8"))
@@ -81,20 +82,20 @@ def _of_environment(prefix: Path) -> Installation | None:
             return Installation("pipx", spec)
         if (note := prefix / "uv-receipt.toml").is_file():
             first: Any = tomllib.loads(note.read_text("utf-8"))["tool"]["requirements"][0]
-            place = first.get("path") or first.get("directory") or first.get("url")
-            return Installation("uv", str(place or first["name"]))
+            origin = first.get("path") or first.get("directory") or first.get("url")
+            return Installation("uv", str(origin or first["name"]))
     except (OSError, ValueError, LookupError, TypeError):
         return None
     return None
 
 
-def _of_folder(prefix: str) -> Installation | None:
+def _folder_installation(prefix: str) -> Installation | None:
     """The installation that pip made from a folder, such as a clone of the repository."""
     if prefix != sys.prefix:
         return None
     try:
-        noted = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
-        known: Any = json.loads(noted or "{}")
+        recorded = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+        known: Any = json.loads(recorded or "{}")
         folder = unquote(urlparse(str(known["url"])).path)
         editable = bool(known["dir_info"].get("editable"))
     except (metadata.PackageNotFoundError, ValueError, LookupError, AttributeError):

@@ -47,8 +47,7 @@ def set_up(
         if not plan.changes and not steps:
             screen.line(f"{chosen.title} is set up: nothing to change.")
     if (plan.changes or steps) and not arguments.dry_run:
-        if not confirm.may_go_ahead(arguments.yes, "Go ahead?"):
-            screen.line("Nothing was changed.")
+        if not confirm.confirm_change(screen, arguments.yes):
             return False
         install.prepare_home(places, python)
         agent_install.apply_install(places.home, plan.changes)

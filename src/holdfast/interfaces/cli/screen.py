@@ -1,4 +1,5 @@
-"""Writing to a person or to a program: colour only at a terminal, JSON only when asked."""
+"""Output of commands: text with colours at a terminal, or JSON; and how sizes, counts, times and
+URIs are written in it."""
 
 from __future__ import annotations
 
@@ -10,11 +11,17 @@ from typing import TextIO
 
 from holdfast.model.to_json import to_jsonable
 
-_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_ANSI_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+# Text narrower than this is hard to read, and wider than this, too.
+_MIN_WIDTH, _MAX_WIDTH = 40, 110
+# Where the output is no terminal.
+_DEFAULT_WIDTH = 100
+# How much of an id is printed where it is shortened: 64 bits of a hash, hardly ever ambiguous.
+_SHORT_ID_CHARACTERS = 16
 
 
 class Screen:
-    """Where output goes."""
+    """Writes text and JSON to a stream, standard output by default."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
@@ -27,13 +34,13 @@ class Screen:
         self._stream.write(text + "\n")
 
     def paint(self, text: str, *styles: str) -> str:
-        """The text in a style, where styles can be seen."""
+        """The text in these styles; unchanged where colours are not shown."""
         if not self._colour or not text:
             return text
-        return f"\x1b[{';'.join(_CODES[style] for style in styles)}m{text}\x1b[0m"
+        return f"\x1b[{';'.join(_ANSI_CODES[style] for style in styles)}m{text}\x1b[0m"
 
     def wrap(self, text: str, indent: str = "", hang: str | None = None) -> None:
-        """A paragraph, folded to the width."""
+        """Paragraphs folded to the width; `hang` indents the lines after the first."""
         for paragraph in text.split("\n"):
             folded = textwrap.fill(
                 paragraph,
@@ -46,7 +53,7 @@ class Screen:
             self.line(folded or "")
 
     def diff(self, text: str) -> None:
-        """A change to a file: what comes in green, what goes in red; then an empty line."""
+        """A diff with added lines in green and removed ones in red, then an empty line."""
         for line in text.split("\n"):
             style = {"+": "green", "-": "red"}.get(line[:1])
             self.line(self.paint(line, style) if style else line)
@@ -58,21 +65,22 @@ class Screen:
         self._stream.write("\n")
 
     def json_line(self, value: object) -> None:
-        """A value as JSON on one line, for whoever reads while we write."""
+        """A value as JSON on one line, flushed at once for a program that reads a stream."""
         self._stream.write(json.dumps(to_jsonable(value), ensure_ascii=False) + "\n")
         self._stream.flush()
 
 
 def _width(stream: TextIO) -> int:
-    # shutil's version of this costs more to import than a whole recall takes.
+    # shutil.get_terminal_size does the same, but importing shutil takes longer than a recall.
     try:
-        return max(40, min(os.get_terminal_size(stream.fileno()).columns, 110))
+        columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
-        return 100
+        return _DEFAULT_WIDTH
+    return max(_MIN_WIDTH, min(columns, _MAX_WIDTH))
 
 
 def amount(size: float) -> str:
-    """Bytes for people."""
+    """A number of bytes, such as `1.2 MB`."""
     for unit in ("B", "KB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"
@@ -86,12 +94,17 @@ def number(count: int, noun: str, plural: str = "") -> str:
 
 
 def day(time: str) -> str:
-    """The day of a moment, for people."""
+    """The day of an ISO time, or `undated`."""
     return time[:10] if time else "undated"
+
+
+def minute(time: str) -> str:
+    """An ISO time as `2026-03-01 14:05`; "" stays "" ."""
+    return time[:16].replace("T", " ")
 
 
 def short(uri: str) -> str:
     """A URI with the start of a long id; `holdfast show` takes it as well."""
     head, slash, id = uri.rpartition("/")
     # A pull or an issue goes by its number.
-    return f"{head}{slash}{id.partition('@')[0][:16]}"
+    return f"{head}{slash}{id.partition('@')[0][:_SHORT_ID_CHARACTERS]}"

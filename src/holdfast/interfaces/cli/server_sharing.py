@@ -50,7 +50,7 @@ def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> 
     """Take records back from a server."""
     with open_memory(create=False) as memory:
         post = Outbox(memory.context)
-        planned = post.plan_take_back(arguments.uri, server)
+        planned = post.plan_withdrawal(arguments.uri, server)
         return _go_on(screen, post, planned, arguments, "")
 
 
@@ -63,7 +63,7 @@ def _go_on(
         _show(screen, planned, scope)
     done = PushReport()
     if not arguments.dry_run:
-        if not planned.nothing and not confirm.may_go_ahead(
+        if not planned.is_empty and not confirm.may_go_ahead(
             arguments.yes, "Go ahead?", False, "what others can see"
         ):
             screen.line("Nothing was changed.")
@@ -84,7 +84,7 @@ def _go_on(
 
 def _done(name: str, planned: SendPlan) -> str:
     """What a server has done that took everything."""
-    gone = planned.gone and not (planned.added or planned.changed)
+    gone = planned.withdrawn and not (planned.added or planned.changed)
     return f"{name} took it back: nobody is shown it there any more." if gone else f"{name} has it."
 
 
@@ -92,14 +92,14 @@ def _show(screen: Screen, planned: SendPlan, scope: str) -> None:
     for sign, drafts in (("+", planned.added), ("±", planned.changed)):
         for one in drafts:
             _one(screen, one, sign)
-    for origin in planned.gone:
+    for origin in planned.withdrawn:
         screen.line(screen.paint(f"- {origin}", "red"))
-    for origin in planned.same:
+    for origin in planned.unchanged:
         screen.line(f"= {origin} is there in these words already")
     if planned.added or planned.changed:
         screen.line()
         screen.wrap(
-            f"For {scope}, in the bank {planned.there} of {planned.remote.name} "
+            f"For {scope}, in the bank {planned.remote_bank} of {planned.remote.name} "
             f"({planned.remote.url}), in the name of your key."
         )
 
@@ -123,12 +123,12 @@ def _contract(planned: SendPlan, scope: str, done: PushReport) -> dict[str, obje
 
     return {
         "server": planned.remote.name,
-        "bank": planned.there,
+        "bank": planned.remote_bank,
         "scope": scope,
         "added": [told(one) for one in planned.added],
         "changed": [told(one) for one in planned.changed],
-        "same": planned.same,
-        "taken_back": planned.gone,
+        "same": planned.unchanged,
+        "taken_back": planned.withdrawn,
         **done._asdict(),
     }
 

@@ -152,7 +152,7 @@ class Links:
     def _best_links(self, record: GraphRecord, rules: tuple[LinkRule, ...]) -> list[Edge]:
         mentions = self._reader.mentions_in(self._bank, [record.node])
         fit = {
-            b.entity: b.parts for b in mentions if any(_has_role(b.parts, r.here) for r in rules)
+            b.entity: b.roles for b in mentions if any(_has_role(b.roles, r.here) for r in rules)
         }
         shared = [
             (entity, mention)
@@ -171,7 +171,7 @@ class Links:
             if mention.node not in others:
                 continue
             strength = _strength(
-                fit[entity.number], mention.parts, record, others[mention.node], rules
+                fit[entity.number], mention.roles, record, others[mention.node], rules
             )
             weight = strength * entity_weight(entity.records, self._size)
             if weight >= _MIN_WEIGHT:

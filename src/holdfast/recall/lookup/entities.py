@@ -87,7 +87,7 @@ def describe_entity(
     if known is None:
         return EntityDetails(entity, (), (), ())
     mentions = reader.mentions_of(entity.bank, known.number, _MAX_RECORDS)
-    parts = {mention.node: mention.parts for mention in mentions}
+    parts = {mention.node: mention.roles for mention in mentions}
     passages = dict(reader.node_passages(entity.bank, list(parts)))
     latest = sorted(passages.items(), key=lambda item: (item[1].time, item[1].id), reverse=True)
     shown = latest[:limit]

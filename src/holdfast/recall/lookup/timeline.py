@@ -170,8 +170,9 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
     else:
         time = record.time if isinstance(record, _WithTime) else record.started
     if not time:
+        name = uri(record_kind(record), record.id)
         raise InputError(
-            f"{uri(record_kind(record), record.id)} has no time, so nothing lies before or after it.",
+            f"{name} has no time, so nothing lies before or after it.",
             "`holdfast show` opens it by itself.",
         )
     return time

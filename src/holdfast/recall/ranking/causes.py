@@ -110,7 +110,7 @@ def _mentions(
     to_causes = direction is CauseDirection.TO_CAUSES
     wanted = _ROLES_WITH_CAUSES if to_causes else _ROLES_WITH_EFFECTS
     mentions = reader.mentions_in(bank, [record.node])
-    return any(m.entity in named and m.parts & wanted for m in mentions)
+    return any(m.entity in named and m.roles & wanted for m in mentions)
 
 
 def _walk(

@@ -204,7 +204,7 @@ def _score_records(
     scores: defaultdict[int, float] = defaultdict(float)
     for entity, weight in weights.items():
         for mention in reader.mentions_of(bank, entity, limit_each):
-            scores[mention.node] += weight * _role_factor(mention.parts)
+            scores[mention.node] += weight * _role_factor(mention.roles)
     return scores
 
 
@@ -229,7 +229,7 @@ def _second_hop(
     weights: defaultdict[int, float] = defaultdict(float)
     for mention in mentions:
         if rarity.get(mention.entity, 0.0) >= _MIN_THROUGH_WEIGHT:
-            share = scores[mention.node] * _role_factor(mention.parts)
+            share = scores[mention.node] * _role_factor(mention.roles)
             weights[mention.entity] += (
                 share / mentioned[mention.node] ** 0.5 * rarity[mention.entity]
             )

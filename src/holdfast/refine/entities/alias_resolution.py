@@ -123,13 +123,13 @@ def _join_files(
     """Join old paths of renamed files with the new ones, unless a person split them, and paths in
     texts with the only file they can mean. Returns for each new path a key by which the latest
     rename sorts last."""
-    files = {s.text: s.number for s in free if s.sort is SpellingSource.FILE}
+    files = {s.text: s.number for s in free if s.source is SpellingSource.FILE}
     latest: dict[str, str] = {}
     renames = [
         pair
         for pair in same
-        if pair.same.sort is SpellingSource.FILE
-        and not split_texts & {pair.same.one, pair.same.other}
+        if pair.alias.source is SpellingSource.FILE
+        and not split_texts & {pair.alias.one, pair.alias.other}
     ]
     # A text may use an old path that no record has as a file. The latest rename comes first, so
     # that all old paths of a file that was renamed twice lead to the last one.
@@ -145,7 +145,7 @@ def _join_files(
     for path in files:
         by_name[path.rpartition("/")[2]].append(path)
     for s in free:
-        if s.sort is not SpellingSource.PATH:
+        if s.source is not SpellingSource.PATH:
             continue
         meant = [s.text] if s.text in files else _ending_in(s.text, by_name)
         roots = {groups.root(files[path]) for path in meant}
@@ -163,7 +163,7 @@ def _ending_in(path: str, by_name: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _join_people(groups: _Groups, free: Sequence[Spelling], same: Sequence[DatedAlias]) -> None:
     """Join the names and addresses of a person, and a first name that only one person has."""
-    people = {s.text: s.number for s in free if s.sort is SpellingSource.PERSON}
+    people = {s.text: s.number for s in free if s.source is SpellingSource.PERSON}
     for _, (sort, one, other) in same:
         if sort is SpellingSource.PERSON and one in people and other in people:
             groups.join(people[one], people[other])
@@ -173,7 +173,7 @@ def _join_people(groups: _Groups, free: Sequence[Spelling], same: Sequence[Dated
             for word in {name.lower(), name.lower().split()[0]}:
                 people_by_name[word].add(groups.root(number))
     for s in free:
-        if s.sort in (SpellingSource.PROPER, SpellingSource.PERSON):
+        if s.source in (SpellingSource.PROPER, SpellingSource.PERSON):
             meant = {groups.root(number) for number in people_by_name.get(s.text.lower(), ())}
             if len(meant) == 1:
                 groups.join(s.number, next(iter(meant)))
@@ -181,14 +181,14 @@ def _join_people(groups: _Groups, free: Sequence[Spelling], same: Sequence[Dated
 
 def _join_names(groups: _Groups, free: Sequence[Spelling]) -> None:
     """Join names with the same key, with each other and with the only file of that name."""
-    people = {groups.root(s.number) for s in free if s.sort is SpellingSource.PERSON}
+    people = {groups.root(s.number) for s in free if s.source is SpellingSource.PERSON}
     by_key: defaultdict[str, list[Spelling]] = defaultdict(list)
     for s in free:
-        if s.sort in _NAME_SOURCES and s.key and groups.root(s.number) not in people:
+        if s.source in _NAME_SOURCES and s.key and groups.root(s.number) not in people:
             by_key[s.key].append(s)
     files: defaultdict[str, list[Spelling]] = defaultdict(list)
     for s in free:
-        if s.sort is SpellingSource.FILE:
+        if s.source is SpellingSource.FILE:
             files[s.key].append(s)
     for key, own in by_key.items():
         for other in own[1:]:
@@ -203,7 +203,7 @@ def _join_names(groups: _Groups, free: Sequence[Spelling]) -> None:
 def _is_file_name(s: Spelling, file: Spelling) -> bool:
     """Whether a spelling means the file and not just an ordinary word: it has several words, or is
     exactly the name of the file."""
-    if s.sort is SpellingSource.PROPER:
+    if s.source is SpellingSource.PROPER:
         return is_compound(s.text)
     return " " in s.text or is_compound(s.text) or s.text.lower() == file_stem(file.text).lower()
 
@@ -212,7 +212,7 @@ def _is_entity(own: Sequence[Spelling]) -> bool:
     """Whether a group of spellings is an entity. What tools or people prove always is; what only
     prose mentions must occur in two records and sessions; a bare file name that fits many files is
     none."""
-    sources = {s.sort for s in own}
+    sources = {s.source for s in own}
     if sources & {
         SpellingSource.FILE,
         SpellingSource.NAME,
@@ -235,7 +235,7 @@ def _make_entity(
     decisions: Mapping[str, CurationState],
 ) -> Entity | None:
     """The entity of a group of spellings; None if a person forgot it."""
-    ranked = sorted(own, key=lambda s: (_SOURCE_RANK[s.sort], s.text))
+    ranked = sorted(own, key=lambda s: (_SOURCE_RANK[s.source], s.text))
     decided = [decisions[s.id] for s in ranked if s.id in decisions]
     if any(c.forgotten for c in decided):
         return None
@@ -248,7 +248,7 @@ def _make_entity(
 
 
 def _kind(own: Sequence[Spelling]) -> EntityKind:
-    sources = {s.sort for s in own}
+    sources = {s.source for s in own}
     if SpellingSource.PERSON in sources:
         return EntityKind.PERSON
     if sources & {SpellingSource.NAME, SpellingSource.PACKAGE}:
@@ -267,14 +267,14 @@ def _canonical(own: Sequence[Spelling], kind: EntityKind, latest: Mapping[str, s
         EntityKind.FILE: (SpellingSource.FILE, SpellingSource.PATH),
         EntityKind.COMPONENT: (SpellingSource.NAME, SpellingSource.PACKAGE),
     }.get(kind, tuple(SpellingSource))
-    fit = [s for s in own if s.sort in wanted]
+    fit = [s for s in own if s.source in wanted]
     if kind is EntityKind.PERSON:
         fit = [s for s in fit if "@" not in s.text] or fit
         return min(fit, key=lambda s: (-len(s.text.split()), -s.records, s.text)).text
     if kind is EntityKind.FILE:
         moved = [s for s in fit if s.text in latest]
         fit = [max(moved, key=lambda s: latest[s.text])] if moved else fit
-        proven = [s for s in fit if s.sort is SpellingSource.FILE] or fit
+        proven = [s for s in fit if s.source is SpellingSource.FILE] or fit
         return min(proven, key=lambda s: (-s.records, s.text)).text
     uses: Counter[str] = Counter()
     for s in fit:

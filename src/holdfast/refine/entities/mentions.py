@@ -51,8 +51,8 @@ class MentionCollector:
     def add(self, mentions: Iterable[Mention], parts: MentionRole = MentionRole.MENTIONED) -> None:
         """Add mentions; `parts` are roles in addition to their own."""
         for m in mentions:
-            name = (m.sort, m.text)
-            self._parts[name] = self._parts.get(name, MentionRole.MENTIONED) | m.parts | parts
+            name = (m.source, m.text)
+            self._parts[name] = self._parts.get(name, MentionRole.MENTIONED) | m.roles | parts
             self._key[name] = m.key
             self._count[name] = self._count.get(name, 0) + 1
 
@@ -207,7 +207,7 @@ def _add_trailer(found: MentionCollector, line: str) -> None:
     mentions = [
         m
         for m in name_finder.find_names(line)
-        if m.sort in (SpellingSource.COMMIT, SpellingSource.ISSUE)
+        if m.source in (SpellingSource.COMMIT, SpellingSource.ISSUE)
     ]
     found.add(mentions, MentionRole.CAUSE if causes else MentionRole.AVERTED)
 

@@ -119,7 +119,7 @@ def publish_changed_memories(writer: Writer, bank: str) -> None:
     sessions have it."""
     for key in writer.changed_memory_keys(bank):
         occurrences = writer.occurrences_of_key(bank, key)
-        if not occurrences or len(occurrences) < occurrences[0].sighting.needs:
+        if not occurrences or len(occurrences) < occurrences[0].occurrence.needs:
             writer.put_retained_memory(bank, key, None, None)
             continue
         memory = _combine(bank, occurrences)
@@ -130,19 +130,21 @@ def publish_changed_memories(writer: Writer, bank: str) -> None:
 
 def _combine(bank: str, occurrences: Sequence[SessionOccurrence]) -> Memory:
     """One memory from all occurrences of a key: the words of the first, the evidence of all."""
-    first, last = occurrences[0].sighting, occurrences[-1].sighting
-    evidence = dict.fromkeys(uri for one in reversed(occurrences) for uri in one.sighting.evidence)
+    first, last = occurrences[0].occurrence, occurrences[-1].occurrence
+    evidence = dict.fromkeys(
+        uri for one in reversed(occurrences) for uri in one.occurrence.evidence
+    )
     sessions = f" (in {len(occurrences)} sessions)" if first.needs > 1 else ""
     return Memory(
         bank,
         content_id("memory", first.key),
         first.network,
         first.what + sessions,
-        least_trusted(one.sighting.trust for one in occurrences),
+        least_trusted(one.occurrence.trust for one in occurrences),
         when=last.time,
         where=first.where,
         who=first.who,
-        why=next((m.sighting.why for m in reversed(occurrences) if m.sighting.why), ""),
+        why=next((m.occurrence.why for m in reversed(occurrences) if m.occurrence.why), ""),
         validity=Validity(since=first.time, learned=first.time),
         confidence=first.confidence,
         evidence_for=tuple(evidence)[:_MAX_EVIDENCE],
@@ -157,4 +159,4 @@ def _current_passage(writer: Writer, memory: Memory, first: SessionOccurrence) -
         return None
     if known is not None and known.text:
         memory = replace(corrected_memory(memory, known.text), status=Status.VERIFIED)
-    return memory_passage(memory, first.session, first.sighting.seq, first.sighting.context)
+    return memory_passage(memory, first.session, first.occurrence.seq, first.occurrence.context)

@@ -28,7 +28,7 @@ BANK_SEPARATOR = "\x1f"
 SET_VISIBLE_BANKS = "SELECT set_config('holdfast.banks', %s, false)"
 # How long is waited between tries to reach a server that is away.
 _RETRY_S = 0.1
-# An idle connection is closed after this time: a server has few, and a new one takes milliseconds.
+# An idle connection is closed after this time, because a server has few.
 _MAX_IDLE_S = 300.0
 # Options of a connection, unless the URL has others. They let a server that is gone without closing
 # the connection be noticed after about half a minute.

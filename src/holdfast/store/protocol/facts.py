@@ -27,8 +27,8 @@ class DerivedKnowledge(NamedTuple):
     reason."""
 
     facts: Sequence[FactWithPassage] = ()
-    lives: Sequence[StatusChange] = ()
-    bearings: Sequence[FactEvidence] = ()
+    status_changes: Sequence[StatusChange] = ()
+    evidence: Sequence[FactEvidence] = ()
     reviews: Sequence[Review] = ()
     dropped: Sequence[tuple[str, int]] = ()
 

@@ -18,7 +18,7 @@ class Spelling(NamedTuple):
     """A spelling in a bank: its number, and in how many records and sessions it occurs."""
 
     number: int
-    sort: SpellingSource
+    source: SpellingSource
     text: str
     key: str
     id: str
@@ -30,7 +30,7 @@ class DatedAlias(NamedTuple):
     """A proven alias, with the time of the record that proves it."""
 
     time: str
-    same: ProvenAlias
+    alias: ProvenAlias
 
 
 class ResolvedEntity(NamedTuple):
@@ -55,7 +55,7 @@ class GraphMention(NamedTuple):
 
     entity: int
     node: int
-    parts: MentionRole
+    roles: MentionRole
 
 
 class GraphRecord(NamedTuple):

@@ -1,9 +1,9 @@
 """Whole copies of a memory: made while others write, checked, and put back as one transaction.
 
-A copy is a database like its original, with two more tables: the files that belong to it, and a note
-of what it held. It shows one point in time, however long the copying takes. Putting it back changes
-the memory in place, by SQLite's own backup: every process that has it open sees the old content or
-the new, also after a kill.
+A copy is a database like its original, with two more tables: the files that belong to it, and a
+note of what it held. It shows one point in time, however long the copying takes. Putting it back
+changes the memory in place, by SQLite's own backup: every process that has it open sees the old
+content or the new, also after a kill.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.store.sqlite.migrate import APPLICATION_ID, version_of
 from holdfast.store.sqlite.schema import VERSION
 from holdfast.store.sqlite.store import SqliteStore
 
-_OURS = ("backup_file", "backup_note")
+_BACKUP_TABLES = ("backup_file", "backup_note")
 _TABLES = (
     "CREATE TABLE backup_file (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
     "CREATE TABLE backup_note (made TEXT, program TEXT, tables TEXT, hash TEXT)",
@@ -74,7 +74,7 @@ def make_copy(
         note = (made, program, json.dumps(held, sort_keys=True), digest)
         target.execute("INSERT INTO backup_note VALUES (?, ?, ?, ?)", note)
         target.execute("COMMIT")
-        return _checked(target, part)
+        return _read_and_compare(target, part)
 
 
 def check_copy(path: Path, newest: int = VERSION) -> Copy:
@@ -89,20 +89,22 @@ def check_copy(path: Path, newest: int = VERSION) -> Copy:
         _check_ours(copy, path)
         if (version := version_of(copy)) > newest:
             raise NewerSchemaError(version, newest)
-        return _checked(copy, path)
+        return _read_and_compare(copy, path)
 
 
-def peek(path: Path) -> tuple[int, str]:
+def read_schema_and_time(path: Path) -> tuple[int, str]:
     """The schema of a copy and when it was made, without a check; 0 where it cannot be read."""
     try:
         with closing(_open_copy(path)) as copy:
-            row = copy.execute("SELECT made FROM backup_note").fetchone() if _noted(copy) else None
+            row = (
+                copy.execute("SELECT made FROM backup_note").fetchone() if _has_note(copy) else None
+            )
             return version_of(copy), str(row[0]) if row else ""
     except sqlite3.DatabaseError:
         return 0, ""
 
 
-def stage(path: Path, staged: Path) -> None:
+def stage_copy(path: Path, staged: Path) -> None:
     """Make a memory of this version from a copy, in a file of its own."""
     make_private(staged)
     with (
@@ -111,15 +113,15 @@ def stage(path: Path, staged: Path) -> None:
         closing(sqlite3.connect(staged, isolation_level=None)) as target,
     ):
         copy.backup(target)
-        for table in _OURS:
+        for table in _BACKUP_TABLES:
             target.execute(f"DROP TABLE IF EXISTS {table}")
     SqliteStore(staged).close()
     with translated(staged), closing(sqlite3.connect(staged, isolation_level=None)) as target:
         target.execute("PRAGMA journal_mode = DELETE")
 
 
-def keep_revoked(database: Path, staged: Path) -> None:
-    """Revoke in a staged memory the keys that are revoked in the one in use, if that can be read."""
+def carry_over_revocations(database: Path, staged: Path) -> None:
+    """Revoke in a staged memory the keys that are revoked in the one in use, if it can be read."""
     try:
         with closing(open_read_only(database)) as connection:
             asked = "SELECT revoked, id FROM api_key WHERE revoked <> ''"
@@ -151,7 +153,7 @@ def put_back(staged: Path, database: Path, busy_s: float = BUSY_S) -> None:
         target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def is_whole(database: Path) -> bool:
+def is_sound(database: Path) -> bool:
     """Whether a memory is sound, so that it can be changed in place."""
     try:
         with closing(open_read_only(database)) as connection:
@@ -161,14 +163,14 @@ def is_whole(database: Path) -> bool:
         return False
 
 
-def files_of(path: Path) -> Iterator[tuple[str, bytes]]:
+def kept_files(path: Path) -> Iterator[tuple[str, bytes]]:
     """The files that a copy keeps, by name."""
     with translated(path), closing(_open_copy(path)) as copy:
-        if _noted(copy):
+        if _has_note(copy):
             yield from copy.execute("SELECT name, content FROM backup_file ORDER BY name")
 
 
-def marks_of(path: Path) -> set[tuple[str, ...]]:
+def erasure_marks(path: Path) -> set[tuple[str, ...]]:
     """The marks of what was erased, with their banks; none where the file cannot be read."""
     try:
         with closing(open_read_only(path)) as connection:
@@ -187,36 +189,36 @@ def _open_copy(path: Path) -> sqlite3.Connection:
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise _unusable(path, "it belongs to another program, or is empty")
+        raise _unusable_copy(path, "it belongs to another program, or is empty")
 
 
-def _unusable(path: Path, why: str) -> StoreCorruptError:
+def _unusable_copy(path: Path, why: str) -> StoreCorruptError:
     return StoreCorruptError(
         f"{path} is not a whole copy of a memory: {why}.",
         "Nothing was changed. `holdfast restore-backup --list` names others.",
     )
 
 
-def _noted(connection: sqlite3.Connection) -> bool:
+def _has_note(connection: sqlite3.Connection) -> bool:
     question = "SELECT 1 FROM sqlite_master WHERE name = 'backup_note'"
     return connection.execute(question).fetchone() is not None
 
 
-def _checked(copy: sqlite3.Connection, path: Path) -> Copy:
+def _read_and_compare(copy: sqlite3.Connection, path: Path) -> Copy:
     """What a copy holds, after comparing it with its note."""
     try:
         told = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(3)")]
         if told != ["ok"]:
-            raise _unusable(path, " ".join(told).replace("*** in database main *** ", ""))
+            raise _unusable_copy(path, " ".join(told).replace("*** in database main *** ", ""))
         held, digest = _contents(copy)
-        note = copy.execute("SELECT * FROM backup_note").fetchone() if _noted(copy) else None
+        note = copy.execute("SELECT * FROM backup_note").fetchone() if _has_note(copy) else None
         files: dict[str, int] = {}
         if note is not None:
             files = dict(copy.execute("SELECT name, length(content) FROM backup_file"))
             if json.loads(note[2]) != held or note[3] != digest:
-                raise _unusable(path, "it does not hold what its note says")
+                raise _unusable_copy(path, "it does not hold what its note says")
     except sqlite3.DatabaseError as error:
-        raise _unusable(path, str(error)) from error
+        raise _unusable_copy(path, str(error)) from error
     made, program = note[:2] if note else ("", "")
     return Copy(version_of(copy), made, program, held, digest, files)
 
@@ -231,7 +233,7 @@ def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
             " AND name NOT LIKE 'passage_fts%' AND name NOT LIKE 'sqlite%' ORDER BY name"
         )
-        if row[0] not in _OURS
+        if row[0] not in _BACKUP_TABLES
     ]
     for name in names:
         held[name] = connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
@@ -242,7 +244,7 @@ def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
     return held, digest.hexdigest()
 
 
-def settle(part: Path, path: Path) -> None:
+def name_durably(part: Path, path: Path) -> None:
     """Give a finished file its name durably; FileExistsError where there is such a file."""
     descriptor = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
     try:

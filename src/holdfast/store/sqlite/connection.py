@@ -18,7 +18,7 @@ from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, Store
 from holdfast.store.sql.connection import Row
 from holdfast.store.sql.dialect import SQLITE
 
-# How long a writer waits for another one. Ingest holds the lock for seconds at most.
+# How long a writer waits for another one before it gives up.
 BUSY_S = 30.0
 _RETRY_S = 0.01
 # The files of a home; a folder with others may not be ours to close to them.

@@ -1,8 +1,8 @@
 """A memory in a file, opened for reading alone.
 
 It has no method that writes, and its connection refuses writes: the file is opened for reading, and
-`query_only` is on. Code that gets this cannot change a memory by mistake, nor because a text that it
-read told it to.
+`query_only` is on. Code that gets this cannot change a memory by mistake, nor because a text that
+it read told it to.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ _SHOWN = 12
 
 def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
     """All that takes room, the largest first."""
-    from holdfast.app.status.sizes import measure
+    from holdfast.app.status.sizes import measure_sizes
 
-    sizes = measure(memory)
+    sizes = measure_sizes(memory)
     if as_json:
         screen.json(
             {

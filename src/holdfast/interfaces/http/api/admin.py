@@ -10,9 +10,9 @@ from fastapi import APIRouter, Path, Query, Response
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.plugin_search import Providers, providers_json
-from holdfast.app.status.period_digest import WEEK, Item, digest, span_of
-from holdfast.app.status.period_digest import as_told as digest_told
-from holdfast.app.status.usage_report import as_told, look_at_worth
+from holdfast.app.status.period_digest import WEEK, Item, digest, read_period
+from holdfast.app.status.period_digest import digest_json as digest_told
+from holdfast.app.status.usage_report import usage_json, gather_usage
 from holdfast.app.transfer.backup import back_up, listed, made_told
 from holdfast.errors import InputError
 from holdfast.interfaces.http.api.requests import ApiRequestDep, Bank, JsonObject, Limit
@@ -135,7 +135,7 @@ async def worth(
     request: ApiRequestDep, bank: Bank = "all", days: Annotated[int, Query(ge=1, le=3650)] = 30
 ) -> Response:
     """By its own ledgers: what was put into sessions, and whether it was used, ignored or wrong."""
-    return await request.read(lambda memory: as_told(look_at_worth(memory, bank, days)))
+    return await request.read(lambda memory: usage_json(gather_usage(memory, bank, days)))
 
 
 @router.get(
@@ -166,5 +166,5 @@ async def time_digest(
     and what memory got wrong."""
     if until and not since:
         raise InputError("until says where since ends.", "Give since too.")
-    span = span_of(utc_now(), days, since, until)
+    span = read_period(utc_now(), days, since, until)
     return await request.read(lambda memory: digest_told(digest(memory, bank, *span, limit)))

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.status import status_report as standing
-from holdfast.app.status.costs import look_at_costs
+from holdfast.app.status.costs import gather_costs
 from holdfast.interfaces.http.api.requests import (
     ApiRequestDep,
     Bank,
@@ -45,7 +45,7 @@ _Status = open_model(
 @router.get("/status", response_model=_Status, summary="How the memory stands")
 async def status(request: ApiRequestDep, bank: Bank = "all", cost: bool = False) -> Response:
     """The same as `holdfast status --json`; with `cost` the whole account of model services."""
-    return await request.read(lambda memory: standing.status(memory, bank, None, cost))
+    return await request.read(lambda memory: standing.status_json(memory, bank, None, cost))
 
 
 @router.get(
@@ -57,7 +57,7 @@ async def status(request: ApiRequestDep, bank: Bank = "all", cost: bool = False)
 )
 async def cost(request: ApiRequestDep) -> Response:
     """By day, operation and model; caps, pauses, and calls that failed."""
-    return await request.read(lambda memory: standing.cost(look_at_costs(memory), True))
+    return await request.read(lambda memory: standing.cost_json(gather_costs(memory), True))
 
 
 @router.get("/doctor", response_model=_Checkup, summary="Check that everything is in order")
@@ -68,10 +68,10 @@ async def doctor(request: ApiRequestDep) -> Response:
 
 def _checkup(memory: Holdfast, fixed: Any) -> JsonObject:
     """The result of the health checks. They import much, so they are loaded at the first use."""
-    from holdfast.app.doctor.check import checkup
-    from holdfast.app.doctor.examine import examine
+    from holdfast.app.doctor.check import report_json
+    from holdfast.app.doctor.examine import run_checks
 
-    return checkup(examine(memory.settings, None), fixed)
+    return report_json(run_checks(memory.settings, None), fixed)
 
 
 class FixConfirmation(RequestBody):
@@ -87,12 +87,12 @@ async def fix(request: ApiRequestDep, body: FixConfirmation) -> Response:
     """What takes something away is only done where `confirm` says so."""
 
     def change(memory: Holdfast) -> JsonObject:
-        from holdfast.app.doctor.examine import mend
+        from holdfast.app.doctor.examine import run_fixes
 
         def approve(_: object) -> bool:
             return body.confirm == "fix all"
 
-        return _checkup(memory, mend(memory.settings, None, approve))
+        return _checkup(memory, run_fixes(memory.settings, None, approve))
 
     return await request.run_long(change)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from holdfast.app.server.shared_records import ORGANISATION, Receipt, Told, recall_shared, receive
+from holdfast.app.server.shared_records import ORGANISATION_BANK, Receipt, SharedHit, recall_shared, receive
 from holdfast.interfaces.http.api.requests import ApiRequestDep, RequestBody
 from holdfast.interfaces.http.api.schema import open_model, schema_type
 
@@ -42,13 +42,13 @@ async def hand_in(request: ApiRequestDep, body: ShareBatch) -> Response:
         lambda memory: {
             "shares": receive(memory, body.bank, body.shares, request.person, request.who)
         },
-        also=(ORGANISATION,),
+        also=(ORGANISATION_BANK,),
     )
 
 
 @router.post(
     "/shares/recall",
-    response_model=open_model("SharedHits", bank=str, hits=list[schema_type(Told)]),
+    response_model=open_model("SharedHits", bank=str, hits=list[schema_type(SharedHit)]),
     summary="What was shared and speaks of a question",
 )
 async def recall(request: ApiRequestDep, body: SharedQuestion) -> Response:
@@ -58,5 +58,5 @@ async def recall(request: ApiRequestDep, body: SharedQuestion) -> Response:
             "bank": body.bank,
             "hits": recall_shared(memory, body.question, body.bank, body.limit),
         },
-        also=(ORGANISATION,),
+        also=(ORGANISATION_BANK,),
     )

@@ -15,7 +15,7 @@ from collections import OrderedDict
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.app.server.keys import is_of, read_key
+from holdfast.app.server.keys import secret_matches, split_key
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.http.auth.browser_token import FormKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -57,7 +57,7 @@ class TeamKeys(FormKeys):
         While the store does not answer, the cached keys stay valid: their requests need the store
         anyway. A request with an unknown key waits for the reload."""
         now = time.monotonic()
-        id, _ = read_key(shown)
+        id, _ = split_key(shown)
         if not self._is_fresh(id, now):
             async with self._load_lock:
                 if not self._is_fresh(id, now):
@@ -109,12 +109,12 @@ class TeamKeys(FormKeys):
 
     def by_token(self, shown: str) -> Principal | None:
         """The principal of a key; None if the key is not valid."""
-        id, secret = read_key(shown)
+        id, secret = split_key(shown)
         key = self._keys.get(id)
         if key is None:
             return None
         if self._hashes_by_secret.get(shown) != key.hash:
-            if not is_of(key, secret):
+            if not secret_matches(key, secret):
                 return None
             self._hashes_by_secret[shown] = key.hash
             if len(self._hashes_by_secret) > _MAX_COOKIES:

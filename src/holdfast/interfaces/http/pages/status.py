@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from holdfast.app.doctor.page_status import State, examined, look_at_state, processes
+from holdfast.app.doctor.page_status import State, doctor_checks, look_at_state, processes
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.health import SKIPPED_BECAUSE, ago
+from holdfast.app.status.health import SKIP_REASON_TEXT, ago
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.plots import Plot, by_day, format_bytes, shares
 from holdfast.model.bank import Bank
@@ -50,7 +50,7 @@ async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> 
         return StatusView(
             look_at_state(memory, bank),
             memory.reader.banks(),
-            examined(memory) if look == "doctor" else [],
+            doctor_checks(memory) if look == "doctor" else [],
             memory.reader.table_sizes()[:_MAX_TABLES] if look == "sizes" else [],
         )
 
@@ -67,7 +67,7 @@ async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> 
         seen=seen,
         state=state,
         shares=shares(parts),
-        because=SKIPPED_BECAUSE,
+        because=SKIP_REASON_TEXT,
         tokens=_tokens(state),
         dollars=_dollars(state),
         latency=_latency(request.pool.durations_ms.items()),

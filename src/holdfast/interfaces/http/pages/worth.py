@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import ago
-from holdfast.app.status.usage_report import DAYS, USED, Worth, look_at_worth
+from holdfast.app.status.usage_report import DEFAULT_DAYS, USED_OUTCOMES, UsageReport, gather_usage
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.plots import shares
 from holdfast.model.bank import Bank
@@ -19,13 +19,13 @@ _DAY_CHOICES = (7, 30, 90, 365)
 
 @router.get("")
 async def worth(
-    request: PageRequestDep, bank: str = "all", days: int = DAYS, measure: bool = False
+    request: PageRequestDep, bank: str = "all", days: int = DEFAULT_DAYS, measure: bool = False
 ) -> HTMLResponse:
     """The same as `holdfast worth`; with `measure` also a measurement on the own history."""
-    looked_back = days if days in _DAY_CHOICES else DAYS
+    looked_back = days if days in _DAY_CHOICES else DEFAULT_DAYS
 
-    def load(memory: Holdfast) -> tuple[Worth, list[Bank]]:
-        seen = look_at_worth(memory, bank, looked_back, measure)
+    def load(memory: Holdfast) -> tuple[UsageReport, list[Bank]]:
+        seen = gather_usage(memory, bank, looked_back, measure)
         return seen, memory.reader.banks()
 
     # Measuring takes seconds and searches with models, so it runs on the engine thread.
@@ -43,6 +43,6 @@ async def worth(
         measured=measure,
         shares=shares(parts),
         judged=total.used + total.ignored + total.wrong,
-        used=[use.value for use in USED],
+        used=[use.value for use in USED_OUTCOMES],
         ago=ago,
     )

@@ -212,12 +212,12 @@ class FactWriter(FactReader):
             insert_missing("status_period", "bank, kind, id, time, status, because"),
             [
                 (bank, life.kind, life.id, life.time, life.status.value, life.because)
-                for life in knowledge.lives
+                for life in knowledge.status_changes
             ],
         )
         self._run_many(
             insert_missing("fact_evidence", "bank, fact, time, uri, how"),
-            [(bank, b.fact, b.time, b.uri, b.how.value) for b in knowledge.bearings],
+            [(bank, b.fact, b.time, b.uri, b.how.value) for b in knowledge.evidence],
         )
         self._run_many(
             insert("review", REVIEW),

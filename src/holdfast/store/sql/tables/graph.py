@@ -264,18 +264,18 @@ class GraphWriter(GraphReader, StageProgress):
             mentions = [m._replace(text=rows.text(m.text)) for m in node.mentions]
             self._run_many(
                 insert_missing("entity_spelling", "bank, sort, text, key, id"),
-                [(bank, m.sort.value, m.text, rows.text(m.key), m.id) for m in mentions],
+                [(bank, m.source.value, m.text, rows.text(m.key), m.id) for m in mentions],
             )
             self._run_many(
                 "INSERT INTO entity_mention SELECT number, ?, ?, ? FROM entity_spelling "
                 "WHERE bank = ? AND sort = ? AND text = ? "
                 "ON CONFLICT (spelling, time, node) DO UPDATE "
                 "SET parts = entity_mention.parts | excluded.parts",
-                [(node.time, number, int(m.parts), bank, m.sort.value, m.text) for m in mentions],
+                [(node.time, number, int(m.roles), bank, m.source.value, m.text) for m in mentions],
             )
             self._run_many(
                 insert_missing("spelling_equivalence", "node, sort, one, other"),
-                [(number, s.sort.value, rows.text(s.one), rows.text(s.other)) for s in node.same],
+                [(number, s.source.value, rows.text(s.one), rows.text(s.other)) for s in node.aliases],
             )
 
     def drop_nodes(self, bank: str, names: Iterable[tuple[str, str]]) -> None:

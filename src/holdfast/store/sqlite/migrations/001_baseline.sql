@@ -2,7 +2,7 @@
 -- belongs to a bank, and its primary key starts with it.
 --
 -- A table is canonical (C: lost for good if its rows are lost) or derived (D: made again from
--- canonical rows by `holdfast rebuild`). Times are ISO 8601 in UTC with a Z, '' if not known.
+-- canonical rows). Times are ISO 8601 in UTC with a Z, '' if not known.
 -- `uri` and columns that name a record of any kind hold `holdfast://KIND/ID`. JSON is text.
 -- `trust` is the least trusted origin of a row's text: user, team, assistant, tool, import, external.
 

@@ -61,8 +61,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    wish = _wish(arguments)
-    if (wish == BankChanges()) is (arguments.action == "set"):
+    changes = _changes(arguments)
+    if (changes == BankChanges()) is (arguments.action == "set"):
         raise InputError(
             "There is nothing to set."
             if arguments.action == "set"
@@ -72,18 +72,15 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         if arguments.action == "list":
             return _list(screen, memory.banks.all(), arguments.json)
-        if wish.retention and not confirm.may_go_ahead(
+        if changes.retention and not confirm.confirm_memory_change(
+            screen,
             arguments.yes,
-            f"Put away sessions older than {wish.retention} months (nothing is erased)?",
-            True,
-            "the memory",
-            False,
+            f"Put away sessions older than {changes.retention} months (nothing is erased)?",
         ):
-            screen.line("Nothing was changed.")
             return 0
         bank = arguments.bank
         found = (
-            memory.banks.change(wish, bank)
+            memory.banks.change(changes, bank)
             if arguments.action == "set"
             else memory.banks.get(bank)
         )
@@ -94,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _wish(arguments: argparse.Namespace) -> BankChanges:
+def _changes(arguments: argparse.Namespace) -> BankChanges:
     return BankChanges(
         arguments.preset,
         arguments.skepticism,
@@ -126,9 +123,13 @@ def _list(screen: Screen, banks: list[Bank], as_json: bool) -> int:
     width = max((len(bank.name) for bank in banks), default=0)
     for bank in banks:
         d = bank.disposition
-        mind = f"skepticism {d.skepticism}, literalism {d.literalism}, empathy {d.empathy}"
-        screen.line(f"{screen.paint(f'{bank.name:<{width}}', 'bold')}  {bank.id}  {mind}")
+        name = screen.paint(f"{bank.name:<{width}}", "bold")
+        screen.line(f"{name}  {bank.id}  {_traits(bank.disposition)}")
     return 0
+
+
+def _traits(d: Disposition) -> str:
+    return f"skepticism {d.skepticism}, literalism {d.literalism}, empathy {d.empathy}"
 
 
 def _print(screen: Screen, bank: Bank) -> None:
@@ -136,8 +137,7 @@ def _print(screen: Screen, bank: Bank) -> None:
     preset = next((name for name, known in PRESETS.items() if known == d), "")
     preset = f"as by default and for {preset}" if preset and d == Disposition() else preset
     screen.line(f"{screen.paint(bank.name, 'bold')} ({bank.id})")
-    screen.line(f"  skepticism {d.skepticism}, literalism {d.literalism}, empathy {d.empathy}"
-                + (f" ({preset})" if preset else ""))  # fmt: skip
+    screen.line(f"  {_traits(d)}" + (f" ({preset})" if preset else ""))
     screen.wrap(f"background: {bank.background or 'none'}", "  ", "    ")
     kept = f"{bank.retention} months" if bank.retention else "all sessions are kept"
     screen.line(f"  retention: {kept}")

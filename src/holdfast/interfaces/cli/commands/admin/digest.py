@@ -7,14 +7,14 @@ import argparse
 from holdfast.app.core.context import ALL_BANKS, utc_now
 from holdfast.app.memory import open_memory
 from holdfast.app.status.period_digest import (
-    NOTHING,
+    EMPTY_TEXT,
     TITLES,
     WEEK,
-    TimeDigest,
+    PeriodDigest,
     as_markdown,
-    as_told,
+    digest_json,
     digest,
-    span_of,
+    read_period,
 )
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         told = digest(memory, arguments.bank, since, until, arguments.limit)
         hint = "" if memory.reader.banks() else memory.context.missing_bank_hint()
     if arguments.json:
-        screen.json(as_told(told))
+        screen.json(digest_json(told))
     elif arguments.md:
         screen.line(as_markdown(told).rstrip("\n"))
     else:
@@ -72,17 +72,17 @@ def run(arguments: argparse.Namespace) -> int:
 def _span(arguments: argparse.Namespace) -> tuple[str, str]:
     if arguments.until and not arguments.since:
         raise InputError("--until says where --since ends.", "Give --since too.")
-    return span_of(utc_now(), arguments.days or WEEK, arguments.since, arguments.until)
+    return read_period(utc_now(), arguments.days or WEEK, arguments.since, arguments.until)
 
 
-def _print(screen: Screen, told: TimeDigest) -> None:
+def _print(screen: Screen, told: PeriodDigest) -> None:
     title = f"{told.since[:10]} to {told.until[:10]}, bank {told.bank}"
     screen.line(f"{screen.paint(title, 'bold')}: {number(told.sessions, 'session')}")
     for section in told.sections:
         screen.line()
         screen.line(screen.paint(TITLES[section.name], "bold"))
         if not section.items:
-            screen.wrap(NOTHING[section.name], "  ")
+            screen.wrap(EMPTY_TEXT[section.name], "  ")
         for item in section.items:
             note = f" ({item.note})" if item.note else ""
             screen.wrap(f"{item.time[:10]}  {item.text}{note}", "  ", "              ")

@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from holdfast.app.doctor.check import Check, Grade, checkup
-from holdfast.app.doctor.examine import Mended, examine, mend
+from holdfast.app.doctor.check import Check, Grade, report_json
+from holdfast.app.doctor.examine import FixResult, run_checks, run_fixes
 from holdfast.app.status.health import current_folder
 from holdfast.errors import SettingsError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.install_hint import fitting
+from holdfast.interfaces.cli.install_hint import adapt_install_commands
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import Settings, load_settings
 
@@ -41,22 +41,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    folder, mended = current_folder(), list[Mended]()
-    settings, unsettled = _settings()
+    folder, mended = current_folder(), list[FixResult]()
+    settings, settings_error = _settings()
     if arguments.fix:
-        mended = mend(settings, folder, _asker(arguments.yes), unsettled)
-        settings, unsettled = _settings()
-    checks = examine(settings, folder, unsettled)
+        mended = run_fixes(settings, folder, _asker(arguments.yes), settings_error)
+        settings, settings_error = _settings()
+    checks = run_checks(settings, folder, settings_error)
     broken = any(check.grade is Grade.BROKEN for check in checks)
     if arguments.json:
-        screen.json(checkup(checks, mended))
+        screen.json(report_json(checks, mended))
     else:
         _print(screen, mended, checks)
     return int(broken)
 
 
 def _settings() -> tuple[Settings, SettingsError | None]:
-    """The settings; the usual ones where their file cannot be used, and why."""
+    """The settings; if their file cannot be read, the defaults and the error."""
     try:
         return load_settings(), None
     except SettingsError as error:
@@ -64,9 +64,9 @@ def _settings() -> tuple[Settings, SettingsError | None]:
 
 
 def _asker(yes: bool) -> Callable[[Check], bool]:
-    """Ask at a terminal; without one, refuse and name the option."""
+    """Whether a check may be mended: asks at a terminal; without one refuses, naming `--yes`."""
 
-    def may(check: Check) -> bool:
+    def may_mend(check: Check) -> bool:
         if yes:
             return True
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -76,10 +76,10 @@ def _asker(yes: bool) -> Callable[[Check], bool]:
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
-    return may
+    return may_mend
 
 
-def _print(screen: Screen, mended: list[Mended], checks: list[Check]) -> None:
+def _print(screen: Screen, mended: list[FixResult], checks: list[Check]) -> None:
     for one in mended:
         screen.wrap(f"{'mended' if one.done else 'not mended'}: {one.name}: {one.what}", "", "  ")
     if mended:
@@ -87,9 +87,10 @@ def _print(screen: Screen, mended: list[Mended], checks: list[Check]) -> None:
     for check in checks:
         mark, colour = _MARKS[check.grade]
         start = f"{screen.paint(f'{mark:>2}', colour)}  {check.name:<12}"
-        screen.wrap(check.sentence, start, " " * 16)
+        screen.wrap(check.sentence, start, _TEXT_INDENT)
         if check.remedy:
-            screen.wrap(f"→ {fitting(check.remedy)}", " " * 16, " " * 18)
+            remedy = adapt_install_commands(check.remedy)
+            screen.wrap(f"→ {remedy}", _TEXT_INDENT, f"{_TEXT_INDENT}  ")
     counts = {grade: sum(check.grade is grade for check in checks) for grade in Grade}
     screen.line()
     if counts[Grade.BROKEN]:

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.app.core.context import ALL_BANKS, utc_now
-from holdfast.app.evaluation.engine import BUDGETS, Parts, prepare
+from holdfast.app.evaluation.engine import BUDGETS, EngineModels, load_set
 from holdfast.app.evaluation.evaluate import Group, Latency, Report, evaluate
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.metrics import MEASURES, Measures
 from holdfast.app.evaluation.overrides import with_overrides
-from holdfast.app.evaluation.own import History, advice, find_questions
+from holdfast.app.evaluation.own import History, too_little_history, find_questions
 from holdfast.app.evaluation.ranks import open_ranks
 from holdfast.app.evaluation.replay import OwnReport, replay
-from holdfast.app.evaluation.sets import read_set, spread
+from holdfast.app.evaluation.sets import read_set, sample_evenly
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
@@ -130,7 +130,7 @@ def _plan(arguments: argparse.Namespace) -> Plan:
 def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
     plan = _plan(arguments)
     wanted = read_set(folder)
-    questions = spread(wanted.questions, arguments.limit_questions)
+    questions = sample_evenly(wanted.questions, arguments.limit_questions)
     with (
         open_home(load_settings(), folder, arguments.keep, arguments.store) as memory,
         open_ranks(arguments.out) as record,
@@ -138,7 +138,7 @@ def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
         reading = Progress("reading", amount)
         embedding = Progress("embedding", lambda count: number(count, "passage"))
         meaning = None if arguments.budget == "low" else embedding
-        failed = prepare(memory, folder, reading, os.cpu_count() or 1, meaning)
+        failed = load_set(memory, folder, reading, os.cpu_count() or 1, meaning)
         reading.finish()
         asking = Progress("asking", lambda count: number(count, "question"))
         report = evaluate(memory, questions, plan, asking, record, failed)
@@ -156,7 +156,7 @@ def _run_own(arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory, open_ranks(arguments.out) as record:
         id = memory.context.bank_id(arguments.bank or ALL_BANKS)
         history = find_questions(memory.reader, id)
-        questions = spread(history.questions, arguments.limit_questions)
+        questions = sample_evenly(history.questions, arguments.limit_questions)
         asking = Progress("asking", lambda count: number(count, "question"))
         report = replay(memory, questions, _plan(arguments), asking, record)
         asking.finish()
@@ -213,11 +213,11 @@ def _own_contract(report: OwnReport, history: History, bank: str) -> dict[str, o
         "latency_ms": _rounded(report.latency_ms._asdict()),
         "notes": list(report.notes),
         "cannot_claim": list(report.cannot_claim) if report.questions else [],
-        "advice": None if report.questions else advice(history),
+        "advice": None if report.questions else too_little_history(history),
     }
 
 
-def _settings(parts: Parts, budget: str) -> dict[str, object]:
+def _settings(parts: EngineModels, budget: str) -> dict[str, object]:
     return {"version": __version__, **parts._asdict(), "budget": budget}
 
 
@@ -278,7 +278,7 @@ def _print_latency(screen: Screen, latency: Latency) -> None:
         screen.line(f"latency: p50 {latency.p50:.1f} ms, p95 {latency.p95:.1f} ms")
 
 
-def _print_settings(screen: Screen, parts: Parts, budget: str) -> None:
+def _print_settings(screen: Screen, parts: EngineModels, budget: str) -> None:
     used = _settings(parts, budget)
     embedding = f"embedding {parts.embedding}" if parts.embedding else "no embedding model"
     reranker = f"reranker {parts.reranker}" if parts.reranker else "no reranker"
@@ -296,7 +296,7 @@ def _print_limits(screen: Screen, notes: Sequence[str], limits: Sequence[str]) -
 
 def _print_own(screen: Screen, report: OwnReport, history: History, bank: str) -> None:
     if not report.questions:
-        screen.wrap(advice(history))
+        screen.wrap(too_little_history(history))
         return
     of = screen.paint("your own history" if bank == ALL_BANKS else f"the history of {bank}", "bold")
     screen.line(

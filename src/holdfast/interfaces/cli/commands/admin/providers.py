@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(screen: Screen, item: ProviderStatus) -> None:
-    provider, standing = item.provider, item.standing
+    provider, standing = item.provider, item.reliability
     screen.line(screen.paint(provider.name, "bold") + f"  {provider.id}  {provider.root}")
     if provider.problem:
         screen.wrap(f"not usable: {provider.problem}", "  ", "    ")
@@ -82,7 +82,7 @@ def _print(screen: Screen, item: ProviderStatus) -> None:
 
 
 def _record(item: ProviderStatus) -> str:
-    standing = item.standing
+    standing = item.reliability
     told = f"reliability {standing.score:.2f}: {number(standing.calls, 'call')}, "
     told += f"{standing.success:.0%} answered of late, about {standing.ms:.0f} ms"
     if item.resting:

@@ -6,12 +6,11 @@ import argparse
 from typing import NamedTuple
 
 from holdfast.app.background import rebuild
-from holdfast.app.background.outdated import Older, look
-from holdfast.app.background.rebuild import Offer
+from holdfast.app.background.outdated import OutdatedCounts, count_outdated
+from holdfast.app.background.rebuild import ModelPlan
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
-from holdfast.interfaces.cli import confirm as asking
-from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.refine.by_model.cost_estimate import CostEstimate
@@ -61,9 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=not arguments.dry_run) as memory:
-        older = look(memory)
+        older = count_outdated(memory)
         if arguments.dry_run:
-            offered = rebuild.offer(memory) if _wants_model(older, arguments) else None
+            offered = rebuild.plan_model_calls(memory) if _wants_model(older, arguments) else None
             if arguments.json:
                 screen.json(_json(older, offered, _Came()))
             else:
@@ -73,14 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.stale:
             _refuse_unasked(older, memory, arguments)
             bar = _Bar("deriving", "session", arguments.json)
-            came = _Came(rebuild.renew(memory, bar))
+            came = _Came(rebuild.rebuild_by_rules(memory, bar))
             bar.finish()
-            if _wants_model(look(memory), arguments):
-                offered = rebuild.offer(memory)
+            if _wants_model(count_outdated(memory), arguments):
+                offered = rebuild.plan_model_calls(memory)
                 came = _ask_model(screen, memory, offered, came, arguments)
         else:
-            came = _Came(rebuild.finish(memory))
-        left = look(memory)
+            came = _Came(rebuild.derive_pending(memory))
+        left = count_outdated(memory)
     if arguments.json:
         screen.json(_json(left, offered, came))
     else:
@@ -105,15 +104,15 @@ class _Bar:
             self._bar.finish()
 
 
-def _wants_model(older: Older, arguments: argparse.Namespace) -> bool:
+def _wants_model(older: OutdatedCounts, arguments: argparse.Namespace) -> bool:
     return bool(arguments.stale and older.prompts and not arguments.rules_only)
 
 
-def _refuse_unasked(older: Older, memory: Holdfast, arguments: argparse.Namespace) -> None:
+def _refuse_unasked(older: OutdatedCounts, memory: Holdfast, arguments: argparse.Namespace) -> None:
     """Nothing is paid for that nobody agreed to."""
     if not _wants_model(older, arguments) or memory.settings.models.use == NO_MODEL:
         return
-    if not arguments.yes and (arguments.json or not asking.can_ask()):
+    if not arguments.yes and (arguments.json or not confirm.is_interactive()):
         raise InputError(
             f"A model would be asked again for {number(older.prompts, 'session')}, and there is "
             "no terminal to ask you at. Nothing was changed.",
@@ -122,7 +121,7 @@ def _refuse_unasked(older: Older, memory: Holdfast, arguments: argparse.Namespac
 
 
 def _ask_model(
-    screen: Screen, memory: Holdfast, offered: Offer, came: _Came, arguments: argparse.Namespace
+    screen: Screen, memory: Holdfast, offered: ModelPlan, came: _Came, arguments: argparse.Namespace
 ) -> _Came:
     if not arguments.json:
         _tell_offer(screen, offered)
@@ -130,17 +129,17 @@ def _ask_model(
     if not offered.service or (calls and not _agreed(arguments)):
         return came
     bar = _Bar("asking the model", "call", arguments.json)
-    done = rebuild.accept(memory, offered, bar)
+    done = rebuild.run_model_plan(memory, offered, bar)
     bar.finish()
     return came._replace(by_model=done, asked=bool(calls))
 
 
 def _agreed(arguments: argparse.Namespace) -> bool:
-    return bool(arguments.yes) or asking.confirm("Ask it?", default=False)
+    return bool(arguments.yes) or confirm.ask("Ask it?", default=False)
 
 
 def _foretell(
-    screen: Screen, older: Older, offered: Offer | None, arguments: argparse.Namespace
+    screen: Screen, older: OutdatedCounts, offered: ModelPlan | None, arguments: argparse.Namespace
 ) -> None:
     if older.unfinished:
         screen.line(f"{number(older.unfinished, 'session')} to be derived.")
@@ -151,7 +150,7 @@ def _foretell(
     screen.line("Nothing was changed.")
 
 
-def _tell_older(screen: Screen, older: Older) -> None:
+def _tell_older(screen: Screen, older: OutdatedCounts) -> None:
     if older.rules:
         screen.line(
             f"By rules older than version {RULES_VERSION}: {number(older.rules, 'session')}. Making them "
@@ -168,7 +167,7 @@ def _tell_older(screen: Screen, older: Older) -> None:
         screen.line(f"Nothing is older than rules {RULES_VERSION} and prompts {PROMPTS}.")
 
 
-def _tell_offer(screen: Screen, offered: Offer) -> None:
+def _tell_offer(screen: Screen, offered: ModelPlan) -> None:
     made = offered.estimate
     if not offered.service:
         screen.line("No model may be asked (models.use in config.toml); the older words stand.")
@@ -190,7 +189,7 @@ def _tell_offer(screen: Screen, offered: Offer) -> None:
         screen.wrap(f"Not now: {offered.held}")
 
 
-def _money(offered: Offer) -> str:
+def _money(offered: ModelPlan) -> str:
     usd = offered.estimate.usd
     if offered.service.startswith("claude"):
         return "no money where your subscription covers it"
@@ -205,7 +204,7 @@ def _days(made: CostEstimate) -> str:
     return f"The caps of a day let it take {made.days} days; run the same command on each to go on."
 
 
-def _tell(screen: Screen, came: _Came, left: Older, arguments: argparse.Namespace) -> None:
+def _tell(screen: Screen, came: _Came, left: OutdatedCounts, arguments: argparse.Namespace) -> None:
     if came.sessions:
         screen.line(f"{number(came.sessions, 'session')} brought up to date.")
     done = came.by_model
@@ -225,7 +224,7 @@ def _tell(screen: Screen, came: _Came, left: Older, arguments: argparse.Namespac
         screen.line("Everything is up to date.")
 
 
-def _json(older: Older, offered: Offer | None, came: _Came) -> dict[str, object]:
+def _json(older: OutdatedCounts, offered: ModelPlan | None, came: _Came) -> dict[str, object]:
     """`older` is what there is still to be done, after what was `done`."""
     made = offered.estimate if offered is not None else None
     return {

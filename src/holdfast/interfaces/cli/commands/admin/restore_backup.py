@@ -63,8 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             screen.line("It is whole. Nothing was changed.")
         return 0
     question = f"Put it in the place of the memory at {settings.home}?"
-    if not confirm.may_go_ahead(arguments.yes, question, default=False, what="the memory"):
-        screen.line("Nothing was changed.")
+    if not confirm.confirm_change(screen, arguments.yes, question, False, "the memory"):
         return 0
     done = restore(settings, file, with_settings=arguments.settings)
     if arguments.json:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from holdfast.app.background.outdated import Older, look
+from holdfast.app.background.outdated import OutdatedCounts, count_outdated
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.status.costs import look_at_costs
+from holdfast.app.status.costs import gather_costs
 from holdfast.app.status.health import (
-    SKIPPED_BECAUSE,
+    SKIP_REASON_TEXT,
     Health,
     Verdict,
     ago,
     current_folder,
-    examine,
-    judge,
+    gather_health,
+    judge_capture,
 )
-from holdfast.app.status.status_report import failing, status
+from holdfast.app.status.status_report import failing_providers, status_json
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.cost import print_costs, print_summary
 from holdfast.interfaces.cli.output.sizes import print_retention, show_sizes
@@ -59,9 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
             show_sizes(screen, memory, arguments.json)
             return 0
         if arguments.json:
-            screen.json(status(memory, arguments.bank, current_folder(), arguments.cost))
+            screen.json(status_json(memory, arguments.bank, current_folder(), arguments.cost))
             return 0
-        costs = look_at_costs(memory)
+        costs = gather_costs(memory)
         if arguments.cost:
             print_costs(screen, costs)
             return 0
@@ -70,14 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
             memory.inventory.counts(arguments.bank),
             memory.inventory.balance(arguments.bank),
         )
-        health = examine(memory, current_folder())
-        _print_verdict(screen, health, judge(health, balance.pending))
+        health = gather_health(memory, current_folder())
+        _print_verdict(screen, health, judge_capture(health, balance.pending))
         _print(screen, memory, id, counts, balance)
         _print_work(screen, health)
         print_summary(screen, costs)
         print_retention(screen, memory)
-        _print_older(screen, look(memory))
-        for who, problem in failing(memory).items():
+        _print_older(screen, count_outdated(memory))
+        for who, problem in failing_providers(memory).items():
             screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
     return 0
 
@@ -157,7 +157,7 @@ def _print_work(screen: Screen, health: Health) -> None:
         )
 
 
-def _print_older(screen: Screen, older: Older) -> None:
+def _print_older(screen: Screen, older: OutdatedCounts) -> None:
     """What could be made anew, where there is anything."""
     told = [f"{number(older.rules, 'session')} by older rules"] * bool(older.rules)
     told += [f"{number(older.prompts, 'session')} by older prompts"] * bool(older.prompts)
@@ -184,7 +184,7 @@ def _print_ledger(screen: Screen, balance: Balance) -> None:
     )
     screen.line(f"  {balance.captured:>9,} captured")
     for reason, count in (balance.skipped or {}).items():
-        screen.line(f"  {count:>9,} skipped: {reason} ({SKIPPED_BECAUSE.get(reason, reason)})")
+        screen.line(f"  {count:>9,} skipped: {reason} ({SKIP_REASON_TEXT.get(reason, reason)})")
     screen.line(f"  {balance.failed:>9,} failed")
     screen.line(f"  {balance.pending:>9,} still to be read")
     adds_up = balance.accounted + balance.pending == balance.lines

@@ -7,7 +7,7 @@ import argparse
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.status.health import ago
-from holdfast.app.status.usage_report import DAYS, Fate, Worth, as_told, look_at_worth
+from holdfast.app.status.usage_report import DEFAULT_DAYS, OutcomeCounts, UsageReport, usage_json, gather_usage
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
 
@@ -31,9 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--days",
         type=options.positive,
-        default=DAYS,
+        default=DEFAULT_DAYS,
         metavar="N",
-        help=f"how far to look back (default: {DAYS})",
+        help=f"how far to look back (default: {DEFAULT_DAYS})",
     )
     parser.add_argument(
         "--measure", action="store_true", help="also ask what your own history should have led to"
@@ -46,15 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=False) as memory:
-        worth = look_at_worth(memory, arguments.bank, arguments.days, arguments.measure)
+        worth = gather_usage(memory, arguments.bank, arguments.days, arguments.measure)
     if arguments.json:
-        screen.json(as_told(worth))
+        screen.json(usage_json(worth))
     else:
         _print(screen, worth, arguments.measure)
     return 0
 
 
-def _print(screen: Screen, worth: Worth, measured: bool) -> None:
+def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
     screen.line(screen.paint(f"The last {number(worth.days, 'day')}, bank {worth.bank}", "bold"))
     screen.line()
     if not worth.total.injected:
@@ -83,13 +83,13 @@ def _print(screen: Screen, worth: Worth, measured: bool) -> None:
         screen.wrap(limit, "  - ", "    ")
 
 
-def _print_injected(screen: Screen, worth: Worth) -> None:
+def _print_injected(screen: Screen, worth: UsageReport) -> None:
     total = worth.total
     screen.line(
         f"{number(total.injected, 'text')} put into {number(worth.told, 'session')}, "
         f"about {number(worth.tokens, 'token')}"
     )
-    heads = ("", "texts", *(name for name in Fate._fields[1:]))
+    heads = ("", "texts", *(name for name in OutcomeCounts._fields[1:]))
     screen.line(screen.paint("".join(f"{head:>10}" for head in heads), "dim"))
     for name, fate in {**worth.kinds, "all": total}.items():
         cells = "".join(f"{count:>10,}" for count in fate)
@@ -103,7 +103,7 @@ def _print_injected(screen: Screen, worth: Worth) -> None:
         )
 
 
-def _print_cost(screen: Screen, worth: Worth) -> None:
+def _print_cost(screen: Screen, worth: UsageReport) -> None:
     spent = worth.spent
     if not spent.calls:
         screen.line("model services: none was asked, so nothing was paid")
@@ -115,14 +115,14 @@ def _print_cost(screen: Screen, worth: Worth) -> None:
     )
 
 
-def _failure(worth: Worth) -> str:
+def _failure(worth: UsageReport) -> str:
     if worth.failure is None:
         return "none that is known of"
     open_still = " (still to be done)" if worth.failure.open else ""
     return f"{ago(worth.failure.time)}{open_still}: {worth.failure.what}"
 
 
-def _print_own(screen: Screen, worth: Worth) -> None:
+def _print_own(screen: Screen, worth: UsageReport) -> None:
     own = worth.own
     if own is None:
         screen.line("your own history gives no questions yet; `holdfast eval --own` says why")

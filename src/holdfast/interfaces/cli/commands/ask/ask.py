@@ -113,7 +113,7 @@ def _streamed(screen: Screen, asked: Investigation, arguments: argparse.Namespac
     for event in asked:
         answer = event.answer or answer
         if arguments.json:
-            line = event_line(event._replace(answer=None), asked.moment(), str)
+            line = event_line(event._replace(answer=None), asked.now(), str)
             told_now = {"answer": event.answer} if event.answer else {}
             screen.json_line({"session_id": asked.id, **line, **told_now})
         else:

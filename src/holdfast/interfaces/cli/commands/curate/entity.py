@@ -44,20 +44,20 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         if arguments.what == "undo":
             undone = memory.undo(1, arguments.bank)
-            told = undone[0] if undone else None
+            decision = undone[0] if undone else None
         elif arguments.what == "merge":
-            told = memory.curation.merge_entities(names[0], names[1], arguments.bank)
+            decision = memory.curation.merge_entities(names[0], names[1], arguments.bank)
         else:
-            told = memory.curation.split_entity(names[0], names[1], arguments.bank)
-        named = memory.browse.entity(names[0], arguments.bank) if names else None
+            decision = memory.curation.split_entity(names[0], names[1], arguments.bank)
+        entity = memory.browse.entity(names[0], arguments.bank) if names else None
     if arguments.json:
-        screen.json({"decision": told, "entity": named})
-    elif told is None:
+        screen.json({"decision": decision, "entity": entity})
+    elif decision is None:
         screen.line("There is nothing to take back.")
-    elif named is None:
-        screen.line(f"Taken back: {told.action.value} {told.target}.")
+    elif entity is None:
+        screen.line(f"Taken back: {decision.action.value} {decision.target}.")
     else:
-        also = f", also {', '.join(named.aliases)}" if named.aliases else ""
-        screen.wrap(f"{named.name}{also}  {uri('entity', named.id)}")
+        aliases = f", also {', '.join(entity.aliases)}" if entity.aliases else ""
+        screen.wrap(f"{entity.name}{aliases}  {uri('entity', entity.id)}")
         screen.line("`holdfast entity undo` takes it back.")
     return 0

@@ -55,9 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         keep = arguments.what == "keep"
         if not arguments.json:
             _print(screen, memory.reader, review)
-        verb = "Keep it in force?" if keep else "Take it back?"
-        if not confirm.may_go_ahead(arguments.yes, verb, True, "the memory", False):
-            screen.line("Nothing was changed.")
+        question = "Keep it in force?" if keep else "Take it back?"
+        if not confirm.confirm_memory_change(screen, arguments.yes, question):
             return 0
         entry = memory.curation.decide(review, keep)
     if arguments.json:

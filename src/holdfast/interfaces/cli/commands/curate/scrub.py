@@ -44,24 +44,25 @@ def run(arguments: argparse.Namespace) -> int:
         if not pattern:
             raise InputError("Standard input holds no pattern.", "Write it on the first line.")
     with open_memory(create=False) as memory:
-        told = memory.erasure.plan_scrub(pattern)
+        planned = memory.erasure.plan_scrub(pattern)
         if not arguments.json:
-            erasure.show(screen, told)
-        if arguments.dry_run or (told.nothing and not told.copies):
+            erasure.show(screen, planned)
+        if arguments.dry_run or (planned.nothing and not planned.copies):
             if arguments.json:
-                screen.json(erasure_json(told, False))
-            elif arguments.dry_run and not told.nothing:
-                screen.line("Nothing was changed.")
+                screen.json(erasure_json(planned, False))
+            elif arguments.dry_run and not planned.nothing:
+                screen.line(confirm.NOTHING_CHANGED)
             return 0
-        if not confirm.may_go_ahead(arguments.yes, "Erase it for good?", False, "the memory"):
-            screen.line("Nothing was changed.")
+        if not confirm.confirm_change(
+            screen, arguments.yes, "Erase it for good?", False, "the memory"
+        ):
             return 0
-        told = memory.erasure.scrub(pattern)
+        erased = memory.erasure.scrub(pattern)
     if arguments.json:
-        remove_backups(told, arguments.backups)
-        screen.json(erasure_json(told, True))
+        remove_backups(erased, arguments.backups)
+        screen.json(erasure_json(erased, True))
     else:
-        erasure.finish(screen, told, arguments.yes, arguments.backups)
+        erasure.finish(screen, erased, arguments.yes, arguments.backups)
         screen.wrap(
             "To keep it out from now on, add a pattern to [redact.patterns] in config.toml.", "", ""
         )

@@ -6,7 +6,7 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.learn.decision_state import undoable
 from holdfast.model.to_json import to_jsonable
@@ -18,6 +18,9 @@ What they changed is as it was before. What was erased cannot come back."""
 EXAMPLES = """\
   holdfast undo
   holdfast undo 3 --yes"""
+
+# The start of a decision's text: enough to recognise it, and one decision stays about one line.
+_MAX_TEXT_CHARACTERS = 100
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,13 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
         last = sorted(log, key=lambda entry: -entry.seq)[: arguments.count]
         if not arguments.json:
             for entry in last:
-                said = f": {truncate(entry.text, 100)}" if entry.text else ""
-                when = entry.time[:16].replace("T", " ")
-                screen.wrap(f"{when} {entry.who}: {entry.action.value} {entry.target}{said}")
-        if last and not confirm.may_go_ahead(
-            arguments.yes, f"Take back {number(len(last), 'decision')}?", True, "the memory", False
-        ):
-            screen.line("Nothing was changed.")
+                text = f": {truncate(entry.text, _MAX_TEXT_CHARACTERS)}" if entry.text else ""
+                head = f"{minute(entry.time)} {entry.who}: {entry.action.value} {entry.target}"
+                screen.wrap(f"{head}{text}")
+        question = f"Take back {number(len(last), 'decision')}?"
+        if last and not confirm.confirm_memory_change(screen, arguments.yes, question):
             return 0
         undone = memory.undo(arguments.count, arguments.bank) if last else []
     if arguments.json:

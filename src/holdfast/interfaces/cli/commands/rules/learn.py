@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not a.json:
                 screen.line(change.diff)
                 _warn(screen, learned)
-            written = confirm.may_go_ahead(a.yes, f"Write {change.path}?", True, "files", False)
+            written = confirm.is_allowed(a.yes, f"Write {change.path}?", dry_run=False)
             if written:
                 memory.teaching.write_rule(change, a.bank)
     if a.json:

@@ -119,8 +119,7 @@ def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
         f"Write {planned.proposal.path}?" if planned.diff else "Note that it has had its day?"
     )
     asked = not a.yes
-    if not confirm.may_go_ahead(a.yes, question, True, "files", False):
-        screen.line("Nothing was changed.")
+    if not confirm.confirm_change(screen, a.yes, question, dry_run=False):
         return 0
     # At a terminal the diff was just seen; without one only what was proposed is known.
     change = memory.rules.approve(a.id, a.text, a.bank, seen=planned.diff if asked else "")

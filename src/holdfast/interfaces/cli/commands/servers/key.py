@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.server.keys import Wanted, make_key, revoke
+from holdfast.app.server.keys import KeyRequest, make_key, revoke_key
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         _list(screen, arguments.json)
     else:
         with open_memory(create=False) as memory:
-            key = revoke(memory, arguments.id)
+            key = revoke_key(memory, arguments.id)
             if arguments.json:
                 screen.json(_told(memory, key))
             else:
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _new(screen: Screen, arguments: argparse.Namespace) -> None:
     if bool(arguments.bank) == arguments.all_banks:
         raise InputError("For which banks?", "Name some with --bank, or say --all-banks.")
-    wanted = Wanted(
+    wanted = KeyRequest(
         arguments.name,
         arguments.bank,
         Level(arguments.level),

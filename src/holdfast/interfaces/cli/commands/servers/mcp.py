@@ -122,7 +122,7 @@ def _companions() -> Sequence[Companion]:
     from holdfast.app.background import worker_start
     from holdfast.app.briefs import briefing
 
-    worker_start.nudge(load_settings())
+    worker_start.start_worker_if_due(load_settings())
     asking = briefing.serve_briefs(load_settings())
     return () if asking is None else (asking,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from holdfast.app.background.worker import Manner, leave_quietly, step_back, work
+from holdfast.app.background.worker import WorkerOptions, log_error, lower_priority, run_worker
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
@@ -37,11 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     settings = load_settings()
     if arguments.nudged:
-        step_back()
+        lower_priority()
         try:
-            work(settings, Manner(patient=True, once=arguments.once))
+            run_worker(settings, WorkerOptions(patient=True, once=arguments.once))
         except HoldfastError as error:
-            leave_quietly(settings, error)
+            log_error(settings, error)
         return 0
     return _by_hand(arguments.once)
 
@@ -60,8 +60,8 @@ def _by_hand(once: bool) -> int:
             bars.popitem()[1].finish()
         screen.line(f"{step}: {what}")
 
-    manner = Manner(once=once, settle_s=0, linger_s=0, tell=tell, tick=tick)
-    outcome = work(load_settings(), manner)
+    manner = WorkerOptions(once=once, settle_s=0, linger_s=0, tell=tell, tick=tick)
+    outcome = run_worker(load_settings(), manner)
     if outcome.passes is None:
         screen.line("Another worker is at it; nothing to do here.")
         return 0

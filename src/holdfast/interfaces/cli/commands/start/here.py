@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.status.health import ago, current_folder
-from holdfast.app.status.next_step import Stand, look
+from holdfast.app.status.next_step import Overview, gather_overview
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
 from holdfast.store.protocol import Counts
@@ -13,7 +13,7 @@ _WIDTH = 14
 
 def run(as_json: bool = False) -> int:
     """Say it. Nothing is made or changed."""
-    screen, stand = Screen(), look(load_settings(), current_folder())
+    screen, stand = Screen(), gather_overview(load_settings(), current_folder())
     if as_json:
         screen.json(stand)
     else:
@@ -21,7 +21,7 @@ def run(as_json: bool = False) -> int:
     return 0
 
 
-def show(screen: Screen, stand: Stand) -> None:
+def show(screen: Screen, stand: Overview) -> None:
     """Print where somebody stands."""
     screen.line(f"{screen.paint(f'Holdfast {stand.version}', 'bold')} at {stand.home}")
     screen.line()
@@ -45,7 +45,7 @@ def show(screen: Screen, stand: Stand) -> None:
     screen.line("All commands: holdfast --help. Where everything stands: holdfast status.")
 
 
-def _memory(stand: Stand) -> str:
+def _memory(stand: Overview) -> str:
     counts = stand.counts
     if stand.problem:
         return "cannot be opened"
@@ -60,7 +60,7 @@ def _held(counts: Counts) -> str:
     return ", ".join(number(count, noun) for noun, count in held.items() if count) or "a few notes"
 
 
-def _failure(stand: Stand) -> str:
+def _failure(stand: Overview) -> str:
     if stand.failure is None:
         return "none known"
     return f"{ago(stand.failure.time)}: {stand.failure.what}"

@@ -18,8 +18,7 @@ from holdfast.hosts.claude_code import locations as host
 from holdfast.hosts.claude_code.config_file import load
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
-from holdfast.interfaces.cli import confirm as asking
-from holdfast.interfaces.cli import options, other_agents
+from holdfast.interfaces.cli import confirm, options, other_agents
 from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
@@ -101,8 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     changed = bool(plan.changes or steps)
     done = False
     if changed and not arguments.dry_run:
-        if not asking.may_go_ahead(arguments.yes, "Go ahead?"):
-            screen.line("Nothing was changed.")
+        if not confirm.confirm_change(screen, arguments.yes):
             return 0
         install.prepare_home(places, python)
         install.apply_install(places.home, plan.changes, host.default_home())
@@ -247,7 +245,7 @@ def _history(screen: Screen, settings: Settings, arguments: argparse.Namespace) 
     )
     wanted: bool | None = arguments.ingest
     if wanted is None:
-        wanted = asking.can_ask() and not arguments.yes and asking.confirm("Read it now?")
+        wanted = confirm.is_interactive() and not arguments.yes and confirm.ask("Read it now?")
     if not wanted:
         screen.wrap(
             "It is read in the background from your next session on; `holdfast ingest` reads it "

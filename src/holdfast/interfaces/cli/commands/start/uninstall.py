@@ -84,8 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         screen.line("Nothing was changed.")
         return 0
     question = "Remove all of this, and the memory with it?" if arguments.data else "Go ahead?"
-    if not confirm.may_go_ahead(arguments.yes, question, default=not arguments.data):
-        screen.line("Nothing was changed.")
+    if not confirm.confirm_change(screen, arguments.yes, question, default=not arguments.data):
         return 0
     if arguments.data:
         leaving.check_idle(places)

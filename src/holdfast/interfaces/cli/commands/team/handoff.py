@@ -51,10 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     elif target is None:
         screen.line(page.rstrip("\n"))
     if target is not None:
-        if target.exists() and not confirm.may_go_ahead(
-            arguments.yes, f"Write over {target}?", False, f"{target}, which is there", False
+        question, what = f"Write over {target}?", f"{target}, which is there"
+        if target.exists() and not confirm.confirm_change(
+            screen, arguments.yes, question, False, what, False
         ):
-            screen.line("Nothing was changed.")
             return 0
         _write(target, page)
     if arguments.json:

@@ -100,7 +100,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse
     told: RemoteTest | None = None
     problem = ""
     try:
-        told = remotes.test(remote)
+        told = remotes.check(remote)
     except RemoteRefusedError as error:
         raise InputError(
             f"{remote.url} was asked, but {error.message}. Nothing was added.",
@@ -154,7 +154,7 @@ def _tell_missing(screen: Screen, told: RemoteTest | None) -> None:
 
 def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> None:
     try:
-        told = remotes.test(remote)
+        told = remotes.check(remote)
     except RemoteError as error:
         raise RemoteError(
             f"{remote.name} ({remote.url}) was asked, but {error.message}.",
@@ -178,10 +178,8 @@ def _remove(
     parcels = memory.reader.outbox(remote.name)
     waiting = _count(parcels, OutboxState.WAITING)
     lost = f" {number(waiting, 'record')} would never be sent." if waiting else ""
-    if not confirm.may_go_ahead(
-        arguments.yes, f"Forget {remote.name} and its key?{lost}", False, "what is asked", False
-    ):
-        screen.line("Nothing was changed.")
+    question = f"Forget {remote.name} and its key?{lost}"
+    if not confirm.confirm_change(screen, arguments.yes, question, False, "what is asked", False):
         return
     with memory.store.transaction():
         for parcel in parcels:
@@ -251,7 +249,7 @@ def _count(parcels: Sequence[OutboxItem], state: OutboxState) -> int:
 
 def _reached(remotes: Remotes, item: RemoteStatus) -> tuple[int, str]:
     try:
-        return remotes.test(item.remote, _LOOK_S).ms, ""
+        return remotes.check(item.remote, _LOOK_S).ms, ""
     except RemoteError as error:
         return 0, error.message
 
@@ -264,5 +262,5 @@ def _plain(item: RemoteStatus, ms: int, problem: str) -> dict[str, object]:
         "reachable": not problem,
         "problem": problem,
         "ms": ms,
-        "resting_until": item.standing.resting_until if item.resting and problem else "",
+        "resting_until": item.reliability.resting_until if item.is_paused and problem else "",
     }
