@@ -9,7 +9,7 @@ import pytest
 from tests.support.transcripts import Script
 
 from holdfast.app.evaluation.engine import Ranking
-from holdfast.app.evaluation.own import History, too_little_history, chance_of_hit, find_questions
+from holdfast.app.evaluation.own import History, chance_of_hit, find_questions, too_little_history
 from holdfast.app.evaluation.replay import replay
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import Plan

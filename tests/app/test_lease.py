@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
 
-from holdfast.app.core.lease import take_lease, worker_status, process_start
+from holdfast.app.core.lease import process_start, take_lease, worker_status
 from holdfast.capture.home_paths import HomePaths
 
 HOLD = """
@@ -62,7 +62,7 @@ def test_one_has_it_and_the_other_is_told_so(tmp_path: Path) -> None:
         assert first is not None
         assert places.worker_pid.read_text().split("\n")[:2] == [str(os.getpid()), process_start(os.getpid())]
         assert worker_status(places) == (True, os.getpid(), False)
-        with take_lease(places, patience=0.1) as second:
+        with take_lease(places, timeout_s=0.1) as second:
             assert second is None
         assert places.worker_pid.exists(), "whoever does not get it takes nothing away"
     assert not places.worker_pid.exists()
@@ -85,9 +85,9 @@ def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     assert worker_status(places).pid == holder.pid
     end(holder)
     assert worker_status(places) == (False, None, True)
-    with take_lease(places, patience=0) as held:
+    with take_lease(places, timeout_s=0) as held:
         assert held is not None and held.orphaned
-    with take_lease(places, patience=0) as held:
+    with take_lease(places, timeout_s=0) as held:
         assert held is not None and not held.orphaned
 
 
@@ -95,10 +95,10 @@ def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None
     places = places_in(tmp_path)
     holder = hold(tmp_path)
     began = monotonic()
-    with take_lease(places, patience=30) as held:
+    with take_lease(places, timeout_s=30) as held:
         assert held is None
     places.worker_pid.write_text("1\n1\n")  # of a worker before it
-    with take_lease(places, patience=0.3) as held:
+    with take_lease(places, timeout_s=0.3) as held:
         assert held is None
     assert 0.3 <= monotonic() - began < 20
     end(holder)
@@ -106,7 +106,7 @@ def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None
 
 def test_one_that_is_just_leaving_is_waited_for(tmp_path: Path) -> None:
     leaving = hold(tmp_path, seconds=0.5)
-    with take_lease(HomePaths(tmp_path), patience=30) as held:
+    with take_lease(HomePaths(tmp_path), timeout_s=30) as held:
         assert held is not None
     leaving.communicate(timeout=10)
 
@@ -140,7 +140,7 @@ def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     holder = hold(tmp_path)
     places.worker_lock.unlink()
-    with take_lease(places, patience=0) as held:
+    with take_lease(places, timeout_s=0) as held:
         assert held is not None
     end(holder)
 
@@ -160,5 +160,5 @@ def test_what_hooks_leave_once_a_worker_looks_is_for_another_to_be_told_of(tmp_p
     places.hooks.mkdir()
     for held in (True, False):
         places.starting_worker.write_text("1\n2\n")
-        with take_lease(places) if held else nullcontext(), take_lease(places, patience=0):
+        with take_lease(places) if held else nullcontext(), take_lease(places, timeout_s=0):
             assert not places.starting_worker.exists()

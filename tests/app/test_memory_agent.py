@@ -17,7 +17,7 @@ from tests.inference.services import running
 from tests.support.transcripts import bug_hunt
 
 from holdfast.app.answers.ask import AskOptions
-from holdfast.app.answers.memory_agent import MemoryAgent, AgentRequest, is_enabled
+from holdfast.app.answers.memory_agent import AgentRequest, MemoryAgent, is_enabled
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.inference.agent_chat import HOOKS_OFF_VARIABLE, AgentChat

@@ -75,7 +75,7 @@ def test_memories_of_sessions_that_are_over_are_extracted(
         ingest_and_update(memory, bug_hunt())
         with_model(memory, chat, monkeypatch)
         places = HomePaths(memory.settings.home)
-        done = model_reflection.extract(memory.store, memory.settings, places, clock, lambda: None)
+        done = model_reflection.extract_with_model(memory.store, memory.settings, places, clock, lambda: None)
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.ingestion.update()
         (bank,) = memory.banks.all()

@@ -12,7 +12,7 @@ from tests.support.transcripts import bug_hunt
 
 from holdfast.app.background.worker_log import WorkerLog
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.usage_report import OutcomeCounts, usage_json, count_outcomes, gather_usage
+from holdfast.app.status.usage_report import OutcomeCounts, count_outcomes, gather_usage, usage_json
 from holdfast.interfaces.cli.main import main
 from holdfast.model.injections import Injection, InjectionKind, InjectionUse
 from holdfast.model.model_calls import CallOutcome, ModelCall

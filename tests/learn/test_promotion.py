@@ -11,7 +11,7 @@ import pytest
 from tests.refine.test_rules import git, open_at, project, put
 from tests.support.transcripts import Script
 
-from holdfast.app.curation.rule_proposals import Candidate, ChangedError
+from holdfast.app.curation.rule_proposals import Candidate, FileChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import ProposalKind
@@ -165,7 +165,7 @@ def test_a_file_edited_between_proposal_and_approval_is_shown_anew(root: Path) -
         found = told_thrice(memory, root)
         path.write_text("- Be quick.\n- Be kind.\n")
         assert memory.rules.candidates()[0].changed
-        with pytest.raises(ChangedError, match="changed since"):
+        with pytest.raises(FileChangedError, match="changed since"):
             memory.rules.approve(found.proposal.id)
         assert path.read_text() == "- Be quick.\n- Be kind.\n"
         memory.rules.approve(found.proposal.id)

@@ -54,7 +54,7 @@ def test_a_rule_that_cannot_be_logged_is_not_left_in_its_file(root: Path) -> Non
         for act in (
             lambda: memory.teaching.learn("testing", "Run the tests with make check."),
             lambda: memory.teaching.learn("naming", "No name is shorter than three letters."),
-            lambda: memory.rules.approve(found.proposal.id, seen=found.diff),
+            lambda: memory.rules.approve(found.proposal.id, seen_diff=found.diff),
             memory.undo,
         ):
             with pytest.raises((StoreError, sqlite3.Error)):

@@ -56,7 +56,7 @@ def alone(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, l
 def ingest(home: Path, corpus: Path, crew: Executor) -> dict[str, list[str]]:
     with open_at(home) as memory:
         progress: list[int] = []
-        memory.ingestion.ingest(memory.ingestion.find([corpus]), crew=crew, tick=progress.append)
+        memory.ingestion.ingest(memory.ingestion.find([corpus]), executor=crew, on_session=progress.append)
         assert progress == list(range(1, len(progress) + 1)) and len(progress) >= 10
     return dump(home / "memory.db")
 
@@ -163,7 +163,7 @@ def test_a_session_that_changes_after_its_snapshot_is_derived_again(tmp_path: Pa
                         other.ingest(other.ingestion.find([path]))
                     yield item, made
 
-        memory.ingestion.ingest(memory.ingestion.find([path]), crew=Late())
+        memory.ingestion.ingest(memory.ingestion.find([path]), executor=Late())
     with open_at(tmp_path / "calm") as calm:
         calm.ingest(calm.ingestion.find([path]))
     assert dump(tmp_path / "home/memory.db") == dump(tmp_path / "calm/memory.db")
@@ -203,7 +203,7 @@ def test_vectors_from_processes_are_the_same(tmp_path: Path) -> None:
         with open_at(tmp_path / name, model="") as memory:
             memory.ingest(memory.ingestion.find([path]))
             with ProcessExecutor(2) as crew:
-                assert memory.ingestion.embed(crew=crew if name == "two" else None) == 0
+                assert memory.ingestion.embed(executor=crew if name == "two" else None) == 0
     vectors = [_vectors(tmp_path / name) for name in ("one", "two")]
     assert len(vectors[0]) > 64 and vectors[0] == vectors[1]
 
@@ -263,7 +263,7 @@ def test_a_cluster_stores_the_same_rows_even_if_a_worker_dies(
 
         assert ingest(tmp_path / "rough", corpus, Deadly()) == alone
         with open_at(tmp_path / "calm", model="") as memory:
-            assert memory.ingestion.embed(crew=hired.embed) == 0
+            assert memory.ingestion.embed(executor=hired.embed) == 0
         with open_at(tmp_path / "rough", model="") as memory:
             assert memory.ingestion.embed() == 0
     assert _vectors(tmp_path / "calm") == _vectors(tmp_path / "rough")

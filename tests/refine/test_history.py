@@ -70,7 +70,7 @@ def test_only_new_commits_are_read(repository: Repository) -> None:
     memory = repository.memory
     assert (
         memory.ingestion.ingest_git(
-            repository.top, tick=lambda done, all: progress.append((done, all))
+            repository.top, on_progress=lambda done, all: progress.append((done, all))
         ).new
         == 1
     )

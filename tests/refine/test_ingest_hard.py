@@ -223,7 +223,7 @@ def test_a_file_cut_and_restored_while_it_is_read_leaves_no_gap(tmp_path: Path) 
         next(cuts, lambda: None)()
 
     with open_at(tmp_path) as memory:
-        memory.ingestion.ingest(memory.ingestion.find([path]), progress=meddle)
+        memory.ingestion.ingest(memory.ingestion.find([path]), on_progress=meddle)
         memory.ingest(memory.ingestion.find([path]))
         balance = memory.inventory.balance()
     assert balance.accounted == balance.lines == len(script.lines)

@@ -56,7 +56,7 @@ class DataAccess(ReadOnlyMemory):
 
     offered = ACCESS_TOOLS
 
-    def ways(self) -> dict[str, Callable[[Object], Object]]:
+    def handlers(self) -> dict[str, Callable[[Object], Object]]:
         return {
             "memory_search_fts": self._fts,
             "memory_search_vector": self._vector,

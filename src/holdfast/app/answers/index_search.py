@@ -63,7 +63,7 @@ class IndexSearch(ReadOnlyMemory):
 
     offered = SEARCH_TOOLS
 
-    def ways(self) -> dict[str, Callable[[Object], Object]]:
+    def handlers(self) -> dict[str, Callable[[Object], Object]]:
         return {
             "search_observations": self._observations,
             "search_sessions": self._sessions,

@@ -25,11 +25,11 @@ from holdfast.store.protocol.git_history import Repository
 MOST_S = 30.0
 
 
-def follow_histories(work: WorkerPass, known: Iterable[Repository]) -> str:
+def follow_histories(worker_pass: WorkerPass, known: Iterable[Repository]) -> str:
     """Read what is new in repositories that moved, for a while; returns what came of it."""
-    redactor = Redactor(work.settings.redact_patterns)
-    chores = RetrySchedule(work.log, redactor, work.now)
-    chores.load(work.memory)
+    redactor = Redactor(worker_pass.settings.redact_patterns)
+    chores = RetrySchedule(worker_pass.log, redactor, worker_pass.now)
+    chores.load(worker_pass.memory)
     until = monotonic() + MOST_S
     new = failed = 0
     for repository in known:
@@ -37,36 +37,36 @@ def follow_histories(work: WorkerPass, known: Iterable[Repository]) -> str:
         if chores.waits(name):
             continue
         try:
-            new += _follow(work, repository, until)
-            chores.done(name, work.memory)
+            new += _follow(worker_pass, repository, until)
+            chores.done(name, worker_pass.memory)
         except TimeUpError:
-            work.more = True
+            worker_pass.more = True
             return f"{new} commits; more wait"
         except HoldfastError as error:
             failed += 1
-            chores.failed(name, error, work.memory)
+            chores.failed(name, error, worker_pass.memory)
     told = [f"{new} commits"] * bool(new) + [f"{failed} repositories cannot be read"] * bool(failed)
     return "; ".join(told)
 
 
-def _excluded(work: WorkerPass, repository: Repository) -> bool:
+def _excluded(worker_pass: WorkerPass, repository: Repository) -> bool:
     """Whether the settings have come to exclude it since."""
-    return work.memory.context.banks.is_excluded(repository.folder or repository.path)
+    return worker_pass.memory.context.banks.is_excluded(repository.folder or repository.path)
 
 
-def _follow(work: WorkerPass, repository: Repository, until: float) -> int:
+def _follow(worker_pass: WorkerPass, repository: Repository, until: float) -> int:
     place = _place(repository)
-    if not has_moved(repository, place) or _excluded(work, repository):
+    if not has_moved(repository, place) or _excluded(worker_pass, repository):
         return 0
 
     def tick(done: int, total: int) -> None:
-        work.tick("reading history", done, total)
+        worker_pass.on_progress("reading history", done, total)
         if monotonic() > until:
             raise TimeUpError
 
-    how = HistoryOptions(exclusion_rules(work.settings), repository.bank, repository.diffs)
+    how = HistoryOptions(exclusion_rules(worker_pass.settings), repository.bank, repository.diffs)
     return read_history(
-        work.memory.store, work.memory.context.bank_maker, place, how, work.now, tick
+        worker_pass.memory.store, worker_pass.memory.context.bank_maker, place, how, worker_pass.now, tick
     ).new
 
 

@@ -42,7 +42,9 @@ class SummaryModel(NamedTuple):
         )
 
 
-def open_summary_model(memory: Holdfast, now: Callable[[], str] | None = None) -> SummaryModel | None:
+def open_summary_model(
+    memory: Holdfast, now: Callable[[], str] | None = None
+) -> SummaryModel | None:
     """What the settings ask for; None if they ask for none."""
     settings, now = memory.settings, now or memory.now
     models = settings.models

@@ -40,11 +40,11 @@ class WorkerPass:
 
     settings: Settings
     places: HomePaths
-    opened: Holdfast | None
-    unread: TranscriptQueue
+    open_memory: Holdfast | None
+    queue: TranscriptQueue
     log: WorkerLog
     now: Callable[[], str]
-    tick: Callable[[str, int, int], None]
+    on_progress: Callable[[str, int, int], None]
     sessions: set[str] = field(default_factory=set[str])
     transcripts: set[Path] = field(default_factory=set[Path])
     more: bool = False
@@ -53,8 +53,8 @@ class WorkerPass:
     @property
     def memory(self) -> Holdfast:
         """The memory, open; not for a step that stands alone."""
-        assert self.opened is not None
-        return self.opened
+        assert self.open_memory is not None
+        return self.open_memory
 
 
 class Step(NamedTuple):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, time
 
-from holdfast.app.background.step_runner import TimeUpError, Step, WorkerPass
+from holdfast.app.background.step_runner import Step, TimeUpError, WorkerPass
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.erasure import remove_derived_files
@@ -35,31 +35,31 @@ TURNS_S = 20.0
 SUMS_S = 60.0
 
 
-def drain(work: WorkerPass) -> str:
+def drain(worker_pass: WorkerPass) -> str:
     """Take up what hooks left: into journals, with the secrets out, and out of memory."""
-    if work.places.inbox_pointer.exists():
-        make_inbox(work.places)
-    banks = Banks(work.settings)
-    done = events.drain(work.places, banks, exclusion_rules(work.settings), work.now, _keeper(work))
+    if worker_pass.places.inbox_pointer.exists():
+        make_inbox(worker_pass.places)
+    banks = Banks(worker_pass.settings)
+    done = events.drain(worker_pass.places, banks, exclusion_rules(worker_pass.settings), worker_pass.now, _keeper(worker_pass))
     for problem in done.problems:
-        work.log.say(f"an event cannot be kept: {problem}")
+        worker_pass.log.say(f"an event cannot be kept: {problem}")
     for news in done.sessions.values():
-        work.sessions.add(news.session)
+        worker_pass.sessions.add(news.session)
         if news.transcript:
-            work.transcripts.add(Path(news.transcript))
+            worker_pass.transcripts.add(Path(news.transcript))
     if done.problems:
         raise HoldfastError(f"Events cannot be kept: {done.problems[0]}.", "Make room for them.")
     failed = f", {done.failed} of them cut short" if done.failed else ""
     return f"{done.events} events{failed}" if done.events else ""
 
 
-def _keeper(work: WorkerPass) -> Callable[[Sequence[InjectionNote]], bool]:
+def _keeper(worker_pass: WorkerPass) -> Callable[[Sequence[InjectionNote]], bool]:
     """Notes what hooks put into sessions, where there is a memory to note it in."""
 
     def keep(notes: Sequence[InjectionNote]) -> bool:
-        if work.opened is None:
+        if worker_pass.open_memory is None:
             return False
-        store, banks = work.memory.store, work.memory.context.bank_maker
+        store, banks = worker_pass.memory.store, worker_pass.memory.context.bank_maker
         with store.transaction():
             for n in notes:
                 bank = banks.ensure(store, n.cwd) if n.cwd else ""
@@ -71,48 +71,50 @@ def _keeper(work: WorkerPass) -> Callable[[Sequence[InjectionNote]], bool]:
     return keep
 
 
-def reconcile(work: WorkerPass) -> str:
+def reconcile(worker_pass: WorkerPass) -> str:
     """Read of settled sessions what their transcripts lack."""
-    memory = work.memory
-    rules = exclusion_rules(work.settings)
-    done = reconciling.reconcile(memory.store, memory.context.bank_maker, work.places, rules, work.now)
+    memory = worker_pass.memory
+    rules = exclusion_rules(worker_pass.settings)
+    done = reconciling.reconcile(
+        memory.store, memory.context.bank_maker, worker_pass.places, rules, worker_pass.now
+    )
     for source in done.transcripts.gone:
-        work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
-    read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, work.places)
+        worker_pass.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, worker_pass.places)
     told = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(read.files_read)
     told += [f"{old} old journals put away"] * bool(old)
     return "; ".join(told)
 
 
-def ingest(work: WorkerPass) -> str:
+def ingest(worker_pass: WorkerPass) -> str:
     """Read the transcripts of sessions that had events, then a portion of all the rest."""
-    inputs = work.unread.of_sessions(work.sessions, work.transcripts)
-    if work.unread.due():
+    inputs = worker_pass.queue.of_sessions(worker_pass.sessions, worker_pass.transcripts)
+    if worker_pass.queue.due():
         problems: list[str] = []
-        work.unread.look(work.memory.reader, problems)
+        worker_pass.queue.look(worker_pass.memory.reader, problems)
         for problem in problems:
-            work.log.say(f"left out: {problem}")
+            worker_pass.log.say(f"left out: {problem}")
     known = {item.path for item in inputs}
-    inputs += [item for item in work.unread.portion() if item.path not in known]
-    account = work.memory.ingestion.ingest(
+    inputs += [item for item in worker_pass.queue.portion() if item.path not in known]
+    account = worker_pass.memory.ingestion.ingest(
         inputs,
         workers=1,
-        progress=lambda done, total: work.tick("reading", done, total),
+        on_progress=lambda done, total: worker_pass.on_progress("reading", done, total),
         then_know=False,
     )
     for source in account.gone:
-        work.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
-    work.unread.settle()
-    work.read = True
-    work.more = work.more or work.unread.more
+        worker_pass.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    worker_pass.queue.settle()
+    worker_pass.read = True
+    worker_pass.more = worker_pass.more or worker_pass.queue.more
     told = f"{account.lines} lines of {account.files_read} files" if account.files_read else ""
     gone = f"{len(account.gone)} files are gone from disk" if account.gone else ""
     return "; ".join(filter(None, (told, gone)))
 
 
-def history(work: WorkerPass) -> str:
+def history(worker_pass: WorkerPass) -> str:
     """Read on in the histories of repositories that the user had read, where they moved."""
-    known = work.memory.reader.repositories() if work.settings.git_read else []
+    known = worker_pass.memory.reader.repositories() if worker_pass.settings.git_read else []
     if not known:
         return ""
     from holdfast.app.background import git_follow
@@ -120,20 +122,20 @@ def history(work: WorkerPass) -> str:
     return git_follow.follow_histories(work, known)
 
 
-def derive(work: WorkerPass) -> str:
+def derive(worker_pass: WorkerPass) -> str:
     """Bring sessions up to date that someone left half-way."""
-    done = derive_stale(work.memory.store, lambda: work.tick("deriving", 0, 0))
+    done = derive_stale(worker_pass.memory.store, lambda: worker_pass.on_progress("deriving", 0, 0))
     return f"{done} sessions" if done else ""
 
 
-def summarise(work: WorkerPass) -> str:
+def summarise(worker_pass: WorkerPass) -> str:
     """Let a model sum up what rules have, if the settings name one."""
-    if work.settings.models.use == NO_MODEL:
+    if worker_pass.settings.models.use == NO_MODEL:
         return ""
     from holdfast.app.background import model_summaries
 
     done = model_summaries.summarise(
-        work.memory, work.places, work.now, lambda: work.tick("summing up", 0, 0)
+        worker_pass.memory, worker_pass.places, worker_pass.now, lambda: worker_pass.on_progress("summing up", 0, 0)
     )
     told = [f"{done.exchanges} exchanges, {done.digests} sessions"] * bool(
         done.exchanges or done.digests
@@ -143,19 +145,19 @@ def summarise(work: WorkerPass) -> str:
     return "; ".join(told)
 
 
-def extract(work: WorkerPass) -> str:
+def extract(worker_pass: WorkerPass) -> str:
     """Let a model extract memories, if the settings name one for that."""
-    models = work.settings.models
+    models = worker_pass.settings.models
     if models.use == NO_MODEL or not models.extraction:
         return ""
     from holdfast.app.curation import model_reflection
 
-    done = model_reflection.extract(
-        work.memory.store,
-        work.settings,
-        work.places,
-        work.now,
-        lambda: work.tick("extracting", 0, 0),
+    done = model_reflection.extract_with_model(
+        worker_pass.memory.store,
+        worker_pass.settings,
+        worker_pass.places,
+        worker_pass.now,
+        lambda: worker_pass.on_progress("extracting", 0, 0),
     )
     told = [f"memories of {done.exchanges} exchanges"] * bool(done.exchanges)
     told += [f"{done.failed} came to nothing"] * bool(done.failed)
@@ -163,67 +165,67 @@ def extract(work: WorkerPass) -> str:
     return "; ".join(told)
 
 
-def know(work: WorkerPass) -> str:
+def know(worker_pass: WorkerPass) -> str:
     """Work out what is known above the session, where something under it has changed."""
-    store = work.memory.store
+    store = worker_pass.memory.store
     kept: list[str] = []
     for bank in store.banks():
         if bank.retention:
             from holdfast.learn import bank_settings
 
-            gone, back = bank_settings.apply_retention(store, bank, work.now)
-            work.more = work.more or bool(gone or back)
+            gone, back = bank_settings.apply_retention(store, bank, worker_pass.now)
+            worker_pass.more = worker_pass.more or bool(gone or back)
             kept += [f"{gone} sessions of {bank.name} put away by its retention"] * bool(gone)
             kept += [f"{back} sessions of {bank.name} brought back"] * bool(back)
     for line in kept:
-        work.log.say(line)
+        worker_pass.log.say(line)
 
     def tick() -> None:
-        work.tick("knowing", 0, 0)
+        worker_pass.on_progress("knowing", 0, 0)
 
-    done = stages.update_stages(store, work.now, tick)
-    proposed = work.memory.rules.sync_all(tick)
+    done = stages.update_stages(store, worker_pass.now, tick)
+    proposed = worker_pass.memory.rules.sync_all(tick)
     told = [f"{count} {name}" for name, count in done.items() if count]
     return ", ".join([*kept, *told, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
-def advise(work: WorkerPass) -> str:
+def advise(worker_pass: WorkerPass) -> str:
     """Let a model say a word on what people should decide, if the settings name one."""
-    open_ones = [r for r in work.memory.browse.reviews(ALL_BANKS) if not r.advice]
-    if work.settings.models.use == NO_MODEL or not open_ones:
+    open_ones = [r for r in worker_pass.memory.browse.reviews(ALL_BANKS) if not r.advice]
+    if worker_pass.settings.models.use == NO_MODEL or not open_ones:
         return ""
     from holdfast.app.background import model_advice
 
     done = model_advice.advise_reviews(
-        work.memory, work.now, lambda: work.tick("asking for advice", 0, 0)
+        worker_pass.memory, worker_pass.now, lambda: worker_pass.on_progress("asking for advice", 0, 0)
     )
     return f"advice on {done} questions" if done else ""
 
 
-def settle(work: WorkerPass) -> str:
+def settle(worker_pass: WorkerPass) -> str:
     """Tell what became of what hooks put into sessions that are over."""
-    done = settle_injections(work.memory.store, work.now())
+    done = settle_injections(worker_pass.memory.store, worker_pass.now())
     return f"{done.settled} injections" if done.settled else ""
 
 
-def brief(work: WorkerPass) -> str:
+def brief(worker_pass: WorkerPass) -> str:
     """Prepare what the next sessions are told, so that their hooks only have to read it."""
-    written = prepare_briefs(work.settings, work.now)
+    written = prepare_briefs(worker_pass.settings, worker_pass.now)
     return f"{len(written)} banks" if written else ""
 
 
-def overwrite(work: WorkerPass) -> str:
+def overwrite(worker_pass: WorkerPass) -> str:
     """Finish an erasure that was broken off."""
-    if not is_unfinished(work.memory.store):
+    if not is_unfinished(worker_pass.memory.store):
         return ""
-    overwrite_erased(work.memory.store)
-    remove_derived_files(work.settings)
+    overwrite_erased(worker_pass.memory.store)
+    remove_derived_files(worker_pass.settings)
     return "what was erased is in no file any more"
 
 
-def embed(work: WorkerPass) -> str:
+def embed(worker_pass: WorkerPass) -> str:
     """Give vectors to what waits for them, to commits and turns for a while only."""
-    if not needs_embedding(work.memory.reader, work.settings):
+    if not needs_embedding(worker_pass.memory.reader, worker_pass.settings):
         return ""
     until = monotonic() + SUMS_S
     reached = 0
@@ -231,15 +233,15 @@ def embed(work: WorkerPass) -> str:
     def tick(done: int, total: int) -> None:
         nonlocal reached
         reached = done
-        work.tick("embedding", done, total)
+        worker_pass.on_progress("embedding", done, total)
         if monotonic() > until:
             raise TimeUpError
 
     try:
-        left = work.memory.ingestion.embed(TURNS_S, tick, threads=1)
+        left = worker_pass.memory.ingestion.embed(TURNS_S, tick, threads=1)
     except TimeUpError:
         left = 1
-    work.more = work.more or bool(left and reached)
+    worker_pass.more = worker_pass.more or bool(left and reached)
     return f"{reached} passages got vectors{'; more wait' if left else ''}"
 
 
@@ -271,20 +273,20 @@ def _may_be(name: str, settings: Settings) -> bool:
     return name != packaged.EMBEDDER_NAME and name.rpartition("-")[0] == folder
 
 
-def push(work: WorkerPass) -> str:
+def push(worker_pass: WorkerPass) -> str:
     """Send what people shared to servers that could not be reached before."""
-    settings = work.settings
+    settings = worker_pass.settings
     if settings.remote.use == OFF or not settings.remotes.exists():
         return ""
     from holdfast.app.remote import outbox
 
-    return outbox.push_due(work.memory.context)
+    return outbox.push_due(worker_pass.memory.context)
 
 
-def tidy(work: WorkerPass) -> str:
+def tidy(worker_pass: WorkerPass) -> str:
     """Remove what nobody needs any more: marks of old sessions, files left half-written."""
-    removed = _remove_old(work.places.session_marks, "*", MARKS_KEPT_S)
-    settings = work.settings
+    removed = _remove_old(worker_pass.places.session_marks, "*", MARKS_KEPT_S)
+    settings = worker_pass.settings
     for folder, left in (
         (settings.vectors, ".*.vectors.*"),
         (settings.home / "backups", ".*.part"),

@@ -176,11 +176,11 @@ class Worker:
         made = WorkerPass(
             settings=self._settings,
             places=self._places,
-            opened=self._memory,
-            unread=self._unread,
+            open_memory=self._memory,
+            queue=self._unread,
             log=self._log,
             now=self._now,
-            tick=self._tick,
+            on_progress=self._tick,
             sessions={session for name, _, _ in self._seen if (session := event_session(name))},
         )
         for step in self._steps:

@@ -20,7 +20,10 @@ from holdfast.settings import Settings
 def start_worker_if_due(settings: Settings) -> bool:
     """Start a worker in the background, if one is due; whether one was."""
     places = HomePaths(settings.home)
-    if not InstallRecord(settings.home, OTHER_AGENTS).files or not TranscriptQueue(settings, places).due():
+    if (
+        not InstallRecord(settings.home, OTHER_AGENTS).files
+        or not TranscriptQueue(settings, places).due()
+    ):
         return False
     if is_locked(places.worker_lock):
         return False

@@ -86,9 +86,9 @@ def embed(
     store: Store,
     settings: Settings,
     turns_for: float | None,
-    progress: Callable[[int, int], None],
+    on_progress: Callable[[int, int], None],
     threads: int | None = None,
-    crew: Executor | None = None,
+    executor: Executor | None = None,
 ) -> int:
     """Give vectors to what has none: first to all that sums up, then to commits and to turns,
     each for so many seconds; returns how many passages still wait. A service is asked from here,
@@ -105,13 +105,13 @@ def embed(
     others = [model for model, _ in store.vector_models() if model != embedder.name]
     if not total and not others:
         return 0
-    hands = EmbeddingWorkers(crew, settings.embed_model) if crew and not settings.embed_endpoint else None
-    done = embed_pending(store, embedder, EMBEDDED_FIRST, None, lambda n: progress(n, total), hands)
+    hands = EmbeddingWorkers(executor, settings.embed_model) if executor and not settings.embed_endpoint else None
+    done = embed_pending(store, embedder, EMBEDDED_FIRST, None, lambda n: on_progress(n, total), hands)
     for kind in EMBEDDED_LATER:
         before = done
 
         def tick(count: int, before: int = before) -> None:
-            progress(before + count, total)
+            on_progress(before + count, total)
 
         done += embed_pending(store, embedder, (kind,), turns_for, tick, hands)
     left = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))

@@ -27,7 +27,7 @@ from holdfast.store.protocol import Store
 _DAY_S = 86400.0
 
 
-def think(
+def reflect_with_model(
     store: Store,
     settings: Settings,
     now: Callable[[], str],
@@ -47,7 +47,7 @@ def think(
     return check_reflection(thought, hits, bank, told, governor.model, redactor)
 
 
-def extract(
+def extract_with_model(
     store: Store,
     settings: Settings,
     places: HomePaths,

@@ -85,11 +85,11 @@ class Opinions:
 
     def _by_model(self, bank: Bank, evidence: RecallResult, by_rules: Reflection) -> Reflection:
         """What a model makes of the evidence; the version by rules where it cannot be asked."""
-        from holdfast.app.curation.model_reflection import think
+        from holdfast.app.curation.model_reflection import reflect_with_model
 
         context = self._context
         try:
-            return think(context.store, context.settings, context.now, bank, evidence, by_rules)
+            return reflect_with_model(context.store, context.settings, context.now, bank, evidence, by_rules)
         except HoldfastError as error:
             unusable = isinstance(error, ModelAnswerError)
             reason = "the model's answer could not be used: " if unusable else ""

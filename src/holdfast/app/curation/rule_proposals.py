@@ -37,8 +37,8 @@ from holdfast.refine.rules.rule_records import bank_root
 
 USER_SCOPE = "user"
 SCOPES = ("project", USER_SCOPE)
-BY_ITSELF = "holdfast"
-PROPOSALS, VERSION = "proposals", 1
+AUTOMATIC_AUTHOR = "holdfast"
+_STAGE, _STAGE_VERSION = "proposals", 1
 
 
 def user_path(domain: str) -> str:
@@ -46,7 +46,7 @@ def user_path(domain: str) -> str:
     return USER_PREFIX + rules_path(domain).removeprefix(".claude/")
 
 
-class ChangedError(InputError):
+class FileChangedError(InputError):
     """A file is not what it was when its change was shown."""
 
 
@@ -61,7 +61,7 @@ class Candidate(NamedTuple):
     changed: bool = False
 
 
-class Learned(NamedTuple):
+class LearnResult(NamedTuple):
     """What teaching a rule comes to: the change to a file, or where it stands already. What an
     agent taught `waits` for a person, by the id of a candidate, unless it was `refused` before."""
 
@@ -144,21 +144,21 @@ class RuleProposals:
         self._propose(id, root)
         return self.candidates(bank)
 
-    def sync_all(self, tick: Callable[[], None] = lambda: None) -> int:
+    def sync_all(self, on_progress: Callable[[], None] = lambda: None) -> int:
         """Bring the rules of all banks in step with their files, and what is known with them;
         returns how many proposals are new."""
         present, here = self._context.current_project()
         for bank in self._context.store.banks():
             self._files.sync(bank.id, here if bank.id == present else "")
-            tick()
-        update_stages(self._context.store, self._context.now, tick)
+            on_progress()
+        update_stages(self._context.store, self._context.now, on_progress)
         return self.propose_all()
 
     def propose_all(self) -> int:
         """Update the proposals of every bank whose patterns or rules changed; returns how many
         are new."""
         present, here = self._context.current_project()
-        behind = self._context.store.banks_behind(PROPOSALS, VERSION)
+        behind = self._context.store.banks_behind(_STAGE, _STAGE_VERSION)
         return sum(self._propose(bank, here if bank == present else "") for bank in behind)
 
     def _propose(self, bank: str, root: str) -> int:
@@ -180,23 +180,23 @@ class RuleProposals:
                 self._context.store.drop_proposal(bank, gone)
             for proposal in made:
                 self._context.store.put_proposal(proposal)
-            for change in self._context.store.unseen_changes(bank, PROPOSALS, VERSION)[-1:]:
-                self._context.store.mark_seen(bank, PROPOSALS, VERSION, change.number)
+            for change in self._context.store.unseen_changes(bank, _STAGE, _STAGE_VERSION)[-1:]:
+                self._context.store.mark_seen(bank, _STAGE, _STAGE_VERSION, change.number)
         wanted = self._context.settings.promote
         for proposal in made:
             if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
-                self._write_by_itself(proposal, root)
+                self._write_automatically(proposal, root)
         return len({p.id for p in made} - before)
 
     def _any_to_propose(self, bank: str) -> bool:
         taught = any(e.action is Action.TEACH for e in self._context.store.curations(bank))
         return taught or any(map(is_ripe, self._context.store.patterns(bank)))
 
-    def _write_by_itself(self, proposal: Proposal, root: str) -> None:
+    def _write_automatically(self, proposal: Proposal, root: str) -> None:
         """A file that cannot be written now is left for a person to look at."""
         try:
             change = plan_addition(Path(root), proposal.path, rule_addition(proposal))
-            self._approved(proposal, change, root, BY_ITSELF)
+            self._write_approved(proposal, change, root, AUTOMATIC_AUTHOR)
         except InputError:
             return
 
@@ -213,14 +213,14 @@ class RuleProposals:
         )
 
     def approve(
-        self, id: str, text: str = "", bank: str | None = None, who: str = "", seen: str = ""
+        self, id: str, text: str = "", bank: str | None = None, who: str = "", seen_diff: str = ""
     ) -> FileChange | None:
         """Write a candidate into its file, in these words or in its own. A file that changed
         since it was proposed is left alone, unless the new diff was `seen`. To approve a
         demotion settles it; the rule is taken out by hand."""
         proposal, root = self.find_proposal(id, bank)
         if proposal.kind is ProposalKind.DEMOTE:
-            self._decided(Action.APPROVE, proposal, who, proposal.path)
+            self._record_decision(Action.APPROVE, proposal, who, proposal.path)
             return None
         clean = self._files.redact(text)
         self._files.sync(proposal.bank, root)
@@ -233,33 +233,33 @@ class RuleProposals:
                 self._context.store.drop_proposal(proposal.bank, proposal.id)
             raise InputError(f"{found.where} says so already.", "Nothing was changed.")
         change = self._files.plan_addition(proposal.path, root, rule_addition(proposal, clean))
-        if change.base != proposal.base and change.diff != seen:
-            self._propose_anew(proposal, change)
-        self._approved(proposal, change, root, who)
+        if change.base != proposal.base and change.diff != seen_diff:
+            self._refuse_changed_file(proposal, change)
+        self._write_approved(proposal, change, root, who)
         return change
 
-    def _propose_anew(self, proposal: Proposal, change: FileChange) -> None:
+    def _refuse_changed_file(self, proposal: Proposal, change: FileChange) -> None:
         with self._context.store.transaction():
             self._context.store.put_proposal(replace(proposal, base=change.base))
-        raise ChangedError(
+        raise FileChangedError(
             f"{proposal.path} was changed since this was proposed. Nothing was written.",
             "Look at the new diff with `holdfast promote candidates`, and approve again.",
         )
 
-    def _approved(self, proposal: Proposal, change: FileChange, root: str, who: str) -> None:
+    def _write_approved(self, proposal: Proposal, change: FileChange, root: str, who: str) -> None:
         """Write a candidate's change, and that it was approved; or neither."""
         told = lines_written(change)._replace(path=proposal.path).log_text()
-        self._decided(Action.APPROVE, proposal, who, told, change)
+        self._record_decision(Action.APPROVE, proposal, who, told, change)
         self._files.sync(proposal.bank, root)
 
     def reject(self, id: str, why: str = "", bank: str | None = None, who: str = "") -> Proposal:
         """Turn a candidate down; the same is not proposed again, in whatever words."""
         proposal, _ = self.find_proposal(id, bank, must_exist=False)
         clean = self._files.redact(why).strip()
-        self._decided(Action.REJECT, proposal, who, clean)
+        self._record_decision(Action.REJECT, proposal, who, clean)
         return proposal
 
-    def _decided(
+    def _record_decision(
         self,
         action: Action,
         proposal: Proposal,
@@ -305,4 +305,4 @@ class RuleProposals:
         return found[0], root
 
 
-CRITERIA = {"occurrences": MIN_OCCURRENCES, "confidence": MIN_CONFIDENCE}
+PROMOTION_CRITERIA = {"occurrences": MIN_OCCURRENCES, "confidence": MIN_CONFIDENCE}

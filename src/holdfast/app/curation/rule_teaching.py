@@ -14,11 +14,11 @@ from holdfast.app.core.context import Context, current_folder
 from holdfast.app.curation.bank_profiles import log_change
 from holdfast.app.curation.rule_files import RuleFiles
 from holdfast.app.curation.rule_proposals import (
-    BY_ITSELF,
-    CRITERIA,
+    AUTOMATIC_AUTHOR,
+    PROMOTION_CRITERIA,
     USER_SCOPE,
     Candidate,
-    Learned,
+    LearnResult,
     RuleProposals,
     user_path,
 )
@@ -46,8 +46,8 @@ from holdfast.model.uris import uri
 from holdfast.refine.rules.domains import domain_of
 
 PERSON, AGENT = "person", "agent"
-ACTIONS = ("status", "candidates", "promote")
-FOR_A_PERSON = (
+AUTO_LEARN_ACTIONS = ("status", "candidates", "promote")
+APPROVAL_HINT = (
     "A person decides: `holdfast promote approve {id}` writes it, `holdfast promote reject {id}` "
     "turns it down."
 )
@@ -71,7 +71,7 @@ class RuleTeaching:
         scope: str = "project",
         paths: Sequence[str] = (),
         bank: str | None = None,
-    ) -> Learned:
+    ) -> LearnResult:
         """What adding a rule would do. The same is not written twice, in whatever words. A folder
         that has no bank is given one."""
         if not bank and not self._context.bank_id(bank):
@@ -85,14 +85,14 @@ class RuleTeaching:
         ]
         found = find_matching_rule(clean, rules, self._files.similarity())
         if found is not None and not found.opposes:
-            return Learned(None, found.where)
+            return LearnResult(None, found.where)
         name = domain or domain_of(clean)
         added = RuleAddition(clean, (), name.lower(), tuple(paths))
         if scope == USER_SCOPE:
             change = self._files.plan_addition(user_path(name), root, added)
         else:
             change = self._files.plan_addition(rules_path(name), root, added)
-        return Learned(change, "", found.where if found is not None else "")
+        return LearnResult(change, "", found.where if found is not None else "")
 
     def learn(
         self,
@@ -103,7 +103,7 @@ class RuleTeaching:
         bank: str | None = None,
         by: str = PERSON,
         who: str = "",
-    ) -> Learned:
+    ) -> LearnResult:
         """Add a rule to a project's files, or to the user's own, if none says so yet. What an
         agent teaches (`by`) is not written: it waits for a person, beside what was promoted."""
         if by not in (PERSON, AGENT):
@@ -112,7 +112,7 @@ class RuleTeaching:
         if learned.change is None:
             return learned
         if by == AGENT:
-            return self._teach(learned, learned.change, scope, tuple(paths), text, bank)
+            return self._propose_lesson(learned, learned.change, scope, tuple(paths), text, bank)
         self.write_rule(learned.change, bank, who)
         return learned
 
@@ -132,7 +132,7 @@ class RuleTeaching:
         """Take a rule out of its file when the decision that wrote it is undone. If the rule had
         been approved and the file was changed since, the file stays: the rule waits again."""
         told = read_written(entry)
-        if told is None or entry.who == BY_ITSELF:
+        if told is None or entry.who == AUTOMATIC_AUTHOR:
             return
         _, root = self._files.project(entry.bank, must_exist=False)
         base = (
@@ -144,15 +144,15 @@ class RuleTeaching:
             rollback.callback(revert, change, file_exists=bool(told.base))
         self._files.sync(entry.bank, root)
 
-    def _teach(
+    def _propose_lesson(
         self,
-        learned: Learned,
+        learned: LearnResult,
         change: FileChange,
         scope: str,
         paths: tuple[str, ...],
         text: str,
         bank: str | None,
-    ) -> Learned:
+    ) -> LearnResult:
         id, _ = self._files.project(bank)
         path = user_path(Path(change.path).stem) if scope == USER_SCOPE else change.path
         lesson = Lesson(path, tuple(map(collapse_spaces, paths)), collapse_spaces(self._files.redact(text)))
@@ -201,7 +201,7 @@ class RuleTeaching:
                 return self._promote_all(bank)
             case _:
                 raise InputError(
-                    f"There is nothing called {action!r} to do.", f"One of: {', '.join(ACTIONS)}."
+                    f"There is nothing called {action!r} to do.", f"One of: {', '.join(AUTO_LEARN_ACTIONS)}."
                 )
 
     def state_json(self, bank: str | None = None) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class RuleTeaching:
             "files": list(state.files),
             "automatic": wanted.automatic,
             "automatic_memory": wanted.memory,
-            "criteria": dict(CRITERIA),
+            "criteria": dict(PROMOTION_CRITERIA),
         }
 
     def candidates_json(
@@ -227,28 +227,28 @@ class RuleTeaching:
         }
 
     def _promote_all(self, bank: str | None) -> dict[str, Any]:
-        before = len(self._written(bank))
+        before = len(self._automatically_written(bank))
         candidates = self._proposals.promote(bank)
-        written = self._written(bank)[before:]
+        written = self._automatically_written(bank)[before:]
         return {"written": written, **self.candidates_json(candidates, bank)}
 
     def _promote_one(self, id: str, bank: str | None) -> dict[str, Any]:
         proposal, root = self._proposals.find_proposal(id, bank, must_exist=False)
         wanted = self._context.settings.promote
         if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
-            self._proposals.approve(proposal.id, bank=bank, who=BY_ITSELF)
+            self._proposals.approve(proposal.id, bank=bank, who=AUTOMATIC_AUTHOR)
             return {"written": [proposal.path], "candidates": []}
         found = [c for c in self._proposals.candidates(bank) if c.proposal.id == proposal.id]
         return {
             "written": [],
             "candidates": [candidate_json(candidate) for candidate in found],
-            "remedy": FOR_A_PERSON.format(id=proposal.id),
+            "remedy": APPROVAL_HINT.format(id=proposal.id),
         }
 
-    def _written(self, bank: str | None) -> list[str]:
+    def _automatically_written(self, bank: str | None) -> list[str]:
         """The files that were written by themselves, one entry for each rule."""
         log = self._context.store.curations(self._files.project_bank(bank))
-        own = [e for e in log if e.action is Action.APPROVE and e.who == BY_ITSELF]
+        own = [e for e in log if e.action is Action.APPROVE and e.who == AUTOMATIC_AUTHOR]
         return [e.text.partition("\n")[0] for e in own]
 
 
@@ -276,7 +276,7 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def learn_result_json(learned: Learned, written: bool) -> dict[str, Any]:
+def learn_result_json(learned: LearnResult, written: bool) -> dict[str, Any]:
     """What teaching a rule came to, ready to be sent."""
     change = learned.change
     return {
@@ -287,5 +287,5 @@ def learn_result_json(learned: Learned, written: bool) -> dict[str, Any]:
         "opposes": learned.opposes or None,
         "waits": learned.waits or None,
         "refused": learned.refused or None,
-        "remedy": FOR_A_PERSON.format(id=learned.waits) if learned.waits else None,
+        "remedy": APPROVAL_HINT.format(id=learned.waits) if learned.waits else None,
     }

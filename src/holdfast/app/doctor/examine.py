@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.doctor.check import Check, CheckGroup, Grade, DoctorContext
+from holdfast.app.doctor.check import Check, CheckGroup, DoctorContext, Grade
 from holdfast.app.doctor.files import check_files
 from holdfast.app.doctor.home import check_home
 from holdfast.app.doctor.hooks import check_hooks
@@ -60,8 +60,8 @@ def run_checks(
 ) -> list[Check]:
     """Look at everything; changes nothing. `unsettled` tells why the settings are not those of
     their file."""
-    with _patient(settings, folder, unsettled) as patient:
-        return [check for family in CHECK_GROUPS for check in _looked(family, patient)]
+    with _patient(settings, folder, unsettled) as context:
+        return [check for family in CHECK_GROUPS for check in _looked(family, context)]
 
 
 def run_fixes(
@@ -72,9 +72,9 @@ def run_fixes(
 ) -> list[FixResult]:
     """Fix what can be fixed; `may` is asked where something is taken away or takes long."""
     done: list[FixResult] = []
-    with _patient(settings, folder, unsettled) as patient:
+    with _patient(settings, folder, unsettled) as context:
         for family in CHECK_GROUPS:
-            for check in _looked(family, patient):
+            for check in _looked(family, context):
                 if check.grade is Grade.OK or check.fix is None:
                     continue
                 if check.asks and not may(check):
@@ -87,10 +87,10 @@ def run_fixes(
     return done
 
 
-def _looked(family: CheckGroup, patient: DoctorContext) -> list[Check]:
+def _looked(family: CheckGroup, context: DoctorContext) -> list[Check]:
     """The checks of a family; one that breaks is itself a finding."""
     name = family.__name__.removeprefix("check_")
     try:
-        return family(patient)
+        return family(context)
     except (HoldfastError, OSError) as error:
         return [Check(name, Grade.BROKEN, f"Could not be looked at: {error}.", "holdfast status")]

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 
-from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
+from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
 from holdfast.app.transfer.backup import listed
 from holdfast.capture import journal
 from holdfast.settings import FILE_NAME, Settings
@@ -28,17 +28,17 @@ _AN_HOUR_S = 3600.0
 _SHOWN = 4
 
 
-def check_files(patient: DoctorContext) -> list[Check]:
+def check_files(context: DoctorContext) -> list[Check]:
     """Settings, who may read what, leftovers, journals, backups."""
-    home = patient.settings.home
+    home = context.settings.home
     if not home.is_dir():
         return []
-    checks = (_settings(patient), _privacy(home), _leftovers(home), _journals(patient))
-    return [*checks, _backups(patient.settings)]
+    checks = (_settings(context), _privacy(home), _leftovers(home), _journals(context))
+    return [*checks, _backups(context.settings)]
 
 
-def _settings(patient: DoctorContext) -> Check:
-    file, problem = patient.settings.home / FILE_NAME, patient.unsettled
+def _settings(context: DoctorContext) -> Check:
+    file, problem = context.settings.home / FILE_NAME, context.unsettled
     if problem is None:
         told = f"{file} can be used." if file.exists() else "All settings are the usual ones."
         return ok("settings", told)
@@ -112,8 +112,8 @@ def _leftovers(home: Path) -> Check:
     return Check("leftovers", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
 
 
-def _journals(patient: DoctorContext) -> Check:
-    folder = patient.places.journals
+def _journals(context: DoctorContext) -> Check:
+    folder = context.places.journals
     ill = [path for path in sorted(folder.glob("*.jsonl")) if _bad_lines(path)]
     if not ill:
         return ok("journals", "Every line of the journals is an event.")

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 
-from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok, make_private
+from holdfast.app.doctor.check import Check, DoctorContext, Grade, make_private, ok
 from holdfast.app.doctor.work import run_worker_as_fix
 from holdfast.app.status.health import LATE_EVENTS_S, inbox_status
 
@@ -19,14 +19,14 @@ _NONE = 50_000_000
 _LITTLE_MEMORY = 64_000_000
 
 
-def check_home(patient: DoctorContext) -> list[Check]:
+def check_home(context: DoctorContext) -> list[Check]:
     """Rights, room, the inbox and the clock."""
-    return [*_rights(patient), _room(patient), _inbox(patient), _clock(patient)]
+    return [*_rights(context), _room(context), _inbox(context), _clock(context)]
 
 
-def _rights(patient: DoctorContext) -> Iterator[Check]:
-    inbox = patient.places.inbox()
-    folders = {"home": patient.settings.home, "hook folder": patient.places.hooks}
+def _rights(context: DoctorContext) -> Iterator[Check]:
+    inbox = context.places.inbox()
+    folders = {"home": context.settings.home, "hook folder": context.places.hooks}
     for name, path in {**folders, **({"inbox": inbox} if inbox else {})}.items():
         found = _rights_of(name, path)
         if found is not None:
@@ -58,10 +58,10 @@ def _rights_of(name: str, path: Path) -> Check | None:
     return ok(name, f"{path} is yours alone.")
 
 
-def _room(patient: DoctorContext) -> Check:
-    free = _free(patient.settings.home)
-    told = f"{free / 1e9:.1f} GB free at {patient.settings.home}."
-    inbox = patient.places.inbox()
+def _room(context: DoctorContext) -> Check:
+    free = _free(context.settings.home)
+    told = f"{free / 1e9:.1f} GB free at {context.settings.home}."
+    inbox = context.places.inbox()
     if free < _LITTLE:
         grade = Grade.BROKEN if free < _NONE else Grade.WARNING
         return Check("room", grade, told, "Free some space; nothing is lost meanwhile.")
@@ -82,9 +82,9 @@ def _free(path: Path) -> int:
     return 0
 
 
-def _inbox(patient: DoctorContext) -> Check:
-    inbox = inbox_status(patient.places)
-    if inbox.folder is None and patient.seen.is_installed:
+def _inbox(context: DoctorContext) -> Check:
+    inbox = inbox_status(context.places)
+    if inbox.folder is None and context.seen.is_installed:
         sentence = "Hooks do not know where to leave events."
         return Check("events", Grade.BROKEN, sentence, "holdfast doctor --fix")
     if inbox.folder is None:
@@ -95,12 +95,12 @@ def _inbox(patient: DoctorContext) -> Check:
         return ok("events", f"{how_many} events wait to be taken up.")
     since = f"for {waited / 3600:.1f} hours" if waited > 0 else "from a time to come"
     sentence = f"{inbox.events:,} events wait, the first {since}."
-    fix = partial(run_worker_as_fix, patient.settings)
+    fix = partial(run_worker_as_fix, context.settings)
     return Check("events", Grade.WARNING, sentence, "holdfast worker", fix)
 
 
-def _clock(patient: DoctorContext) -> Check:
-    inbox = inbox_status(patient.places)
+def _clock(context: DoctorContext) -> Check:
+    inbox = inbox_status(context.places)
     if inbox.newest > time() + _AHEAD_S:
         ahead = (inbox.newest - time()) / 3600
         sentence = f"There are events from {ahead:.0f} hours ahead of this machine's clock."

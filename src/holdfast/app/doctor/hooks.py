@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
+from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
 from holdfast.app.status.health import current_folder
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import HoldfastError
@@ -21,30 +21,30 @@ _RUN_S = 60
 _CHECK = "import holdfast; print(holdfast.__version__)"
 
 
-def check_hooks(patient: DoctorContext) -> list[Check]:
+def check_hooks(context: DoctorContext) -> list[Check]:
     """Entries, scripts, interpreter, and whether all is there once."""
-    found = [_entries(patient), _once(patient), _server(patient)]
-    if patient.seen.is_installed or patient.places.hooks.is_dir():
-        found += [_scripts(patient), _interpreter(patient)]
+    found = [_entries(context), _once(context), _server(context)]
+    if context.seen.is_installed or context.places.hooks.is_dir():
+        found += [_scripts(context), _interpreter(context)]
     return found
 
 
-def _entries(patient: DoctorContext) -> Check:
-    name, seen = "hooks", patient.seen
+def _entries(context: DoctorContext) -> Check:
+    name, seen = "hooks", context.seen
     for problem in seen.problems:
         return Check(name, Grade.BROKEN, f"{problem}.", "Correct that file; it is Claude Code's.")
     if seen.off is not None:
         sentence = f"{seen.off} says disableAllHooks: Claude Code runs no hooks at all."
         return Check(name, Grade.BROKEN, sentence, "Take that setting out of the file.")
-    if not seen.is_installed and InstallRecord(patient.places.home, OTHER_AGENTS).files:
+    if not seen.is_installed and InstallRecord(context.places.home, OTHER_AGENTS).files:
         return Check(name, Grade.OK, "Other agents are set up, and Claude Code is not.")
     if not seen.is_installed:
         sentence = "Claude Code does not tell Holdfast of its sessions."
         return Check(name, Grade.WARNING, sentence, "holdfast setup")
     if seen.missing:
         sentence = f"Claude Code does not tell of {', '.join(seen.missing)}."
-        return _mendable(patient, name, Grade.BROKEN, sentence, "holdfast setup")
-    ours = patient.places.hooks / "capture.sh"
+        return _mendable(context, name, Grade.BROKEN, sentence, "holdfast setup")
+    ours = context.places.hooks / "capture.sh"
     paths = {path for paths in seen.scripts.values() for path in paths}
     for path in sorted(paths):
         if not path.exists():
@@ -52,38 +52,42 @@ def _entries(patient: DoctorContext) -> Check:
             remedy = "holdfast doctor --fix" if path == ours else "holdfast setup"
             if path == ours:
                 return Check(name, Grade.BROKEN, sentence, remedy)
-            return _mendable(patient, name, Grade.BROKEN, sentence, remedy)
+            return _mendable(context, name, Grade.BROKEN, sentence, remedy)
         if os.path.realpath(path) != os.path.realpath(ours):
             sentence = f"Claude Code runs {path}: its events go to another home than this one."
             return Check(name, Grade.WARNING, sentence, "holdfast setup, or set HOLDFAST_HOME")
     return ok(name, "Claude Code tells Holdfast of every event it needs.")
 
 
-def _once(patient: DoctorContext) -> Check:
-    seen = patient.seen
+def _once(context: DoctorContext) -> Check:
+    seen = context.seen
     twice = [event for event, paths in seen.scripts.items() if len(paths) > 1]
     if seen.scripts and seen.plugins:
         sentence = "The hooks are in the settings and in the plugin: each event comes twice."
         return Check("once", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin")
     if twice:
         sentence = f"The settings name our hook more than once for {', '.join(twice)}."
-        return _mendable(patient, "once", Grade.WARNING, sentence, "holdfast setup")
+        return _mendable(context, "once", Grade.WARNING, sentence, "holdfast setup")
     return ok("once", "No hook is installed twice.")
 
 
-def _server(patient: DoctorContext) -> Check:
+def _server(context: DoctorContext) -> Check:
     """Whether Claude can ask: the entry that setup made is there, and its program too."""
-    name, home = "server", patient.settings.home
-    file = host.servers_file(patient.settings.claude_dir, patient.settings.own_claude_dir)
+    name, home = "server", context.settings.home
+    file = host.servers_file(context.settings.claude_dir, context.settings.own_claude_dir)
     ours = _our_server(file, home)
     if ours is None:
-        if str(file) not in InstallRecord(home).files or patient.seen.plugins or not patient.seen.is_installed:
+        if (
+            str(file) not in InstallRecord(home).files
+            or context.seen.plugins
+            or not context.seen.is_installed
+        ):
             return ok(name, "No server was set up here.")
         sentence = f"{file} does not name the server any more: Claude cannot ask this memory."
-        return _mendable(patient, name, Grade.WARNING, sentence, "holdfast setup")
+        return _mendable(context, name, Grade.WARNING, sentence, "holdfast setup")
     if ours and not Path(ours).exists():
         sentence = f"{file} names {ours} for the server, which is not there."
-        return _mendable(patient, name, Grade.BROKEN, sentence, "holdfast setup")
+        return _mendable(context, name, Grade.BROKEN, sentence, "holdfast setup")
     return ok(name, "Claude can ask this memory.")
 
 
@@ -99,15 +103,15 @@ def _our_server(file: Path, home: Path) -> str | None:
         return None
 
 
-def _mendable(patient: DoctorContext, name: str, grade: Grade, sentence: str, remedy: str) -> Check:
+def _mendable(context: DoctorContext, name: str, grade: Grade, sentence: str, remedy: str) -> Check:
     """What setting up again mends, for whom it was set up."""
-    settings, home = patient.settings, patient.settings.home
+    settings, home = context.settings, context.settings.home
     folder = current_folder()
     if folder is None:
         return Check(name, grade, sentence, remedy)
     wheres = [host.settings_files(settings, scope, folder) for scope in host.Scope]
     scopes = install.installed_scopes(home, wheres, host.default_home())
-    if not scopes or patient.seen.plugins:
+    if not scopes or context.seen.plugins:
         return Check(name, grade, sentence, remedy)
 
     def set_up() -> str:
@@ -127,9 +131,9 @@ def _mendable(patient: DoctorContext, name: str, grade: Grade, sentence: str, re
     return Check(name, grade, sentence, remedy, set_up, asks)
 
 
-def _scripts(patient: DoctorContext) -> Check:
+def _scripts(context: DoctorContext) -> Check:
     """What lies in the home for hooks against what this program would lay there."""
-    places, named = patient.places, _named(patient.places)
+    places, named = context.places, _named(context.places)
     python = install.Interpreter(named[0], named[1]) if len(named) > 1 else None
     wanted = install.outdated_files(places, python or install.Interpreter("", ""))
     differ = sorted(path.name for path in wanted)
@@ -157,9 +161,9 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def _interpreter(patient: DoctorContext) -> Check:
+def _interpreter(context: DoctorContext) -> Check:
     """Whether the Python that hooks start can run us."""
-    name, places = "interpreter", patient.places
+    name, places = "interpreter", context.places
     lines = _named(places)
 
     def name_ours() -> str:
@@ -168,7 +172,7 @@ def _interpreter(patient: DoctorContext) -> Check:
         return f"Hooks run {python.path} from now on."
 
     if len(lines) < 2:
-        sentence = f"{patient.places.interpreter} does not name a Python."
+        sentence = f"{context.places.interpreter} does not name a Python."
         return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", name_ours)
     try:
         done = subprocess.run(

@@ -64,7 +64,9 @@ def look_at_state(memory: Holdfast, bank: str) -> State:
     reader, id = memory.reader, memory.context.bank_id(bank)
     balance, health = memory.inventory.balance(bank), gather_health(memory, current_folder())
     costs = gather_costs(memory)
-    known = ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
+    known = (
+        ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
+    )
     sources = {source.id: source for source in reader.sources(id)}
     gone = {
         f"{source.path}: {source.problem}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.core.context import utc_now
-from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
+from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
 from holdfast.app.search.plugin_search import Providers, ProviderStatus
 from holdfast.app.status.health import current_folder
 from holdfast.settings import OFF
@@ -11,11 +11,11 @@ from holdfast.settings import OFF
 _NAME = "providers"
 
 
-def check_providers(patient: DoctorContext) -> list[Check]:
+def check_providers(context: DoctorContext) -> list[Check]:
     """One line for all where they are in order, else one for each that is not."""
-    if patient.settings.providers.use == OFF:
+    if context.settings.providers.use == OFF:
         return [ok(_NAME, "Off: no plugin is asked.")]
-    found = Providers(patient.settings, utc_now, current_folder())
+    found = Providers(context.settings, utc_now, current_folder())
     told = [_check(item) for item in found.listed()]
     wrong = [check for check in told if check is not None]
     wrong += [
@@ -30,8 +30,8 @@ def _check(item: ProviderStatus) -> Check | None:
     if item.provider.problem:
         sentence = f"{name} cannot be asked: {item.provider.problem}."
         return Check(_NAME, Grade.WARNING, sentence, "See docs/providers.md")
-    if item.resting or standing.failures:
-        rest = f"; left alone until {standing.resting_until[:16]}Z" if item.resting else ""
+    if item.is_paused or standing.failures:
+        rest = f"; left alone until {standing.resting_until[:16]}Z" if item.is_paused else ""
         sentence = f"{name} failed {standing.failures} times: {standing.problem}{rest}."
         return Check(_NAME, Grade.WARNING, sentence, f"holdfast providers test {name} QUERY")
     return None

@@ -4,7 +4,7 @@ asked."""
 from __future__ import annotations
 
 from holdfast.app.core.context import utc_now
-from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
+from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError, StoreError
 from holdfast.settings import OFF
@@ -14,9 +14,9 @@ _NAME = "remotes"
 _OFTEN = 5
 
 
-def check_remotes(patient: DoctorContext) -> list[Check]:
+def check_remotes(context: DoctorContext) -> list[Check]:
     """One line for all where they are in order, else one for each that is not."""
-    settings = patient.settings
+    settings = context.settings
     if not settings.remotes.exists():
         return [ok(_NAME, "No server is named.")]
     try:
@@ -29,15 +29,15 @@ def check_remotes(patient: DoctorContext) -> list[Check]:
         if item.reliability.failures >= _OFTEN:
             told = f"{name} failed {item.reliability.failures} times: {item.reliability.problem}."
             wrong.append(Check(_NAME, Grade.WARNING, told, f"holdfast remote test {name}"))
-        wrong += _stuck(name, _parcels(patient, name))
+        wrong += _stuck(name, _parcels(context, name))
     unasked = ' They are not asked: remote.use is "off".' if settings.remote.use == OFF else ""
     names = ", ".join(item.remote.name for item in listed)
     return wrong or [ok(_NAME, f"Named: {names}.{unasked}")]
 
 
-def _parcels(patient: DoctorContext, name: str) -> list[OutboxItem]:
+def _parcels(context: DoctorContext, name: str) -> list[OutboxItem]:
     try:
-        return patient.memory.reader.outbox(name) if patient.memory is not None else []
+        return context.memory.reader.outbox(name) if context.memory is not None else []
     except StoreError:
         return []  # a check of its own tells of it
 

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 from holdfast.app.core.backends import location_of
-from holdfast.app.doctor.check import Check, Grade, DoctorContext, ok
+from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
 from holdfast.app.transfer.backup import put_back_whole, set_aside
 from holdfast.errors import StoreCorruptError
 from holdfast.inference import packaged
@@ -25,24 +25,24 @@ _ASKS = (
 _MENDING_S = 60.0
 
 
-def check_store(patient: DoctorContext) -> list[Check]:
+def check_store(context: DoctorContext) -> list[Check]:
     """Database, derived rows, vectors."""
-    if (failure := patient.failure) is not None:
-        if not isinstance(failure, StoreCorruptError) or patient.settings.store:
+    if (failure := context.failure) is not None:
+        if not isinstance(failure, StoreCorruptError) or context.settings.store:
             return [Check("memory", Grade.BROKEN, failure.message, failure.remedy)]
-        return [_damaged(patient, failure.message)]
-    if not patient.settings.store and not patient.settings.database.exists():
+        return [_damaged(context, failure.message)]
+    if not context.settings.store and not context.settings.database.exists():
         return [ok("memory", "Nothing is remembered yet.")]
-    return [*_database(patient), _balance(patient), _vectors(patient)]
+    return [*_database(context), _balance(context), _vectors(context)]
 
 
-def _database(patient: DoctorContext) -> list[Check]:
-    assert patient.memory is not None
-    memory = patient.memory
+def _database(context: DoctorContext) -> list[Check]:
+    assert context.memory is not None
+    memory = context.memory
     faults = memory.store.check_integrity()
     if faults.damaged:
-        return [_damaged(patient, f"Damaged: {'; '.join(faults.damaged)}.")]
-    whole = ok("memory", f"{location_of(patient.settings)} is whole.")
+        return [_damaged(context, f"Damaged: {'; '.join(faults.damaged)}.")]
+    whole = ok("memory", f"{location_of(context.settings)} is whole.")
     if not faults.derived:
         return [whole, ok("derived", "What is derived matches what it is derived from.")]
 
@@ -54,9 +54,9 @@ def _database(patient: DoctorContext) -> list[Check]:
     return [whole, Check("derived", Grade.BROKEN, sentence, "doctor --fix", rebuild, asks)]
 
 
-def _damaged(patient: DoctorContext, sentence: str) -> Check:
+def _damaged(context: DoctorContext, sentence: str) -> Check:
     """A file that is not whole. A server's is looked after by those who run it."""
-    settings, memory = patient.settings, patient.memory
+    settings, memory = context.settings, context.memory
     if settings.store:
         return Check("memory", Grade.BROKEN, sentence, "See docs/operations.md, PostgreSQL.")
 
@@ -71,20 +71,20 @@ def _damaged(patient: DoctorContext, sentence: str) -> Check:
     return Check("memory", Grade.BROKEN, sentence, _BACKUP, put_back, _ASKS)
 
 
-def _balance(patient: DoctorContext) -> Check:
-    assert patient.memory is not None
-    balance = patient.memory.inventory.balance()
+def _balance(context: DoctorContext) -> Check:
+    assert context.memory is not None
+    balance = context.memory.inventory.balance()
     if balance.accounted + balance.pending != balance.lines:
         sentence = f"{balance.lines:,} lines, but {balance.accounted:,} accounted for."
         return Check("ledger", Grade.BROKEN, sentence, "Please report this as a fault.")
     return ok("ledger", f"Every one of {balance.lines:,} lines is accounted for.")
 
 
-def _vectors(patient: DoctorContext) -> Check:
-    folder = patient.settings.vectors
+def _vectors(context: DoctorContext) -> Check:
+    folder = context.settings.vectors
     broken = [path for path in sorted(folder.glob("*.vectors")) if not is_complete(path)]
     if not broken:
-        return _half_written(patient)
+        return _half_written(context)
 
     def remove() -> str:
         for path in broken:
@@ -96,14 +96,14 @@ def _vectors(patient: DoctorContext) -> Check:
     return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
 
 
-def _half_written(patient: DoctorContext) -> Check:
+def _half_written(context: DoctorContext) -> Check:
     """Vectors in the memory itself that are not as long as the others of their model."""
-    assert patient.memory is not None
-    memory = patient.memory
+    assert context.memory is not None
+    memory = context.memory
     sizes = [memory.reader.vector_sizes(model) for model, _ in memory.reader.vector_models()]
     counts = [[count for _, count in of_model] for of_model in sizes]
     odd = sum(sum(of_model) - max(of_model) for of_model in counts)
-    if not odd or patient.settings.embed_model == NO_MODEL:
+    if not odd or context.settings.embed_model == NO_MODEL:
         return ok("vectors", "What search by meaning needs is whole.")
 
     def embed() -> str:
@@ -114,7 +114,7 @@ def _half_written(patient: DoctorContext) -> Check:
     return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", embed)
 
 
-def check_models(patient: DoctorContext) -> list[Check]:
+def check_models(context: DoctorContext) -> list[Check]:
     """The shipped files, by their hashes."""
     wanted = {
         packaged.EMBEDDER: packaged.EMBEDDER_SHA256,
@@ -125,7 +125,7 @@ def check_models(patient: DoctorContext) -> list[Check]:
             sentence = f"{path} is missing or not the file that was released."
             remedy = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
             return [Check("model", Grade.BROKEN, sentence, remedy)]
-    own = patient.settings.embed_model
+    own = context.settings.embed_model
     if own and own != "none" and not Path(own).expanduser().is_dir():
         sentence = f"The model of the settings is not there: {own}."
         return [Check("model", Grade.BROKEN, sentence, "Correct embed.model in config.toml.")]

@@ -136,7 +136,7 @@ def load_set(
     )
     memory.ingestion.update()
     if embedding is not None:
-        memory.ingestion.embed(progress=embedding)
+        memory.ingestion.embed(on_progress=embedding)
     return failed + account.failed
 
 

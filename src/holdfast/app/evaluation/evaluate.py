@@ -82,10 +82,14 @@ def evaluate(
         record(question.id, ranking)
         spent.append(ranking.ms)
         absent.append(ranking.absent)
-        judged.append((question.category, judge_ranking(question, known.get(question.bank, {}), ranking)))
+        judged.append(
+            (question.category, judge_ranking(question, known.get(question.bank, {}), ranking))
+        )
         progress(done, len(questions))
     unknown = sum(len(q.gold - known[q.bank].keys()) for q in questions if q.gold)
-    made = build_report(judged, spent, engine.engine_models(memory), plan.budget.value, unknown, failed_lines)
+    made = build_report(
+        judged, spent, engine.engine_models(memory), plan.budget.value, unknown, failed_lines
+    )
     return replace(made, notes=engine.report_notes(absent, plan))
 
 

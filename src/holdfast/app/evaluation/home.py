@@ -37,7 +37,8 @@ def open_home(
     with (
         TemporaryDirectory(prefix="holdfast-eval-") as place,
         _thrown_away(
-            replace(neutral_settings(settings, Path(place)), store=store), f"holdfast_eval_{token_hex(6)}"
+            replace(neutral_settings(settings, Path(place)), store=store),
+            f"holdfast_eval_{token_hex(6)}",
         ) as ours,
         open_memory(ours) as memory,
     ):

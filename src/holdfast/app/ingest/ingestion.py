@@ -69,19 +69,19 @@ class Ingestion:
         self,
         inputs: Sequence[Input],
         workers: int = 1,
-        progress: Progress = lambda done, total: None,
+        on_progress: Progress = lambda done, total: None,
         then_know: bool = True,
-        crew: Executor | None = None,
-        tick: Callable[[int], None] = lambda sessions: None,
+        executor: Executor | None = None,
+        on_session: Callable[[int], None] = lambda sessions: None,
     ) -> IngestReport:
         """Read transcripts and derive everything above them. More than one worker needs a main
         module that can be imported. `crew` derives sessions; `tick` gets the number of sessions
         done."""
         context = self._context
         account = ingest(
-            *(context.store, context.bank_maker, inputs, self._rules, context.now, workers, progress),
-            executor=crew,
-            on_session=tick,
+            *(context.store, context.bank_maker, inputs, self._rules, context.now, workers, on_progress),
+            executor=executor,
+            on_session=on_session,
         )
         if then_know:
             self.update()
@@ -91,13 +91,13 @@ class Ingestion:
         self,
         path: Path,
         bank: str = "",
-        tick: Progress = lambda done, total: None,
+        on_progress: Progress = lambda done, total: None,
         with_diff: bool = True,
     ) -> HistoryReport:
         """Read the commits of a repository that were not read yet."""
         how = HistoryOptions(self._rules, bank, with_diff)
         context = self._context
-        read = read_history(context.store, context.bank_maker, path, how, context.now, tick)
+        read = read_history(context.store, context.bank_maker, path, how, context.now, on_progress)
         self.update()
         return read
 
@@ -105,8 +105,8 @@ class Ingestion:
         self,
         name: str = "",
         bank: str = "",
-        tick: Progress = lambda done, total: None,
-        tell: Callable[[str], None] = lambda text: None,
+        on_progress: Progress = lambda done, total: None,
+        on_message: Callable[[str], None] = lambda text: None,
     ) -> ForgeReport:
         """Read what is new on the forge of a repository: OWNER/NAME, or that of the working
         directory."""
@@ -114,41 +114,41 @@ class Ingestion:
 
         context = self._context
         read = github_sync.read_github(
-            context.store, context.bank_maker, context.settings, context.now, name, bank, tick, tell
+            context.store, context.bank_maker, context.settings, context.now, name, bank, on_progress, on_message
         )
         self.update()
         return read
 
     def count_forge(
-        self, name: str = "", bank: str = "", tell: Callable[[str], None] = lambda text: None
+        self, name: str = "", bank: str = "", on_message: Callable[[str], None] = lambda text: None
     ) -> ForgeCount:
         """How much there is to read on a forge; queries it and changes nothing."""
         from holdfast.app.ingest import github_sync
 
         context = self._context
-        return github_sync.count_github(context.store, context.bank_maker, context.settings, name, bank, tell)
+        return github_sync.count_github(context.store, context.bank_maker, context.settings, name, bank, on_message)
 
     def embed(
         self,
         turns_for: float | None = None,
-        progress: Callable[[int, int], None] = lambda done, total: None,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
         threads: int | None = None,
-        crew: Executor | None = None,
+        executor: Executor | None = None,
     ) -> int:
         """Compute the vectors that are missing; those of commits and of turns for at most
         `turns_for` seconds each. Returns how many are still missing."""
         from holdfast.app.core import models
 
         store, settings = self._context.store, self._context.settings
-        left = models.embed(store, settings, turns_for, progress, threads, crew)
+        left = models.embed(store, settings, turns_for, on_progress, threads, executor)
         if any(self.update().values()):  # concepts use vectors
-            left = models.embed(store, settings, 0.0, progress, threads)
+            left = models.embed(store, settings, 0.0, on_progress, threads)
         self._search.reload_model()
         return left
 
-    def update(self, tick: Callable[[], None] = lambda: None) -> dict[str, int]:
+    def update(self, on_progress: Callable[[], None] = lambda: None) -> dict[str, int]:
         """Run the stages above the session that are behind; returns what each has changed."""
-        return update_stages(self._context.store, self._context.now, tick)
+        return update_stages(self._context.store, self._context.now, on_progress)
 
     def rebuild(self) -> int:
         """Drop everything derived and derive it again; returns the number of sessions. People's

@@ -82,16 +82,16 @@ def stages_behind(progress: StageProgress) -> list[str]:
 
 
 def update_stages(
-    store: Store, now: Callable[[], str], tick: Callable[[], None] = lambda: None
+    store: Store, now: Callable[[], str], on_progress: Callable[[], None] = lambda: None
 ) -> dict[str, int]:
     """Run the stages that are behind; returns how much each has changed. A session that waits to
     be derived would look like one that says nothing."""
     if store.stale_sessions(1):
         from holdfast.refine.sessions import derive
 
-        derive.derive_stale(store, tick)
+        derive.derive_stale(store, on_progress)
     done: dict[str, int] = {}
     for stage in STAGES:
         if store.banks_behind(stage.name, stage.version):
-            done[stage.name] = stage.run(store, tick, now())
+            done[stage.name] = stage.run(store, on_progress, now())
     return done

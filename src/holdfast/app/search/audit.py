@@ -62,7 +62,7 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> AuditReport:
             nowhere += 1
             continue
         found = anchor_since_confirmed(disks, record)
-        if found.freshness is Freshness.UNKNOWN and disks.held(record) is None:
+        if found.freshness is Freshness.UNKNOWN and disks.last_confirmation(record) is None:
             unknown += 1
         elif found.freshness in (Freshness.FRESH, Freshness.UNKNOWN):
             fresh += 1

@@ -79,7 +79,7 @@ class WorkingFolders:
         """What tells of the histories."""
         return self._reader
 
-    def held(self, record: Record) -> Curation | None:
+    def last_confirmation(self, record: Record) -> Curation | None:
         """That somebody said a record still holds, the last time they did."""
         if record.bank not in self._held:
             self._held[record.bank] = confirmations(self._reader, record.bank)
@@ -135,7 +135,7 @@ def anchor_since_confirmed(disks: WorkingFolders, record: Record, whole: bool = 
     found = anchor(disks.reader, record, disk, whole)
     if not found.affected_files:
         return found
-    held = disks.held(record)
+    held = disks.last_confirmation(record)
     if held is None:
         return found
     found = anchor(disks.reader, record, disk, whole, held.time)

@@ -75,7 +75,7 @@ class ProviderStatus(NamedTuple):
 
     provider: Provider
     reliability: Reliability
-    resting: bool
+    is_paused: bool
 
 
 class Providers:
@@ -87,10 +87,10 @@ class Providers:
         settings: Settings,
         now: Callable[[], str],
         folder: Path | None,
-        patience_s: float = ANSWER_TIMEOUT_S,
+        timeout_s: float = ANSWER_TIMEOUT_S,
     ) -> None:
         self._now = now
-        self._patience_s = patience_s
+        self._patience_s = timeout_s
         self._folder = folder
         self._book = ReliabilityFile(settings.home)
         self._redactor = Redactor(settings.redact_patterns)
@@ -134,7 +134,7 @@ class Providers:
         return [
             offer
             for item in self.usable()
-            if not item.resting
+            if not item.is_paused
             for offer in self._offered_tools(item.provider)
         ]
 
@@ -179,7 +179,7 @@ class Providers:
         provider = item.provider
 
         def run(reader: object) -> RetrieverResult:
-            if item.resting:
+            if item.is_paused:
                 until = item.reliability.resting_until[:16].replace("T", " ")
                 raise ProviderError(f"left alone until {until}: {item.reliability.problem}")
             texts = self.ask(provider, question)
@@ -341,6 +341,6 @@ def _provider_json(item: ProviderStatus) -> dict[str, object]:
         "calls": standing.calls,
         "success": standing.success,
         "ms": standing.ms,
-        "resting_until": standing.resting_until if item.resting else "",
+        "resting_until": standing.resting_until if item.is_paused else "",
         "last_problem": standing.problem,
     }

@@ -57,7 +57,9 @@ def make_key(memory: Holdfast, wanted: KeyRequest) -> tuple[str, ApiKey]:
     )
     with memory.store.transaction():
         banks = tuple(dict.fromkeys(_bank(memory, one, wanted.make_banks) for one in wanted.banks))
-        key = ApiKey(id, name, salt, hash_secret(salt, secret), banks or None, wanted.level, now, expires)
+        key = ApiKey(
+            id, name, salt, hash_secret(salt, secret), banks or None, wanted.level, now, expires
+        )
         memory.store.add_key(key)
     return f"{_PREFIX}_{id}_{secret}", key
 

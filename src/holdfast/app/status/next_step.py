@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.failures import Failure, recent_failures, failures_in_log
+from holdfast.app.status.failures import Failure, failures_in_log, recent_failures
 from holdfast.app.status.health import Health, Verdict, gather_health, judge_capture
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.hosts.claude_code import locations as host

@@ -29,15 +29,25 @@ def status_json(memory: Holdfast, bank: str | None, folder: Path | None, whole_c
             **_kept(memory, id, memory.inventory.counts(bank), balance),
             "cost": cost_json(gather_costs(memory), whole_cost),
             "older": count_outdated(memory),
-            "providers": {"use": memory.settings.providers.use, "failing": failing_providers(memory)},
-            **_health(health, judge_capture(health, balance.pending), memory.reader.last_session_end(id), id),
+            "providers": {
+                "use": memory.settings.providers.use,
+                "failing": failing_providers(memory),
+            },
+            **_health(
+                health,
+                judge_capture(health, balance.pending),
+                memory.reader.last_session_end(id),
+                id,
+            ),
         }
     )
 
 
 def failing_providers(memory: Holdfast) -> dict[str, str]:
     """The plugins that did not answer when they were last asked, and why."""
-    known = ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
+    known = (
+        ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
+    )
     return {id: standing.problem for id, standing in known.items() if standing.failures}
 
 

@@ -93,7 +93,11 @@ class UsageReport(NamedTuple):
 
 
 def gather_usage(
-    memory: Holdfast, bank: str | None, days: int = DEFAULT_DAYS, measure: bool = False, now: str = ""
+    memory: Holdfast,
+    bank: str | None,
+    days: int = DEFAULT_DAYS,
+    measure: bool = False,
+    now: str = "",
 ) -> UsageReport:
     """Add up the last days; `measure` also asks the memory what it once did not know yet."""
     until = now or utc_now()
@@ -110,7 +114,9 @@ def gather_usage(
         told=len({one.session for one in known}),
         total=count_outcomes(known),
         kinds={kind: count_outcomes(i for i in known if i.kind.value == kind) for kind in kinds},
-        uses=dict(Counter(one.use.value for one in known if one.arrived and one.use in USED_OUTCOMES)),
+        uses=dict(
+            Counter(one.use.value for one in known if one.arrived and one.use in USED_OUTCOMES)
+        ),
         tokens=sum(one.characters for one in known if one.arrived) // _CHARACTERS_PER_TOKEN,
         corrections=_corrections(memory, id, since),
         spent=_spent(memory, since),
@@ -140,7 +146,9 @@ def _fate(one: Injection) -> str:
         return "lost"
     if one.use in USED_OUTCOMES:
         return "used"
-    return {InjectionUse.IGNORED: "ignored", InjectionUse.CONTRADICTED: "wrong"}.get(one.use, "unjudged")
+    return {InjectionUse.IGNORED: "ignored", InjectionUse.CONTRADICTED: "wrong"}.get(
+        one.use, "unjudged"
+    )
 
 
 def _corrections(memory: Holdfast, id: str | None, since: str) -> Corrections:

@@ -41,7 +41,7 @@ _EVENTS = "events/"
 _PATIENCE_S = 10.0
 
 
-class Made(NamedTuple):
+class Backup(NamedTuple):
     """A backup: where it lies, how long it is, and what is in it."""
 
     path: Path
@@ -49,7 +49,7 @@ class Made(NamedTuple):
     copy: Copy
 
 
-class Kept(NamedTuple):
+class BackupFile(NamedTuple):
     """A backup of the home: `why` it was made, when, and by which schema it is."""
 
     path: Path
@@ -77,7 +77,7 @@ class Restored(NamedTuple):
 
 def back_up(
     settings: Settings, target: Path | None = None, now: Callable[[], str] = utc_now
-) -> Made:
+) -> Backup:
     """Make a backup while others go on; into the home where no file is named."""
     _check_file(settings)
     if not settings.database.exists():
@@ -88,7 +88,7 @@ def back_up(
     return _copy(settings, path, now())
 
 
-def made_told(made: Made) -> dict[str, Any]:
+def made_told(made: Backup) -> dict[str, Any]:
     """A backup, ready to be sent."""
     copy = made.copy
     return {
@@ -131,7 +131,7 @@ def _stamp(now: str) -> str:
     return now.replace("-", "").replace(":", "").replace(".", "")
 
 
-def _copy(settings: Settings, path: Path, made: str) -> Made:
+def _copy(settings: Settings, path: Path, made: str) -> Backup:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         if path.parent == settings.home / FOLDER:
@@ -154,7 +154,7 @@ def _copy(settings: Settings, path: Path, made: str) -> Made:
         for left in (part, part.with_name(f"{part.name}-journal")):
             with suppress(OSError):
                 left.unlink()
-    return Made(path, path.stat().st_size, copy)
+    return Backup(path, path.stat().st_size, copy)
 
 
 def _files(settings: Settings) -> Iterator[tuple[str, bytes]]:
@@ -169,14 +169,14 @@ def _files(settings: Settings) -> Iterator[tuple[str, bytes]]:
                 yield f"{_EVENTS}{path.name}", path.read_bytes()
 
 
-def listed(settings: Settings) -> list[Kept]:
+def listed(settings: Settings) -> list[BackupFile]:
     """The backups in the home, the latest first."""
-    found: list[tuple[float, Kept]] = []
+    found: list[tuple[float, BackupFile]] = []
     folder = settings.home / FOLDER
     for path in folder.glob("*.db") if folder.is_dir() else ():
         stat = path.stat()
         schema, made = copies.read_schema_and_time(path)
-        found.append((stat.st_mtime, Kept(path, _why(path.stem, schema), made, schema,
+        found.append((stat.st_mtime, BackupFile(path, _why(path.stem, schema), made, schema,
                                           stat.st_size)))  # fmt: skip
     return [kept for _, kept in sorted(found, key=lambda one: -one[0])]
 

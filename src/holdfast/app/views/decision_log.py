@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from holdfast.app.curation.rule_proposals import BY_ITSELF
+from holdfast.app.curation.rule_proposals import AUTOMATIC_AUTHOR
 from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.learn.bank_changes import read_change
 from holdfast.learn.decision_state import RETENTION_AUTHOR
@@ -47,7 +47,7 @@ def channel_of(entry: Curation) -> str:
     who, _, way = entry.who.rpartition(" (")
     if entry.who == AGENT or entry.who.startswith(f"{AGENT} ("):
         return AGENTS
-    if entry.who in (BY_ITSELF, RETENTION_AUTHOR):
+    if entry.who in (AUTOMATIC_AUTHOR, RETENTION_AUTHOR):
         return ITSELF
     given = way.removesuffix(")")
     return given if who and given in (HTTP, BROWSE) else COMMAND_LINE

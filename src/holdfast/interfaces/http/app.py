@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
-from holdfast.app.curation.rule_proposals import ChangedError
+from holdfast.app.curation.rule_proposals import FileChangedError
 from holdfast.errors import (
     BusyError,
     CancelledError,
@@ -184,7 +184,7 @@ _ERROR_KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (CrossSiteError, 403, "wrong_origin"),
     (NotJsonError, 415, "not_json"),
     (ForbiddenError, 403, NOT_PERMITTED),
-    (ChangedError, 409, "changed"),
+    (FileChangedError, 409, "changed"),
     (InputError, 400, "bad_input"),
     (CancelledError, 409, "cancelled"),
     (BusyError, 503, "busy"),

@@ -12,7 +12,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.search.plugin_search import Providers, providers_json
 from holdfast.app.status.period_digest import WEEK, Item, digest, read_period
 from holdfast.app.status.period_digest import digest_json as digest_told
-from holdfast.app.status.usage_report import usage_json, gather_usage
+from holdfast.app.status.usage_report import gather_usage, usage_json
 from holdfast.app.transfer.backup import back_up, listed, made_told
 from holdfast.errors import InputError
 from holdfast.interfaces.http.api.requests import ApiRequestDep, Bank, JsonObject, Limit

@@ -7,7 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from holdfast.app.server.shared_records import ORGANISATION_BANK, Receipt, SharedHit, recall_shared, receive
+from holdfast.app.server.shared_records import (
+    ORGANISATION_BANK,
+    Receipt,
+    SharedHit,
+    recall_shared,
+    receive,
+)
 from holdfast.interfaces.http.api.requests import ApiRequestDep, RequestBody
 from holdfast.interfaces.http.api.schema import open_model, schema_type
 

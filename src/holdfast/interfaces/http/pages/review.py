@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
-from holdfast.app.curation.rule_proposals import Candidate, ChangedError
+from holdfast.app.curation.rule_proposals import Candidate, FileChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.audit import AuditReport, audit
 from holdfast.app.views.record_view import current_words, fingerprint
@@ -130,7 +130,7 @@ async def approve(request: PageRequestDep) -> Response:
     def write(memory: Holdfast) -> tuple[str, str]:
         planned = memory.rules.plan_approval(id, text, bank)
         if diff_fingerprint(planned) != form.get("seen", ""):
-            raise ChangedError(
+            raise FileChangedError(
                 f"{planned.proposal.path} was changed since you looked. Nothing was written.",
                 "Look at the new change.",
             )
@@ -140,7 +140,7 @@ async def approve(request: PageRequestDep) -> Response:
 
     try:
         note, tab = await request.pool.run(write)
-    except ChangedError as error:
+    except FileChangedError as error:
         return await _proposal(request, id, bank, text, _STATUS_CONFLICT, error.message)
     except InputError as error:
         return unsaved_page(request, error, text)

@@ -275,7 +275,10 @@ class GraphWriter(GraphReader, StageProgress):
             )
             self._run_many(
                 insert_missing("spelling_equivalence", "node, sort, one, other"),
-                [(number, s.source.value, rows.text(s.one), rows.text(s.other)) for s in node.aliases],
+                [
+                    (number, s.source.value, rows.text(s.one), rows.text(s.other))
+                    for s in node.aliases
+                ],
             )
 
     def drop_nodes(self, bank: str, names: Iterable[tuple[str, str]]) -> None:

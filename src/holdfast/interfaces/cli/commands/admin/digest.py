@@ -12,8 +12,8 @@ from holdfast.app.status.period_digest import (
     WEEK,
     PeriodDigest,
     as_markdown,
-    digest_json,
     digest,
+    digest_json,
     read_period,
 )
 from holdfast.errors import InputError

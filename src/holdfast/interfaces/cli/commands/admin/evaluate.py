@@ -13,7 +13,7 @@ from holdfast.app.evaluation.evaluate import Group, Latency, Report, evaluate
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.metrics import MEASURES, Measures
 from holdfast.app.evaluation.overrides import with_overrides
-from holdfast.app.evaluation.own import History, too_little_history, find_questions
+from holdfast.app.evaluation.own import History, find_questions, too_little_history
 from holdfast.app.evaluation.ranks import open_ranks
 from holdfast.app.evaluation.replay import OwnReport, replay
 from holdfast.app.evaluation.sets import read_set, sample_evenly

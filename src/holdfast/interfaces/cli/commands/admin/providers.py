@@ -85,7 +85,7 @@ def _record(item: ProviderStatus) -> str:
     standing = item.reliability
     told = f"reliability {standing.score:.2f}: {number(standing.calls, 'call')}, "
     told += f"{standing.success:.0%} answered of late, about {standing.ms:.0f} ms"
-    if item.resting:
+    if item.is_paused:
         told += f"; left alone until {standing.resting_until[:16].replace('T', ' ')}"
     return f"{told}; last problem: {standing.problem}" if standing.problem else told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from holdfast.app.transfer.backup import Kept, Look, latest, listed, look, restore
+from holdfast.app.transfer.backup import BackupFile, Look, latest, listed, look, restore
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.screen import Screen, amount, number
@@ -118,7 +118,7 @@ def _tell(screen: Screen, seen: Look) -> None:
         )
 
 
-def _list(screen: Screen, kept: list[Kept], as_json: bool) -> None:
+def _list(screen: Screen, kept: list[BackupFile], as_json: bool) -> None:
     if as_json:
         screen.json({"backups": [{**k._asdict(), "path": str(k.path)} for k in kept]})
         return

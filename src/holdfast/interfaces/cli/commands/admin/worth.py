@@ -7,7 +7,13 @@ import argparse
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.status.health import ago
-from holdfast.app.status.usage_report import DEFAULT_DAYS, OutcomeCounts, UsageReport, usage_json, gather_usage
+from holdfast.app.status.usage_report import (
+    DEFAULT_DAYS,
+    OutcomeCounts,
+    UsageReport,
+    gather_usage,
+    usage_json,
+)
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from holdfast.app.curation.rule_teaching import ACTIONS
+from holdfast.app.curation.rule_teaching import AUTO_LEARN_ACTIONS
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, number
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
-        choices=ACTIONS,
+        choices=AUTO_LEARN_ACTIONS,
         default="status",
         help="what to do (default: status)",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from holdfast.app.curation.rule_proposals import SCOPES, Learned
+from holdfast.app.curation.rule_proposals import SCOPES, LearnResult
 from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
@@ -65,6 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _warn(screen: Screen, learned: Learned) -> None:
+def _warn(screen: Screen, learned: LearnResult) -> None:
     if learned.opposes:
         screen.line(f"Note: {learned.opposes} says the opposite.")

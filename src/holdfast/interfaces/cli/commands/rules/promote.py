@@ -122,7 +122,7 @@ def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
     if not confirm.confirm_change(screen, a.yes, question, dry_run=False):
         return 0
     # At a terminal the diff was just seen; without one only what was proposed is known.
-    change = memory.rules.approve(a.id, a.text, a.bank, seen=planned.diff if asked else "")
+    change = memory.rules.approve(a.id, a.text, a.bank, seen_diff=planned.diff if asked else "")
     if a.json:
         path = change.path if change else planned.proposal.path
         screen.json({"approved": planned.proposal.id, "path": path, "diff": planned.diff})

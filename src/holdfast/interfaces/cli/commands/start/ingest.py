@@ -215,8 +215,8 @@ def _read(memory: Holdfast, inputs: Sequence[object], hired: Executors, quiet: b
             inputs,  # pyright: ignore[reportArgumentType]
             hired.readers,
             lambda done, total: bar.update(task, completed=done, total=total),
-            crew=hired.derive,
-            tick=lambda done: bar.update(task, description=f"refining session {done:,}"),
+            executor=hired.derive,
+            on_session=lambda done: bar.update(task, description=f"refining session {done:,}"),
         )
 
 
@@ -247,7 +247,7 @@ def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None)
             return memory.ingestion.embed(
                 TURNS_S if how == "some" else None,
                 lambda done, total: bar.update(task, completed=done, total=total),
-                crew=crew,
+                executor=crew,
             )
         except (ModelError, SettingsError) as error:
             told = f"{error.message} {error.remedy}".strip()
