@@ -48,7 +48,7 @@ class WorkerPass:
     sessions: set[str] = field(default_factory=set[str])
     transcripts: set[Path] = field(default_factory=set[Path])
     more: bool = False
-    read: bool = False
+    transcripts_read: bool = False
 
     @property
     def memory(self) -> Holdfast:

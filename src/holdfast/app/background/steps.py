@@ -105,7 +105,7 @@ def ingest(worker_pass: WorkerPass) -> str:
     for source in account.gone:
         worker_pass.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
     worker_pass.queue.settle()
-    worker_pass.read = True
+    worker_pass.transcripts_read = True
     worker_pass.more = worker_pass.more or worker_pass.queue.more
     told = f"{account.lines} lines of {account.files_read} files" if account.files_read else ""
     gone = f"{len(account.gone)} files are gone from disk" if account.gone else ""

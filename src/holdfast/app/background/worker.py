@@ -187,7 +187,7 @@ class Worker:
             self._heed()
             if step.stands_alone or self._memory is not None:
                 self._do(step, made)
-        if not made.read:
+        if not made.transcripts_read:
             self._unread.forget()
         return made.more
 

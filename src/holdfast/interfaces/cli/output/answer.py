@@ -1,0 +1,38 @@
+"""Printing an answer with its citations, and the steps of a research session."""
+
+from __future__ import annotations
+
+from holdfast.interfaces.cli.screen import Screen, day
+from holdfast.model.query import Answer, Citation
+from holdfast.model.trust import Trust
+
+
+def print_answer(screen: Screen, answer: Answer) -> None:
+    """The answer, its citations, its confidence, what to be careful about, and its cost."""
+    for line in answer.answer.split("\n"):
+        screen.wrap(screen.paint(line, "bold"), "", "  ")
+    if answer.citations:
+        screen.line()
+    for citation in answer.citations:
+        _print_citation(screen, citation)
+    if not answer.abstained:
+        screen.line()
+        screen.line(f"confidence: {answer.confidence.value}")
+    for caveat in answer.caveats:
+        screen.wrap(screen.paint(f"note: {caveat}", "dim"), "", "      ")
+    if answer.cost.tokens:
+        cost = answer.cost
+        money = "at an unknown price" if cost.usd is None else f"${cost.usd:.4f}"
+        screen.line(screen.paint(f"by {cost.model}: {cost.tokens:,} tokens, {money}", "dim"))
+
+
+def _print_citation(screen: Screen, citation: Citation) -> None:
+    outside = " · external" if citation.trust is Trust.EXTERNAL else ""
+    head = f"[{citation.number}] {citation.layer.value} · {day(citation.time)}{outside}"
+    screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
+    screen.wrap(screen.paint(citation.excerpt, "dim"), "      ")
+
+
+def step_line(stage: str, round: int, text: str) -> str:
+    """One step of a research session as a line; the round is named from the second on."""
+    return f"  {stage}{f' ({round})' if round > 1 else ''}: {text}"
