@@ -127,7 +127,7 @@ def _copy_vectors(
             parts = [p.hash.encode(), struct.pack(">q", 0), vectors[n].tobytes()]
             copy.write(_row([number, *named, *parts]))
         copy.write(_END)
-    with raw.cursor().copy("COPY near FROM STDIN (FORMAT BINARY)") as copy:
+    with raw.cursor().copy("COPY half_vector FROM STDIN (FORMAT BINARY)") as copy:
         copy.write(_BINARY)
         for n in range(len(made)):
             number = struct.pack(">q", first + n)

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.transfer.export_format import DERIVED, FORMAT, VERSION
+from holdfast.app.transfer.export_format import DERIVED_TYPES, FORMAT, VERSION
 from holdfast.app.transfer.exporting import SCHEMA
 from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol.export import ExportTable
@@ -34,7 +34,7 @@ def schema() -> dict[str, Any]:
             "properties": {"type": {"const": name}, "bank": _STRING},
             "required": ["type", "bank"],
         }
-        for name in DERIVED
+        for name in DERIVED_TYPES
     ]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

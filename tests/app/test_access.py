@@ -187,7 +187,7 @@ def test_it_is_given_nothing_that_writes(settings: Settings) -> None:
     store: ReadStore = SqliteReadStore(settings.database)
     writes = {name for name in dir(Store) if not name.startswith("_")}
     writes -= set(dir(ReadStore)) | {"known_commits"}  # which only asks
-    assert {"put_turns", "put_memory", "curate", "transaction"} <= writes
+    assert {"put_turns", "put_memory", "append_curation", "transaction"} <= writes
     assert not [name for name in writes if hasattr(store, name)]
     store.close()
 

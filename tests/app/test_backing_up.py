@@ -22,7 +22,7 @@ from holdfast.app.background.step_runner import Step, WorkerPass
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.core.lease import take_lease
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.backup import back_up, latest, listed, look, restore
+from holdfast.app.transfer.backup import back_up, latest_backup, list_backups, check_backup, restore
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import (
     InputError,
@@ -142,7 +142,7 @@ def test_a_backup_taken_while_others_write_is_of_one_moment(
                     for a in "ab"
                 }
             assert len(told) == 1
-            assert look(settings, made.path).copy == made.copy
+            assert check_backup(settings, made.path).copy == made.copy
     finally:
         over.set()
         writer.join()
@@ -224,7 +224,7 @@ def test_what_is_no_whole_backup_is_refused(settings: Settings, tmp_path: Path) 
     with pytest.raises(InputError, match="in use"):
         restore(settings, settings.database)
     assert dump(settings.database) == then
-    assert listed(settings) == []
+    assert list_backups(settings) == []
 
 
 def test_a_worker_at_work_is_not_disturbed(
@@ -309,18 +309,18 @@ def test_copies_made_before_an_upgrade_are_listed_and_can_be_put_back(
     move_schema(settings.database)  # a newer program had it; ours is the older one again
     with pytest.raises(NewerSchemaError):
         open_memory(settings)
-    (kept,) = listed(settings)
+    (kept,) = list_backups(settings)
     assert kept.schema == VERSION and "before the schema moved on" in kept.why
-    assert latest(settings) == kept.path
+    assert latest_backup(settings) == kept.path
     done = restore(settings, kept.path)
     assert dump(settings.database) == then
-    assert {k.schema for k in listed(settings)} == {VERSION, VERSION + 1}
+    assert {k.schema for k in list_backups(settings)} == {VERSION, VERSION + 1}
     with pytest.raises(NewerSchemaError):
-        look(settings, Path(done.aside))
-    assert latest(settings) == kept.path, "the one that was put aside is of a newer schema"
+        check_backup(settings, Path(done.aside))
+    assert latest_backup(settings) == kept.path, "the one that was put aside is of a newer schema"
     kept.path.unlink()
     with pytest.raises(NotFoundError):
-        latest(settings)
+        latest_backup(settings)
 
 
 def test_a_program_that_was_running_never_writes_into_a_newer_schema(settings: Settings) -> None:
@@ -357,7 +357,7 @@ def test_a_running_worker_leaves_when_the_schema_moves(settings: Settings) -> No
         return "wrote"
 
     steps = (Step("upgrade", upgrade), Step("write", write), Step("again", write))
-    done = run_worker(settings, WorkerOptions(patient=True, settle_s=0, linger_s=0), steps)
+    done = run_worker(settings, WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0), steps)
     assert ran == [] and done.passes == 0
     assert "schema" in HomePaths(settings.home).worker_log.read_text()
 

@@ -195,7 +195,7 @@ def test_damage_is_told_and_mended_only_if_one_may(settings: Settings) -> None:
         file.seek(len(whole) // 3)
         file.write(b"\xff" * (len(whole) // 3))
     found = ill(settings)["memory"]
-    assert found.grade is Grade.BROKEN and found.asks and "backups" in found.remedy
+    assert found.grade is Grade.BROKEN and found.question and "backups" in found.remedy
     assert fixed(settings, yes=False) == {"memory": False} and ill(settings)["memory"]
     settings.database.write_bytes(b"not a database at all" * 500)
     assert "damaged" in ill(settings)["memory"].sentence

@@ -22,7 +22,7 @@ from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import run_checks, run_fixes
 from holdfast.app.memory import Holdfast
-from holdfast.app.transfer.backup import back_up, set_aside
+from holdfast.app.transfer.backup import back_up, set_aside_damaged
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import SettingsError
 from holdfast.hosts.claude_code import install
@@ -74,7 +74,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     install.prepare_home(places, python)
     plan = install.plan_install(settings.home, where, python, host.default_home())
     install.apply_install(settings.home, plan.changes, host.default_home())
-    run_worker(settings, WorkerOptions(settle_s=0, linger_s=0))
+    run_worker(settings, WorkerOptions(start_delay_s=0, linger_s=0))
     (places.journals).mkdir(mode=0o700, exist_ok=True)
     back_up(settings)
     assert not ill(settings), ill(settings)
@@ -305,5 +305,5 @@ def test_a_model_that_the_settings_name_and_is_not_there_is_told(lab: Lab) -> No
 
 def test_a_memory_that_was_set_aside_is_kept_whole(lab: Lab) -> None:
     data = lab.settings.database.read_bytes()
-    kept = set_aside(lab.settings)
+    kept = set_aside_damaged(lab.settings)
     assert kept.read_bytes() == data and not lab.settings.database.exists()

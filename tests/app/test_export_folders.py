@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.export_folder import LIST, Filed, Folder, safe_name
+from holdfast.app.transfer.export_folder import MANIFEST, FolderReport, ExportFolder, safe_name
 from holdfast.app.transfer.export_memory_keeper import write_keeper
 from holdfast.app.transfer.export_obsidian import write_vault
 from holdfast.app.transfer.exporting import Wanted
@@ -41,8 +41,8 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
         yield opened
 
 
-def write(memory: Holdfast, path: Path, kind: str, chosen: ExportSelection | None = None) -> Filed:
-    folder = Folder(path, kind)
+def write(memory: Holdfast, path: Path, kind: str, chosen: ExportSelection | None = None) -> FolderReport:
+    folder = ExportFolder(path, kind)
     wanted = Wanted(tuple(memory.reader.banks()), chosen or ExportSelection())
     (write_vault if kind == "obsidian" else write_keeper)(
         memory.reader, folder, wanted, lambda text: text.replace("SECRET", "[out]")
@@ -134,14 +134,14 @@ def test_memory_keeper_gets_its_four_layers(memory: Holdfast, tmp_path: Path) ->
 def test_what_is_wrong_with_a_folder_is_said(memory: Holdfast, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(HoldfastError, match="not a folder"):
-        Folder(tmp_path / "file", "obsidian")
+        ExportFolder(tmp_path / "file", "obsidian")
     (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / LIST).write_text("{")
+    (tmp_path / "odd" / MANIFEST).write_text("{")
     with pytest.raises(HoldfastError, match="cannot be read"):
         write(memory, tmp_path / "odd", "obsidian")
     (tmp_path / "evil").mkdir()
     evil = {"format": "obsidian", "files": {"../file": ["x"], "/etc/passwd": ["x"]}}
-    (tmp_path / "evil" / LIST).write_text(json.dumps(evil))
+    (tmp_path / "evil" / MANIFEST).write_text(json.dumps(evil))
     write(memory, tmp_path / "evil", "obsidian")
     assert (tmp_path / "file").read_text() == "x"
 

@@ -131,13 +131,13 @@ def test_a_part_is_chosen_by_bank_kind_and_time(tmp_path: Path) -> None:
         fleet = tuple(bank for bank in memory.reader.banks() if bank.name == "fleet")
         write_export(memory.reader, tmp_path / "a", Wanted(fleet))
         told = types((tmp_path / "a").read_bytes())
-        assert "turn" not in told and told["imported"] == 3 and told["bank"] == 1
+        assert "turn" not in told and told["imported_record"] == 3 and told["bank"] == 1
         only = types(export(memory, tmp_path / "b", ExportSelection(("sessions",)), derived=False))
         assert "curation" not in only and only["turn"] == 4
         none = types(
             export(memory, tmp_path / "c", ExportSelection(until="2000-01-01"), derived=False)
         )
-        assert "turn" not in none and "session" not in none and "imported" not in none
+        assert "turn" not in none and "session" not in none and "imported_record" not in none
         late = types(export(memory, tmp_path / "d", ExportSelection(("sessions",), "2020-01-01")))
         assert late["turn"] == 4
     with opened(tmp_path / "other") as other:

@@ -13,7 +13,7 @@ import pytest
 from tests.app.foreign import claude_mem, insert
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.imports import Took
+from holdfast.app.transfer.imports import ImportResult
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.model.imports import ImportedRecord
 from holdfast.model.query import Layer
@@ -27,7 +27,7 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
         yield opened
 
 
-def counts(took: Took, of: str = "added") -> dict[str, dict[str, int]]:
+def counts(took: ImportResult, of: str = "added") -> dict[str, dict[str, int]]:
     return {bank: dict(getattr(tally, of)) for bank, tally in took.tallies if getattr(tally, of)}
 
 
@@ -74,7 +74,7 @@ def test_importing_again_changes_nothing_and_a_grown_source_adds_only_the_new(
     path = claude_mem(tmp_path / "c.db")
     memory.imports.import_records("claude-mem", path)
     again = memory.imports.import_records("claude-mem", path)
-    assert again.nothing and again.uri == "" and counts(again, "known") == ALL
+    assert again.is_empty and again.uri == "" and counts(again, "known") == ALL
     with closing(sqlite3.connect(path)) as database:
         new = {"memory_session_id": "m-1", "project": "yawl", "title": "Tar", "type": "change"}
         insert(database, "observations", [new])
@@ -88,7 +88,7 @@ def test_importing_again_changes_nothing_and_a_grown_source_adds_only_the_new(
     memory.imports.undo_import(grown.uri)
     shown = memory.show("claude-mem://observation/1").record
     assert isinstance(shown, ImportedRecord) and "hemp cloth" in shown.text
-    assert [stands for _, stands in memory.imports.imports("all")] == [True, True, False]
+    assert [stands for _, stands in memory.imports.list_batches("all")] == [True, True, False]
 
 
 def test_an_import_is_undone_as_one_and_can_be_made_again(memory: Holdfast, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_dialogue_is_counted_taken_back_and_brought_back_as_one(
     assert (looked.captured, looked.failed) == (4, 1) and memory.store.banks() == []
     read = memory.imports.import_conversation(path, "fleet")
     assert (read.captured, read.failed) == (4, 1)
-    ((made, stands),) = memory.imports.imports("fleet")
+    ((made, stands),) = memory.imports.list_batches("fleet")
     assert stands and (made.kinds, made.failed) == ({"turn": 4}, {"line": 1})
     assert memory.recall("tar the yawl", bank="fleet").hits
     with path.open("a") as file:
@@ -210,6 +210,6 @@ def test_a_dialogue_is_counted_taken_back_and_brought_back_as_one(
     assert memory.store.counts().turns == 0
     assert memory.imports.import_conversation(path, "fleet").captured == 1
     assert memory.store.counts().turns == 5 and memory.recall("tar the yawl", bank="fleet").hits
-    assert [stands for _, stands in memory.imports.imports("fleet")] == [False, True, True]
+    assert [stands for _, stands in memory.imports.list_batches("fleet")] == [False, True, True]
     assert memory.imports.import_conversation(path, "fleet").captured == 0
-    assert len(memory.imports.imports("fleet")) == 3
+    assert len(memory.imports.list_batches("fleet")) == 3

@@ -94,7 +94,7 @@ def test_basic_memory_gives_notes_observations_and_relations(
     assert isinstance(shown, ImportedRecord) and shown.labels == ("component", "rigging", "core")
     assert shown.time == "2024-12-21T14:00:00.000Z"
     assert memory.recall("from where are ropes numbered?").hits[0].imported.startswith("memory://")
-    assert memory.imports.import_records("basic-memory", notes).nothing
+    assert memory.imports.import_records("basic-memory", notes).is_empty
     (notes / "bare.md").write_text("Said anew.")
     assert dict(memory.imports.import_records("basic-memory", notes).tallies[0][1].changed) == {
         "note": 1
@@ -166,7 +166,7 @@ def test_mem0_gives_its_memories_in_every_shape(
     assert isinstance(shown, ImportedRecord) and shown.labels == ("preference", "taste")
     lines = tmp_path / "mem0.jsonl"
     lines.write_text("\n".join(json.dumps(one) for one in MEMORIES))
-    assert memory.imports.import_records("mem0", lines).nothing
+    assert memory.imports.import_records("mem0", lines).is_empty
 
 
 def test_mem0s_plugin_exports_blocks(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_hindsight_gives_an_archive_and_what_its_api_lists(
     assert added == {"document": 1, "world": 1, "observation": 1, "mental-model": 1}
     assert dict(dict(took.tallies)[""].failed) == {"wrong-shape": 1}
     assert memory.recall("who mends nets?", bank="harbour").hits
-    assert memory.imports.import_records("hindsight", tmp_path / "bank.zip").nothing
+    assert memory.imports.import_records("hindsight", tmp_path / "bank.zip").is_empty
     listed = {"items": [{"id": "u1", "text": "Bo sails.", "fact_type": "experience",
                          "entities": "Bo, sail", "date": "2024-05-01"}], "total": 1}  # fmt: skip
     (tmp_path / "list.json").write_text(json.dumps(listed))
@@ -285,7 +285,7 @@ def test_halves_of_characters_come_in_as_marks(
     (found,) = memory.recall("half of a character", "all").hits
     assert "half \ufffd of a character" in found.text
     assert not any("\x1b" in bank.name for bank in memory.reader.banks())
-    assert memory.imports.import_records(format, path).nothing
+    assert memory.imports.import_records(format, path).is_empty
 
 
 def test_files_with_names_that_are_no_text_come_in(memory: Holdfast, tmp_path: Path) -> None:
@@ -297,8 +297,8 @@ def test_files_with_names_that_are_no_text_come_in(memory: Holdfast, tmp_path: P
     except OSError:
         pytest.skip("this file system has no such names")
     for format in ("claude-memory", "basic-memory"):
-        assert not memory.imports.import_records(format, folder, "harbour").nothing
-        assert memory.imports.import_records(format, folder, "harbour").nothing
+        assert not memory.imports.import_records(format, folder, "harbour").is_empty
+        assert memory.imports.import_records(format, folder, "harbour").is_empty
     names = {hit.text for hit in memory.recall("bow front", "harbour").hits}
     assert any("The bow is at the front" in text for text in names)
     assert memory.show("claude-memory://-p/b%FF.md").record is not None

@@ -25,7 +25,7 @@ from holdfast.refine.rules import pattern_stage
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 
-QUICK = WorkerOptions(patient=True, settle_s=0, linger_s=0, patience_s=0)
+QUICK = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0, lease_timeout_s=0)
 
 
 @pytest.fixture

@@ -14,19 +14,19 @@ from holdfast.capture.home_paths import HomePaths
 HOLD = """
 import sys, time
 from pathlib import Path
-from holdfast.app.core.lease import lease
-from holdfast.capture.home_paths import Places
-with lease(Places(Path(sys.argv[1])), float(sys.argv[2])) as held:
+from holdfast.app.core.lease import take_lease
+from holdfast.capture.home_paths import HomePaths
+with take_lease(HomePaths(Path(sys.argv[1])), float(sys.argv[2])) as held:
     print("held" if held else "taken", flush=True)
     time.sleep(float(sys.argv[3]))
 """
 TURNS = """
 import os, sys, time
 from pathlib import Path
-from holdfast.app.core.lease import lease
-from holdfast.capture.home_paths import Places
+from holdfast.app.core.lease import take_lease
+from holdfast.capture.home_paths import HomePaths
 home = Path(sys.argv[1])
-with lease(Places(home), 30) as held:
+with take_lease(HomePaths(home), 30) as held:
     assert held
     inside = os.open(home / "inside", os.O_CREAT | os.O_EXCL)
     time.sleep(0.02)

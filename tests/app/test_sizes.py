@@ -44,7 +44,7 @@ def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
 
 def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
     steps = [step for step in STEPS if step.name == "know"]
-    manner = WorkerOptions(patient=True, settle_s=0, linger_s=0)
+    manner = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0)
     with open_memory(home) as memory:
         settings = memory.settings
         with memory.store.transaction():
@@ -62,7 +62,7 @@ def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
 def test_a_log_never_outgrows_its_bound(tmp_path: Path) -> None:
     log = WorkerLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z")
     for number in range(300):
-        log.say(f"{number} " + "x" * 50_000)
+        log.write(f"{number} " + "x" * 50_000)
     size = (tmp_path / "worker.log").stat().st_size
     assert MAX_LOG_BYTES / 4 < size <= MAX_LOG_BYTES + 5_000
     assert [path.name for path in tmp_path.iterdir()] == ["worker.log"]

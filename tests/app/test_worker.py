@@ -26,7 +26,7 @@ from holdfast.inference import packaged
 from holdfast.model.failed_tasks import FailedTask
 from holdfast.settings import Settings
 
-QUICK = WorkerOptions(patient=True, settle_s=0, linger_s=0, patience_s=0)
+QUICK = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0, lease_timeout_s=0)
 BY_HAND = QUICK._replace(patient=False)
 SESSION = "22222222-0000-4000-8000-000000000001"
 
@@ -215,7 +215,7 @@ def test_a_thread_can_work_and_be_told_to_leave(settings: Settings) -> None:
     lingering = QUICK._replace(linger_s=60)
 
     def go() -> None:
-        outcomes.append(run_worker(settings, lingering, (step,), told=told))
+        outcomes.append(run_worker(settings, lingering, (step,), stop=told))
 
     thread = threading.Thread(target=go)
     thread.start()
@@ -237,21 +237,21 @@ def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> Non
         )
     unread = TranscriptQueue(settings, HomePaths(settings.home))
     with Holdfast(settings) as memory:
-        assert unread.due()
-        unread.look(memory.reader, [])
-    first = unread.portion(most=6000)
-    unread.settle()
-    assert len(first) == 2 and unread.more and not HomePaths(settings.home).last_scan.exists()
-    assert len(unread.portion(most=10**9)) == 3
-    unread.settle()
-    assert not unread.more and not unread.due()
+        assert unread.scan_is_due()
+        unread.scan(memory.reader, [])
+    first = unread.take_batch(most=6000)
+    unread.mark_batch_read()
+    assert len(first) == 2 and unread.has_more and not HomePaths(settings.home).last_scan.exists()
+    assert len(unread.take_batch(most=10**9)) == 3
+    unread.mark_batch_read()
+    assert not unread.has_more and not unread.scan_is_due()
 
 
 def test_without_a_database_what_stands_alone_still_runs(settings: Settings) -> None:
     settings.database.write_bytes(b"this is not a database" * 100)
     ran: list[str] = []
     steps = (
-        Step("drain", noting(ran, "drain"), stands_alone=True),
+        Step("drain", noting(ran, "drain"), runs_without_memory=True),
         Step("ingest", noting(ran, "ingest")),
     )
     assert run_worker(settings, QUICK, steps).failed == ("open",)
@@ -265,7 +265,7 @@ def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
         connection.execute("PRAGMA user_version = 99")
     before = settings.database.read_bytes()
     ran: list[str] = []
-    steps = (Step("drain", noting(ran, "drain"), stands_alone=True),)
+    steps = (Step("drain", noting(ran, "drain"), runs_without_memory=True),)
     assert run_worker(settings, QUICK, steps).passes == 0
     assert ran == [] and settings.database.read_bytes() == before
     assert "schema 99" in HomePaths(settings.home).worker_log.read_text()
@@ -329,7 +329,7 @@ def test_the_model_is_wanted_only_when_something_waits(settings: Settings) -> No
 def test_the_log_keeps_within_its_bound(tmp_path: Path) -> None:
     log = WorkerLog(tmp_path / "worker.log", lambda: "now")
     for number in range(600):
-        log.say(f"{number} {'x' * 1000}")
+        log.write(f"{number} {'x' * 1000}")
     path = tmp_path / "worker.log"
     assert MAX_LOG_BYTES // 3 < path.stat().st_size <= MAX_LOG_BYTES + 2000
     assert path.read_text().splitlines()[-1].endswith("x" * 1000)

@@ -107,7 +107,7 @@ def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfa
                 outcome=CallOutcome.DONE,
             )
             memory.store.reserve_call(made)
-    WorkerLog(memory.settings.home / "worker.log", lambda: "2026-11-15T06:00:00.000Z").say(
+    WorkerLog(memory.settings.home / "worker.log", lambda: "2026-11-15T06:00:00.000Z").write(
         "embed failed (1): no room; next try from 2026-11-15T06:01:00.000Z"
     )
     worth = gather_usage(memory, "all", now=NOW)

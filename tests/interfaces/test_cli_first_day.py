@@ -179,7 +179,7 @@ def test_a_failure_that_is_still_to_be_mended_is_told_and_comes_first(
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
-    WorkerLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z").say(
+    WorkerLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z").write(
         "embed failed (3): no room on the disk; next try from 2026-11-01T10:05:00.000Z"
     )
     assert main([]) == 0 and "embed failed (3): no room" in capsys.readouterr().out

@@ -267,7 +267,7 @@ def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
     settings = replace(memory.settings, embed_model="none")
     run_worker(
         settings,
-        WorkerOptions(once=True, settle_s=0, linger_s=0),
+        WorkerOptions(once=True, start_delay_s=0, linger_s=0),
         [s for s in STEPS if s.name != "ingest"],
     )
     assert anywhere(tmp_path, SECRET) == []

@@ -18,7 +18,12 @@ from holdfast.app.answers.ask import AskOptions
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.briefs.goal import goal_brief_by_words
-from holdfast.app.core.backends import open_without_migrating, open_store, open_read_only, location_of
+from holdfast.app.core.backends import (
+    location_of,
+    open_read_only,
+    open_store,
+    open_without_migrating,
+)
 from holdfast.app.evaluation.engine import neutral_settings
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.memory import Holdfast
@@ -129,7 +134,7 @@ def test_what_a_memory_on_a_server_takes_and_puts_away_is_told(
         with memory.store.transaction():
             memory.store.update_bank(replace(bank, retention=1))
     steps = [step for step in STEPS if step.name == "know"]
-    manner = WorkerOptions(patient=True, settle_s=0, linger_s=0)
+    manner = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0)
     run_worker(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
     with Holdfast(settings) as memory:
         assert (
@@ -153,7 +158,9 @@ def test_a_hook_that_finds_no_file_asks_the_server(
         memory.remember("Imports pass an idempotency key, always.", bank="proj")
         bank = memory.context.bank_id("proj")
 
-    told = goal_brief_by_words(str(settings.home), str(bank), "Should imports pass an idempotency key?")
+    told = goal_brief_by_words(
+        str(settings.home), str(bank), "Should imports pass an idempotency key?"
+    )
 
     assert "idempotency key" in str(told["text"])
 
@@ -180,7 +187,7 @@ def test_stores_do_not_share_matrices_and_evaluations_take_none(tmp_path: Path) 
 
     assert one.vectors != other.vectors
     assert neutral_settings(other, tmp_path).store == ""
-    assert place_of(one) == str(one.database)
+    assert location_of(one) == str(one.database)
     store = open_store(one)
     store.close()
     assert one.database.exists()

@@ -1,8 +1,8 @@
-"""The memory agent, put together: the data access layer in a model's hands, under the governor.
+"""The memory agent: a model that answers a question by calling the tools of `DataAccess`.
 
-It answers where the settings name a model, and only there. What rules answer is found first: it
-is what remains where the model fails, may not be asked, or says what no record bears out. Loaded
-only where it is wanted.
+It runs only where the settings name a model service, and every call goes through the spend
+governor. The answer by rules is found before it, and stays the answer if the model fails, is
+refused by the governor, or says what no record supports. Imported only when an agent is wanted.
 """
 
 from __future__ import annotations
@@ -51,16 +51,21 @@ from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.spend.governor import CallPurpose, Governor
 from holdfast.store.protocol import Reader, Store
 
+# The tool that is called with the question before the model starts, which saves it a round.
 _FIRST_TOOL = "memory_search_hybrid"
 _FIRST_RESULTS_HEADING = "Found with the question's own words"
+# How often a waiting caller looks whether it was cancelled; less reacts sooner and wakes more.
 _POLL_S = 0.1
+# How long the agent's thread may take to end after a cancellation; then it is left behind.
 _JOIN_TIMEOUT_S = 1.0
+# How much of a lookup's query a progress event shows.
+_MAX_QUERY_CHARS = 200
 
 T = TypeVar("T")
 
 
 class ExtraTools(Protocol):
-    """More tools than memory's own: what they are, and what a call gives."""
+    """Tools for the agent beside those of `DataAccess`."""
 
     def tools(self) -> Sequence[Tool]: ...
 
@@ -68,8 +73,7 @@ class ExtraTools(Protocol):
 
 
 class AgentRequest(NamedTuple):
-    """What the agent is asked: the question as rules answered it, of a bank by its name, what was
-    asked before, and who may stop it."""
+    """A question to the agent, as the answer by rules to it; `bank` is a name."""
 
     rule_answer: Answer
     bank: str = ""
@@ -78,8 +82,9 @@ class AgentRequest(NamedTuple):
 
 
 def is_enabled(settings: Settings) -> bool:
-    """Whether a model is to answer. One that runs for us must not set another one going, and a
-    service without a usual model is asked only for what a model is named for."""
+    """Whether a model answers questions. Never inside an agent that we started, which would start
+    another one; and with the service "openai", which has no default model, only if a model is named
+    for this."""
     models = settings.models
     if NO_MODEL in (models.use, models.agent) or os.environ.get(HOOKS_OFF_VARIABLE):
         return False
@@ -87,143 +92,138 @@ def is_enabled(settings: Settings) -> bool:
 
 
 def open_agent(settings: Settings, now: Callable[[], str], plugins: bool) -> MemoryAgent:
-    """The agent of these settings, with the tools of plugins if they are to be asked."""
-    shelf = None
+    """The agent of these settings; with `plugins` it may call their tools too."""
+    extra_tools = None
     if plugins and settings.providers.use != OFF:
-        shelf = PluginTools(Providers(settings, now, Path(current_folder())))
-    return MemoryAgent(settings, now, shelf)
+        extra_tools = PluginTools(Providers(settings, now, Path(current_folder())))
+    return MemoryAgent(settings, now, extra_tools)
 
 
 class MemoryAgent:
-    """Answers questions by a model that looks things up."""
+    """Answers questions by a model that looks things up. `chat` replaces the settings' service."""
 
     def __init__(
         self,
         settings: Settings,
         now: Callable[[], str],
-        shelf: ExtraTools | None = None,
+        extra_tools: ExtraTools | None = None,
         chat: Chat | None = None,
     ) -> None:
         self._settings = settings
         self._now = now
-        self._shelf = shelf
+        self._extra_tools = extra_tools
         self._chat = chat
 
-    def run(self, talk: AgentRequest) -> Iterator[ResearchEvent]:
-        """Every step; the last one has the answer. Whoever stops asking for the next one stops the
-        model; nobody waits for one that is stopped, or for longer than the settings say."""
-        heard: SimpleQueue[ResearchEvent | None] = SimpleQueue()
+    def run(self, request: AgentRequest) -> Iterator[ResearchEvent]:
+        """Yields every step; the last one has the answer. Closing the iterator, a cancellation and
+        the timeout of the settings all stop the model, and none of them waits for its service."""
+        events: SimpleQueue[ResearchEvent | None] = SimpleQueue()
         answers: list[Answer] = []
-        left = Flag()
-        asked = talk.is_cancelled
-        patience_s = self._settings.models.timeout_s
-        until = monotonic() + patience_s
+        closed = Flag()
+        timeout_s = self._settings.models.timeout_s
+        deadline = monotonic() + timeout_s
 
-        def stopped() -> bool:
-            return left.is_set() or asked() or monotonic() > until
+        def is_cancelled() -> bool:
+            return closed.is_set() or request.is_cancelled() or monotonic() > deadline
 
         def drive() -> None:
             try:
-                answers.append(self._run(talk._replace(stopped=stopped), heard.put))
+                answers.append(self._run(request._replace(is_cancelled=is_cancelled), events.put))
             finally:
-                heard.put(None)
+                events.put(None)
 
-        # Whoever wants to leave is not held up by a service that does not answer.
+        # A daemon, so that a service that does not answer cannot keep the process alive.
         thread = Thread(target=drive, name="agent", daemon=True)
         thread.start()
         problem = "The memory agent failed."
         try:
             while True:
                 try:
-                    event = heard.get(timeout=_POLL_S)
+                    event = events.get(timeout=_POLL_S)
                 except Empty:
-                    if not stopped():
+                    if not is_cancelled():
                         continue
-                    late = monotonic() > until
-                    problem = f"No answer in {patience_s} seconds." if late else "Stopped."
+                    late = monotonic() > deadline
+                    problem = f"No answer in {timeout_s} seconds." if late else "Stopped."
                     yield ResearchEvent(ResearchStage.READING, problem)
                     break
                 if event is None:
                     break
                 yield event
-            answer = answers[0] if answers else _rule_answer_because(talk.rule_answer, problem)
+            answer = answers[0] if answers else _rule_answer_because(request.rule_answer, problem)
             yield ResearchEvent(ResearchStage.DONE, "Done.", answer=answer)
         finally:
-            left.set()
+            closed.set()
             thread.join(_JOIN_TIMEOUT_S)
 
-    def _run(self, talk: AgentRequest, tell: Callable[[ResearchEvent], None]) -> Answer:
+    def _run(self, request: AgentRequest, on_event: Callable[[ResearchEvent], None]) -> Answer:
         try:
-            return self._answer(talk, tell)
+            return self._answer(request, on_event)
         except ModelAnswerError as error:
-            return _rule_answer_because(talk.rule_answer, f"The model's answer cannot be used: {error.message}")
+            problem = f"The model's answer cannot be used: {error.message}"
         except HoldfastError as error:
-            return _rule_answer_because(talk.rule_answer, f"{error.message} {error.remedy}".strip())
+            problem = f"{error.message} {error.remedy}".strip()
+        return _rule_answer_because(request.rule_answer, problem)
 
-    def _answer(self, talk: AgentRequest, tell: Callable[[ResearchEvent], None]) -> Answer:
+    def _answer(self, request: AgentRequest, on_event: Callable[[ResearchEvent], None]) -> Answer:
         models = self._settings.models
         chat = self._chat or choose_chat(models, AGENT)
         if chat is None:
-            return talk.rule_answer
-        with _LookupThread(self._settings, talk.bank) as books, self._ledger() as calls:
-            lookups = LookupTools(self._caller(books), _report_lookups(tell), talk.is_cancelled)
-            redactor = Redactor(self._settings.redact_patterns)
-            question, *before = (
-                redactor.redact(t).text for t in (talk.rule_answer.question, *talk.earlier_questions)
+            return request.rule_answer
+        redactor = Redactor(self._settings.redact_patterns)
+        questions = (request.rule_answer.question, *request.earlier_questions)
+        question, *earlier = (redactor.redact(text).text for text in questions)
+        with _LookupThread(self._settings, request.bank) as own, self._ledger() as calls:
+            lookups = LookupTools(
+                self._caller(own), _report_lookups(on_event), request.is_cancelled
             )
-            opening = lookups.look_up(_FIRST_TOOL, {"query": question})
-            asked = question_for(question, before, lookups.toolbox(self._tools()))
-            asked = asked._replace(text=f"{asked.text}\n\n{_FIRST_RESULTS_HEADING}:\n{opening}")
+            first_results = lookups.look_up(_FIRST_TOOL, {"query": question})
+            prompt = question_for(question, earlier, lookups.toolbox(self._tools()))
+            prompt = prompt._replace(
+                text=f"{prompt.text}\n\n{_FIRST_RESULTS_HEADING}:\n{first_results}"
+            )
             governor = Governor(chat, calls, models.caps, self._now, models.prices)
-            tell(ResearchEvent(ResearchStage.READING, f"{governor.model} reads."))
-            said = governor.ask(CallPurpose(AGENT), asked, read_sentences)
-            if talk.is_cancelled():
+            on_event(ResearchEvent(ResearchStage.READING, f"{governor.model} reads."))
+            sentences = governor.ask(CallPurpose(AGENT), prompt, read_sentences)
+            if request.is_cancelled():
                 raise ModelStoppedError("Stopped.")
-            tell(ResearchEvent(ResearchStage.SYNTHESISING, "Holding the answer against what it cites."))
-            answer = books.ask(lambda access: self._checked(said, lookups, access, talk.rule_answer))
+            text = "Holding the answer against what it cites."
+            on_event(ResearchEvent(ResearchStage.SYNTHESISING, text))
+            answer = own.run(
+                lambda access: _checked_answer(
+                    sentences, lookups, access.reader, request.rule_answer, redactor
+                )
+            )
         return replace(answer, cost=governor.cost())
 
     @contextmanager
     def _ledger(self) -> Generator[Store]:
-        """A connection of this thread's own, for what the governor notes."""
+        """A store connection for this thread, in which the governor records calls."""
         store = open_store(self._settings, create=False)
         try:
             yield store
         finally:
             checkpoint_and_close(store)
 
-    def _checked(
-        self, said: Sequence[Sentence], lookups: LookupTools, access: DataAccess, told: Answer
-    ) -> Answer:
-        if not said:
-            return told if told.abstained else abstain(told)
-        redactor = Redactor(self._settings.redact_patterns)
-        reader = access.reader
-        checked = check_answer(
-            said, lookups, lambda uri: _find_cited(reader, uri, lookups), told, redactor
-        )
-        if checked.answer is told:
-            return _rule_answer_because(told, "Nothing in the model's answer was borne out by its records.")
-        return checked.answer
-
     def _tools(self) -> list[Tool]:
         own = [Tool(tool.name, tool.description, tool.input_schema()) for tool in ACCESS_TOOLS]
-        return [*own, *(self._shelf.tools() if self._shelf else ())]
+        return [*own, *(self._extra_tools.tools() if self._extra_tools else ())]
 
-    def _caller(self, books: _LookupThread) -> Callable[[str, Mapping[str, Any]], Object]:
-        own = {tool.name for tool in ACCESS_TOOLS}
-        shelf = self._shelf
+    def _caller(self, own: _LookupThread) -> Callable[[str, Mapping[str, Any]], Object]:
+        own_names = {tool.name for tool in ACCESS_TOOLS}
+        extra_tools = self._extra_tools
 
         def call(name: str, arguments: Mapping[str, Any]) -> Object:
-            if shelf is not None and name not in own:
-                return shelf.call(name, arguments)
-            return books.ask(lambda access: access.call(name, arguments))
+            if extra_tools is not None and name not in own_names:
+                return extra_tools.call(name, arguments)
+            return own.run(lambda access: access.call(name, arguments))
 
         return call
 
 
 class _LookupThread:
-    """Memory's own tools in a thread of their own: whoever calls them may be in any."""
+    """Runs `DataAccess` in a thread of its own, because its connection belongs to one thread and a
+    chat may call tools from any."""
 
     def __init__(self, settings: Settings, bank: str) -> None:
         self._thread = ThreadPoolExecutor(1, "lookups")
@@ -236,47 +236,72 @@ class _LookupThread:
         self._thread.submit(self._access.close).result()
         self._thread.shutdown()
 
-    def ask(self, what: Callable[[DataAccess], T]) -> T:
-        """What is to be done with the tools, done there."""
-        return self._thread.submit(what, self._access).result()
+    def run(self, function: Callable[[DataAccess], T]) -> T:
+        """Call the function in that thread; returns its result."""
+        return self._thread.submit(function, self._access).result()
 
 
-def _rule_answer_because(told: Answer, problem: str) -> Answer:
-    """What rules say, with why it is not the model that answers."""
-    return replace(told, caveats=(*told.caveats, f"By rules alone: {problem}"))
+def _checked_answer(
+    sentences: Sequence[Sentence],
+    lookups: LookupTools,
+    reader: Reader,
+    rule_answer: Answer,
+    redactor: Redactor,
+) -> Answer:
+    """The model's sentences that the records they cite support; else the answer by rules."""
+    if not sentences:
+        return rule_answer if rule_answer.abstained else abstain(rule_answer)
+    checked = check_answer(
+        sentences, lookups, lambda uri: _find_cited(reader, uri, lookups), rule_answer, redactor
+    )
+    if checked.answer is rule_answer:
+        problem = "Nothing in the model's answer was borne out by its records."
+        return _rule_answer_because(rule_answer, problem)
+    return checked.answer
 
 
-def _report_lookups(tell: Callable[[ResearchEvent], None]) -> Callable[[str, Mapping[str, Any], int], None]:
-    def noticed(name: str, arguments: Mapping[str, Any], found: int) -> None:
-        query = truncate(str(arguments.get("query") or arguments.get("pattern") or ""), 200)
-        tell(ResearchEvent(ResearchStage.SEARCHING, f"{name} was asked.", query=query))
-        tell(ResearchEvent(ResearchStage.FOUND, f"{found} records that were not seen before.", found=found))
+def _rule_answer_because(rule_answer: Answer, problem: str) -> Answer:
+    """The answer by rules, with the reason why it is not the model's."""
+    return replace(rule_answer, caveats=(*rule_answer.caveats, f"By rules alone: {problem}"))
 
-    return noticed
+
+def _report_lookups(
+    on_event: Callable[[ResearchEvent], None],
+) -> Callable[[str, Mapping[str, Any], int], None]:
+    def report(name: str, arguments: Mapping[str, Any], found: int) -> None:
+        query = truncate(
+            str(arguments.get("query") or arguments.get("pattern") or ""), _MAX_QUERY_CHARS
+        )
+        on_event(ResearchEvent(ResearchStage.SEARCHING, f"{name} was asked.", query=query))
+        text = f"{found} records that were not seen before."
+        on_event(ResearchEvent(ResearchStage.FOUND, text, found=found))
+
+    return report
 
 
 def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Citation] | None:
-    """A record that was shown, if it is still there; what lies outside of memory is as it was."""
+    """A record that a tool returned, as a hit and a citation; None for one that no tool returned or
+    that was removed since. What a plugin returned is not stored and cannot be removed."""
     fields = lookups.shown.get(uri)
     if fields is None:
         return None
     named = parse_uri(uri)
-    word = named.kind if named is not None else KIND
-    inside = named is not None and word in LAYER_BY_KIND and word != KIND
-    if named is not None and inside and not reader.find(None, word, named.id, 1):
+    kind = named.kind if named is not None else KIND
+    is_stored = named is not None and kind in LAYER_BY_KIND and kind != KIND
+    if named is not None and is_stored and not reader.find(None, kind, named.id, 1):
         return None
-    about: dict[str, Any] = dict(fields.get("metadata") or {})
-    layer = LAYER_BY_KIND[word] if inside else Layer.PROVIDERS
-    trust = Trust(about.get("trust") or Trust.EXTERNAL) if inside else Trust.EXTERNAL
-    time = str(about.get("timestamp") or fields.get("timestamp") or "")
+    metadata: dict[str, Any] = dict(fields.get("metadata") or {})
+    layer = LAYER_BY_KIND[kind] if is_stored else Layer.PROVIDERS
+    trust = Trust(metadata.get("trust") or Trust.EXTERNAL) if is_stored else Trust.EXTERNAL
+    time = str(metadata.get("timestamp") or fields.get("timestamp") or "")
     hit = Hit(
         uri=uri,
-        kind=word,
+        kind=kind,
         layer=layer,
         score=0.0,
         text=_result_text(fields),
         time=time,
-        session=str(about.get("sessionId") or fields.get("sessionId") or ""),
+        session=str(metadata.get("sessionId") or fields.get("sessionId") or ""),
         bank="",
         trust=trust,
     )
@@ -285,7 +310,7 @@ def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Ci
 
 
 def _result_text(fields: Mapping[str, Any]) -> str:
-    """What a result says: its content, else every text in it."""
+    """The content of a tool's result; without one, all of its texts."""
     content = fields.get("content")
     if isinstance(content, str) and content:
         return content

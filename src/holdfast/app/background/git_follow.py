@@ -34,17 +34,17 @@ def follow_histories(worker_pass: WorkerPass, known: Iterable[Repository]) -> st
     new = failed = 0
     for repository in known:
         name = f"history of {repository.path}"
-        if chores.waits(name):
+        if chores.is_waiting(name):
             continue
         try:
             new += _follow(worker_pass, repository, until)
-            chores.done(name, worker_pass.memory)
+            chores.record_success(name, worker_pass.memory)
         except TimeUpError:
-            worker_pass.more = True
+            worker_pass.run_again = True
             return f"{new} commits; more wait"
         except HoldfastError as error:
             failed += 1
-            chores.failed(name, error, worker_pass.memory)
+            chores.record_failure(name, error, worker_pass.memory)
     told = [f"{new} commits"] * bool(new) + [f"{failed} repositories cannot be read"] * bool(failed)
     return "; ".join(told)
 

@@ -39,7 +39,7 @@ class WorkerPass:
     step is, and raises when the worker must leave."""
 
     settings: Settings
-    places: HomePaths
+    paths: HomePaths
     open_memory: Holdfast | None
     queue: TranscriptQueue
     log: WorkerLog
@@ -47,7 +47,7 @@ class WorkerPass:
     on_progress: Callable[[str, int, int], None]
     sessions: set[str] = field(default_factory=set[str])
     transcripts: set[Path] = field(default_factory=set[Path])
-    more: bool = False
+    run_again: bool = False
     transcripts_read: bool = False
 
     @property
@@ -63,7 +63,7 @@ class Step(NamedTuple):
 
     name: str
     run: Callable[[WorkerPass], str]
-    stands_alone: bool = False
+    runs_without_memory: bool = False
 
 
 class Attempt:
@@ -103,13 +103,13 @@ class RetrySchedule:
         if memory is not None:
             self._known = {chore.name: chore for chore in memory.store.failed_tasks()}
 
-    def waits(self, name: str) -> bool:
+    def is_waiting(self, name: str) -> bool:
         """Whether it is too early to try again. A failure in the future tells that the clock
         was set back, and not to wait for it."""
         chore = self._known.get(name)
         return chore is not None and chore.failed_at <= self._now() < chore.not_before
 
-    def failed(self, name: str, error: Exception, memory: Holdfast | None) -> FailedTask:
+    def record_failure(self, name: str, error: Exception, memory: Holdfast | None) -> FailedTask:
         """Note a failure; the pause before the next try doubles."""
         now = self._now()
         attempts = self._known[name].attempts + 1 if name in self._known else 1
@@ -117,12 +117,12 @@ class RetrySchedule:
         problem = self._redactor.redact(describe_error(error)).text[:_PROBLEM]
         chore = FailedTask(name, attempts, problem, now, _later(now, pause))
         self._known[name] = chore
-        self._log.say(f"{name} failed ({attempts}): {problem}; next try from {chore.not_before}")
+        self._log.write(f"{name} failed ({attempts}): {problem}; next try from {chore.not_before}")
         if memory is not None:
             self._keep(lambda: memory.store.put_failed_task(chore), memory)
         return chore
 
-    def done(self, name: str, memory: Holdfast | None) -> None:
+    def record_success(self, name: str, memory: Holdfast | None) -> None:
         """The step went well."""
         if self._known.pop(name, None) is not None and memory is not None:
             self._keep(lambda: memory.store.clear_failed_task(name), memory)
@@ -132,7 +132,7 @@ class RetrySchedule:
             with memory.store.transaction():
                 change()
         except StoreError as error:
-            self._log.say(f"cannot be noted in the store: {error.message}")
+            self._log.write(f"cannot be noted in the store: {error.message}")
 
 
 def describe_error(error: Exception) -> str:

@@ -37,12 +37,12 @@ SUMS_S = 60.0
 
 def drain(worker_pass: WorkerPass) -> str:
     """Take up what hooks left: into journals, with the secrets out, and out of memory."""
-    if worker_pass.places.inbox_pointer.exists():
-        make_inbox(worker_pass.places)
+    if worker_pass.paths.inbox_pointer.exists():
+        make_inbox(worker_pass.paths)
     banks = Banks(worker_pass.settings)
-    done = events.drain(worker_pass.places, banks, exclusion_rules(worker_pass.settings), worker_pass.now, _keeper(worker_pass))
+    done = events.drain(worker_pass.paths, banks, exclusion_rules(worker_pass.settings), worker_pass.now, _keeper(worker_pass))
     for problem in done.problems:
-        worker_pass.log.say(f"an event cannot be kept: {problem}")
+        worker_pass.log.write(f"an event cannot be kept: {problem}")
     for news in done.sessions.values():
         worker_pass.sessions.add(news.session)
         if news.transcript:
@@ -76,11 +76,11 @@ def reconcile(worker_pass: WorkerPass) -> str:
     memory = worker_pass.memory
     rules = exclusion_rules(worker_pass.settings)
     done = reconciling.reconcile(
-        memory.store, memory.context.bank_maker, worker_pass.places, rules, worker_pass.now
+        memory.store, memory.context.bank_maker, worker_pass.paths, rules, worker_pass.now
     )
     for source in done.transcripts.gone:
-        worker_pass.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
-    read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, worker_pass.places)
+        worker_pass.log.write(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, worker_pass.paths)
     told = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(read.files_read)
     told += [f"{old} old journals put away"] * bool(old)
     return "; ".join(told)
@@ -88,14 +88,14 @@ def reconcile(worker_pass: WorkerPass) -> str:
 
 def ingest(worker_pass: WorkerPass) -> str:
     """Read the transcripts of sessions that had events, then a portion of all the rest."""
-    inputs = worker_pass.queue.of_sessions(worker_pass.sessions, worker_pass.transcripts)
-    if worker_pass.queue.due():
+    inputs = worker_pass.queue.for_sessions(worker_pass.sessions, worker_pass.transcripts)
+    if worker_pass.queue.scan_is_due():
         problems: list[str] = []
-        worker_pass.queue.look(worker_pass.memory.reader, problems)
+        worker_pass.queue.scan(worker_pass.memory.reader, problems)
         for problem in problems:
-            worker_pass.log.say(f"left out: {problem}")
+            worker_pass.log.write(f"left out: {problem}")
     known = {item.path for item in inputs}
-    inputs += [item for item in worker_pass.queue.portion() if item.path not in known]
+    inputs += [item for item in worker_pass.queue.take_batch() if item.path not in known]
     account = worker_pass.memory.ingestion.ingest(
         inputs,
         workers=1,
@@ -103,10 +103,10 @@ def ingest(worker_pass: WorkerPass) -> str:
         then_know=False,
     )
     for source in account.gone:
-        worker_pass.log.say(f"gone: {source.path} ({source.lines} lines of it are kept)")
-    worker_pass.queue.settle()
+        worker_pass.log.write(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    worker_pass.queue.mark_batch_read()
     worker_pass.transcripts_read = True
-    worker_pass.more = worker_pass.more or worker_pass.queue.more
+    worker_pass.run_again = worker_pass.run_again or worker_pass.queue.has_more
     told = f"{account.lines} lines of {account.files_read} files" if account.files_read else ""
     gone = f"{len(account.gone)} files are gone from disk" if account.gone else ""
     return "; ".join(filter(None, (told, gone)))
@@ -119,7 +119,7 @@ def history(worker_pass: WorkerPass) -> str:
         return ""
     from holdfast.app.background import git_follow
 
-    return git_follow.follow_histories(work, known)
+    return git_follow.follow_histories(worker_pass, known)
 
 
 def derive(worker_pass: WorkerPass) -> str:
@@ -135,7 +135,7 @@ def summarise(worker_pass: WorkerPass) -> str:
     from holdfast.app.background import model_summaries
 
     done = model_summaries.summarise(
-        worker_pass.memory, worker_pass.places, worker_pass.now, lambda: worker_pass.on_progress("summing up", 0, 0)
+        worker_pass.memory, worker_pass.paths, worker_pass.now, lambda: worker_pass.on_progress("summing up", 0, 0)
     )
     told = [f"{done.exchanges} exchanges, {done.digests} sessions"] * bool(
         done.exchanges or done.digests
@@ -155,7 +155,7 @@ def extract(worker_pass: WorkerPass) -> str:
     done = model_reflection.extract_with_model(
         worker_pass.memory.store,
         worker_pass.settings,
-        worker_pass.places,
+        worker_pass.paths,
         worker_pass.now,
         lambda: worker_pass.on_progress("extracting", 0, 0),
     )
@@ -174,11 +174,11 @@ def know(worker_pass: WorkerPass) -> str:
             from holdfast.learn import bank_settings
 
             gone, back = bank_settings.apply_retention(store, bank, worker_pass.now)
-            worker_pass.more = worker_pass.more or bool(gone or back)
+            worker_pass.run_again = worker_pass.run_again or bool(gone or back)
             kept += [f"{gone} sessions of {bank.name} put away by its retention"] * bool(gone)
             kept += [f"{back} sessions of {bank.name} brought back"] * bool(back)
     for line in kept:
-        worker_pass.log.say(line)
+        worker_pass.log.write(line)
 
     def tick() -> None:
         worker_pass.on_progress("knowing", 0, 0)
@@ -241,7 +241,7 @@ def embed(worker_pass: WorkerPass) -> str:
         left = worker_pass.memory.ingestion.embed(TURNS_S, tick, threads=1)
     except TimeUpError:
         left = 1
-    worker_pass.more = worker_pass.more or bool(left and reached)
+    worker_pass.run_again = worker_pass.run_again or bool(left and reached)
     return f"{reached} passages got vectors{'; more wait' if left else ''}"
 
 
@@ -285,7 +285,7 @@ def push(worker_pass: WorkerPass) -> str:
 
 def tidy(worker_pass: WorkerPass) -> str:
     """Remove what nobody needs any more: marks of old sessions, files left half-written."""
-    removed = _remove_old(worker_pass.places.session_marks, "*", MARKS_KEPT_S)
+    removed = _remove_old(worker_pass.paths.session_marks, "*", MARKS_KEPT_S)
     settings = worker_pass.settings
     for folder, left in (
         (settings.vectors, ".*.vectors.*"),
@@ -306,7 +306,7 @@ def _remove_old(folder: Path, pattern: str, kept_s: float) -> int:
 
 
 STEPS = (
-    Step("drain", drain, stands_alone=True),
+    Step("drain", drain, runs_without_memory=True),
     Step("ingest", ingest),
     Step("history", history),
     Step("reconcile", reconcile),
@@ -320,5 +320,5 @@ STEPS = (
     Step("brief", brief),
     Step("push", push),
     Step("embed", embed),
-    Step("tidy", tidy, stands_alone=True),
+    Step("tidy", tidy, runs_without_memory=True),
 )

@@ -44,7 +44,7 @@ class TranscriptQueue:
         self._queue: deque[Input] = deque()
         self._looking = False
 
-    def due(self) -> bool:
+    def scan_is_due(self) -> bool:
         """Whether it is time to look through all. A look in the future is none: the clock was
         set back."""
         if self._looking:
@@ -55,7 +55,7 @@ class TranscriptQueue:
             return True
         return not 0 <= age <= LOOK_EVERY_S
 
-    def look(self, reader: Reader, problems: list[str]) -> None:
+    def scan(self, reader: Reader, problems: list[str]) -> None:
         """Find everything that is not as it was when it was read, oldest first."""
         again = reader.sources_failed_before(READER_VERSION)
         read = {
@@ -71,7 +71,7 @@ class TranscriptQueue:
         self._queue = deque(sort_inputs(found, "", problems))
         self._looking = True
 
-    def portion(self, most: int = PORTION_BYTES) -> list[Input]:
+    def take_batch(self, most: int = PORTION_BYTES) -> list[Input]:
         """The next files of the look through all, and no more than can be read in a while."""
         taken: list[Input] = []
         size = 0
@@ -82,25 +82,25 @@ class TranscriptQueue:
         return taken
 
     @property
-    def more(self) -> bool:
+    def has_more(self) -> bool:
         """Whether the look through all is not worked off yet."""
         return bool(self._queue)
 
-    def settle(self) -> None:
+    def mark_batch_read(self) -> None:
         """What was taken has been read: note the look, if that was the last of it."""
         if self._looking and not self._queue:
             self._looking = False
             with suppress(OSError):  # then it is looked again next time
                 self._looked.touch(0o600)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Something may have been missed: look through all next time."""
         self._looking = False
         self._queue.clear()
         with suppress(OSError):
             self._looked.unlink(missing_ok=True)
 
-    def of_sessions(self, sessions: Iterable[str], named: Iterable[Path]) -> list[Input]:
+    def for_sessions(self, sessions: Iterable[str], named: Iterable[Path]) -> list[Input]:
         """The transcripts of sessions: those named, those found by their name, and those of
         their subagents."""
         told = [path for path in named if path.suffix == ".jsonl" and path.is_file()]

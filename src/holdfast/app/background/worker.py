@@ -42,13 +42,13 @@ class WorkerOptions(NamedTuple):
     """How a worker behaves: what a person starts tries everything at once and does not wait for
     more; `tell` hears of every step that did something, `tick` how far a long one is."""
 
-    patient: bool = False
+    respect_retry_times: bool = False
     once: bool = False
-    settle_s: float = SETTLE_S
+    start_delay_s: float = SETTLE_S
     linger_s: float = LINGER_S
-    patience_s: float = LEASE_TIMEOUT_S
-    tell: Callable[[str, str], None] = lambda step, what: None
-    tick: Callable[[str, int, int], None] = lambda what, done, total: None
+    lease_timeout_s: float = LEASE_TIMEOUT_S
+    on_step_done: Callable[[str, str], None] = lambda step, what: None
+    on_progress: Callable[[str, int, int], None] = lambda what, done, total: None
 
 
 class WorkerOutcome(NamedTuple):
@@ -60,19 +60,19 @@ class WorkerOutcome(NamedTuple):
 
 def run_worker(
     settings: Settings,
-    manner: WorkerOptions = WorkerOptions(),  # noqa: B008 - it cannot be changed
+    options: WorkerOptions = WorkerOptions(),  # noqa: B008 - it cannot be changed
     steps: Sequence[Step] = STEPS,
     now: Callable[[], str] = utc_now,
-    told: threading.Event | None = None,
+    stop: threading.Event | None = None,
 ) -> WorkerOutcome:
     """Do what is to be done, unless someone else does. Whoever sets `told` makes it leave, as
     the signals SIGTERM and SIGHUP do."""
     places = HomePaths(settings.home)
-    with take_lease(places, manner.patience_s) as held:
+    with take_lease(places, options.lease_timeout_s) as held:
         if held is None:
             return WorkerOutcome(None)
-        with _hearing(told or threading.Event()) as heard:
-            return Worker(settings, manner, steps, now, heard).run(held)
+        with _hearing(stop or threading.Event()) as heard:
+            return Worker(settings, options, steps, now, heard).run(held)
 
 
 def lower_priority() -> None:
@@ -122,20 +122,20 @@ class Worker:
         """Make passes until there is nothing more to do."""
         if held.orphaned:
             # One that left without a word may have taken up events and not read what they told of.
-            self._unread.forget()
+            self._unread.reset()
         passes = 0
         try:
             while True:
-                self._rest(self._manner.settle_s)
+                self._rest(self._manner.start_delay_s)
                 more = self._pass()
                 passes += 1
                 if self._manner.once or not (more or self._more_comes(held)):
                     break
         except StopError:
-            self._unread.forget()
+            self._unread.reset()
         except NewerSchemaError as error:
-            self._log.say(f"left: {error.message} {error.remedy}")
-            if not self._manner.patient:
+            self._log.write(f"left: {error.message} {error.remedy}")
+            if not self._manner.respect_retry_times:
                 raise
         finally:
             if self._memory is not None:
@@ -175,7 +175,7 @@ class Worker:
         self._seen = waiting_events(self._places)
         made = WorkerPass(
             settings=self._settings,
-            places=self._places,
+            paths=self._places,
             open_memory=self._memory,
             queue=self._unread,
             log=self._log,
@@ -185,15 +185,15 @@ class Worker:
         )
         for step in self._steps:
             self._heed()
-            if step.stands_alone or self._memory is not None:
+            if step.runs_without_memory or self._memory is not None:
                 self._do(step, made)
         if not made.transcripts_read:
-            self._unread.forget()
-        return made.more
+            self._unread.reset()
+        return made.run_again
 
     def _tick(self, what: str, done: int, total: int) -> None:
         self._heed()
-        self._manner.tick(what, done, total)
+        self._manner.on_progress(what, done, total)
 
     def _open(self) -> None:
         """Open the memory, if it can be; a newer one than we know is none of our business."""
@@ -203,30 +203,30 @@ class Worker:
             except NewerSchemaError:
                 raise
             except StoreError as error:
-                self._log.say(f"the memory cannot be opened: {error.message}")
+                self._log.write(f"the memory cannot be opened: {error.message}")
                 self._failed["open"] = None
-                if not self._manner.patient:
+                if not self._manner.respect_retry_times:
                     raise
         try:
             self._chores.load(self._memory)
         except StoreError as error:
-            self._log.say(f"the memory cannot be read: {error.message}")
+            self._log.write(f"the memory cannot be read: {error.message}")
 
     def _do(self, step: Step, made: WorkerPass) -> None:
-        if self._manner.patient and self._chores.waits(step.name):
+        if self._manner.respect_retry_times and self._chores.is_waiting(step.name):
             return
         told = ""
         with Attempt() as attempt:
             told = step.run(made)
         if attempt.error is None:
-            self._chores.done(step.name, self._memory)
+            self._chores.record_success(step.name, self._memory)
             self._failed.pop(step.name, None)
             if told:
-                self._manner.tell(step.name, told)
+                self._manner.on_step_done(step.name, told)
             return
         self._failed[step.name] = None
-        chore = self._chores.failed(step.name, attempt.error, self._memory)
-        self._manner.tell(step.name, f"failed: {chore.problem}")
+        chore = self._chores.record_failure(step.name, attempt.error, self._memory)
+        self._manner.on_step_done(step.name, f"failed: {chore.problem}")
 
 
 def event_session(event: str) -> str:
@@ -255,4 +255,4 @@ def _hearing(told: threading.Event) -> Generator[threading.Event]:
 
 def log_error(settings: Settings, error: HoldfastError) -> None:
     """What a nudged worker does with an error that nobody is there to read."""
-    WorkerLog(HomePaths(settings.home).worker_log, utc_now).say(f"{error.message} {error.remedy}")
+    WorkerLog(HomePaths(settings.home).worker_log, utc_now).write(f"{error.message} {error.remedy}")

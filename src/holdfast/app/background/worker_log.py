@@ -18,7 +18,7 @@ class WorkerLog:
         self._path = path
         self._now = now
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Add a line."""
         line = f"{self._now()} [{os.getpid()}] {' '.join(text.split())[:_LINE]}\n"
         with suppress(OSError):

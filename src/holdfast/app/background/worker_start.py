@@ -22,7 +22,7 @@ def start_worker_if_due(settings: Settings) -> bool:
     places = HomePaths(settings.home)
     if (
         not InstallRecord(settings.home, OTHER_AGENTS).files
-        or not TranscriptQueue(settings, places).due()
+        or not TranscriptQueue(settings, places).scan_is_due()
     ):
         return False
     if is_locked(places.worker_lock):

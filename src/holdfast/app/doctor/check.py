@@ -34,7 +34,7 @@ class Check:
     sentence: str
     remedy: str = ""
     fix: Callable[[], str] | None = field(default=None, compare=False)
-    asks: str = ""
+    question: str = ""
 
 
 class DoctorContext(NamedTuple):
@@ -42,11 +42,11 @@ class DoctorContext(NamedTuple):
     `unsettled` says what is wrong with the settings file, if anything."""
 
     settings: Settings
-    places: HomePaths
-    seen: HookStatus
+    paths: HomePaths
+    hooks: HookStatus
     memory: Holdfast | None
-    failure: StoreError | None = None
-    unsettled: SettingsError | None = None
+    open_error: StoreError | None = None
+    settings_error: SettingsError | None = None
 
 
 CheckGroup = Callable[[DoctorContext], list[Check]]

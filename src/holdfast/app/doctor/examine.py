@@ -56,28 +56,28 @@ def _patient(
 
 
 def run_checks(
-    settings: Settings, folder: Path | None, unsettled: SettingsError | None = None
+    settings: Settings, folder: Path | None, settings_error: SettingsError | None = None
 ) -> list[Check]:
     """Look at everything; changes nothing. `unsettled` tells why the settings are not those of
     their file."""
-    with _patient(settings, folder, unsettled) as context:
+    with _patient(settings, folder, settings_error) as context:
         return [check for family in CHECK_GROUPS for check in _looked(family, context)]
 
 
 def run_fixes(
     settings: Settings,
     folder: Path | None,
-    may: Callable[[Check], bool],
-    unsettled: SettingsError | None = None,
+    approve: Callable[[Check], bool],
+    settings_error: SettingsError | None = None,
 ) -> list[FixResult]:
     """Fix what can be fixed; `may` is asked where something is taken away or takes long."""
     done: list[FixResult] = []
-    with _patient(settings, folder, unsettled) as context:
+    with _patient(settings, folder, settings_error) as context:
         for family in CHECK_GROUPS:
             for check in _looked(family, context):
                 if check.grade is Grade.OK or check.fix is None:
                     continue
-                if check.asks and not may(check):
+                if check.question and not approve(check):
                     done.append(FixResult(check.name, "left as it is.", False))
                     continue
                 try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import time
 
 from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
-from holdfast.app.transfer.backup import listed
+from holdfast.app.transfer.backup import list_backups
 from holdfast.capture import journal
 from holdfast.settings import FILE_NAME, Settings
 
@@ -38,7 +38,7 @@ def check_files(context: DoctorContext) -> list[Check]:
 
 
 def _settings(context: DoctorContext) -> Check:
-    file, problem = context.settings.home / FILE_NAME, context.unsettled
+    file, problem = context.settings.home / FILE_NAME, context.settings_error
     if problem is None:
         told = f"{file} can be used." if file.exists() else "All settings are the usual ones."
         return ok("settings", told)
@@ -113,7 +113,7 @@ def _leftovers(home: Path) -> Check:
 
 
 def _journals(context: DoctorContext) -> Check:
-    folder = context.places.journals
+    folder = context.paths.journals
     ill = [path for path in sorted(folder.glob("*.jsonl")) if _bad_lines(path)]
     if not ill:
         return ok("journals", "Every line of the journals is an event.")
@@ -141,7 +141,7 @@ def _bad_lines(path: Path) -> int:
 
 def _backups(settings: Settings) -> Check:
     # What was damaged when it was put aside is kept for whoever may still save something of it.
-    known = [kept for kept in listed(settings) if "-damaged-" not in kept.path.name]
+    known = [kept for kept in list_backups(settings) if "-damaged-" not in kept.path.name]
     useless = [kept.path for kept in known if not kept.schema]
     if not useless:
         return ok("backups", "Every backup in the home can be read.")

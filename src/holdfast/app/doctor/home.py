@@ -25,8 +25,8 @@ def check_home(context: DoctorContext) -> list[Check]:
 
 
 def _rights(context: DoctorContext) -> Iterator[Check]:
-    inbox = context.places.inbox()
-    folders = {"home": context.settings.home, "hook folder": context.places.hooks}
+    inbox = context.paths.inbox()
+    folders = {"home": context.settings.home, "hook folder": context.paths.hooks}
     for name, path in {**folders, **({"inbox": inbox} if inbox else {})}.items():
         found = _rights_of(name, path)
         if found is not None:
@@ -61,7 +61,7 @@ def _rights_of(name: str, path: Path) -> Check | None:
 def _room(context: DoctorContext) -> Check:
     free = _free(context.settings.home)
     told = f"{free / 1e9:.1f} GB free at {context.settings.home}."
-    inbox = context.places.inbox()
+    inbox = context.paths.inbox()
     if free < _LITTLE:
         grade = Grade.BROKEN if free < _NONE else Grade.WARNING
         return Check("room", grade, told, "Free some space; nothing is lost meanwhile.")
@@ -83,8 +83,8 @@ def _free(path: Path) -> int:
 
 
 def _inbox(context: DoctorContext) -> Check:
-    inbox = inbox_status(context.places)
-    if inbox.folder is None and context.seen.is_installed:
+    inbox = inbox_status(context.paths)
+    if inbox.folder is None and context.hooks.is_installed:
         sentence = "Hooks do not know where to leave events."
         return Check("events", Grade.BROKEN, sentence, "holdfast doctor --fix")
     if inbox.folder is None:
@@ -100,7 +100,7 @@ def _inbox(context: DoctorContext) -> Check:
 
 
 def _clock(context: DoctorContext) -> Check:
-    inbox = inbox_status(context.places)
+    inbox = inbox_status(context.paths)
     if inbox.newest > time() + _AHEAD_S:
         ahead = (inbox.newest - time()) / 3600
         sentence = f"There are events from {ahead:.0f} hours ahead of this machine's clock."

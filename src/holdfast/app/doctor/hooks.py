@@ -24,19 +24,19 @@ _CHECK = "import holdfast; print(holdfast.__version__)"
 def check_hooks(context: DoctorContext) -> list[Check]:
     """Entries, scripts, interpreter, and whether all is there once."""
     found = [_entries(context), _once(context), _server(context)]
-    if context.seen.is_installed or context.places.hooks.is_dir():
+    if context.hooks.is_installed or context.paths.hooks.is_dir():
         found += [_scripts(context), _interpreter(context)]
     return found
 
 
 def _entries(context: DoctorContext) -> Check:
-    name, seen = "hooks", context.seen
+    name, seen = "hooks", context.hooks
     for problem in seen.problems:
         return Check(name, Grade.BROKEN, f"{problem}.", "Correct that file; it is Claude Code's.")
     if seen.off is not None:
         sentence = f"{seen.off} says disableAllHooks: Claude Code runs no hooks at all."
         return Check(name, Grade.BROKEN, sentence, "Take that setting out of the file.")
-    if not seen.is_installed and InstallRecord(context.places.home, OTHER_AGENTS).files:
+    if not seen.is_installed and InstallRecord(context.paths.home, OTHER_AGENTS).files:
         return Check(name, Grade.OK, "Other agents are set up, and Claude Code is not.")
     if not seen.is_installed:
         sentence = "Claude Code does not tell Holdfast of its sessions."
@@ -44,7 +44,7 @@ def _entries(context: DoctorContext) -> Check:
     if seen.missing:
         sentence = f"Claude Code does not tell of {', '.join(seen.missing)}."
         return _mendable(context, name, Grade.BROKEN, sentence, "holdfast setup")
-    ours = context.places.hooks / "capture.sh"
+    ours = context.paths.hooks / "capture.sh"
     paths = {path for paths in seen.scripts.values() for path in paths}
     for path in sorted(paths):
         if not path.exists():
@@ -60,7 +60,7 @@ def _entries(context: DoctorContext) -> Check:
 
 
 def _once(context: DoctorContext) -> Check:
-    seen = context.seen
+    seen = context.hooks
     twice = [event for event, paths in seen.scripts.items() if len(paths) > 1]
     if seen.scripts and seen.plugins:
         sentence = "The hooks are in the settings and in the plugin: each event comes twice."
@@ -79,8 +79,8 @@ def _server(context: DoctorContext) -> Check:
     if ours is None:
         if (
             str(file) not in InstallRecord(home).files
-            or context.seen.plugins
-            or not context.seen.is_installed
+            or context.hooks.plugins
+            or not context.hooks.is_installed
         ):
             return ok(name, "No server was set up here.")
         sentence = f"{file} does not name the server any more: Claude cannot ask this memory."
@@ -111,7 +111,7 @@ def _mendable(context: DoctorContext, name: str, grade: Grade, sentence: str, re
         return Check(name, grade, sentence, remedy)
     wheres = [host.settings_files(settings, scope, folder) for scope in host.Scope]
     scopes = install.installed_scopes(home, wheres, host.default_home())
-    if not scopes or context.seen.plugins:
+    if not scopes or context.hooks.plugins:
         return Check(name, grade, sentence, remedy)
 
     def set_up() -> str:
@@ -133,7 +133,7 @@ def _mendable(context: DoctorContext, name: str, grade: Grade, sentence: str, re
 
 def _scripts(context: DoctorContext) -> Check:
     """What lies in the home for hooks against what this program would lay there."""
-    places, named = context.places, _named(context.places)
+    places, named = context.paths, _named(context.paths)
     python = install.Interpreter(named[0], named[1]) if len(named) > 1 else None
     wanted = install.outdated_files(places, python or install.Interpreter("", ""))
     differ = sorted(path.name for path in wanted)
@@ -163,7 +163,7 @@ def _bytes(path: Path) -> bytes:
 
 def _interpreter(context: DoctorContext) -> Check:
     """Whether the Python that hooks start can run us."""
-    name, places = "interpreter", context.places
+    name, places = "interpreter", context.paths
     lines = _named(places)
 
     def name_ours() -> str:
@@ -172,7 +172,7 @@ def _interpreter(context: DoctorContext) -> Check:
         return f"Hooks run {python.path} from now on."
 
     if len(lines) < 2:
-        sentence = f"{context.places.interpreter} does not name a Python."
+        sentence = f"{context.paths.interpreter} does not name a Python."
         return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", name_ours)
     try:
         done = subprocess.run(

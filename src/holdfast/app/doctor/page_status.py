@@ -73,7 +73,7 @@ def look_at_state(memory: Holdfast, bank: str) -> State:
         for source in sources.values()
         if source.state is SourceState.GONE
     }
-    wrong = [chore.failed_at for chore in health.chores] + [call.time for call in costs.troubled]
+    wrong = [chore.failed_at for chore in health.failed_tasks] + [call.time for call in costs.troubled]
     return State(
         home=str(memory.settings.home),
         banks=tuple((one.id, one.name) for one in reader.banks()),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holdfast.app.core.backends import location_of
 from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
-from holdfast.app.transfer.backup import put_back_whole, set_aside
+from holdfast.app.transfer.backup import restore_latest_intact, set_aside_damaged
 from holdfast.errors import StoreCorruptError
 from holdfast.inference import packaged
 from holdfast.recall.retrievers.vector_matrix import is_complete
@@ -27,7 +27,7 @@ _MENDING_S = 60.0
 
 def check_store(context: DoctorContext) -> list[Check]:
     """Database, derived rows, vectors."""
-    if (failure := context.failure) is not None:
+    if (failure := context.open_error) is not None:
         if not isinstance(failure, StoreCorruptError) or context.settings.store:
             return [Check("memory", Grade.BROKEN, failure.message, failure.remedy)]
         return [_damaged(context, failure.message)]
@@ -63,9 +63,9 @@ def _damaged(context: DoctorContext, sentence: str) -> Check:
     def put_back() -> str:
         if memory is not None:
             memory.close()
-        found = put_back_whole(settings)
+        found = restore_latest_intact(settings)
         if found is None:
-            return f"Kept as {set_aside(settings)}; `holdfast ingest` reads your sessions again."
+            return f"Kept as {set_aside_damaged(settings)}; `holdfast ingest` reads your sessions again."
         return f"{found.look.path} was put back; what was there is kept as {found.aside}."
 
     return Check("memory", Grade.BROKEN, sentence, _BACKUP, put_back, _ASKS)

@@ -17,14 +17,14 @@ def check_work(context: DoctorContext) -> list[Check]:
 
 
 def _lease(context: DoctorContext) -> Check:
-    seen = worker_status(context.places)
+    seen = worker_status(context.paths)
     if seen.stale:
 
         def remove() -> str:
-            context.places.worker_pid.unlink(missing_ok=True)
-            return f"{context.places.worker_pid} removed."
+            context.paths.worker_pid.unlink(missing_ok=True)
+            return f"{context.paths.worker_pid} removed."
 
-        sentence = f"{context.places.worker_pid} names a worker that is gone."
+        sentence = f"{context.paths.worker_pid} names a worker that is gone."
         return Check("worker", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
     if seen.running:
         return ok("worker", f"A worker is at work{f' ({seen.pid})' if seen.pid else ''}.")
@@ -46,7 +46,7 @@ def _chores(context: DoctorContext) -> Check:
 def _archive(context: DoctorContext) -> Check:
     if context.memory is None:
         return ok("archive", "Not looked at.")
-    found = archive_status(context.memory.reader, context.settings, context.seen.kept_days)
+    found = archive_status(context.memory.reader, context.settings, context.hooks.kept_days)
     if not found.at_risk:
         return ok("archive", "Every transcript is read well before Claude Code deletes it.")
     sentence = (
@@ -59,7 +59,7 @@ def _archive(context: DoctorContext) -> Check:
 
 def run_worker_as_fix(settings: Settings) -> str:
     """Run the worker, as a fix."""
-    outcome = run_worker(settings, WorkerOptions(settle_s=0, linger_s=0))
+    outcome = run_worker(settings, WorkerOptions(start_delay_s=0, linger_s=0))
     if outcome.passes is None:
         return "A worker is at it."
     if outcome.failed:

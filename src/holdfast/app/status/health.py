@@ -88,19 +88,19 @@ class Health(NamedTuple):
     """All that `status` and `doctor` look at first. `last_event` is the latest thing known to have
     happened, `last_told` the latest that a hook told of."""
 
-    seen: HookStatus
+    hooks: HookStatus
     inbox: InboxStatus
     worker: WorkerStatus
     disk: DiskUse
     archive: ArchiveStatus
-    chores: tuple[FailedTask, ...]
+    failed_tasks: tuple[FailedTask, ...]
     last_event: str
     last_ingest: str
     gone: tuple[int, int]
-    scripts: bool
-    last_told: str = ""
+    scripts_present: bool
+    last_hook_event: str = ""
     # Whether another agent than Claude Code was set up.
-    elsewhere: bool = False
+    other_agents_installed: bool = False
 
 
 def current_folder() -> Path | None:
@@ -126,18 +126,18 @@ def gather_health(memory: Holdfast, folder: Path | None) -> Health:
     newest = max(inbox.newest, _newest(places.journals))
     told = _moment(newest) if newest else ""
     return Health(
-        seen=seen,
+        hooks=seen,
         inbox=inbox,
         worker=worker_status(places),
         disk=disk_use(settings),
         archive=archive_status(reader, settings, seen.kept_days),
-        chores=tuple(memory.inventory.failed_tasks()),
+        failed_tasks=tuple(memory.inventory.failed_tasks()),
         last_event=max(reader.last_session_end(), told),
         last_ingest=max((source.read_at for source in sources), default=""),
         gone=(len(gone), sum(gone)),
-        scripts=(places.hooks / "capture.sh").is_file(),
-        last_told=told,
-        elsewhere=bool(InstallRecord(places.home, OTHER_AGENTS).files),
+        scripts_present=(places.hooks / "capture.sh").is_file(),
+        last_hook_event=told,
+        other_agents_installed=bool(InstallRecord(places.home, OTHER_AGENTS).files),
     )
 
 
@@ -219,23 +219,23 @@ def judge_capture(health: Health, pending: int) -> Verdict:
     busy = " (a worker is at it)" if health.worker.running else ""
     left = f"{lines} still to be read{busy}" if pending else ""
     # What was read from transcripts proves nothing: only a hook's word shows that hooks run.
-    if not health.last_told:
+    if not health.last_hook_event:
         waits = "Capture is set up and waits for your next session"
         return Verdict("works", f"{waits}; {left}." if left else f"{waits}.")
-    event = f"last event {ago(health.last_told)}"
+    event = f"last event {ago(health.last_hook_event)}"
     return Verdict("works", f"Capture works: {event}, {left or 'everything read'}.")
 
 
 def _not_set_up(health: Health) -> Verdict | None:
-    seen = health.seen
+    seen = health.hooks
     for problem in seen.problems:
         return Verdict("broken", f"Capture may not work: {problem}.", "Correct that file.")
-    if not seen.is_installed and health.elsewhere:
+    if not seen.is_installed and health.other_agents_installed:
         return None  # transcripts of the others are read, whether Claude Code is here or not
     if not seen.is_installed:
         why = "Claude Code does not tell Holdfast of its sessions"
         return Verdict("off", f"Capture is not set up: {why}.", "holdfast setup")
-    if not health.scripts or health.inbox.folder is None:
+    if not health.scripts_present or health.inbox.folder is None:
         why = "the scripts that Claude Code runs are not there"
         return Verdict("broken", f"Capture does not work: {why}.", "holdfast doctor --fix")
     if seen.off is not None:
@@ -260,9 +260,9 @@ def _late(health: Health) -> Verdict | None:
 
 
 def _failing(health: Health) -> Verdict | None:
-    if not health.chores:
+    if not health.failed_tasks:
         return None
-    names = ", ".join(chore.name for chore in health.chores)
+    names = ", ".join(chore.name for chore in health.failed_tasks)
     event = f" (last event {ago(health.last_event)})" if health.last_event else ""
     return Verdict("lags", f"Capture works{event}, but failed at: {names}.", "holdfast doctor")
 

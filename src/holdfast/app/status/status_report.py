@@ -58,7 +58,7 @@ def _health(health: Health, verdict: Verdict, last_of_bank: str, id: str | None)
         "last_event": (health.last_event if id is None else last_of_bank) or None,
         "last_ingest": health.last_ingest or None,
         "waiting": {"events": health.inbox.events, "bytes": health.inbox.bytes},
-        "chores": health.chores,
+        "chores": health.failed_tasks,
         "disk": health.disk,
         "archive": health.archive,
         "gone": {"files": health.gone[0], "lines_kept": health.gone[1]},

@@ -59,7 +59,7 @@ class BackupFile(NamedTuple):
     bytes: int
 
 
-class Look(NamedTuple):
+class BackupCheck(NamedTuple):
     """What a backup holds, and how many things that were erased since come back with it."""
 
     path: Path
@@ -67,10 +67,10 @@ class Look(NamedTuple):
     erased_since: int
 
 
-class Restored(NamedTuple):
+class RestoreResult(NamedTuple):
     """What was put back, and where the memory of before lies now ("" where there was none)."""
 
-    look: Look
+    look: BackupCheck
     aside: str
     files: tuple[str, ...]
 
@@ -88,7 +88,7 @@ def back_up(
     return _copy(settings, path, now())
 
 
-def made_told(made: Backup) -> dict[str, Any]:
+def backup_json(made: Backup) -> dict[str, Any]:
     """A backup, ready to be sent."""
     copy = made.copy
     return {
@@ -102,7 +102,7 @@ def made_told(made: Backup) -> dict[str, Any]:
     }
 
 
-def place(settings: Settings, target: Path | None, now: str) -> Path:
+def backup_path(settings: Settings, target: Path | None, now: str) -> Path:
     """Where a backup would lie; refuses a file that is there."""
     return _place(settings, target, now)
 
@@ -169,7 +169,7 @@ def _files(settings: Settings) -> Iterator[tuple[str, bytes]]:
                 yield f"{_EVENTS}{path.name}", path.read_bytes()
 
 
-def listed(settings: Settings) -> list[BackupFile]:
+def list_backups(settings: Settings) -> list[BackupFile]:
     """The backups in the home, the latest first."""
     found: list[tuple[float, BackupFile]] = []
     folder = settings.home / FOLDER
@@ -181,9 +181,9 @@ def listed(settings: Settings) -> list[BackupFile]:
     return [kept for _, kept in sorted(found, key=lambda one: -one[0])]
 
 
-def latest(settings: Settings) -> Path:
+def latest_backup(settings: Settings) -> Path:
     """The latest backup in the home that this program can put back."""
-    for kept in listed(settings):
+    for kept in list_backups(settings):
         if 0 < kept.schema <= VERSION:
             return kept.path
     raise NotFoundError(
@@ -201,7 +201,7 @@ def _why(stem: str, schema: int) -> str:
     return "before another was put back" if told.startswith(_BEFORE) else "a backup"
 
 
-def look(settings: Settings, path: Path) -> Look:
+def check_backup(settings: Settings, path: Path) -> BackupCheck:
     """Look through a backup; raises where it cannot be used."""
     _check_file(settings)
     if not path.is_file():
@@ -212,7 +212,7 @@ def look(settings: Settings, path: Path) -> Look:
         raise InputError(f"{path} is the memory in use.", "Name a backup of it.")
     copy = copies.check_copy(path)
     gone = copies.erasure_marks(settings.database) - copies.erasure_marks(path)
-    return Look(path, copy, len(gone) if settings.database.exists() else 0)
+    return BackupCheck(path, copy, len(gone) if settings.database.exists() else 0)
 
 
 def restore(
@@ -221,10 +221,10 @@ def restore(
     now: Callable[[], str] = utc_now,
     with_settings: bool = False,
     busy_s: float = BUSY_S,
-) -> Restored:
+) -> RestoreResult:
     """Put a backup in the place of the memory, which is kept aside. Killed anywhere, the one or
     the other is there."""
-    seen = look(settings, path)
+    seen = check_backup(settings, path)
     places = HomePaths(settings.home)
     with take_lease(places, _PATIENCE_S) as held:
         if held is None:
@@ -251,13 +251,13 @@ def restore(
         remove_derived_files(settings)
         with suppress(FileNotFoundError):
             places.last_scan.unlink()  # the next worker looks through all transcripts
-    return Restored(seen, str(aside or ""), tuple(files))
+    return RestoreResult(seen, str(aside or ""), tuple(files))
 
 
-def put_back_whole(settings: Settings, now: Callable[[], str] = utc_now) -> Restored | None:
+def restore_latest_intact(settings: Settings, now: Callable[[], str] = utc_now) -> RestoreResult | None:
     """Put back the latest backup of the home that is whole and that this version knows; None where
     there is none."""
-    for kept in listed(settings):
+    for kept in list_backups(settings):
         if 0 < kept.schema <= VERSION:
             try:
                 return restore(settings, kept.path, now)
@@ -266,7 +266,7 @@ def put_back_whole(settings: Settings, now: Callable[[], str] = utc_now) -> Rest
     return None
 
 
-def set_aside(settings: Settings, now: Callable[[], str] = utc_now) -> Path:
+def set_aside_damaged(settings: Settings, now: Callable[[], str] = utc_now) -> Path:
     """Keep a memory that cannot be read under another name, so that a new one can begin."""
     database = settings.database
     to = settings.home / FOLDER / f"{database.stem}-damaged-{_stamp(now())}.db.kept"

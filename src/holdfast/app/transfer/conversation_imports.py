@@ -37,7 +37,7 @@ _FIRST = 200
 _LINE = 1 << 20
 
 
-def look(reader: Reader, settings: Settings, path: Path, bank: str) -> IngestReport:
+def preview(reader: Reader, settings: Settings, path: Path, bank: str) -> IngestReport:
     """What reading a file would come to: what is new in it is read into a memory that is thrown
     away."""
     known = reader.source_at(str(path))
@@ -57,7 +57,7 @@ def look(reader: Reader, settings: Settings, path: Path, bank: str) -> IngestRep
             store.close()
 
 
-def check(reader: Reader, path: Path) -> None:
+def check_is_conversation(reader: Reader, path: Path) -> None:
     """Refuse a file that is no dialogue, before its lines stand in the ledger for good: one that
     was never read, and whose first lines hold not a single turn."""
     if reader.source_at(str(path)) is not None:
@@ -91,7 +91,7 @@ def _object(line: bytes) -> Record:
         return {}
 
 
-def settle(writer: Writer, path: Path, account: IngestReport, now: str, who: str) -> None:
+def record_batch(writer: Writer, path: Path, account: IngestReport, now: str, who: str) -> None:
     """Note that something of a file came in."""
     source = writer.source_at(str(path))
     if source is None or not account.captured:
@@ -108,7 +108,7 @@ def settle(writer: Writer, path: Path, account: IngestReport, now: str, who: str
     writer.append_curation(Curation(0, source.bank, now, Action.IMPORT, uri(IMPORT_BATCH, id), name, who))
 
 
-def put_away(writer: Writer, undone: Curation, curator: Curator, now: str) -> None:
+def forget_batch(writer: Writer, undone: Curation, curator: Curator, now: str) -> None:
     """Forget all that came of the file of an import that was taken back, if it was a dialogue."""
     named = parse_uri(undone.target)
     found = [one for one in writer.import_batches(undone.bank) if named and one.id == named.id]
@@ -120,7 +120,7 @@ def put_away(writer: Writer, undone: Curation, curator: Curator, now: str) -> No
         _decide(writer, Action.FORGET, targets, curator, (now, undone.target, undone.who))
 
 
-def bring_back(writer: Writer, path: Path, curator: Curator, now: str) -> bool:
+def restore_forgotten(writer: Writer, path: Path, curator: Curator, now: str) -> bool:
     """Restore what the undoing of a file's import put away; whether there was anything."""
     source = writer.source_at(str(path))
     if source is None:
@@ -140,7 +140,7 @@ def bring_back(writer: Writer, path: Path, curator: Curator, now: str) -> bool:
         _decide(writer, Action.RESTORE, targets, curator, (now, "", who))
         turns = sum(len(writer.turns(bank, t.id)) for t in targets if t.kind == "session")
         account = IngestReport(captured=turns or len(targets))
-        settle(writer, path, account, now, who)
+        record_batch(writer, path, account, now, who)
     return bool(targets)
 
 

@@ -19,18 +19,18 @@ from typing import Any, NamedTuple
 from holdfast.errors import InputError, StoreError
 from holdfast.sources.json_fields import items, mapping
 
-LIST = ".holdfast-export.json"
+MANIFEST = ".holdfast-export.json"
 _FORBIDDEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\\/:*?\"<>|#^\[\]\u2028\u2029\u202a-\u202e\u2066-\u2069]+"
 )
 _LONGEST = 80
 
 # What takes the secrets out of a text; and who is told how many of how many are done.
-Clean = Callable[[str], str]
-Tick = Callable[[int, int], None]
+CleanText = Callable[[str], str]
+OnProgress = Callable[[int, int], None]
 
 
-class Filed(NamedTuple):
+class FolderReport(NamedTuple):
     """What was written, what was removed because it is no more, and what was left alone because
     somebody made or changed it; as paths below the folder."""
 
@@ -48,7 +48,7 @@ def safe_name(title: str, id: str) -> str:
     return f"{short} {id[:8]}".strip()
 
 
-class Folder:
+class ExportFolder:
     """Takes texts by the paths they shall have, and puts them into a folder in the end."""
 
     def __init__(self, path: Path, format: str) -> None:
@@ -62,7 +62,7 @@ class Folder:
         """A file of ours; `name` has `/` between its parts."""
         self._new[name] = text.encode("utf-8", "replace")
 
-    def write(self) -> Filed:
+    def write(self) -> FolderReport:
         """Bring the folder to what was put."""
         known = self._known()
         try:
@@ -82,17 +82,17 @@ class Folder:
                 "Choose another folder, or make room.",
             ) from error
         total = sum(len(self._new[name]) for name in written)
-        return Filed(self._path, len(written), len(removed), tuple(left), total)
+        return FolderReport(self._path, len(written), len(removed), tuple(left), total)
 
     def _known(self) -> dict[str, list[str]]:
         """What we wrote before, each with the hashes that are ours."""
         try:
-            told = mapping(json.loads((self._path / LIST).read_bytes()))
+            told = mapping(json.loads((self._path / MANIFEST).read_bytes()))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{self._path / LIST} cannot be read: {error}.",
+                f"{self._path / MANIFEST} cannot be read: {error}.",
                 "Remove it: then nothing that lies there is taken for ours.",
             ) from error
         if told.get("format") != self._format:
@@ -109,7 +109,7 @@ class Folder:
         }
         told = {"format": self._format, "version": 1, "files": dict(sorted(files.items()))}
         text = json.dumps(told, ensure_ascii=False, indent=1) + "\n"
-        _replace(self._path / LIST, text.encode("utf-8", "replace"))
+        _replace(self._path / MANIFEST, text.encode("utf-8", "replace"))
 
     def _is_theirs(self, name: str, known: dict[str, list[str]]) -> bool:
         path = self._path / name

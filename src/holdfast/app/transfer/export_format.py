@@ -23,7 +23,7 @@ VERSION = 1
 _LONGEST_LINE = 64 * 1024 * 1024
 _BY_NAME = {table.name: table for table in TABLES}
 # What is made of the rest: told for other programs, and made again when it is read back.
-DERIVED = ("exchange", "digest", "fact", "concept")
+DERIVED_TYPES = ("exchange", "digest", "fact", "concept")
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -36,7 +36,7 @@ class Header(NamedTuple):
     hash: str
 
 
-class Line(NamedTuple):
+class ExportLine(NamedTuple):
     """One line: its bank and type, and the row itself."""
 
     bank: str
@@ -44,7 +44,7 @@ class Line(NamedTuple):
     row: Row
 
 
-def encode(line: Line) -> bytes:
+def encode(line: ExportLine) -> bytes:
     """A line as it is written: keys in order, no blanks, ending in a newline."""
     told = {"type": line.type, "bank": line.bank, **line.row}
     return _spelled(told)
@@ -68,7 +68,7 @@ def encode_header(header: Header) -> bytes:
     )
 
 
-class Sum:
+class Checksum:
     """Counts and hashes lines as they go by."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ def check(path: Path) -> Header:
     """Go through a whole export; says in words what is wrong with it, if anything is."""
     with _opened(path) as file:
         header = _header(path, file.readline(_LONGEST_LINE))
-        seen = Sum()
+        seen = Checksum()
         for number, data in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 2):
             seen.add(_decoded(path, number, data).type, data)
     if dict(seen.counts) != header.counts or seen.hash != header.hash:
@@ -101,7 +101,7 @@ def check(path: Path) -> Header:
     return header
 
 
-def lines(path: Path) -> Iterator[Line]:
+def lines(path: Path) -> Iterator[ExportLine]:
     """The lines of an export that was checked."""
     with _opened(path) as file:
         file.readline(_LONGEST_LINE)
@@ -146,21 +146,21 @@ def _object(data: bytes) -> dict[str, Any] | None:
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
 
-def _decoded(path: Path, number: int, data: bytes) -> Line:
+def _decoded(path: Path, number: int, data: bytes) -> ExportLine:
     told = _object(data)
     type, bank = (told or {}).get("type"), (told or {}).get("bank")
     if told is None or not isinstance(type, str) or not isinstance(bank, str):
         raise InputError(f"Line {number} of {path} is none of an export.", "Export it again.")
     row = {key: value for key, value in told.items() if key not in ("type", "bank")}
-    if type in DERIVED:
-        return Line(bank, type, row)
+    if type in DERIVED_TYPES:
+        return ExportLine(bank, type, row)
     table = _BY_NAME.get(type)
     if table is None or set(row) != set(table.fields) or not _fits(table, row):
         raise InputError(
             f"Line {number} of {path} is no {type} as version {VERSION} has them.",
             "Export it again with the version of Holdfast that you have.",
         )
-    return Line(bank, type, row)
+    return ExportLine(bank, type, row)
 
 
 def _fits(table: ExportTable, row: Row) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.app.transfer.export_folder import Clean, Folder, Tick, safe_name
+from holdfast.app.transfer.export_folder import CleanText, ExportFolder, OnProgress, safe_name
 from holdfast.app.transfer.exporting import Wanted
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Fact, FactKind
@@ -28,10 +28,10 @@ _Told = dict[str, Any]
 
 def write_keeper(
     reader: Reader,
-    folder: Folder,
+    folder: ExportFolder,
     wanted: Wanted,
-    clean: Clean,
-    tick: Tick = lambda done, total: None,
+    clean: CleanText,
+    tick: OnProgress = lambda done, total: None,
 ) -> None:
     """Put some banks into a folder; each into one of its own if there are several."""
     for bank in wanted.banks:
@@ -44,7 +44,7 @@ def write_keeper(
 class _Keeper:
     """One bank."""
 
-    def __init__(self, reader: Reader, bank: Bank, wanted: Wanted, clean: Clean) -> None:
+    def __init__(self, reader: Reader, bank: Bank, wanted: Wanted, clean: CleanText) -> None:
         self._reader = reader
         self._bank = bank.id
         self._chosen = wanted.chosen

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.app.transfer.export_folder import Clean, Folder, Tick, safe_name
+from holdfast.app.transfer.export_folder import CleanText, ExportFolder, OnProgress, safe_name
 from holdfast.app.transfer.exporting import Wanted
 from holdfast.language import truncate
 from holdfast.model.bank import Bank
@@ -38,10 +38,10 @@ class _Names(NamedTuple):
 
 def write_vault(
     reader: Reader,
-    folder: Folder,
+    folder: ExportFolder,
     wanted: Wanted,
-    clean: Clean,
-    tick: Tick = lambda done, total: None,
+    clean: CleanText,
+    tick: OnProgress = lambda done, total: None,
 ) -> None:
     """Put the notes of some banks into a folder."""
     done = 0
@@ -58,7 +58,7 @@ def _quoted(text: str) -> str:
     return _MEANT.sub(lambda found: _INSTEAD[found[0]], text)
 
 
-def _notes(reader: Reader, bank: Bank, wanted: Wanted, clean: Clean) -> Iterator[tuple[str, str]]:
+def _notes(reader: Reader, bank: Bank, wanted: Wanted, clean: CleanText) -> Iterator[tuple[str, str]]:
     since, until = wanted.chosen.since, wanted.chosen.until or "~"
     sessions = [
         one for one in reader.sessions(bank.id, _ALL) if one.ended >= since and one.started <= until
@@ -87,7 +87,7 @@ def _notes(reader: Reader, bank: Bank, wanted: Wanted, clean: Clean) -> Iterator
     yield _index(reader, bank, sessions, concepts, names, clean)
 
 
-def _session_name(session: Session, digest: Digest | None, clean: Clean) -> str:
+def _session_name(session: Session, digest: Digest | None, clean: CleanText) -> str:
     title = session.title or (digest.request if digest else "") or session.host
     return safe_name(f"{session.started[:10]} {clean(truncate(title, 60))}", session.id)
 
@@ -115,7 +115,7 @@ def _session_note(
     exchanges: list[Exchange],
     held: dict[str, list[Concept]],
     names: _Names,
-    clean: Clean,
+    clean: CleanText,
 ) -> str:
     title = session.title or (digest.request if digest else "") or session.host
     lines = [f"# {clean(truncate(title, 200))}", ""]
@@ -160,7 +160,7 @@ def _one_line(text: str) -> str:
 
 
 def _concept_note(
-    concept: Concept, within: dict[str, tuple[str, Exchange]], names: _Names, clean: Clean
+    concept: Concept, within: dict[str, tuple[str, Exchange]], names: _Names, clean: CleanText
 ) -> str:
     lines = [f"# {_one_line(clean(concept.name))}", "", clean(concept.summary), ""]
     if concept.files:
@@ -195,7 +195,7 @@ def _index(
     sessions: list[Session],
     concepts: list[Concept],
     names: _Names,
-    clean: Clean,
+    clean: CleanText,
 ) -> tuple[str, str]:
     lines = [f"# {_one_line(clean(bank.name))}", ""]
     if concepts:

@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.transfer.export_format import DERIVED, Header, Line, check, lines
+from holdfast.app.transfer.export_format import DERIVED_TYPES, Header, ExportLine, check, lines
 from holdfast.capture.redact import Redactor
 from holdfast.learn import import_intake, share_intake
 from holdfast.learn.curation import Curator
@@ -67,7 +67,7 @@ def restore(
     return Restored(header, dict(work.added), dict(work.known), work.made_again)
 
 
-def _counted(group: Iterator[Line], work: _Work, total: int, tick: Tick) -> Iterator[Line]:
+def _counted(group: Iterator[ExportLine], work: _Work, total: int, tick: Tick) -> Iterator[ExportLine]:
     for line in group:
         work.read += 1
         tick(work.read, total)
@@ -90,7 +90,7 @@ class _Work:
     def put(self, bank: str, type: str, rows: Iterator[Row]) -> None:
         """One run of rows of one type."""
         self.banks[bank] = None
-        if type in DERIVED:
+        if type in DERIVED_TYPES:
             self.made_again += sum(1 for _ in rows)
             return
         table = _BY_NAME[type]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.app.transfer.export_format import VERSION, Header, Line, Sum, encode, encode_header
+from holdfast.app.transfer.export_format import VERSION, Header, ExportLine, Checksum, encode, encode_header
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank
@@ -64,7 +64,7 @@ def write_export(
         raise InputError(f"There is no folder {path.parent}.", "Make it first.")
     body = path.with_name(f".{path.name}.{os.getpid()}.body")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    seen = Sum()
+    seen = Checksum()
     try:
         with _private(body) as file:
             for number, line in enumerate(export_lines(reader, wanted, patterns), 1):
@@ -106,7 +106,7 @@ def _private(path: Path) -> Any:
 
 def export_lines(
     reader: Reader, wanted: Wanted, patterns: Sequence[tuple[str, str]] = ()
-) -> Iterator[Line]:
+) -> Iterator[ExportLine]:
     """The lines of an export, without its header, in a fixed order."""
     clean = _Cleaner(Redactor(patterns))
     numbers = _numbers(reader, wanted)
@@ -119,7 +119,7 @@ def export_lines(
                 rows = iter(sorted(rows, key=lambda row: row["path"]))
             for row in rows:
                 row = _numbered(table, row, numbers)
-                yield Line(bank.id, table.name, clean(table, row))
+                yield ExportLine(bank.id, table.name, clean(table, row))
         if wanted.derived:
             for line in _derived(reader, bank.id, wanted.chosen):
                 yield line._replace(row=clean.all(line.row))
@@ -162,7 +162,7 @@ class _Cleaner:
         return value
 
 
-def _derived(reader: Reader, bank: str, chosen: ExportSelection) -> Iterator[Line]:
+def _derived(reader: Reader, bank: str, chosen: ExportSelection) -> Iterator[ExportLine]:
     """What is made of a bank's sessions, told as everywhere else."""
 
     def within(first: str, last: str) -> bool:
@@ -186,7 +186,7 @@ def _derived(reader: Reader, bank: str, chosen: ExportSelection) -> Iterator[Lin
             yield _line("concept", concept)
 
 
-def _line(type: str, record: Any) -> Line:
+def _line(type: str, record: Any) -> ExportLine:
     row: Row = to_jsonable(record)
     bank = row.pop("bank")
-    return Line(bank, type, {f"{key}_" if key == "type" else key: row[key] for key in row})
+    return ExportLine(bank, type, {f"{key}_" if key == "type" else key: row[key] for key in row})

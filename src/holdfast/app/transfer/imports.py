@@ -37,7 +37,7 @@ FORMATS = {
 Tick = Callable[[int], None]
 
 
-class Took(NamedTuple):
+class ImportResult(NamedTuple):
     """What an import did, or would do: its name ("" where nothing came in), the source, and an
     account of every record by bank. Banks that would have to be made have no id."""
 
@@ -52,7 +52,7 @@ class Took(NamedTuple):
         return sum(tally.read for _, tally in self.tallies)
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is nothing new in it."""
         return all(tally.is_empty for _, tally in self.tallies)
 
@@ -72,7 +72,7 @@ class Imports:
         dry_run: bool = False,
         tick: Tick = lambda read: None,
         who: str = "",
-    ) -> Took:
+    ) -> ImportResult:
         """Take in what another program remembered, all of it or nothing; into the bank that is
         named, or else into that of each record's project. A dry run only counts."""
         if format not in FORMATS:
@@ -91,7 +91,7 @@ class Imports:
             names = _Names()
             banks = _Choice(self._context.store, self._known, bank, names.look, self._present())
             taker.import_drafts(_counted(reading.read(path), tick), banks.of, "")
-            return Took("", program, place, _told(taker, self._context.bank_names() | names.new))
+            return ImportResult("", program, place, _told(taker, self._context.bank_names() | names.new))
         known = len(self._context.store.import_batches())
         id = content_id(IMPORT_BATCH, program, place, now, str(known))
         with self._context.store.transaction():
@@ -102,7 +102,7 @@ class Imports:
             )
         self._context.after_change()
         name = uri(IMPORT_BATCH, id) if got else ""
-        return Took(name, program, place, _told(taker, self._context.bank_names()))
+        return ImportResult(name, program, place, _told(taker, self._context.bank_names()))
 
     def import_export(
         self,
@@ -146,24 +146,24 @@ class Imports:
             raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
         from holdfast.app.transfer import conversation_imports
 
-        conversation_imports.check(self._context.store, path.resolve())
+        conversation_imports.check_is_conversation(self._context.store, path.resolve())
         if dry_run:
-            return conversation_imports.look(
+            return conversation_imports.preview(
                 self._context.store, self._context.settings, path.resolve(), bank
             )
         account = self._ingestion.ingest([Input(path.resolve(), conversation.AGENT, bank)])
         with self._context.store.transaction():
-            conversation_imports.settle(
+            conversation_imports.record_batch(
                 self._context.store, path.resolve(), account, self._context.now(), current_user()
             )
-            back = conversation_imports.bring_back(
+            back = conversation_imports.restore_forgotten(
                 self._context.store, path.resolve(), curator_for(self._context), self._context.now()
             )
         if back:
             self._context.after_change()
         return account
 
-    def imports(self, bank: str | None = None) -> list[tuple[ImportBatch, bool]]:
+    def list_batches(self, bank: str | None = None) -> list[tuple[ImportBatch, bool]]:
         """Every import that brought something, and whether it stands."""
         id, banks = self._context.bank_id(bank), self._context.bank_ids(bank)
         log = [entry for one in banks for entry in in_effect(self._context.store.curations(one))]
@@ -182,7 +182,7 @@ class Imports:
         with self._context.store.transaction():
             undone = curator.undo_batch(banks, Action.IMPORT, name)
             for entry in undone:
-                conversation_imports.put_away(
+                conversation_imports.forget_batch(
                     self._context.store, entry, curator, self._context.now()
                 )
         self._context.after_change()

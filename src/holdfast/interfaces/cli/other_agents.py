@@ -37,7 +37,9 @@ def set_up(
             "Leave out --scope and --plugin; in each project it asks the memory of that project.",
         )
     python = install.find_interpreter()
-    ours = HoldfastCommand(python.path, python.flags, places.home, places.home == host.default_home())
+    ours = HoldfastCommand(
+        python.path, python.flags, places.home, places.home == host.default_home()
+    )
     plan = agent_install.plan_install(chosen, user_environment(settings), ours)
     stale = install.outdated_files(places, python) or places.inbox() is None
     steps = [f"copy what hooks run to {places.hooks}"] if stale else []
@@ -72,7 +74,10 @@ def set_up(
 def also_here(settings: Settings) -> list[str]:
     """A word on each other agent that has sessions here and is not set up."""
     home = HomePaths(settings.home).home
-    ours, where = HoldfastCommand("", "", home, home == host.default_home()), user_environment(settings)
+    ours, where = (
+        HoldfastCommand("", "", home, home == host.default_home()),
+        user_environment(settings),
+    )
     there = {agent.name for _, agent in default_folders(where)}
     return [
         f"{one.title} has sessions here as well: they are read too, and `holdfast setup --agent "

@@ -13,7 +13,7 @@ from holdfast.app.search.plugin_search import Providers, providers_json
 from holdfast.app.status.period_digest import WEEK, Item, digest, read_period
 from holdfast.app.status.period_digest import digest_json as digest_told
 from holdfast.app.status.usage_report import gather_usage, usage_json
-from holdfast.app.transfer.backup import back_up, listed, made_told
+from holdfast.app.transfer.backup import back_up, list_backups, backup_json
 from holdfast.errors import InputError
 from holdfast.interfaces.http.api.requests import ApiRequestDep, Bank, JsonObject, Limit
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model
@@ -38,7 +38,7 @@ async def imports(request: ApiRequestDep, bank: Bank = "all") -> Response:
     """Every import that brought something, and whether it was taken back."""
 
     def load(memory: Holdfast) -> JsonObject:
-        batches = memory.imports.imports(bank)
+        batches = memory.imports.list_batches(bank)
         return {
             "imports": [{**to_jsonable(one), "undone": not is_active} for one, is_active in batches]
         }
@@ -94,7 +94,7 @@ async def backups(request: ApiRequestDep) -> Response:
     """The latest first."""
 
     def load(memory: Holdfast) -> JsonObject:
-        known = listed(memory.settings)
+        known = list_backups(memory.settings)
         return {"backups": [{**one._asdict(), "path": str(one.path)} for one in known]}
 
     return await request.read(load)
@@ -108,7 +108,7 @@ async def backups(request: ApiRequestDep) -> Response:
 )
 async def make_backup(request: ApiRequestDep) -> Response:
     """In the home of the server, while others go on. No path is taken."""
-    return await request.run_long(lambda memory: made_told(back_up(memory.settings)), 201)
+    return await request.run_long(lambda memory: backup_json(back_up(memory.settings)), 201)
 
 
 @router.get(

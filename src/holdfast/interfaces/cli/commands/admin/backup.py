@@ -6,7 +6,7 @@ import argparse
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.status.health import disk_use
-from holdfast.app.transfer.backup import back_up, made_told, place
+from holdfast.app.transfer.backup import back_up, backup_json, backup_path
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.settings import load_settings
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen, settings = Screen(), load_settings()
     if arguments.dry_run:
-        path, disk = place(settings, arguments.file, utc_now()), disk_use(settings)
+        path, disk = backup_path(settings, arguments.file, utc_now()), disk_use(settings)
         size = disk.database + disk.journals
         if arguments.json:
             screen.json({"path": str(path), "bytes": size, "made": False})
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     made = back_up(settings, arguments.file)
     copy = made.copy
     if arguments.json:
-        screen.json(made_told(made))
+        screen.json(backup_json(made))
         return 0
     screen.line(f"Backed up to {made.path} ({amount(made.bytes)}).")
     screen.line(

@@ -122,7 +122,6 @@ def _list(screen: Screen, banks: list[Bank], as_json: bool) -> int:
         screen.line("There are no banks yet.")
     width = max((len(bank.name) for bank in banks), default=0)
     for bank in banks:
-        d = bank.disposition
         name = screen.paint(f"{bank.name:<{width}}", "bold")
         screen.line(f"{name}  {bank.id}  {_traits(bank.disposition)}")
     return 0

@@ -26,6 +26,8 @@ EXAMPLES = """\
   holdfast doctor --fix
   holdfast doctor --json"""
 
+# Sentences start behind a mark of two characters and the name of a check, padded to 12.
+_TEXT_INDENT = " " * 16
 _MARKS = {Grade.OK: ("ok", "green"), Grade.WARNING: ("!", "yellow"), Grade.BROKEN: ("X", "red")}
 
 
@@ -70,9 +72,11 @@ def _asker(yes: bool) -> Callable[[Check], bool]:
         if yes:
             return True
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            sys.stderr.write(f"holdfast: {check.name}: not mended without --yes: {check.asks}\n")
+            sys.stderr.write(
+                f"holdfast: {check.name}: not mended without --yes: {check.question}\n"
+            )
             return False
-        sys.stderr.write(f"{check.sentence}\n{check.asks} [y/N] ")
+        sys.stderr.write(f"{check.sentence}\n{check.question} [y/N] ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 

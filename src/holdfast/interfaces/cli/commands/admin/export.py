@@ -7,7 +7,7 @@ from pathlib import Path
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.export_folder import Folder
+from holdfast.app.transfer.export_folder import ExportFolder
 from holdfast.app.transfer.exporting import SCHEMA, Wanted, check_groups, write_export
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
@@ -121,7 +121,7 @@ def _write_folder(
     else:
         from holdfast.app.transfer.export_memory_keeper import write_keeper as write
     redactor = Redactor(memory.settings.redact_patterns)
-    folder = Folder(path, arguments.format)
+    folder = ExportFolder(path, arguments.format)
     progress = Progress("made", lambda count: number(count, "file"))
 
     def clean(text: str) -> str:

@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
         from holdfast.app.transfer import store_move
     except ModuleNotFoundError as error:
         raise InputError(
-            "A memory on a server needs psycopg.", "Install it: pip install 'holdfast-memory[postgres]'."
+            "A memory on a server needs psycopg.",
+            "Install it: pip install 'holdfast-memory[postgres]'.",
         ) from error
     progress = Progress("moving", lambda count: number(count, "table"))
     moved = store_move.move_memory(load_settings(), arguments.source, arguments.target, progress)

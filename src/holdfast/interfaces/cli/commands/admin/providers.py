@@ -10,7 +10,7 @@ from holdfast.app.core.context import current_folder, utc_now
 from holdfast.app.search.plugin_search import Providers, ProviderStatus, providers_json
 from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.trust import Trust
 from holdfast.settings import OFF, load_settings
@@ -86,7 +86,7 @@ def _record(item: ProviderStatus) -> str:
     told = f"reliability {standing.score:.2f}: {number(standing.calls, 'call')}, "
     told += f"{standing.success:.0%} answered of late, about {standing.ms:.0f} ms"
     if item.is_paused:
-        told += f"; left alone until {standing.resting_until[:16].replace('T', ' ')}"
+        told += f"; left alone until {minute(standing.resting_until)}"
     return f"{told}; last problem: {standing.problem}" if standing.problem else told
 
 

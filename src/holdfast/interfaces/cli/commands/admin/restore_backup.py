@@ -5,10 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from holdfast.app.transfer.backup import BackupFile, Look, latest, listed, look, restore
+from holdfast.app.transfer.backup import (
+    BackupFile,
+    BackupCheck,
+    latest_backup,
+    list_backups,
+    check_backup,
+    restore,
+)
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
-from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.interfaces.cli.screen import Screen, amount, minute, number
 from holdfast.settings import Settings, load_settings
 
 HELP = """\
@@ -50,15 +57,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen, settings = Screen(), load_settings()
     if arguments.list:
-        _list(screen, listed(settings), arguments.json)
+        _list(screen, list_backups(settings), arguments.json)
         return 0
-    file = _named(arguments, settings)
-    seen = look(settings, file)
+    file = _chosen_file(arguments, settings)
+    backup = check_backup(settings, file)
     if not arguments.json:
-        _tell(screen, seen)
+        _print(screen, backup)
     if arguments.dry_run:
         if arguments.json:
-            screen.json({"restored": False, **_plain(seen)})
+            screen.json({"restored": False, **_backup_json(backup)})
         else:
             screen.line("It is whole. Nothing was changed.")
         return 0
@@ -68,7 +75,12 @@ def run(arguments: argparse.Namespace) -> int:
     done = restore(settings, file, with_settings=arguments.settings)
     if arguments.json:
         screen.json(
-            {"restored": True, **_plain(seen), "aside": done.aside or None, "wrote": done.files}
+            {
+                "restored": True,
+                **_backup_json(backup),
+                "aside": done.aside or None,
+                "wrote": done.files,
+            }
         )
         return 0
     screen.line("Put back.")
@@ -79,39 +91,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _named(arguments: argparse.Namespace, settings: Settings) -> Path:
+def _chosen_file(arguments: argparse.Namespace, settings: Settings) -> Path:
     if arguments.latest and arguments.file is not None:
         raise InputError("A file and --latest cannot both be meant.", "Leave out one of them.")
     if arguments.latest:
-        return latest(settings)
+        return latest_backup(settings)
     if arguments.file is None:
         raise InputError("No backup is named.", "`holdfast restore-backup --list` names some.")
     return arguments.file
 
 
-def _plain(seen: Look) -> dict[str, object]:
-    copy = seen.copy
+def _backup_json(backup: BackupCheck) -> dict[str, object]:
+    copy = backup.copy
     return {
-        "path": str(seen.path),
+        "path": str(backup.path),
         "made": copy.made or None,
         "schema": copy.schema,
         "rows": copy.tables,
         "files": copy.files,
-        "erased_since": seen.erased_since,
+        "erased_since": backup.erased_since,
     }
 
 
-def _tell(screen: Screen, seen: Look) -> None:
-    copy = seen.copy
+def _print(screen: Screen, backup: BackupCheck) -> None:
+    copy = backup.copy
     made = f"made {copy.made}" if copy.made else "without a note of when it was made"
     screen.line(
-        f"{seen.path}: {made}, schema {copy.schema}, "
+        f"{backup.path}: {made}, schema {copy.schema}, "
         f"{number(copy.tables.get('session', 0), 'session')}, "
         f"{number(copy.tables.get('turn', 0), 'turn')}."
     )
-    if seen.erased_since:
+    if backup.erased_since:
         screen.wrap(
-            f"note: {number(seen.erased_since, 'mark')} of things erased since are not in it: what "
+            f"note: {number(backup.erased_since, 'mark')} of things erased since are not in it: what "
             "was erased comes back. Erase it again afterwards.",
             "",
             "      ",
@@ -125,6 +137,6 @@ def _list(screen: Screen, kept: list[BackupFile], as_json: bool) -> None:
     if not kept:
         screen.line("No backups in the home. `holdfast backup` makes one.")
     for one in kept:
-        when = one.made[:16].replace("T", " ") or "-"
+        when = minute(one.made) or "-"
         screen.line(f"{one.path}")
         screen.line(f"  {amount(one.bytes)}, schema {one.schema or '?'}, {when}: {one.why}")

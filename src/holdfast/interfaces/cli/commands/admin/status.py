@@ -126,7 +126,7 @@ def _print_verdict(screen: Screen, health: Health, verdict: Verdict) -> None:
     screen.line(screen.paint(verdict.sentence, colour))
     if verdict.remedy:
         screen.line(f"  → {verdict.remedy}")
-    for chore in health.chores:
+    for chore in health.failed_tasks:
         screen.wrap(
             f"{chore.name} failed {number(chore.attempts, 'time')}, last {ago(chore.failed_at)}: "
             f"{chore.problem} Tried again with the first event after {chore.not_before[:16]}Z.",

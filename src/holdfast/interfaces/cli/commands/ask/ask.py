@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import Investigation
 from holdfast.app.memory import open_memory
 from holdfast.errors import CancelledError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day
+from holdfast.interfaces.cli.output.answer import print_answer, step_line
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.query import Answer, Layer
-from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget
 from holdfast.research.journal_lines import event_line
 from holdfast.settings import load_settings
@@ -80,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     question = options.words(arguments.question, "question")
     screen = Screen()
     with open_memory(options.with_plugins(load_settings(), arguments)) as memory:
-        wish = AskOptions(
+        ask_options = AskOptions(
             question,
             arguments.bank,
             tuple(Layer(name) for name in arguments.layer),
@@ -91,60 +92,39 @@ def run(arguments: argparse.Namespace) -> int:
             model=not arguments.by_rules,
             remotes=not arguments.local,
         )
-        asked = memory.answers.investigate(wish, arguments.session)
-        answer = _streamed(screen, asked, arguments) if arguments.stream else asked.answer()
+        research = memory.answers.investigate(ask_options, arguments.session)
+        if arguments.stream:
+            answer = _stream_steps(screen, research, arguments.json)
+        else:
+            answer = research.answer()
     if arguments.json:
         if not arguments.stream:
             screen.json(answer)
         return 0
-    show_answer(screen, answer)
+    print_answer(screen, answer)
     if arguments.stream or arguments.session or screen.is_terminal:
         line = f"session: {answer.session_id} (ask on with --session {answer.session_id})"
         screen.line(screen.paint(line, "dim"))
     return 0
 
 
-def _streamed(screen: Screen, asked: Investigation, arguments: argparse.Namespace) -> Answer:
-    """The answer, with each step told as it is taken: in words beside, or as lines of JSON."""
-    beside = Screen(sys.stderr)
+def _stream_steps(screen: Screen, research: Investigation, as_json: bool) -> Answer:
+    """Print each step while it is taken, as lines of JSON or as text on standard error, and return
+    the answer. Raises CancelledError if the research ended without one."""
+    errors = Screen(sys.stderr)
     answer: Answer | None = None
-    if not arguments.json:
-        beside.line(f"session {asked.id}")
-    for event in asked:
+    if not as_json:
+        errors.line(f"session {research.id}")
+    for event in research:
         answer = event.answer or answer
-        if arguments.json:
-            line = event_line(event._replace(answer=None), asked.now(), str)
-            told_now = {"answer": event.answer} if event.answer else {}
-            screen.json_line({"session_id": asked.id, **line, **told_now})
+        if as_json:
+            line: dict[str, Any] = event_line(event._replace(answer=None), research.now(), str)
+            if event.answer:
+                line["answer"] = event.answer
+            screen.json_line({"session_id": research.id, **line})
         else:
-            beside.line(beside.paint(told(event.stage.value, event.round, event.text), "dim"))
+            step = step_line(event.stage.value, event.round, event.text)
+            errors.line(errors.paint(step, "dim"))
     if answer is None:
         raise CancelledError()
     return answer
-
-
-def told(stage: str, round: int, text: str) -> str:
-    """One step in a line."""
-    return f"  {stage}{f' ({round})' if round > 1 else ''}: {text}"
-
-
-def show_answer(screen: Screen, answer: Answer) -> None:
-    """An answer for people."""
-    for line in answer.answer.split("\n"):
-        screen.wrap(screen.paint(line, "bold"), "", "  ")
-    if answer.citations:
-        screen.line()
-    for citation in answer.citations:
-        outside = " · external" if citation.trust is Trust.EXTERNAL else ""
-        head = f"[{citation.number}] {citation.layer.value} · {day(citation.time)}{outside}"
-        screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
-        screen.wrap(screen.paint(citation.excerpt, "dim"), "      ")
-    if not answer.abstained:
-        screen.line()
-        screen.line(f"confidence: {answer.confidence.value}")
-    for caveat in answer.caveats:
-        screen.wrap(screen.paint(f"note: {caveat}", "dim"), "", "      ")
-    if answer.cost.tokens:
-        cost = answer.cost
-        money = "at an unknown price" if cost.usd is None else f"${cost.usd:.4f}"
-        screen.line(screen.paint(f"by {cost.model}: {cost.tokens:,} tokens, {money}", "dim"))

@@ -9,7 +9,8 @@ from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, number, short
+from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import ExchangeType
@@ -33,6 +34,7 @@ EXAMPLES = """\
   holdfast find --concept caching --limit 5 --json
   holdfast find --type decision --bank all"""
 
+# The width of a time (16 characters) and two spaces: what follows is aligned with the type.
 _INDENT = " " * 18
 
 
@@ -89,6 +91,7 @@ def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) ->
 
 
 def _advice(filter: RecordFilter, everywhere: bool) -> str:
+    """What to try where nothing passes the filter."""
     advice: list[str] = []
     file = filter.file.rstrip("/")
     name = file.rpartition("/")[2]
@@ -103,27 +106,24 @@ def _advice(filter: RecordFilter, everywhere: bool) -> str:
     return " ".join(advice) or "Try another type, or other dates."
 
 
-def _print_finding(screen: Screen, finding: Finding, meant: str, bank: str) -> None:
-    time = finding.time[:16].replace("T", " ") or "undated"
-    head = f"{time:<16}  {finding.type:<9}  "
+def _print_finding(screen: Screen, finding: Finding, wanted_file: str, bank: str) -> None:
+    head = f"{minute(finding.time) or 'undated':<16}  {finding.type:<9}  "
     screen.line(screen.paint(head, "bold") + truncate(finding.title, screen.width - len(head)))
-    room = screen.width - len(_INDENT)
+    width = screen.width - len(_INDENT)
     for verb, files in (("changed", finding.files), ("read", finding.files_read)):
         if files:
-            first = sorted(files, key=lambda file: not matches_path(file, meant))
-            screen.line(_INDENT + _listed(verb, first, room))
-    more = f" · session {finding.session[:8]}" if finding.session else ""
-    more += f" · {bank}" if bank else ""
-    screen.line(_INDENT + screen.paint(short(finding.uri), "cyan") + screen.paint(more, "dim"))
+            ordered = sorted(files, key=lambda file: not matches_path(file, wanted_file))
+            screen.line(_INDENT + _list_files(verb, ordered, width))
+    print_reference(screen, finding.uri, _INDENT, finding.session, bank)
     screen.line()
 
 
-def _listed(verb: str, files: Sequence[str], room: int) -> str:
-    """As many files as fit in a line, and how many do not."""
+def _list_files(verb: str, files: Sequence[str], width: int) -> str:
+    """As many files as fit in a line, and the number of the others."""
     text = f"{verb} {files[0]}"
-    for place, file in enumerate(files[1:], start=1):
-        rest = f", and {len(files) - place} more"
-        if len(text) + len(file) + len(rest) + 2 > room:
+    for listed, file in enumerate(files[1:], start=1):
+        rest = f", and {len(files) - listed} more"
+        if len(text) + len(file) + len(rest) + len(", ") > width:
             return text + rest
         text += f", {file}"
     return text

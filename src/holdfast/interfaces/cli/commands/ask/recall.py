@@ -10,6 +10,7 @@ from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.output.record_lines import print_record_head
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Network
@@ -38,10 +39,12 @@ EXAMPLES = """\
   holdfast recall retry policy --providers"""
 
 
-# What a score is multiplied by, and so 1 where it is not there; the rest is added.
+# Keys of `Hit.why`. A score is multiplied by the factors, so a missing one counts as 1; the other
+# adjustments are added.
 _FACTORS = ("speaker", "tool", "time", "superseded", "hypothesis", "decay", "astray")
-_MOVERS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends", "link")
-_EVIDENCE = {
+_ADJUSTMENTS = ("neighbours", "session", "rerank", *_FACTORS, "authority", "amends", "link")
+# What a retriever's score counts in the ranking, to name the reasons for a lead in their order.
+_RETRIEVER_WEIGHTS = {
     "semantic_score": DEFAULT_WEIGHTS.meaning,
     "soft_score": DEFAULT_WEIGHTS.soft,
     "graph_score": DEFAULT_WEIGHTS.graph,
@@ -50,8 +53,14 @@ _EVIDENCE = {
         DEFAULT_WEIGHTS.words,
     ),
 }
-_TOLD = (Status.SUPERSEDED, Status.RETRACTED, Status.HYPOTHESIS)
-_FALLBACKS = {
+# How many reasons are given for a lead over the next hit, and the least difference that is one.
+_MAX_LEAD_REASONS, _MIN_LEAD = 3, 0.005
+# The start of a text: of a hit about three lines, of a near miss one.
+_MAX_HIT_CHARACTERS, _MAX_MISS_CHARACTERS = 320, 120
+_INDENT = " " * 6
+# A record is active unless its head says otherwise.
+_STATUSES_SHOWN = (Status.SUPERSEDED, Status.RETRACTED, Status.HYPOTHESIS)
+_FALLBACK_SENTENCES = {
     "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
     "raw_grep": "Nothing that is kept speaks of this, but lines of the raw transcripts do.",
 }
@@ -123,8 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
         everywhere = found.bank == ALL_BANKS
         names = memory.context.bank_names() if everywhere else {}
     if arguments.json:
-        told = {"notes": [hint]} if hint and plan.networks else {}
-        screen.json({**json_shapes.recall_json(found, names), **told})
+        notes = {"notes": [hint]} if hint and plan.networks else {}
+        screen.json({**json_shapes.recall_json(found, names), **notes})
     else:
         _print(screen, found, names, arguments.explain)
         if hint:
@@ -137,102 +146,114 @@ def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explai
         _print_nothing(screen, found, explain)
         return
     if found.fallbacks:
-        screen.wrap(_FALLBACKS.get(found.fallbacks[-1], ""))
+        screen.wrap(_FALLBACK_SENTENCES.get(found.fallbacks[-1], ""))
     for hit, below in zip(found.hits, (*found.hits[1:], None), strict=True):
         _print_hit(screen, hit, names.get(hit.bank, ""), explain)
         if explain and below is not None:
-            screen.line(screen.paint(f"      above the next by {_lead(hit, below)}", "dim"))
+            screen.line(screen.paint(f"{_INDENT}above the next by {_lead(hit, below)}", "dim"))
             screen.line()
-    told = "; ".join(
-        (f"{number(len(found.hits), 'hit')} in {found.bank}", *_course(found, explain))
-    )
-    screen.line(screen.paint(told, "dim"))
+    hits = f"{number(len(found.hits), 'hit')} in {found.bank}"
+    screen.line(screen.paint("; ".join((hits, *_retriever_notes(found, explain))), "dim"))
 
 
 def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
     screen.line(f"Nothing in {found.bank} speaks of this.")
     for miss in found.misses:
-        screen.wrap(f"nearest: {truncate(miss.text, 120)} ({miss.uri})", "  ", "    ")
+        text = truncate(miss.text, _MAX_MISS_CHARACTERS)
+        screen.wrap(f"nearest: {text} ({miss.uri})", "  ", "    ")
         if explain:
             screen.wrap(f"why: {_why(miss)}", "    ", "      ")
     if found.suggestions:
         screen.wrap(f"You might ask about: {', '.join(found.suggestions)}.", "  ", "    ")
-    for told in _course(found, explain):
-        screen.wrap(told, "  ", "    ")
+    for note in _retriever_notes(found, explain):
+        screen.wrap(note, "  ", "    ")
 
 
-def _course(found: RecallResult, explain: bool) -> list[str]:
-    """How the arms did and what was fallen back on, for whoever asks why; what did not work, for
-    everybody."""
-    told = [_arm(arm) for arm in found.strategies if explain or arm.problem or arm.timed_out]
+def _retriever_notes(found: RecallResult, explain: bool) -> list[str]:
+    """The retrievers that failed or were too slow; with `explain` all of them, and the fallbacks
+    that were used."""
+    notes = [
+        _describe_retriever(one)
+        for one in found.strategies
+        if explain or one.problem or one.timed_out
+    ]
     used = ", ".join(found.fallbacks) if explain else ""
-    return [*told, f"fallbacks: {used}"] if used else told
+    return [*notes, f"fallbacks: {used}"] if used else notes
 
 
-def _arm(arm: Strategy) -> str:
-    if arm.timed_out or (arm.problem and not arm.found):
-        return f"{arm.name} {'was too slow' if arm.timed_out else f'failed: {arm.problem}'}"
-    aside = f" ({arm.problem})" if arm.problem else ""
-    return f"{arm.name} found {arm.found} in {arm.ms:.0f} ms{aside}"
+def _describe_retriever(retriever: Strategy) -> str:
+    r = retriever
+    if r.timed_out or (r.problem and not r.found):
+        return f"{r.name} {'was too slow' if r.timed_out else f'failed: {r.problem}'}"
+    aside = f" ({r.problem})" if r.problem else ""
+    return f"{r.name} found {r.found} in {r.ms:.0f} ms{aside}"
 
 
 def _lead(hit: Hit, below: Hit) -> str:
-    """What a hit has that the next one lacks, what counts most first."""
+    """The difference between the scores of a hit and the next one, and its main reasons."""
     reranked = "rerank" in hit.why and "rerank" in below.why
     gaps = {
         name: hit.why.get(name, float(name in _FACTORS))
         - below.why.get(name, float(name in _FACTORS))
         for name in (*hit.why, *below.why)
-        if name.endswith("_score") or name in _MOVERS
+        if name.endswith("_score") or name in _ADJUSTMENTS
     }
-    told = sorted(gaps.items(), key=lambda gap: -gap[1] * _weight(gap[0], reranked))[:3]
-    parts = [f"{name.removesuffix('_score')} +{gap:.2f}" for name, gap in told if gap > 0.005]
+    largest = sorted(gaps.items(), key=lambda gap: -gap[1] * _weight(gap[0], reranked))
+    parts = [
+        f"{name.removesuffix('_score')} +{gap:.2f}"
+        for name, gap in largest[:_MAX_LEAD_REASONS]
+        if gap > _MIN_LEAD
+    ]
     return f"{hit.score - below.score:.3f}" + (f": {', '.join(parts)}" if parts else "")
 
 
 def _weight(name: str, reranked: bool) -> float:
-    """What a difference counts: its kind of evidence, and beside a cross-encoder less."""
+    """What a difference in one key of `why` counts in the score. A cross-encoder takes its share
+    away from the scores that were there before it."""
+    share = DEFAULT_RERANK.cross_encoder_share
     if name == "rerank":
-        return DEFAULT_RERANK.cross_encoder_share
-    early = name.endswith("_score") or name == "neighbours"
-    return _EVIDENCE.get(name, 1.0) * (
-        1 - DEFAULT_RERANK.cross_encoder_share if early and reranked else 1.0
-    )
+        return share
+    before_rerank = name.endswith("_score") or name == "neighbours"
+    return _RETRIEVER_WEIGHTS.get(name, 1.0) * (1 - share if before_rerank and reranked else 1.0)
 
 
 def _why(hit: Hit) -> str:
-    """Each arm's place and score, then all that moved the hit, then what is known of it."""
+    """The rank and score by each retriever, then the adjustments, status and freshness."""
     left = dict(hit.why)
-    told: list[str] = []
+    parts: list[str] = []
     for key in [key for key in left if key.endswith("_score")]:
-        arm, score = key.removesuffix("_score"), left.pop(key)
-        place = f"#{left.pop(arm):g} " if arm in left else ""
-        told.append(f"{arm} {place}({score:.2f})")
-    told += [f"{name} {'×' * (name in _FACTORS)}{value:.4g}" for name, value in left.items()]
+        retriever, score = key.removesuffix("_score"), left.pop(key)
+        rank = f"#{left.pop(retriever):g} " if retriever in left else ""
+        parts.append(f"{retriever} {rank}({score:.2f})")
+    parts += [f"{name} {'×' * (name in _FACTORS)}{value:.4g}" for name, value in left.items()]
     since = f" ({hit.since})" if hit.since else ""
-    return ", ".join((*told, hit.status.value, f"freshness {hit.freshness.value}{since}"))
+    return ", ".join((*parts, hit.status.value, f"freshness {hit.freshness.value}{since}"))
 
 
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
-    head = f"{hit.score:.2f}  {hit.kind} · {day(hit.time)} · {hit.trust.value}"
-    head += f" · {hit.provider}" if hit.provider else ""
-    head += f" · {hit.agent}" if hit.agent else ""
-    head += f" · {bank}" if bank else ""
-    head += f" · {hit.status.value}" if hit.status in _TOLD else ""
-    head += f" · corrected {hit.corrected}" if hit.corrected else ""
-    head += " · astray" if hit.astray else ""
-    head += f" · {hit.shared}" if hit.shared else ""
-    head += f" · from {hit.imported}" if hit.imported else ""
-    screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(hit.uri, 'cyan')}")
-    screen.wrap(truncate(hit.text, 320), "      ")
+    parts = (
+        f"{hit.score:.2f}  {hit.kind}",
+        day(hit.time),
+        hit.trust.value,
+        hit.provider,
+        hit.agent,
+        bank,
+        hit.status.value if hit.status in _STATUSES_SHOWN else "",
+        f"corrected {hit.corrected}" if hit.corrected else "",
+        "astray" if hit.astray else "",
+        hit.shared,
+        f"from {hit.imported}" if hit.imported else "",
+    )
+    print_record_head(screen, " · ".join(filter(None, parts)), hit.uri)
+    screen.wrap(truncate(hit.text, _MAX_HIT_CHARACTERS), _INDENT)
     if hit.since:
-        screen.wrap(f"since then: {hit.since}", "      ")
+        screen.wrap(f"since then: {hit.since}", _INDENT)
     if hit.superseded_by:
-        screen.line(f"      superseded by {hit.superseded_by}")
+        screen.line(f"{_INDENT}superseded by {hit.superseded_by}")
     for name in hit.supersedes:
-        screen.line(f"      supersedes {name}")
+        screen.line(f"{_INDENT}supersedes {name}")
     if explain:
-        screen.wrap(f"why: {_why(hit)}", "      ")
+        screen.wrap(f"why: {_why(hit)}", _INDENT)
     if hit.source.path:
-        screen.line(screen.paint(f"      {hit.source.path}:{hit.source.line}", "dim"))
+        screen.line(screen.paint(f"{_INDENT}{hit.source.path}:{hit.source.line}", "dim"))
     screen.line()

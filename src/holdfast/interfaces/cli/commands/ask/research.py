@@ -9,8 +9,8 @@ from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.commands.ask.ask import show_answer, told
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.interfaces.cli.output.answer import print_answer, step_line
+from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.journal_lines import answer_from_json, mask_removed_records
@@ -41,6 +41,8 @@ EXAMPLES = """\
   holdfast research remove mem-019a"""
 
 ACTIONS = ("list", "show", "attach", "cancel", "remove")
+# A session is recognised by the start of its first question: at most two lines.
+_MAX_QUESTION_CHARACTERS = 160
 _STATES = {
     SessionState.RUNNING: "at work",
     SessionState.CRASHED: "its process died before the end",
@@ -97,11 +99,10 @@ def _list(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namesp
         return 0
     for one in found:
         state = _STATES[one.state] if one.state is not SessionState.DONE else one.confidence
-        head = f"{screen.paint(one.id, 'cyan')}  {one.last[:16].replace('T', ' ')}  {state}"
-        screen.line(head)
-        asked = one.questions[0] if one.questions else ""
+        screen.line(f"{screen.paint(one.id, 'cyan')}  {minute(one.last)}  {state}")
+        question = truncate(one.questions[0], _MAX_QUESTION_CHARACTERS) if one.questions else ""
         more = len(one.questions) - 1
-        screen.wrap(truncate(asked, 160) + (f" (+{number(more, 'more')})" if more > 0 else ""), "  ")
+        screen.wrap(question + (f" (+{number(more, 'more')})" if more > 0 else ""), "  ")
     if not found:
         screen.line("Nothing was asked yet.")
     return 0
@@ -113,34 +114,33 @@ def _show(screen: Screen, arguments: argparse.Namespace) -> int:
     if arguments.json:
         screen.json({**to_jsonable(session), "lines": lines})
         return 0
-    screen.line(f"{session.id}  {session.began[:16].replace('T', ' ')}  {_STATES[session.state]}")
+    screen.line(f"{session.id}  {minute(session.began)}  {_STATES[session.state]}")
     for line in lines:
-        _step(screen, line)
+        _print_step(screen, line)
     return 0
 
 
-def _step(screen: Screen, line: dict[str, Any]) -> None:
+def _print_step(screen: Screen, line: dict[str, Any]) -> None:
     if line.get("stage") == ASKED:
         screen.line()
         screen.wrap(screen.paint(f"? {line.get('question', '')}", "bold"))
         return
-    told_of = f"{line.get('text', '')} {line.get('query', '')}".strip()
-    screen.wrap(
-        screen.paint(told(str(line.get("stage", "")), int(line.get("round", 1)), told_of), "dim")
-    )
+    text = f"{line.get('text', '')} {line.get('query', '')}".strip()
+    step = step_line(str(line.get("stage", "")), int(line.get("round", 1)), text)
+    screen.wrap(screen.paint(step, "dim"))
     if line.get("answer"):
-        show_answer(screen, answer_from_json(line["answer"]))
+        print_answer(screen, answer_from_json(line["answer"]))
 
 
 def _attach(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namespace) -> int:
     id = sessions.find(arguments.id)
     with open_memory(create=False) as memory:
         for line in sessions.tail(id, arguments.after):
-            (seen,) = mask_removed_records(memory.reader, [line])
+            (masked,) = mask_removed_records(memory.reader, [line])
             if arguments.json:
-                screen.json_line({"session_id": id, **seen})
+                screen.json_line({"session_id": id, **masked})
             else:
-                _step(screen, seen)
+                _print_step(screen, masked)
     state = sessions.state(id)
     if not arguments.json:
         screen.line(screen.paint(_STATES[state], "dim"))

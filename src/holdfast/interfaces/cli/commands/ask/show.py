@@ -12,10 +12,10 @@ from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import whole_anchor
 from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output import commit as commit_shown
-from holdfast.interfaces.cli.output import path as path_shown
+from holdfast.interfaces.cli.output import commit as commit_output
+from holdfast.interfaces.cli.output import path as path_output
 from holdfast.interfaces.cli.output import thread
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.interfaces.cli.screen import Screen, minute
 from holdfast.language import truncate
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
@@ -41,7 +41,9 @@ EXAMPLES = """\
   holdfast show 5c1f0a --path
   holdfast show commit/1f0c9d2 --full"""
 
-_RAW_SHOWN = 600
+# The start of a text, in characters: of superseded words and of a raw line about six lines, of a
+# decision two, of a part below the record one.
+_MAX_TEXT, _MAX_DECISION, _MAX_PART = 600, 200, 90
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,22 +76,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     if arguments.path:
-        return path_shown.run(screen, arguments.uri, arguments.bank, arguments.json)
+        return path_output.run(screen, arguments.uri, arguments.bank, arguments.json)
     with open_memory(create=False) as memory:
         found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
         by_rules = memory.inventory.without_model(found.record) if arguments.rules else None
         anchor = whole_anchor(memory.reader, found.record)
     if arguments.raw:
-        return _print_raw(screen, found)
+        return _print_raw_line(screen, found)
     if found.raw is not None:
-        # The file is the user's own, but what shows it may be an agent with a context to leak.
+        # The file is the user's own, but an agent may run this command and pass on its output.
         clean = Redactor(memory.settings.redact_patterns).redact(found.raw.text).text
         found = found._replace(raw=found.raw._replace(text=clean))
     if arguments.json:
         screen.json(json_shapes.trace_json(found, anchor, by_rules))
     else:
         _print(screen, found, arguments.full)
-        commit_shown.print_anchor(screen, anchor)
+        commit_output.print_anchor(screen, anchor)
         if by_rules is not None:
             screen.line()
             screen.line("by rules alone:")
@@ -97,9 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_raw(screen: Screen, found: Trace) -> int:
+def _print_raw_line(screen: Screen, found: Trace) -> int:
     if found.raw is None or found.raw.state is not RawState.PRESENT:
-        Screen(sys.stderr).line(f"holdfast: {_raw_state(found)}")
+        Screen(sys.stderr).line(f"holdfast: {_describe_raw_line(found)}")
         return 1
     screen.line(found.raw.text)
     return 0
@@ -115,25 +117,25 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
         screen.line()
         screen.wrap(turn_text(record), "  ")
     elif found.story is not None:
-        _print_fields(screen, commit_shown.fields(to_jsonable(record)))
-        commit_shown.print_story(screen, found.story, full)
+        _print_fields(screen, commit_output.fields(to_jsonable(record)))
+        commit_output.print_story(screen, found.story, full)
     elif isinstance(record, Pull | Issue | Remark):
         thread.print_record(screen, record)
     else:
         _print_fields(screen, to_jsonable(record))
-    commit_shown.print_commits(screen, found.commits)
+    commit_output.print_commits(screen, found.commits)
     _print_beliefs(screen, found)
     _print_history(screen, found)
-    _print_life(screen, found)
+    _print_status_changes(screen, found)
     if found.above:
         screen.line()
         screen.line(f"in: {', '.join(found.above)}")
     _print_below(screen, found)
     if found.kind in ("turn", "exchange", "digest", "session"):
         screen.line()
-        screen.line(_raw_state(found))
+        screen.line(_describe_raw_line(found))
     if found.raw is not None and found.raw.text:
-        screen.line(screen.paint(truncate(found.raw.text, _RAW_SHOWN), "dim"))
+        screen.line(screen.paint(truncate(found.raw.text, _MAX_TEXT), "dim"))
 
 
 def _print_below(screen: Screen, found: Trace) -> None:
@@ -145,51 +147,53 @@ def _print_below(screen: Screen, found: Trace) -> None:
         screen.line(f"made of {len(parts)}:")
     for part in parts:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
-        screen.line(f"  {screen.paint(uri(record_kind(part), part.id), 'cyan')}  {truncate(text, 90)}")
+        screen.line(
+            f"  {screen.paint(uri(record_kind(part), part.id), 'cyan')}  {truncate(text, _MAX_PART)}"
+        )
 
 
 def _print_beliefs(screen: Screen, found: Trace) -> None:
-    """How firmly an opinion was believed, from the first."""
+    """The confidence in an opinion over time, the oldest first."""
     if found.beliefs:
         screen.line()
         screen.line("believed:")
     for one in found.beliefs:
         screen.line(
-            f"  {one.time[:16].replace('T', ' ')} {one.confidence:.2f} {one.note} "
+            f"  {minute(one.time)} {one.confidence:.2f} {one.note} "
             f"({one.favour} for, {one.against} against)"
         )
 
 
 def _print_history(screen: Screen, found: Trace) -> None:
-    """What people decided about it, and the words that do not hold any more."""
+    """The words that were superseded, and the decisions of people about the record."""
     if found.superseded:
         screen.line()
-        screen.wrap(f"superseded: {truncate(found.superseded, _RAW_SHOWN)}", "  ", "    ")
+        screen.wrap(f"superseded: {truncate(found.superseded, _MAX_TEXT)}", "  ", "    ")
     if found.history:
         screen.line()
         screen.line("decided:")
     for entry in found.history:
-        said = f": {truncate(entry.text, 200)}" if entry.text else ""
+        text = f": {truncate(entry.text, _MAX_DECISION)}" if entry.text else ""
         which = f" of {entry.target}" if entry.action is Action.UNDO else ""
-        line = f"{entry.seq}. {entry.time[:16].replace('T', ' ')} {entry.who}: "
-        screen.wrap(f"{line}{entry.action.value}{which}{said}", "  ", "    ")
+        line = f"{entry.seq}. {minute(entry.time)} {entry.who}: "
+        screen.wrap(f"{line}{entry.action.value}{which}{text}", "  ", "    ")
 
 
-def _print_life(screen: Screen, found: Trace) -> None:
-    """What became of it, and what speaks for it and against it."""
+def _print_status_changes(screen: Screen, found: Trace) -> None:
+    """The changes of its status, and the evidence for it and against it."""
     if found.lives:
         screen.line()
         screen.line("its life:")
-    for life in found.lives:
-        because = f", because of {life.because}" if life.because else ""
-        screen.line(f"  {life.time[:16].replace('T', ' ')} {life.status.value}{because}")
+    for period in found.lives:
+        because = f", because of {period.because}" if period.because else ""
+        screen.line(f"  {minute(period.time)} {period.status.value}{because}")
     for against, title in ((False, "for it:"), (True, "against it:")):
-        told = [b for b in found.bearings if b.against is against]
-        if told:
+        evidence = [b for b in found.bearings if b.against is against]
+        if evidence:
             screen.line()
             screen.line(title)
-        for b in told:
-            screen.line(f"  {b.time[:16].replace('T', ' ')} {b.how.value}: {b.uri}")
+        for b in evidence:
+            screen.line(f"  {minute(b.time)} {b.how.value}: {b.uri}")
 
 
 def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
@@ -199,30 +203,30 @@ def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
         if isinstance(value, list):
             screen.line(f"  {name}:")
             for item in cast(list[object], value):
-                screen.wrap(f"- {_item(item)}", "    ", "      ")
+                screen.wrap(f"- {_describe_item(item)}", "    ", "      ")
         else:
-            first, _, more = f"{name}: {_told(value)}".partition("\n")
+            first, _, more = f"{name}: {_describe_value(value)}".partition("\n")
             screen.wrap(first, "  ", "    ")
             if more:
                 screen.wrap(more, "    ", "      ")
 
 
-def _told(value: object) -> str:
-    """A value in words: of a record within a record, what is known."""
+def _describe_value(value: object) -> str:
+    """A value as text; of a record within a record, the fields that are not empty."""
     if not isinstance(value, dict):
         return str(value)
     parts = cast(dict[str, object], value)
     return ", ".join(f"{name} {part}" for name, part in parts.items() if part not in ("", None))
 
 
-def _item(value: object) -> str:
-    """Parts that have names, as of a concept's history, one after the other."""
+def _describe_item(value: object) -> str:
+    """An item of a list as text; of a record, the values of its fields that are not empty."""
     if isinstance(value, dict):
         return " · ".join(str(part) for part in cast(dict[str, object], value).values() if part)
     return str(value)
 
 
-def _raw_state(found: Trace) -> str:
+def _describe_raw_line(found: Trace) -> str:
     raw = found.raw
     if raw is None:
         return "raw line: none is known"

@@ -6,7 +6,7 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.commands.ask.ask import show_answer
+from holdfast.interfaces.cli.output.answer import print_answer
 from holdfast.interfaces.cli.screen import Screen, day, short
 from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
@@ -42,10 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         found = memory.answers.team_query(question, arguments.bank, arguments.limit)
     if arguments.json:
-        beside = {"evidence": found.evidence, "people": found.people}
-        screen.json({**to_jsonable(found.answer), **beside})
+        more = {"evidence": found.evidence, "people": found.people}
+        screen.json({**to_jsonable(found.answer), **more})
         return 0
-    show_answer(screen, found.answer)
+    print_answer(screen, found.answer)
     if found.evidence:
         screen.line()
     for hit in found.evidence:

@@ -11,7 +11,8 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, short
+from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import truncate
 from holdfast.recall.lookup.timeline import ALL_KINDS, MAX_UNDATED, Event, Timeline
 
@@ -34,6 +35,7 @@ EXAMPLES = """\
   holdfast timeline 2026-03-01 --kind commit
   holdfast timeline --query "retry wrapper" --json"""
 
+# The width of a mark, a time and a kind: the URI of a record stands below its title.
 _INDENT = " " * 19
 
 
@@ -69,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     with open_memory(create=False) as memory:
         try:
-            told = memory.timeline(
+            timeline = memory.timeline(
                 arguments.anchor,
                 arguments.query,
                 arguments.bank,
@@ -78,62 +80,67 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.after,
             )
         except InputError as error:
-            said: str = arguments.anchor
-            if said not in error.message or not said.replace(" ", "").isalpha():
+            # Words are no anchor, but may be meant as a query.
+            anchor: str = arguments.anchor
+            if anchor not in error.message or not anchor.replace(" ", "").isalpha():
                 raise
-            words = f"holdfast timeline --query {shlex.quote(said)}"
-            raise InputError(error.message, f"For what is said of it: {words}") from error
+            command = f"holdfast timeline --query {shlex.quote(anchor)}"
+            raise InputError(error.message, f"For what is said of it: {command}") from error
         names = memory.context.bank_names()
-        lost = not told.events and memory.context.bank_id(arguments.bank) == ""
-        hint = memory.context.missing_bank_hint() if lost else ""
+        no_bank = not timeline.events and memory.context.bank_id(arguments.bank) == ""
+        hint = memory.context.missing_bank_hint() if no_bank else ""
     if arguments.json:
-        screen.json(json_shapes.timeline_json(told, names))
+        screen.json(json_shapes.timeline_json(timeline, names))
     else:
-        _print(screen, told, names, hint)
+        _print(screen, timeline, names, hint)
     return 0
 
 
-def _print(screen: Screen, told: Timeline, names: Mapping[str, str], hint: str) -> None:
-    if told.events:
-        _print_events(screen, told, names)
-    for note in told.notes:
+def _print(screen: Screen, timeline: Timeline, names: Mapping[str, str], hint: str) -> None:
+    if timeline.events:
+        _print_events(screen, timeline, names)
+    for note in timeline.notes:
         screen.wrap(note)
-    if not told.events:
-        screen.wrap(hint or _advice(told))
-    if told.undated:
-        least = "at least " if told.undated == MAX_UNDATED else ""
-        without = number(told.undated, "record")
+    if not timeline.events:
+        screen.wrap(hint or _advice(timeline))
+    if timeline.undated:
+        least = "at least " if timeline.undated == MAX_UNDATED else ""
+        without = number(timeline.undated, "record")
         screen.line(screen.paint(f"{least}{without} without a time left out", "dim"))
 
 
-def _advice(told: Timeline) -> str:
-    wider = "" if told.bank == ALL_BANKS else " --bank all looks in every bank."
-    if told.query:
+def _advice(timeline: Timeline) -> str:
+    """What to try where there are no events."""
+    wider = "" if timeline.bank == ALL_BANKS else " --bank all looks in every bank."
+    if timeline.query:
         return f"Try other words, or `holdfast recall` for the nearest misses.{wider}"
     return f"Nothing of these kinds lies there. Try another --kind, or other numbers.{wider}"
 
 
-def _print_events(screen: Screen, told: Timeline, names: Mapping[str, str]) -> None:
-    around = f"around {told.anchor}" if told.anchor else "the latest"
-    screen.line(screen.paint(f"bank {told.bank}, {around}", "dim"))
-    shown = ""
-    marked = not told.anchor or any(event.anchor for event in told.events)
-    for event in told.events:
-        if not marked and event.time >= told.anchor:
+def _print_events(screen: Screen, timeline: Timeline, names: Mapping[str, str]) -> None:
+    """The events by day, with a mark at the anchor: at its event, or between two events."""
+    around = f"around {timeline.anchor}" if timeline.anchor else "the latest"
+    screen.line(screen.paint(f"bank {timeline.bank}, {around}", "dim"))
+    current_day = ""
+    marked = not timeline.anchor or any(event.anchor for event in timeline.events)
+    for event in timeline.events:
+        if not marked and event.time >= timeline.anchor:
             marked = True
-            screen.line(_here(screen, told.anchor))
-        if day(event.time) != shown:
-            shown = day(event.time)
+            _print_mark(screen, timeline.anchor)
+        if day(event.time) != current_day:
+            current_day = day(event.time)
             screen.line()
-            screen.line(screen.paint(shown, "bold"))
-        _print_event(screen, event, names.get(event.bank, "") if told.bank == ALL_BANKS else "")
+            screen.line(screen.paint(current_day, "bold"))
+        bank = names.get(event.bank, "") if timeline.bank == ALL_BANKS else ""
+        _print_event(screen, event, bank)
     if not marked:
-        screen.line(_here(screen, told.anchor))
+        _print_mark(screen, timeline.anchor)
     screen.line()
 
 
-def _here(screen: Screen, time: str) -> str:
-    return "\n" + screen.paint(f"▶ {time[:16].replace('T', ' ')}", "bold", "yellow")
+def _print_mark(screen: Screen, time: str) -> None:
+    screen.line()
+    screen.line(screen.paint(f"▶ {minute(time)}", "bold", "yellow"))
 
 
 def _print_event(screen: Screen, event: Event, bank: str) -> None:
@@ -144,6 +151,4 @@ def _print_event(screen: Screen, event: Event, bank: str) -> None:
     title = truncate(event.title, screen.width - len(head + lead + end))
     styles = ("bold", "yellow") if event.anchor else ("bold",)
     screen.line(f"{screen.paint(head, *styles)}{lead}{title}{end}")
-    session = f" · session {event.session[:8]}" if event.session else ""
-    where = f"{_INDENT}{screen.paint(short(event.uri), 'cyan')}"
-    screen.line(where + screen.paint(session + (f" · {bank}" if bank else ""), "dim"))
+    print_reference(screen, event.uri, _INDENT, event.session, bank)

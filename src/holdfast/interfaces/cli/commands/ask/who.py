@@ -52,8 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
         _print(screen, expert)
     if not found:
         screen.line(f"No commit in {bank or 'any bank'} speaks of {about!r}.")
-        read = "Try other words, a path, or a folder with a slash at its end."
-        screen.wrap(hint or (read if commits else "`holdfast ingest REPOSITORY` reads a history."))
+        advice = "Try other words, a path, or a folder with a slash at its end."
+        screen.wrap(
+            hint or (advice if commits else "`holdfast ingest REPOSITORY` reads a history.")
+        )
     return 0
 
 

@@ -71,7 +71,9 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
     with open_memory(create=False) as memory:
         found = memory.browse.reviews(arguments.bank, arguments.all)
         waiting = memory.rules.proposals(arguments.bank)
-        rules = [json_shapes.proposal_json(one, memory.context.bank_name(one.bank)) for one in waiting]
+        rules = [
+            json_shapes.proposal_json(one, memory.context.bank_name(one.bank)) for one in waiting
+        ]
         if arguments.json:
             told = [{"uri": uri("review", review.id), **to_jsonable(review)} for review in found]
             screen.json({"reviews": told, "proposals": len(waiting), "rules": rules})

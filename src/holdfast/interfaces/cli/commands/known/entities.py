@@ -80,7 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
     if as_json:
-        screen.json({"communities": [[json_shapes.entity_json(e) for e in group] for group in groups]})
+        screen.json(
+            {"communities": [[json_shapes.entity_json(e) for e in group] for group in groups]}
+        )
         return
     for place, group in enumerate(groups, start=1):
         names = ", ".join(entity.name for entity in group)

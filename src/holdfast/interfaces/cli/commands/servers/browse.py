@@ -48,7 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise InputError(f"The pages need {', '.join(missing)}.", "pip install 'holdfast-memory[server]'")
+        raise InputError(
+            f"The pages need {', '.join(missing)}.", "pip install 'holdfast-memory[server]'"
+        )
     screen = Screen()
 
     def ready(told: Any) -> None:

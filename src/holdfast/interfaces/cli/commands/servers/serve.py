@@ -99,5 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
 
     log = Log(arguments.log_format)
-    asyncio.run(team_server.serve(load_settings(), listen_options, log, ready, arguments.log_queries))
+    asyncio.run(
+        team_server.serve(load_settings(), listen_options, log, ready, arguments.log_queries)
+    )
     return 0

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.nudged:
         lower_priority()
         try:
-            run_worker(settings, WorkerOptions(patient=True, once=arguments.once))
+            run_worker(settings, WorkerOptions(respect_retry_times=True, once=arguments.once))
         except HoldfastError as error:
             log_error(settings, error)
         return 0
@@ -60,7 +60,9 @@ def _by_hand(once: bool) -> int:
             bars.popitem()[1].finish()
         screen.line(f"{step}: {what}")
 
-    manner = WorkerOptions(once=once, settle_s=0, linger_s=0, tell=tell, tick=tick)
+    manner = WorkerOptions(
+        once=once, start_delay_s=0, linger_s=0, on_step_done=tell, on_progress=tick
+    )
     outcome = run_worker(load_settings(), manner)
     if outcome.passes is None:
         screen.line("Another worker is at it; nothing to do here.")

@@ -6,7 +6,7 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.injections import Injection
 
@@ -74,9 +74,9 @@ def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> No
         screen.line("Nothing was injected so far.")
         return
     for one in injections:
-        head = f"{one.time[:16].replace('T', ' ')} {one.kind.value:<6} {one.session[:8]}"
-        fate = f"{'arrived' if one.arrived else 'did not arrive'}, {one.use.value}"
-        fate = "not judged yet" if one.arrived is None else fate
-        screen.line(f"{head} {one.characters:>5} characters: {fate}")
+        head = f"{minute(one.time)} {one.kind.value:<6} {one.session[:8]}"
+        outcome = f"{'arrived' if one.arrived else 'did not arrive'}, {one.use.value}"
+        outcome = "not judged yet" if one.arrived is None else outcome
+        screen.line(f"{head} {one.characters:>5} characters: {outcome}")
         if one.because:
             screen.line(screen.paint(f"    {truncate(one.because, 120)}", "dim"))

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.imports import Took
+from holdfast.app.transfer.imports import ImportResult
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.progress import Progress
@@ -99,7 +99,7 @@ def _records(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
     return 0
 
 
-def _print(screen: Screen, took: Took, looking: bool) -> None:
+def _print(screen: Screen, took: ImportResult, looking: bool) -> None:
     for bank, tally in took.tallies:
         taken = tally.added + tally.changed
         head = f"bank {bank}" if bank else "of no bank"
@@ -115,7 +115,7 @@ def _print(screen: Screen, took: Took, looking: bool) -> None:
                 screen.line(f"  {title}: {_counted(counts)}")
         if tally.redacted and taken:
             screen.line(f"  secrets taken out: {tally.redacted.total():,}")
-    if took.nothing:
+    if took.is_empty:
         screen.line(f"Nothing new in {took.place}.")
     elif looking:
         screen.line("Nothing was imported: this was a dry run.")
@@ -127,7 +127,7 @@ def _counted(counts: Counter[str]) -> str:
     return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items()) if n)
 
 
-def _contract(took: Took) -> dict[str, object]:
+def _contract(took: ImportResult) -> dict[str, object]:
     banks = [
         {
             "bank": bank,
@@ -145,7 +145,7 @@ def _contract(took: Took) -> dict[str, object]:
 
 
 def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
-    found = memory.imports.imports(arguments.bank or "all")
+    found = memory.imports.list_batches(arguments.bank or "all")
     names = memory.context.bank_names()
     if arguments.json:
         screen.json(

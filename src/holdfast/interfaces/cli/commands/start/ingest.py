@@ -152,7 +152,13 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[Histo
 
 def _nothing_there(screen: Screen, as_json: bool) -> int:
     if as_json:
-        screen.json({"transcripts": to_jsonable(IngestReport()), "without_vectors": None, "repositories": []})
+        screen.json(
+            {
+                "transcripts": to_jsonable(IngestReport()),
+                "without_vectors": None,
+                "repositories": [],
+            }
+        )
         return 0
     screen.line("None of the agents known here has kept any transcripts.")
     screen.line(
@@ -201,7 +207,9 @@ def _workers(text: str) -> int | str:
     return text if is_cluster(text) else options.positive(text)
 
 
-def _read(memory: Holdfast, inputs: Sequence[object], hired: Executors, quiet: bool) -> IngestReport:
+def _read(
+    memory: Holdfast, inputs: Sequence[object], hired: Executors, quiet: bool
+) -> IngestReport:
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

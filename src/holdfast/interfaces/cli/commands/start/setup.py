@@ -192,7 +192,11 @@ def _install_plugin(places: HomePaths, where: host.SettingsFiles, enabled: bool)
         return
     program = host.find_program()
     commands = plugin_files.install_commands(places.home, where.scope.value)
-    told = plugin_files.run_plugin_commands(program, commands) if program else plugin_files.CommandResult(False, "")
+    told = (
+        plugin_files.run_plugin_commands(program, commands)
+        if program
+        else plugin_files.CommandResult(False, "")
+    )
     if not told.ok:
         typed = " && ".join(f"claude plugin {shlex.join(command)}" for command in commands)
         why = f"Claude Code said: {told.output}" if program else "`claude` is not on the path."

@@ -129,7 +129,11 @@ def _remove_plugins(places: HomePaths, plugins: list[host.SettingsFiles]) -> Non
         path = where.hooks_file
         untouched = record.is_untouched(path, load(path).raw)
         commands = plugin_files.uninstall_commands(where.scope.value)
-        told = plugin_files.run_plugin_commands(program, commands) if program else plugin_files.CommandResult(False, "")
+        told = (
+            plugin_files.run_plugin_commands(program, commands)
+            if program
+            else plugin_files.CommandResult(False, "")
+        )
         if not told.ok:
             raise InputError(
                 f"The plugin could not be removed: {told.output or '`claude` is not on the path'}.",

@@ -6,7 +6,7 @@ import argparse
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import truncate
 from holdfast.learn.share_intake import ShareImportPlan
 from holdfast.model.team import SharedRecord
@@ -29,7 +29,8 @@ EXAMPLES = """\
   holdfast pull --list
   holdfast pull --undo 3f2a91c0"""
 
-_SHOWN = 200
+# The start of a shared text: about two lines.
+_MAX_TEXT = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    looking = arguments.dry_run or arguments.list
-    with open_memory(create=not looking) as memory:
+    read_only = arguments.dry_run or arguments.list
+    with open_memory(create=not read_only) as memory:
         if arguments.list:
             return _list(screen, memory, arguments.bank, arguments.json)
         if arguments.undo:
@@ -61,48 +62,48 @@ def run(arguments: argparse.Namespace) -> int:
                 screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
             return 0
         planned = memory.sharing.plan_pull(arguments.place, arguments.bank)
-        taking = "" if arguments.dry_run else memory.sharing.pull(planned, arguments.bank)
+        import_uri = "" if arguments.dry_run else memory.sharing.pull(planned, arguments.bank)
     if arguments.json:
-        screen.json(_contract(planned, taking))
+        screen.json(_pull_json(planned, import_uri))
     else:
-        _print(screen, planned, taking, arguments.dry_run)
+        _print(screen, planned, import_uri, arguments.dry_run)
     return 0
 
 
-def _print(screen: Screen, planned: ShareImportPlan, taking: str, looking: bool) -> None:
+def _print(screen: Screen, planned: ShareImportPlan, import_uri: str, dry_run: bool) -> None:
     for sign, records in (("+", planned.added), ("~", planned.changed), ("-", planned.gone)):
         for record in records:
-            said = truncate(record.text, _SHOWN) or uri("shared", record.id)
+            text = truncate(record.text, _MAX_TEXT) or uri("shared", record.id)
             head = f"{sign} {record.kind or 'taken back'} by {record.author}"
             screen.line(screen.paint(f"{head} on {day(record.shared)}", "bold"))
-            screen.wrap(said, "    ")
+            screen.wrap(text, "    ")
     if planned.is_empty:
         screen.line(f"Nothing new in {planned.source.name}.")
-    told = [
+    counts = [
         (planned.known, "known already"),
         (planned.own, "of your own"),
         (planned.erased, "erased here before"),
         (planned.redacted, "secrets taken out"),
         *((count, f"refused: {why}") for why, count in planned.reasons.items()),
     ]
-    for count, what in told:
+    for count, what in counts:
         if count:
             screen.line(f"{count:,} {what}")
-    if taking:
+    if import_uri:
         many = number(len(planned.added) + len(planned.changed) + len(planned.gone), "record")
         screen.wrap(
-            f"Took in {many}. `holdfast pull --undo {taking.rpartition('/')[2]}` takes them back."
+            f"Took in {many}. `holdfast pull --undo {import_uri.rpartition('/')[2]}` takes them back."
         )
-    elif looking and not planned.is_empty:
+    elif dry_run and not planned.is_empty:
         screen.line("Nothing was changed.")
 
 
-def _contract(planned: ShareImportPlan, taking: str) -> dict[str, object]:
+def _pull_json(planned: ShareImportPlan, import_uri: str) -> dict[str, object]:
     return {
         "place": planned.source.name,
-        "taking": taking,
-        "added": [_record(record) for record in planned.added],
-        "changed": [_record(record) for record in planned.changed],
+        "taking": import_uri,
+        "added": [_record_json(record) for record in planned.added],
+        "changed": [_record_json(record) for record in planned.changed],
         "taken_back": [uri("shared", record.id) for record in planned.gone],
         "known": planned.known,
         "own": planned.own,
@@ -112,23 +113,23 @@ def _contract(planned: ShareImportPlan, taking: str) -> dict[str, object]:
     }
 
 
-def _record(record: SharedRecord) -> dict[str, object]:
-    told: dict[str, object] = to_jsonable(record)
+def _record_json(record: SharedRecord) -> dict[str, object]:
+    fields: dict[str, object] = to_jsonable(record)
     for name in ("bank", "id", "gone"):
-        del told[name]
-    return {"uri": uri("shared", record.id), **told}
+        del fields[name]
+    return {"uri": uri("shared", record.id), **fields}
 
 
 def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> int:
     found = memory.sharing.pulls(bank)
     if as_json:
         screen.json(
-            {"pulls": [{**to_jsonable(one), "undone": not stands} for one, stands in found]},
+            {"pulls": [{**to_jsonable(one), "undone": not in_force} for one, in_force in found]},
         )
         return 0
     if not found:
         screen.line("Nothing was pulled yet.")
-    for one, stands in found:
-        note = "" if stands else " (taken back)"
-        screen.line(f"{one.id}  {one.time[:16].replace('T', ' ')}  from {one.place}{note}")
+    for one, in_force in found:
+        note = "" if in_force else " (taken back)"
+        screen.line(f"{one.id}  {minute(one.time)}  from {one.place}{note}")
     return 0
