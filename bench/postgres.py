@@ -103,7 +103,8 @@ def copy_in(raw: psycopg.Connection[Any], banks: Sequence[str], each: int) -> No
     raw.execute("CREATE INDEX passage_words ON passage USING gin (words)")
     raw.execute("DELETE FROM passage_statistics")
     raw.execute(
-        "INSERT INTO passage_statistics SELECT bank, count(*), sum(length) FROM passage GROUP BY bank"
+        "INSERT INTO passage_statistics SELECT bank, count(*), sum(length) "
+        "FROM passage GROUP BY bank"
     )
     for table in ("passage", "vector"):
         raw.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER".encode())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app.transfer.export_format import DERIVED_TYPES, FORMAT, VERSION
-from holdfast.app.transfer.exporting import SCHEMA
+from holdfast.app.transfer.exporting import SCHEMA_FILE
 from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol.export import ExportTable
 from holdfast.store.sqlite.store import SqliteStore
@@ -89,4 +89,4 @@ def spelled() -> str:
 
 
 if __name__ == "__main__":
-    SCHEMA.write_text(spelled(), "utf-8")
+    SCHEMA_FILE.write_text(spelled(), "utf-8")

@@ -15,9 +15,9 @@ from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.export_folder import MANIFEST, FolderReport, ExportFolder, safe_name
-from holdfast.app.transfer.export_memory_keeper import write_keeper
+from holdfast.app.transfer.export_memory_keeper import write_memory_keeper
 from holdfast.app.transfer.export_obsidian import write_vault
-from holdfast.app.transfer.exporting import Wanted
+from holdfast.app.transfer.exporting import ExportRequest
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 from holdfast.store.protocol.export import ExportSelection
@@ -43,8 +43,8 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
 
 def write(memory: Holdfast, path: Path, kind: str, chosen: ExportSelection | None = None) -> FolderReport:
     folder = ExportFolder(path, kind)
-    wanted = Wanted(tuple(memory.reader.banks()), chosen or ExportSelection())
-    (write_vault if kind == "obsidian" else write_keeper)(
+    wanted = ExportRequest(tuple(memory.reader.banks()), chosen or ExportSelection())
+    (write_vault if kind == "obsidian" else write_memory_keeper)(
         memory.reader, folder, wanted, lambda text: text.replace("SECRET", "[out]")
     )
     return folder.write()

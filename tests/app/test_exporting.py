@@ -16,7 +16,7 @@ from tests.app.foreign import claude_mem
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.exporting import Wanted, write_export
+from holdfast.app.transfer.exporting import ExportRequest, write_export
 from holdfast.errors import HoldfastError, InputError
 from holdfast.settings import Settings
 from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
@@ -33,7 +33,7 @@ def opened(folder: Path) -> Holdfast:
 def export(
     memory: Holdfast, path: Path, chosen: ExportSelection | None = None, derived: bool = True
 ) -> bytes:
-    wanted = Wanted(tuple(memory.reader.banks()), chosen or ExportSelection(), derived)
+    wanted = ExportRequest(tuple(memory.reader.banks()), chosen or ExportSelection(), derived)
     write_export(memory.reader, path, wanted, memory.settings.redact_patterns)
     return path.read_bytes()
 
@@ -129,7 +129,7 @@ def replace_patterns(memory: Holdfast, folder: Path) -> Holdfast:
 def test_a_part_is_chosen_by_bank_kind_and_time(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         fleet = tuple(bank for bank in memory.reader.banks() if bank.name == "fleet")
-        write_export(memory.reader, tmp_path / "a", Wanted(fleet))
+        write_export(memory.reader, tmp_path / "a", ExportRequest(fleet))
         told = types((tmp_path / "a").read_bytes())
         assert "turn" not in told and told["imported_record"] == 3 and told["bank"] == 1
         only = types(export(memory, tmp_path / "b", ExportSelection(("sessions",)), derived=False))

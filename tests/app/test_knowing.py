@@ -61,7 +61,7 @@ def test_a_worker_reflects_at_the_end_of_sessions(
 def test_a_reflection_that_fails_holds_nothing_up(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(knowing, "know", fail)
+    monkeypatch.setattr(knowing, "update_stages", fail)
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
     outcome = run_worker(settings, QUICK, steps.STEPS, lambda: at(2))
     assert outcome.failed == ("know",)

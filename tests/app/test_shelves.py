@@ -11,9 +11,9 @@ from tests.learn.opinion_sessions import (
 )
 from tests.refine.banks import NOW, open_filled, session_saying
 
-from holdfast.app.views.catalogue import ANY, PAGE, Wanted, decisions, put_away, shelf
-from holdfast.app.views.record_view import address_of, fingerprint, open_record
-from holdfast.app.views.review_queue import count_waiting, queue
+from holdfast.app.views.catalogue import ANY, PAGE_SIZE, CatalogueQuery, logged_decisions, hidden_records, catalogue_page
+from holdfast.app.views.record_view import page_address, fingerprint, open_record
+from holdfast.app.views.review_queue import count_waiting, load_queue
 from holdfast.model.trust import Trust
 
 
@@ -24,7 +24,7 @@ def test_an_opinion_lies_there_with_its_trend_and_its_history(tmp_path: Path) ->
             clock.day = day
             ingest_and_update(memory, session_on_day(day, words))
         found = opinion_on(memory, "pipeline")
-        (item,) = shelf(memory, Wanted("opinions")).items
+        (item,) = catalogue_page(memory, CatalogueQuery("opinions")).items
         assert (item.id, item.trend, item.speaks_for) == (found.id, "strengthening", 2)
         opened = open_record(memory, memory.show(item.uri))
         assert opened and opened.item == item and opened.trace.beliefs[0].note == "formed"
@@ -65,24 +65,24 @@ def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -
             chain = opened.chain if opened else ()
             assert [ref.uri.rpartition("/")[2] for ref in chain] == [old.id, new.id]
             assert [ref.here for ref in chain] == [fact is old, fact is new]
-        assert [item.id for item in shelf(memory, Wanted("facts")).items] == [new.id]
-        everything = shelf(memory, Wanted("facts", status=ANY)).items
+        assert [item.id for item in catalogue_page(memory, CatalogueQuery("facts")).items] == [new.id]
+        everything = catalogue_page(memory, CatalogueQuery("facts", status=ANY)).items
         assert [item.ended for item in everything] == [False, True]
-        assert address_of(memory.reader, old.evidence[0]).startswith("/sessions/")
+        assert page_address(memory.reader, old.evidence[0]).startswith("/sessions/")
 
 
 def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")) as memory:
-        for n in range(PAGE + 3):
+        for n in range(PAGE_SIZE + 3):
             memory.remember(f"Note number {n} of many.")
         memory.remember("One of another kind.")
         bank = memory.banks.all()[0].name
-        wanted = Wanted("memories", bank, words="number")
-        first, second = shelf(memory, wanted), shelf(memory, wanted._replace(page=2))
-        assert (len(first.items), first.more) == (PAGE, True)
+        wanted = CatalogueQuery("memories", bank, words="number")
+        first, second = catalogue_page(memory, wanted), catalogue_page(memory, wanted._replace(page=2))
+        assert (len(first.items), first.more) == (PAGE_SIZE, True)
         assert (len(second.items), second.more) == (3, False)
         assert not {item.id for item in first.items} & {item.id for item in second.items}
-        assert shelf(memory, wanted._replace(page=3)).items == ()
+        assert catalogue_page(memory, wanted._replace(page=3)).items == ()
 
 
 def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
@@ -92,29 +92,29 @@ def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
         memory.curation.merge(one.id, other.id)
         memory.forget(other.id)
         memory.restore(other.id)
-        away, more = put_away(memory, memory.store, Wanted("forgotten"))
+        away, more = hidden_records(memory, memory.store, CatalogueQuery("forgotten"))
         assert [(a.id, a.text, a.into.rpartition("/")[2]) for a in away] == [
             (one.id, one.what, other.id)
         ]
         assert not more
-        found, _ = put_away(memory, memory.store, Wanted("forgotten", words="winch BLUE"))
+        found, _ = hidden_records(memory, memory.store, CatalogueQuery("forgotten", words="winch BLUE"))
         assert found == away
-        assert put_away(memory, memory.store, Wanted("forgotten", words="green")) == ([], False)
-        log, _ = decisions(memory, Wanted("decisions"))
+        assert hidden_records(memory, memory.store, CatalogueQuery("forgotten", words="green")) == ([], False)
+        log, _ = logged_decisions(memory, CatalogueQuery("decisions"))
         assert [d.entry.action.value for d in log[:3]] == ["restore", "forget", "merge"]
         assert [d.latest for d in log].count(True) == 1 and log[0].latest
         memory.undo()
-        log, _ = decisions(memory, Wanted("decisions"))
+        log, _ = logged_decisions(memory, CatalogueQuery("decisions"))
         assert log[1].undone and not log[1].latest
 
 
 def test_what_an_agent_wants_kept_waits_and_what_a_person_keeps_does_not(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")) as memory:
-        assert count_waiting(memory) == queue(memory).total == 0
+        assert count_waiting(memory) == load_queue(memory).total == 0
         memory.remember("The winch is green.", trust=Trust.ASSISTANT)
         memory.remember("The winch is blue.")
-        assert count_waiting(memory) == queue(memory).total == 1
-        assert [one.what for one in queue(memory).memories] == ["The winch is green."]
+        assert count_waiting(memory) == load_queue(memory).total == 1
+        assert [one.what for one in load_queue(memory).memories] == ["The winch is green."]
 
 
 def test_words_are_the_same_however_a_browser_ends_lines() -> None:

@@ -27,7 +27,7 @@ from holdfast.model.failed_tasks import FailedTask
 from holdfast.settings import Settings
 
 QUICK = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0, lease_timeout_s=0)
-BY_HAND = QUICK._replace(patient=False)
+BY_HAND = QUICK._replace(respect_retry_times=False)
 SESSION = "22222222-0000-4000-8000-000000000001"
 
 
@@ -239,10 +239,10 @@ def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> Non
     with Holdfast(settings) as memory:
         assert unread.scan_is_due()
         unread.scan(memory.reader, [])
-    first = unread.take_batch(most=6000)
+    first = unread.take_batch(max_bytes=6000)
     unread.mark_batch_read()
     assert len(first) == 2 and unread.has_more and not HomePaths(settings.home).last_scan.exists()
-    assert len(unread.take_batch(most=10**9)) == 3
+    assert len(unread.take_batch(max_bytes=10**9)) == 3
     unread.mark_batch_read()
     assert not unread.has_more and not unread.scan_is_due()
 

@@ -10,7 +10,7 @@ from tests.http.audited import Place, placed
 from tests.http.deciding import Visitor, remembering
 from tests.http.test_api import get
 
-from holdfast.app.views.record_view import current_words, fingerprint
+from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.interfaces.http.pages import ROUTERS
 from holdfast.model.curation import Action
 
@@ -104,7 +104,7 @@ def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
         def done() -> None:
             with remembering(place.server) as memory:
                 asked = {
-                    review.id: current_words(
+                    review.id: current_text(
                         memory, memory.curation.target(review.target, review.bank)
                     )
                     for review in memory.browse.reviews("all")

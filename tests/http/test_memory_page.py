@@ -7,7 +7,7 @@ from tests.http.deciding import Visitor, remembering
 from tests.http.server import Server
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.catalogue import WORDS
+from holdfast.app.views.catalogue import KIND_BY_SECTION
 from holdfast.app.views.record_view import fingerprint
 from holdfast.model.curation import Action
 from holdfast.model.trust import Trust
@@ -21,7 +21,7 @@ TRICK = (
 
 
 def test_every_shelf_opens_and_says_so_where_it_is_empty(server: Server) -> None:
-    for tab in (*WORDS, "forgotten", "decisions", "remembered"):
+    for tab in (*KIND_BY_SECTION, "forgotten", "decisions", "remembered"):
         got = server.ask(f"/memory?tab={tab}")
         assert got.status == 200 and 'aria-current="page"' in got.text, tab
     assert "There are no shared records yet" in server.ask("/memory?tab=shared").text

@@ -10,7 +10,7 @@ from tests.app.foreign import claude_mem
 from tests.interfaces.command_line import Run, runner
 from tools.export_schema import spelled
 
-from holdfast.app.transfer.exporting import SCHEMA
+from holdfast.app.transfer.exporting import SCHEMA_FILE
 
 
 @pytest.fixture
@@ -119,4 +119,4 @@ def test_folders_are_written_and_written_again(run: Run, tmp_path: Path) -> None
 
 
 def test_the_schema_in_the_package_is_that_of_the_tables() -> None:
-    assert SCHEMA.read_text("utf-8") == spelled(), "python tools/export_schema.py"
+    assert SCHEMA_FILE.read_text("utf-8") == spelled(), "python tools/export_schema.py"

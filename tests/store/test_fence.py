@@ -16,9 +16,11 @@ from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.model.query import RecordFilter, TimelinePosition
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import classify_methods, fence_store
-from holdfast.store.protocol import Store
+from holdfast.store.postgres.read_only import PostgresReadStore
+from holdfast.store.protocol import ReadStore, Store
 from holdfast.store.protocol.overview import CommitFilter
 from holdfast.store.sql.rows import records
+from holdfast.store.sqlite.read_only import SqliteReadStore
 from holdfast.store.sqlite.store import SqliteStore
 
 ARGUMENTS: dict[str, Any] = {
@@ -109,3 +111,9 @@ def test_a_store_is_unrestricted_again_after_its_fence(tmp_path: Path) -> None:
         again = whole.borrow_reader()
         assert isinstance(again, SqliteStore) and again.within is None
         again.close()
+
+
+@pytest.mark.parametrize("store", [SqliteReadStore, PostgresReadStore])
+def test_a_store_for_reading_has_no_method_that_writes(store: type) -> None:
+    writes = {name for name in dir(Store) if not name.startswith("_")} - set(dir(ReadStore))
+    assert "put_turns" in writes and not writes & set(dir(store))

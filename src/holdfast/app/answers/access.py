@@ -1,9 +1,7 @@
-"""The data access layer: eight ways to look into a memory, and none to change it.
+"""`DataAccess`: eight tools that search a memory and cannot change it.
 
-It is given a `ReadStore`, which has no method that writes, on a connection that refuses to. A
-server offers these tools to any client, and a memory agent calls them in its own process; both
-get the same results for the same arguments. What they find is text that was recorded: evidence,
-never an instruction.
+An MCP server offers them, and the memory agent calls them in its own process; both get the same
+results for the same arguments. What they return is recorded text: evidence, never an instruction.
 """
 
 from __future__ import annotations
@@ -36,12 +34,16 @@ from holdfast.recall.query.query import Query, read_query
 from holdfast.recall.ranking.fusion import add_results, fuse_by_ranks
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.recall.ranking.status import apply_status
-from holdfast.recall.retrievers import text as arms
+from holdfast.recall.retrievers import text as retrievers
 from holdfast.settings import Settings, load_settings
 
+# Hits per retriever before fusion: somewhat more than the largest limit a caller may ask for.
 _MAX_CANDIDATES = 60
-_NO_VECTORS = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
+# The latest sessions that a scan compares with the question; older ones are not found by it.
 _MAX_SCANNED_SESSIONS = 200
+# Tokens of text that the search with fallbacks returns at most.
+_MAX_TOKENS = 20_000
+_NO_VECTORS = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
 _LAYER_DESCRIPTIONS = {
     "rules": "Sections of the files that people review: .claude/rules, CLAUDE.md, memory.md.",
     "summaries": "What each session was about and came to, and the concepts of the project.",
@@ -52,7 +54,7 @@ _LAYER_DESCRIPTIONS = {
 
 
 class DataAccess(ReadOnlyMemory):
-    """The tools, over one memory."""
+    """The tools, for one memory. The arguments of every handler were checked before."""
 
     offered = ACCESS_TOOLS
 
@@ -70,50 +72,50 @@ class DataAccess(ReadOnlyMemory):
 
     def _fts(self, given: Object) -> Object:
         bank, query = self._read(given)
-        return self._searched("fts", given, bank, [self._words(bank, query, given)])
+        return self._search("fts", given, bank, [self._text_retriever(bank, query, given)])
 
     def _vector(self, given: Object) -> Object:
         bank, query = self._read(given)
-        near = self._near(bank, query, given)
-        return self._searched("vector", given, bank, [near] if near else [])
+        semantic = self._semantic_retriever(bank, query, given)
+        return self._search("vector", given, bank, [semantic] if semantic else [])
 
     def _hybrid(self, given: Object) -> Object:
         bank, query = self._read(given)
-        near = self._near(bank, query, given)
-        words = self._words(bank, query, given)
-        return self._searched("hybrid", given, bank, [words, near] if near else [words])
+        semantic = self._semantic_retriever(bank, query, given)
+        text = self._text_retriever(bank, query, given)
+        return self._search("hybrid", given, bank, [text, semantic] if semantic else [text])
 
-    def _searched(
-        self, kind: str, given: Object, bank: str | None, ways: list[Retriever]
+    def _search(
+        self, kind: str, given: Object, bank: str | None, chosen: list[Retriever]
     ) -> Object:
-        pool, strategies = self._race(ways, DEFAULT_TIMEOUT_MS)
-        by_itself = len(ways) == 1
-        found = self._best(pool, given, by_itself)
-        told: Object = {
+        pool, strategies = self._run_retrievers(chosen, DEFAULT_TIMEOUT_MS)
+        hits = self._best(pool, given, by_own_score=len(chosen) == 1)
+        result: Object = {
             "searchType": kind,
             "layer": given.get("layer", "all"),
             "expansion": given.get("expansion", "minimal"),
         }
         problems = [s.problem for s in strategies if s.problem]
-        problems += [self._model_problem or _NO_VECTORS] if kind != "fts" and self._semantic is None else []
-        return told | self._told(found, bank, problems)
+        if kind != "fts" and self._semantic is None:
+            problems.append(self._model_problem or _NO_VECTORS)
+        return result | self._results(hits, bank, problems)
 
     def _multi_strategy(self, given: Object) -> Object:
         bank, query = self._read(given)
         wanted = given.get("strategies") or list(STRATEGIES)
-        ways = [way for name in wanted if (way := self._way(name, bank, query, given))]
-        pool, strategies = self._race(ways, given.get("timeout", DEFAULT_TIMEOUT_MS))
+        chosen = [found for name in wanted if (found := self._retriever(name, bank, query, given))]
+        pool, strategies = self._run_retrievers(chosen, given.get("timeout", DEFAULT_TIMEOUT_MS))
         hits = self._best(pool, given)
         if "semantic" in wanted and self._semantic is None:
             absent = self._model_problem or _NO_VECTORS
             strategies.append(Strategy("semantic", 0, 0, problem=absent))
-        told: Object = {
+        result: Object = {
             "searchType": "multi_strategy",
             "layer": given.get("layer", "all"),
             "expansion": given.get("expansion", "minimal"),
             "confidence": confidence(hits),
         }
-        return told | strategy_results(strategies) | self._told(hits, bank)
+        return result | strategy_results(strategies) | self._results(hits, bank)
 
     def _with_fallbacks(self, given: Object) -> Object:
         bank, query = self._read(given)
@@ -122,23 +124,23 @@ class DataAccess(ReadOnlyMemory):
             given.get("limit", DEFAULT_LIMIT),
             fusion=Fusion.SCORES,
             expansion=given.get("expansion", "full"),
-            tokens=20_000,
+            tokens=_MAX_TOKENS,
         )
         found = recall(self._reader, bank, query.text, plan, self._now, self._load_model())
         hits, prompt = list(found.hits), ""
         used: tuple[str, ...] = ()
         if found.abstained and bank != "":
-            raw = given.get("enableGrep", True) and self._may_read_raw()
+            grep_allowed = given.get("enableGrep", True) and self._may_read_raw()
             limit_s = given.get("grepTimeout", DEFAULT_TIMEOUT_MS) / 1000
             redactor = Redactor(self._settings.redact_patterns)
-            fallen = run_fallbacks(self._reader, bank, query, redactor, plan, raw, limit_s)
+            fallen = run_fallbacks(self._reader, bank, query, redactor, plan, grep_allowed, limit_s)
             hits, used = list(fallen.hits), fallen.used
             if CLARIFICATION in used:
                 about = f" It speaks of: {', '.join(fallen.suggestions)}." * bool(
                     fallen.suggestions
                 )
                 prompt = f"Nothing in memory speaks of this. Ask in other words.{about}"
-        told: Object = {
+        result: Object = {
             "searchType": "multi_strategy_with_fallbacks",
             "layer": given.get("layer", "all"),
             "confidence": confidence(hits) if not used or not hits else "low",
@@ -146,7 +148,7 @@ class DataAccess(ReadOnlyMemory):
             "fallbacksAttempted": list(used),
         }
         told |= {"clarificationPrompt": prompt} if prompt else {}
-        return told | strategy_results(found.strategies) | self._told(hits, bank)
+        return result | strategy_results(found.strategies) | self._results(hits, bank)
 
     def _list_layers(self, given: Object) -> Object:
         bank = self.bank()
@@ -183,19 +185,19 @@ class DataAccess(ReadOnlyMemory):
         chosen = [(p, score) for p, score in scored if score > 0][:limit]
         hits = [self._hit(Candidate(p, {"recent_sessions": n}, score=score))
                 for n, (p, score) in enumerate(chosen, 1)]  # fmt: skip
-        told: Object = {"searchType": "recent_sessions", "isTemporalQuery": temporal}
-        return told | _success_since(began) | self._told(hits, bank)
+        result: Object = {"searchType": "recent_sessions", "isTemporalQuery": temporal}
+        return result | _success_since(began) | self._results(hits, bank)
 
     def _grep_transcripts(self, given: Object) -> Object:
-        """What was kept of turns first: it holds what was said; then what tools printed."""
+        """Stored turns first; then raw transcripts, which also hold the output of tools."""
         began = perf_counter()
         bank, query = self._read(given)
         limit = given.get("limit", DEFAULT_LIMIT)
         text = given["query"].strip()
-        kept = self._reader.search(bank, [text], [Layer.TRANSCRIPTS], limit)
+        stored = self._reader.search(bank, [text], [Layer.TRANSCRIPTS], limit)
         hits = [self._hit(Candidate(m.passage, {"kept": n}, score=1 / (n + 1)))
-                for n, m in enumerate(kept, 1)]  # fmt: skip
-        told: Object = {"searchType": "grep"}
+                for n, m in enumerate(stored, 1)]  # fmt: skip
+        result: Object = {"searchType": "grep"}
         problems: list[str] = []
         if not self._may_read_raw():
             problems.append("Raw transcripts are not read: the settings leave something out.")
@@ -205,51 +207,56 @@ class DataAccess(ReadOnlyMemory):
             raw = grep(self._reader, bank, query, redactor, limit_s)
             seen = {one.uri for one in hits}
             hits += islice((one for one in raw if one.uri not in seen), limit - len(hits))
-        return told | _success_since(began) | self._told(hits, bank, problems)
+        return result | _success_since(began) | self._results(hits, bank, problems)
 
     def _read(self, given: Object) -> tuple[str | None, Query]:
         bank = self.bank()
         return bank, read_query(self._reader, bank, given["query"], self._now)
 
     def _may_read_raw(self) -> bool:
-        """A raw line does not tell whether it was left out of the memory on purpose."""
+        """Whether the settings exclude nothing: a raw line does not say whether it was excluded."""
         return not (self._settings.exclude_tools or self._settings.exclude_paths)
 
-    def _words(self, bank: str | None, query: Query, given: Object) -> Retriever:
+    def _text_retriever(self, bank: str | None, query: Query, given: Object) -> Retriever:
         more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
         if not more:
-            return arms.direct(bank, query.terms, _layers(given), _MAX_CANDIDATES)
-        return arms.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
+            return retrievers.direct(bank, query.terms, _layers(given), _MAX_CANDIDATES)
+        return retrievers.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
 
-    def _near(self, bank: str | None, query: Query, given: Object) -> Retriever | None:
-        meaning = self._load_model()
-        if meaning is None:
+    def _semantic_retriever(
+        self, bank: str | None, query: Query, given: Object
+    ) -> Retriever | None:
+        semantic = self._load_model()
+        if semantic is None:
             return None
-        return arms.semantic(bank, meaning, query.text, _layers(given), _MAX_CANDIDATES)
+        return retrievers.semantic(bank, semantic, query.text, _layers(given), _MAX_CANDIDATES)
 
-    def _way(self, name: str, bank: str | None, query: Query, given: Object) -> Retriever | None:
+    def _retriever(
+        self, name: str, bank: str | None, query: Query, given: Object
+    ) -> Retriever | None:
+        """The retriever of a strategy; None for the semantic one if it cannot be used."""
         if name == "semantic":
-            return self._near(bank, query, given)
+            return self._semantic_retriever(bank, query, given)
         if name == "summaries":
-            return arms.summaries(bank, query.terms, _layers(given), _MAX_CANDIDATES)
+            return retrievers.summaries(bank, query.terms, _layers(given), _MAX_CANDIDATES)
         if name == "direct_fts":
-            return arms.direct(bank, query.terms, _layers(given), _MAX_CANDIDATES)
+            return retrievers.direct(bank, query.terms, _layers(given), _MAX_CANDIDATES)
         more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
-        return arms.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
+        return retrievers.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
 
-    def _race(self, ways: Sequence[Retriever], most_ms: float) -> tuple[Pool, list[Strategy]]:
-        finishes = run_retrievers(self._reader, ways, most_ms / 1000)
+    def _run_retrievers(
+        self, chosen: Sequence[Retriever], timeout_ms: float
+    ) -> tuple[Pool, list[Strategy]]:
+        runs = run_retrievers(self._reader, chosen, timeout_ms / 1000)
         pool = Pool()
-        for finish in finishes:
-            add_results(
-                pool, finish.strategy.name, finish.result.passages, finish.result.lowest_score
-            )
+        for run in runs:
+            add_results(pool, run.strategy.name, run.result.passages, run.result.lowest_score)
         apply_status(self._reader, pool, "", self._now)
-        return pool, [finish.strategy for finish in finishes]
+        return pool, [run.strategy for run in runs]
 
-    def _best(self, pool: Pool, given: Object, by_itself: bool = False) -> list[Hit]:
-        """The best of the pool: by its score where one way alone was gone, else by places."""
-        if by_itself:
+    def _best(self, pool: Pool, given: Object, by_own_score: bool = False) -> list[Hit]:
+        """The best hits: by the score of the only retriever, or fused by rank."""
+        if by_own_score:
             for candidate in pool:
                 candidate.score = max(candidate.scores.values())
         else:
@@ -260,16 +267,16 @@ class DataAccess(ReadOnlyMemory):
         return make_hit(self._reader, candidate)
 
     def _told(self, hits: Sequence[Hit], bank: str | None, problems: Sequence[str] = ()) -> Object:
-        kept, left = fit(hit_result(self._reader, one) for one in hits)
-        told: Object = {"resultCount": len(kept), "results": kept}
-        told |= {"leftOut": left} if left else {}
-        return told | self._notes(bank, *problems)
+        shown, left = fit(hit_result(self._reader, one) for one in hits)
+        result: Object = {"resultCount": len(shown), "results": shown}
+        result |= {"leftOut": left} if left else {}
+        return result | self._notes(bank, *problems)
 
 
 def open_access(settings: Settings | None = None, bank: str = "") -> DataAccess:
-    """The data access layer of this user's memory, or of the given settings'."""
-    chosen = settings or load_settings()
-    return DataAccess(open_read_only(chosen), chosen, bank)
+    """Open the memory of this user, or of the given settings."""
+    settings = settings or load_settings()
+    return DataAccess(open_read_only(settings), settings, bank)
 
 
 def _layers(given: Object) -> tuple[Layer, ...]:
@@ -278,7 +285,7 @@ def _layers(given: Object) -> tuple[Layer, ...]:
 
 
 def _session_score(passage: Passage, query: Query | None) -> float:
-    """How much of a question a session's summary holds; all of it where nothing is asked."""
+    """The share of a query that the summary of a session holds; 1 without a query."""
     return coverage(query.stem_weights, f"{passage.body} {passage.context}") if query else 1.0
 
 

@@ -1,5 +1,4 @@
-"""What the data access layer finds, as its tools give it: a name in its layer, a URI that opens it,
-the words, and what is known of them."""
+"""The results of `DataAccess` as JSON: an id within the layer, a URI, the text, and metadata."""
 
 from __future__ import annotations
 
@@ -18,38 +17,38 @@ from holdfast.research.answering.answer import browse_url
 from holdfast.store.protocol import Reader, Record
 
 
-def hit_result(reader: Reader, one: Hit) -> Object:
-    """A hit, as the tools give it."""
-    named = parse_uri(one.uri)
-    found = reader.find(one.bank, one.kind, named.id, 1) if named else []
+def hit_result(reader: Reader, hit: Hit) -> Object:
+    """A hit as JSON."""
+    named = parse_uri(hit.uri)
+    found = reader.find(hit.bank, hit.kind, named.id, 1) if named else []
     record = found[0] if found else None
-    metadata: Object = {"kind": one.kind, "timestamp": one.time, "trust": one.trust.value}
-    metadata |= {"sessionId": one.session} if one.session else {}
-    metadata |= {"lineNumber": one.source.line} if one.source.line else {}
-    metadata |= {"path": one.source.path} if one.source.path else {}
+    metadata: Object = {"kind": hit.kind, "timestamp": hit.time, "trust": hit.trust.value}
+    metadata |= {"sessionId": hit.session} if hit.session else {}
+    metadata |= {"lineNumber": hit.source.line} if hit.source.line else {}
+    metadata |= {"path": hit.source.path} if hit.source.path else {}
     metadata |= _record_metadata(record)
-    metadata |= {"status": one.status.value} if one.status is not Status.OBSERVED else {}
-    metadata |= {"supersededBy": one.superseded_by} if one.superseded_by else {}
+    metadata |= {"status": hit.status.value} if hit.status is not Status.OBSERVED else {}
+    metadata |= {"supersededBy": hit.superseded_by} if hit.superseded_by else {}
     return {
-        "id": _result_id(one, metadata),
-        "uri": one.uri,
-        "content": truncate(one.text, MAX_RECORD_CHARS),
-        "score": round(one.score, 4),
-        "layer": one.layer.value,
-        "browseUrl": browse_url(reader, one),
+        "id": _result_id(hit, metadata),
+        "uri": hit.uri,
+        "content": truncate(hit.text, MAX_RECORD_CHARS),
+        "score": round(hit.score, 4),
+        "layer": hit.layer.value,
+        "browseUrl": browse_url(reader, hit),
         "metadata": metadata,
     }
 
 
 def confidence(hits: Sequence[Hit]) -> str:
-    """How many strategies agree on the best."""
-    ways = max((len(set(one.why) & set(STRATEGIES)) for one in hits[:3]), default=0)
-    return "none" if not hits else "high" if ways > 2 else "medium" if ways == 2 else "low"
+    """A word for how many strategies found the same hit, of the three best."""
+    agreeing = max((len(set(hit.why) & set(STRATEGIES)) for hit in hits[:3]), default=0)
+    return "none" if not hits else "high" if agreeing > 2 else "medium" if agreeing == 2 else "low"
 
 
 def strategy_results(strategies: Sequence[Strategy]) -> Object:
-    """How each way to search fared."""
-    fared = [
+    """What each strategy found, how long it took, and its error."""
+    results = [
         {
             "strategy": s.name,
             "resultCount": s.found,
@@ -60,14 +59,14 @@ def strategy_results(strategies: Sequence[Strategy]) -> Object:
         for s in strategies
     ]
     return {
-        "strategiesAttempted": len(fared),
-        "strategiesSucceeded": sum(bool(s["success"]) for s in fared),
-        "strategyResults": fared,
+        "strategiesAttempted": len(results),
+        "strategiesSucceeded": sum(bool(s["success"]) for s in results),
+        "strategyResults": results,
     }
 
 
 def _record_metadata(record: Record | None) -> Object:
-    """What else is known of a record, by its kind."""
+    """The metadata that only records of this kind have."""
     match record:
         case Turn():
             return {"messageId": record.seq, "role": record.role.value}
@@ -81,16 +80,16 @@ def _record_metadata(record: Record | None) -> Object:
             return {}
 
 
-def _result_id(one: Hit, metadata: Object) -> str:
-    """The name of a result in the layer it is of."""
-    match one.kind:
+def _result_id(hit: Hit, metadata: Object) -> str:
+    """An id within the layer of the hit."""
+    match hit.kind:
         case "turn":
-            return f"transcript:{one.session}:{metadata.get('messageId', 0)}"
+            return f"transcript:{hit.session}:{metadata.get('messageId', 0)}"
         case "digest":
-            return f"summary:{one.session}"
+            return f"summary:{hit.session}"
         case "rule":
             return f"rules:{metadata.get('domain', '')}"
         case "commit":
-            return f"git:commit:{one.uri.rpartition('/')[2]}"
+            return f"git:commit:{hit.uri.rpartition('/')[2]}"
         case _:
-            return f"{one.kind}:{one.uri.rpartition('/')[2]}"
+            return f"{hit.kind}:{hit.uri.rpartition('/')[2]}"

@@ -1,7 +1,6 @@
-"""The data access layer: what its eight tools are for, and what they take.
+"""The eight tools of `DataAccess`: their descriptions and input schemas.
 
-Standard library only, as `tool` is. `access` answers them. A server offers them, and a memory
-agent is given the very same.
+Standard library only, like `tool`: a server lists its tools before it loads anything else.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from holdfast.app.answers.tool import Object, Tool
 LAYERS = ("all", "rules", "summaries", "observations", "transcripts", "team")
 EXPANSIONS = ("none", "minimal", "full")
 STRATEGIES = ("direct_fts", "expanded_fts", "semantic", "summaries")
+# Limits that the schemas below state. Larger ones cost the calling model more tokens and time.
 MAX_LIMIT = 50
 DEFAULT_LIMIT = 10
 MAX_TIMEOUT_MS = 20_000

@@ -44,16 +44,18 @@ class Answers:
         is queried."""
         from holdfast.app.answers.ask import AskOptions
 
-        wish = AskOptions(question, bank, tuple(layers), quickly, as_of, Budget(budget), providers)
-        wish = wish._replace(model=model, remotes=not local)
-        return self.investigate(wish, session).answer()
+        options = AskOptions(
+            question, bank, tuple(layers), quickly, as_of, Budget(budget), providers
+        )
+        options = options._replace(model=model, remotes=not local)
+        return self.investigate(options, session).answer()
 
-    def investigate(self, request: AskOptions, session: str = "", id: str = "") -> Investigation:
+    def investigate(self, options: AskOptions, session: str = "", id: str = "") -> Investigation:
         """An investigation that runs while it is iterated, step by step: a new session with this
         `id`, if one is given, or the continuation of a `session`."""
         from holdfast.app.answers.research_sessions import Investigation
 
-        return Investigation(self._context, self._search, request, session, id)
+        return Investigation(self._context, self._search, options, session, id)
 
     def research_session(self, id: str) -> tuple[SessionSummary, list[Line]]:
         """A research session with its journal, without records that were forgotten since."""

@@ -70,27 +70,29 @@ class AskOptions(NamedTuple):
     remotes: bool = False
 
 
-def steps(context: Context, search: Search, wish: AskOptions) -> Iterator[ResearchEvent]:
+def steps(context: Context, search: Search, options: AskOptions) -> Iterator[ResearchEvent]:
     """Every step of an investigation; the last one has the answer."""
     plan = Plan(
-        wish.layers,
+        options.layers,
         _EVIDENCE_HITS,
-        wish.budget,
+        options.budget,
         tokens=_EVIDENCE_TOKENS,
         include_repeats=True,
-        as_of=wish.as_of,
+        as_of=options.as_of,
     )
-    always = context.settings.providers.use == ALWAYS and not (wish.layers or wish.as_of)
+    always = context.settings.providers.use == ALWAYS and not (options.layers or options.as_of)
     # Freshness of code is computed for citations only.
-    plan = plan._replace(providers=wish.providers or always, anchors=False, remotes=wish.remotes)
-    quickly = wish.quickly and wish.budget is not Budget.LOW
+    plan = plan._replace(
+        providers=options.providers or always, anchors=False, remotes=options.remotes
+    )
+    quickly = options.quickly and options.budget is not Budget.LOW
     recall = search.recall_by_words_first if quickly else search.recall_with_plan
-    id = context.bank_id(wish.bank)
-    searches = _InvestigationSearches(recall, wish.bank, plan)
-    request = AskRequest(id, wish.question, context.now, wish.layers, wish.as_of)
-    effort = EFFORTS[wish.budget]
-    effort = effort._replace(rounds=wish.rounds or effort.rounds)
-    history = _HistoryAnswer.of(context.store, request, wish.limit)
+    id = context.bank_id(options.bank)
+    searches = _InvestigationSearches(recall, options.bank, plan)
+    request = AskRequest(id, options.question, context.now, options.layers, options.as_of)
+    effort = EFFORTS[options.budget]
+    effort = effort._replace(rounds=options.rounds or effort.rounds)
+    history = _HistoryAnswer.of(context.store, request, options.limit)
     for event in investigate(
         InvestigationInputs(context.store, request, searches, effort, history)
     ):
@@ -104,18 +106,18 @@ def steps(context: Context, search: Search, wish: AskOptions) -> Iterator[Resear
                 else answer
             )
             answer = replace(answer, caveats=(*answer.caveats, *searches.missing_replies))
-            if _wants_model(context.settings, wish, id):
-                answer = yield from _by_model(context, wish, answer, plan.providers)
+            if _wants_model(context.settings, options, id):
+                answer = yield from _by_model(context, options, answer, plan.providers)
             from_git = history is not None and event.answer is history.found
             event = event._replace(answer=_with_notes(context, search, answer, id, plan, from_git))
         yield event
 
 
-def _wants_model(settings: Settings, wish: AskOptions, bank: str | None) -> bool:
+def _wants_model(settings: Settings, options: AskOptions, bank: str | None) -> bool:
     """Whether the memory agent answers too. Its tools have no filter by layer and no `as_of`, and
     a low budget allows nothing slow."""
-    plain = not (wish.layers or wish.as_of) and wish.budget is not Budget.LOW
-    if not (wish.model and plain and bank != "") or settings.models.use == NO_MODEL:
+    plain = not (options.layers or options.as_of) and options.budget is not Budget.LOW
+    if not (options.model and plain and bank != "") or settings.models.use == NO_MODEL:
         return False
     from holdfast.app.answers import memory_agent
 
@@ -123,13 +125,15 @@ def _wants_model(settings: Settings, wish: AskOptions, bank: str | None) -> bool
 
 
 def _by_model(
-    context: Context, wish: AskOptions, by_rules: Answer, plugins: bool
+    context: Context, options: AskOptions, by_rules: Answer, plugins: bool
 ) -> Generator[ResearchEvent, None, Answer]:
     """Yields the steps of the memory agent; returns its answer, or the one by rules."""
     from holdfast.app.answers import memory_agent
 
-    talk = memory_agent.AgentRequest(by_rules, wish.bank or "", wish.before, wish.stopped)
-    for event in memory_agent.open_agent(context.settings, context.now, plugins).run(talk):
+    request = memory_agent.AgentRequest(
+        by_rules, options.bank or "", options.before, options.stopped
+    )
+    for event in memory_agent.open_agent(context.settings, context.now, plugins).run(request):
         if event.answer is not None:
             return event.answer
         yield event
@@ -234,9 +238,9 @@ def _with_notes(
     return replace(answer, caveats=(context.missing_bank_hint(), *notes) if bank == "" else notes)
 
 
-def answered(context: Context, search: Search, wish: AskOptions) -> Answer:
+def answered(context: Context, search: Search, options: AskOptions) -> Answer:
     """The answer, without the steps."""
-    for event in steps(context, search, wish):
+    for event in steps(context, search, options):
         if event.answer is not None:
             return event.answer
     raise InputError("The question was not answered.", "Ask it again.")

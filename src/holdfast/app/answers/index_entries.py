@@ -1,4 +1,4 @@
-"""Records as entries of an index: what each is called, when it was, and what it costs to read."""
+"""Records as index entries: URI, title, time, and the tokens that reading the record costs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from holdfast.recall.ranking.packing import estimate_tokens
 from holdfast.refine.core.passages import turn_text
 from holdfast.store.protocol import Reader, Record
 
+# Keeps an entry to about one line; a title is a hint, the text can be read in full.
 _MAX_TITLE_CHARS = 160
 
 
 def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
-    """A record in a line; with its text where it is wanted in full."""
+    """A record as an entry; with `full` including its text."""
     title, time = describe_record(record)
     text = truncate(record_text(record), MAX_RECORD_CHARS)
-    told: Object = {
+    entry: Object = {
         "uri": uri(record_kind(record), record.id),
         "kind": record_kind(record),
         "type": _type(record),
@@ -33,26 +34,26 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     }
     session = getattr(record, "session", "")
     host = reader.session(record.bank, session) if session else None
-    told |= {"session": host.host} if host else {}
+    entry |= {"session": host.host} if host else {}
     trust = getattr(record, "trust", None)
-    told |= {"trust": trust.value} if trust is not None else {}
+    entry |= {"trust": trust.value} if trust is not None else {}
     status = getattr(record, "status", Status.OBSERVED)
-    told |= {"status": status.value} if status is not Status.OBSERVED else {}
-    return told | ({"text": text} if full else {})
+    entry |= {"status": status.value} if status is not Status.OBSERVED else {}
+    return entry | ({"text": text} if full else {})
 
 
 def event_entry(reader: Reader, event: Event) -> Object:
-    """An event of a timeline in a line."""
+    """An event of a timeline as an entry."""
     named = parse_uri(event.uri)
     found = reader.find(event.bank, event.kind, named.id, 1) if named else []
-    made = index_entry(reader, found[0]) if found else {"uri": event.uri, "tokens": 0}
-    made |= {"kind": event.kind, "time": event.time, "title": event.title}
-    made |= {"note": event.note} if event.note else {}
-    return made | ({"anchor": True} if event.anchor else {})
+    entry = index_entry(reader, found[0]) if found else {"uri": event.uri, "tokens": 0}
+    entry |= {"kind": event.kind, "time": event.time, "title": event.title}
+    entry |= {"note": event.note} if event.note else {}
+    return entry | ({"anchor": True} if event.anchor else {})
 
 
 def record_text(record: Record) -> str:
-    """All that a record says."""
+    """The whole text of a record."""
     match record:
         case Turn():
             return turn_text(record)
@@ -77,12 +78,12 @@ def record_text(record: Record) -> str:
 
 
 def _digest_lines(digest: Digest) -> list[str]:
-    told = [f"Request: {digest.request}", f"Outcome: {digest.outcome.value}"]
+    lines = [f"Request: {digest.request}", f"Outcome: {digest.outcome.value}"]
     for name in ("investigated", "learned", "completed", "next_steps"):
-        said: tuple[str, ...] = getattr(digest, name)
-        if said:
-            told.append(f"{name.replace('_', ' ').capitalize()}: {'; '.join(said)}")
-    return [*told, f"Topics: {', '.join(digest.topics)}"] if digest.topics else told
+        items: tuple[str, ...] = getattr(digest, name)
+        if items:
+            lines.append(f"{name.replace('_', ' ').capitalize()}: {'; '.join(items)}")
+    return [*lines, f"Topics: {', '.join(digest.topics)}"] if digest.topics else lines
 
 
 def _type(record: Record) -> str:

@@ -167,7 +167,9 @@ class IndexSearch(ReadOnlyMemory):
         """Everything that passes, the latest first."""
         found: list[Exchange | Commit] = []
         for type in types:
-            made = self._reader.filter_records(bank, RecordFilter(file.strip(), concept.strip(), type), _MAX_FILTERED)
+            made = self._reader.filter_records(
+                bank, RecordFilter(file.strip(), concept.strip(), type), _MAX_FILTERED
+            )
             found += made
         return sorted(found, key=_start_time, reverse=True)
 
@@ -186,13 +188,19 @@ class IndexSearch(ReadOnlyMemory):
             "tokens_in_full": tokens,
         }
         told |= {"left_out": more} if more else {}
-        older = f"{left} more are outside of the last {DEFAULT_DAYS} days: ask with days 0." if left else ""
+        older = (
+            f"{left} more are outside of the last {DEFAULT_DAYS} days: ask with days 0."
+            if left
+            else ""
+        )
         return told | self._notes(bank, older if span.older else "")
 
     def _recent(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
         sessions: list[Object] = []
-        for passage in self._reader.recent_passages(bank, "digest", given.get("limit", DEFAULT_SESSIONS)):
+        for passage in self._reader.recent_passages(
+            bank, "digest", given.get("limit", DEFAULT_SESSIONS)
+        ):
             for digest in self._reader.find(passage.bank, "digest", passage.id, 1):
                 made = index_entry(self._reader, digest, True)
                 exchanges = self._reader.exchanges(passage.bank, passage.session)
@@ -224,7 +232,10 @@ class IndexSearch(ReadOnlyMemory):
         return {"query": given["query"], "mode": MODES[0]} | self._around(given, bank, found[0])
 
     def _around(self, given: Object, bank: str | None, anchor: Any) -> Object:
-        before, after = given.get("depth_before", DEFAULT_DEPTH), given.get("depth_after", DEFAULT_DEPTH)
+        before, after = (
+            given.get("depth_before", DEFAULT_DEPTH),
+            given.get("depth_after", DEFAULT_DEPTH),
+        )
         told = timeline(self._reader, bank, anchor, (), before, after)
         items, left = fit(event_entry(self._reader, event) for event in told.events)
         made: Object = {"anchor": told.anchor, "items": items, "total": len(told.events)}

@@ -1,7 +1,7 @@
-"""Search with progressive disclosure: what its nine tools are for, and what they take.
+"""The nine tools of `IndexSearch`: their descriptions and input schemas.
 
-Standard library only, as `tool` is. `searching` answers them. An index comes first: titles, dates
-and what each record costs to read; then only what is worth it is read in full.
+Standard library only, like `tool`. A search returns an index first: titles, dates, and what each
+record costs to read; then the model reads in full only what is worth it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 FORMATS = ("index", "full")
 ORDERS = ("relevance", "date_desc", "date_asc")
 MODES = ("auto", "interactive")
+# Limits that the schemas below state. Larger ones cost the calling model more tokens.
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100
+# A search looks back this far unless told otherwise; a note counts what is older.
 DEFAULT_DAYS = 90
+# Timeline entries before and after the anchor.
 DEFAULT_DEPTH, MAX_DEPTH = 10, 50
+# Sessions in the recent context; anchors to choose from.
 DEFAULT_SESSIONS, DEFAULT_SUGGESTIONS = 3, 5
 
 _QUERY: Object = {"type": "string", "description": "Words, names, or a question."}
@@ -35,8 +39,8 @@ _DAYS: Object = {
     "type": "integer",
     "minimum": 0,
     "maximum": 100_000,
-    "description": f"Only the last so many days (default {DEFAULT_DAYS}; 0 for all), unless dateRange "
-    "tells from when.",
+    "description": f"Only the last so many days (default {DEFAULT_DAYS}; 0 for all), unless "
+    "dateRange tells from when.",
 }
 _LIMIT: Object = {
     "type": "integer",

@@ -1,4 +1,4 @@
-"""Plugins as more tools in the memory agent's hands, each held to what it allows itself."""
+"""The tools of plugins, for the memory agent; a plugin is called only as its manifest allows."""
 
 from __future__ import annotations
 
@@ -16,25 +16,28 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.ranking.plugin_hits import KIND
 
+# Every tool's description is part of each request to the model: more tools cost more tokens.
 _MAX_TOOLS = 12
 _MAX_DESCRIPTION_CHARS = 400
-# What every service takes as the name of a tool.
+# Model services accept tool names of these characters, up to 64 of them; `_0` to `_11` is added.
 _NOT_IN_TOOL_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _MAX_NAME_CHARS = 48
 
 
 class PluginTools:
-    """The tools of plugins that can be asked now. Which they are is asked once."""
+    """The tools of all plugins that are not paused. `tools` must be called before `call`."""
 
     def __init__(self, providers: Providers) -> None:
         self._providers = providers
         self._known: dict[str, tuple[str, str]] = {}
 
     def tools(self) -> Sequence[Tool]:
-        """What may be called. A plugin describes its tools itself, and it is said that it does."""
+        """The tools that may be called. Their descriptions say that the plugin wrote them."""
         found: list[Tool] = []
         for offer in self._providers.tools()[:_MAX_TOOLS]:
-            spelled = _NOT_IN_TOOL_NAMES.sub("_", f"{offer.provider}_{offer.name.rpartition('__')[2]}")
+            spelled = _NOT_IN_TOOL_NAMES.sub(
+                "_", f"{offer.provider}_{offer.name.rpartition('__')[2]}"
+            )
             name = f"{spelled[:_MAX_NAME_CHARS]}_{len(found)}"
             self._known[name] = (offer.provider, offer.name)
             about = f"Of the plugin {offer.provider}, in its words: {offer.description}"
@@ -42,12 +45,12 @@ class PluginTools:
         return found
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Object:
-        """What a tool gives, as text from outside."""
+        """The texts that a tool returns, as external results."""
         if name not in self._known:
             known = ", ".join(self._known) or "none of plugins"
             raise NotFoundError(f"There is no tool {name[:100]!r}.", f"There are: {known}.")
         provider, tool = self._known[name]
-        told = self._providers.call(provider, tool, arguments)
+        texts = self._providers.call(provider, tool, arguments)
         return {
             "provider": provider,
             "results": [
@@ -56,7 +59,7 @@ class PluginTools:
                     "content": one.text,
                     "metadata": {"trust": Trust.EXTERNAL.value},
                 }
-                for one in told
+                for one in texts
             ],
         }
 

@@ -1,6 +1,6 @@
-"""A memory that is looked into and never changed: what the faces for agents share.
+"""`ReadOnlyMemory`: a memory behind tools for agents, which can be read and not changed.
 
-It is given a `ReadStore`, which has no method that writes, on a connection that refuses to.
+It is given a `ReadStore`, which has no method that writes, on a connection that refuses to write.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from holdfast.store.protocol import Reader, ReadStore
 
 
 class ReadOnlyMemory:
-    """One memory. `bank` is a name, "all", or "" for that of this folder. Whoever looks by tools
-    says which there are, and by `ways` what each does."""
+    """One memory. `bank` is a name, "all", or "" for the project of the working directory. A
+    subclass lists its tools in `offered` and implements them in `handlers`."""
 
     offered: ClassVar[tuple[Tool, ...]] = ()
 
@@ -38,20 +38,20 @@ class ReadOnlyMemory:
         self._banks = Banks(settings)
         self._semantic: SemanticSearch | None = None
         self._model_problem = ""
-        self._run = self.handlers()
+        self._handlers = self.handlers()
 
     def handlers(self) -> dict[str, Callable[[Object], Object]]:
-        """What each tool does, by its name."""
+        """The function that runs each tool, by the tool's name."""
         return {}
 
     def tools(self) -> tuple[Tool, ...]:
-        """What can be called, with the schemas of what each takes."""
+        """The tools that can be called, with their input schemas."""
         return self.offered
 
     def call(self, name: str, arguments: object = None) -> Object:
-        """The result of a tool; raises `InputError` where a call is not as offered."""
+        """Call a tool; raises `InputError` if the arguments do not fit its schema."""
         tool = find_tool(self.offered, name)
-        return self._run[tool.name](check_arguments(tool, arguments))
+        return self._handlers[tool.name](check_arguments(tool, arguments))
 
     def __enter__(self) -> Self:
         return self
@@ -65,20 +65,21 @@ class ReadOnlyMemory:
         self.close()
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the store."""
         self._reader.close()
 
     @property
     def reader(self) -> Reader:
-        """Everything that is stored, read-only."""
+        """The store."""
         return self._reader
 
     def bank(self, name: str = "") -> str | None:
-        """The id of the bank that is looked into; None for all, "" for one that is not there."""
+        """The id of a bank, by default of this memory's; None means all, "" a project without."""
         return resolve_bank(self._reader, self._banks, name or self._name)
 
     def _load_model(self) -> SemanticSearch | None:
-        """What models add, loaded when it is first wanted."""
+        """Semantic search, loaded on first use; None if nothing is embedded, or if loading failed,
+        which `_model_problem` describes."""
         if self._semantic is None and self._reader.vector_models():
             from holdfast.app.core import models
 
@@ -89,5 +90,7 @@ class ReadOnlyMemory:
         return self._semantic
 
     def _notes(self, bank: str | None, *notes: str) -> Object:
-        told = [*([missing_bank_hint(self._reader)] if bank == "" else []), *filter(None, notes)]
-        return {"notes": told} if told else {}
+        """The notes of a result, with a hint if there is no bank; {} if there are none."""
+        hint = missing_bank_hint(self._reader) if bank == "" else ""
+        given = [note for note in (hint, *notes) if note]
+        return {"notes": given} if given else {}

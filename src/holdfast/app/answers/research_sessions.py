@@ -1,9 +1,10 @@
-"""Investigations as sessions: started, watched, gone on with, stopped, and read afterwards.
+"""Research sessions: questions whose steps and answers are written to a journal in the home.
 
-Every question has a session with a name at once. Its steps are written to a journal in the home
-while it runs, so any process can follow it. The same question in the same session, of a memory that
-has not changed, is not asked again. Words are kept without secrets; what is forgotten since is not
-shown, and what is erased takes all sessions with it.
+Every question belongs to a session, which has an id before the work starts. Any process can follow
+a session while it runs, continue it with another question, or cancel it. A question that was asked
+before in the same session is not investigated again if the memory has not changed. Journals hold
+no secrets; records that were forgotten since are not shown, and erasing a record deletes all
+sessions. The journal itself is `holdfast.research.session_journal`.
 """
 
 from __future__ import annotations
@@ -49,74 +50,80 @@ from holdfast.settings import Settings
 if TYPE_CHECKING:
     from holdfast.research.history.team_answer import TeamAnswer
 
+# A longer question is logged in part; docs/research.md promises this length.
 _MAX_LOGGED_CHARS = 4000
+# How long `start_in_background` waits for the first step before it returns the id anyway.
 _START_TIMEOUT_S = 10.0
-# Words, marks and short numbers, which no secret is made of; anything else is looked at closely.
+# Redacting takes longer than answering, so a question is redacted only if it may hold a secret:
+# anything but words, punctuation and short numbers, more than a few digits in all, or a word that
+# goes with secrets.
 _PLAIN_WORDS = regex(r"(?:[^\W\d_]{1,20}(?![^\W\d_])|(?<!\d)\d{1,4}(?!\d)|[\s.,;!?'’()/_-])*")
 _MAX_PLAIN_DIGITS = 6
 _SECRET_HINTS = ("pass", "secret", "token", "key", "pwd", "cred", "auth", "private")
 
 
 class Investigation:
-    """One question of a session. Its name is known before it is asked; iterating does the work."""
+    """One question of a session. Iterating does the work and yields its steps."""
 
     def __init__(
-        self, context: Context, search: Search, wish: AskOptions, session: str = "", id: str = ""
+        self, context: Context, search: Search, options: AskOptions, session: str = "", id: str = ""
     ) -> None:
-        """Of a new session, called `id` if that is given, or going on with one that is there."""
+        """Continue a `session`, or begin a new one, with this `id` if one is given."""
         self.sessions = sessions_of(context.settings)
         self.id = self.sessions.find(session) if session else id or new_id()
         self._context = context
         self._search = search
-        self._wish = wish
-        self._follows = bool(session)
-        self._bank = context.bank_id(wish.bank)
+        self._options = options
+        self._continues = bool(session)
+        self._bank = context.bank_id(options.bank)
 
     def __iter__(self) -> Iterator[ResearchEvent]:
-        with self.sessions.open_session(self.id, self._follows) as run:
-            if run is None:
-                yield from map(self._named, steps(self._context, self._search, self._wish))
+        with self.sessions.open_session(self.id, self._continues) as session:
+            if session is None:
+                events = steps(self._context, self._search, self._options)
+                yield from map(self._with_session_id, events)
             else:
-                yield from self._told(run)
+                yield from self._run_logged(session)
 
     def answer(self) -> Answer:
-        """The answer alone."""
+        """The answer, without the steps."""
         for event in self:
             if event.answer is not None:
                 return event.answer
         raise CancelledError()
 
     def now(self) -> str:
-        """Now, by the memory's clock."""
+        """The current time by the memory's clock."""
         return self._context.now()
 
-    def _named(self, event: ResearchEvent) -> ResearchEvent:
+    def _with_session_id(self, event: ResearchEvent) -> ResearchEvent:
         answer = event.answer
         return event._replace(answer=replace(answer, session_id=self.id)) if answer else event
 
-    def _told(self, run: ActiveSession) -> Iterator[ResearchEvent]:
-        """The steps, each written down before it is told; the last one whatever happens."""
-        clean = _cleaner(self._context.settings, self._wish.question)
-        before = [line for line in run.lines() if line.get("stage") == ASKED]
-        if len(before) >= MAX_QUESTIONS:
+    def _run_logged(self, session: ActiveSession) -> Iterator[ResearchEvent]:
+        """Yields the steps, each after it was written to the journal. A final step is written in
+        any case, also if the caller stops iterating."""
+        clean = _cleaner(self._context.settings, self._options.question)
+        asked = [line for line in session.lines() if line.get("stage") == ASKED]
+        if len(asked) >= MAX_QUESTIONS:
             raise InputError(
-                f"{self.id} has {len(before)} questions already.", "Begin a new session."
+                f"{self.id} has {len(asked)} questions already.", "Begin a new session."
             )
-        earlier = [str(line.get("reads") or line.get("question")) for line in before]
-        reads = complete_question(self._wish.question, earlier)
+        earlier = [str(line.get("reads") or line.get("question")) for line in asked]
+        reads = complete_question(self._options.question, earlier)
         key = self._key(reads)
-        run.write(question_line(
-            self._context.now(), clean(self._wish.question[:_MAX_LOGGED_CHARS]),
-            clean(reads[:_MAX_LOGGED_CHARS]) if reads != self._wish.question else "", key,
+        session.write(question_line(
+            self._context.now(), clean(self._options.question[:_MAX_LOGGED_CHARS]),
+            clean(reads[:_MAX_LOGGED_CHARS]) if reads != self._options.question else "", key,
         ))  # fmt: skip
         last = ResearchEvent(ResearchStage.CANCELLED, "Stopped before the end.")
         try:
-            for event in self._steps(run, reads, key, earlier):
+            for event in self._steps(session, reads, key, earlier):
                 last = event
                 if event.stage not in FINAL_STAGES:
-                    run.write(event_line(event, self._context.now(), clean))
+                    session.write(event_line(event, self._context.now(), clean))
                 yield event
-                if run.cancelled and event.stage not in FINAL_STAGES:
+                if session.cancelled and event.stage not in FINAL_STAGES:
                     last = ResearchEvent(ResearchStage.CANCELLED, "Cancelled.")
                     yield last
                     return
@@ -127,78 +134,78 @@ class Investigation:
             if last.stage not in FINAL_STAGES:
                 last = ResearchEvent(ResearchStage.CANCELLED, "Stopped before the end.")
             if last.answer is not None and last.answer.cost.tokens:
-                key = self._key(reads)  # what a model takes is written down beside the memory
-            run.write(event_line(last, self._context.now(), clean, key))
+                key = self._key(reads)  # recording the model's costs changed the database
+            session.write(event_line(last, self._context.now(), clean, key))
 
     def _steps(
-        self, run: ActiveSession, reads: str, key: str, earlier: list[str]
+        self, session: ActiveSession, reads: str, key: str, earlier: list[str]
     ) -> Iterator[ResearchEvent]:
-        known = next(
-            (
-                line
-                for line in reversed(run.lines())
-                if line.get("answer") and line.get("key") == key
-            ),
-            None,
-        )
+        answered = (line for line in reversed(session.lines()) if line.get("answer"))
+        known = next((line for line in answered if line.get("key") == key), None)
         if known is not None:
             text = "The same question of the same memory was answered before."
-            yield self._named(ResearchEvent(ResearchStage.DONE, text, answer=answer_from_json(known["answer"])))
+            yield self._with_session_id(
+                ResearchEvent(ResearchStage.DONE, text, answer=answer_from_json(known["answer"]))
+            )
             return
-        if reads != self._wish.question:
+        if reads != self._options.question:
             yield ResearchEvent(ResearchStage.PLANNED, f"Read as: {reads}", query=reads)
-        wish = self._wish._replace(
-            question=reads, before=tuple(earlier), stopped=lambda: run.cancelled
+        options = self._options._replace(
+            question=reads, before=tuple(earlier), stopped=lambda: session.cancelled
         )
-        for event in steps(self._context, self._search, wish):
-            yield self._named(event)
+        for event in steps(self._context, self._search, options):
+            yield self._with_session_id(event)
 
     def _key(self, reads: str) -> str:
-        """What makes an answer the same: the question as it is read, how it is asked, the state of
-        the memory, and the day, which "yesterday" depends on."""
-        wish = self._wish
-        how = (
-            wish.as_of,
-            wish.budget.value,
-            *wish.layers,
-            str((wish.providers, wish.rounds, wish.limit, wish.model)),
+        """A hash of everything an answer depends on: the completed question, the options, the state
+        of the memory, and the day, because of words like "yesterday"."""
+        options = self._options
+        parts = (
+            options.as_of,
+            options.budget.value,
+            *options.layers,
+            str((options.providers, options.rounds, options.limit, options.model)),
         )
         settings = self._context.settings
-        if wish.remotes and settings.remotes.exists():
-            how = (*how, self._context.now()[:16])  # what servers know changes by itself
-        state = self._context.store.generation() if settings.store else database_state(settings.database)
-        asked = collapse_spaces(reads).casefold()
-        return content_id(asked, str(self._bank), *how, state, self._context.now()[:10])
+        if options.remotes and settings.remotes.exists():
+            parts = (*parts, self._context.now()[:16])  # remote servers change by themselves
+        state = (
+            self._context.store.generation()
+            if settings.store
+            else database_state(settings.database)
+        )
+        question = collapse_spaces(reads).casefold()
+        return content_id(question, str(self._bank), *parts, state, self._context.now()[:10])
 
 
 def sessions_of(settings: Settings) -> ResearchSessions:
-    """The sessions of a home; of somebody who sees only some banks, their own."""
-    folder, asking = HomePaths(settings.home).research, settings.principal
-    if asking is not None and asking.banks is not None:
-        return ResearchSessions(folder / f"of-{asking.key}", True)
+    """The research sessions of a home; a principal who may see only some banks has a folder of
+    their own."""
+    folder, principal = HomePaths(settings.home).research, settings.principal
+    if principal is not None and principal.banks is not None:
+        return ResearchSessions(folder / f"of-{principal.key}", True)
     return ResearchSessions(folder, bool(settings.store))
 
 
-def start_in_background(settings: Settings, wish: AskOptions, session: str = "") -> str:
-    """Begin an investigation behind the scenes, in a thread of this process; returns its name once
-    there is something to follow. `sessions_of(settings).tail(name)` follows it, `.cancel(name)`
-    stops it."""
+def start_in_background(settings: Settings, options: AskOptions, session: str = "") -> str:
+    """Start an investigation in a thread of this process; returns the session's id when there is
+    something to follow. `sessions_of(settings).tail(id)` follows it, `.cancel(id)` stops it."""
     id = sessions_of(settings).find(session) if session else new_id()
-    begun = Flag()
+    started = Flag()
     failed: list[HoldfastError] = []
 
     def drive() -> None:
         try:
             with closing(Context(settings)) as context:
-                for _ in Investigation(context, Search(context), wish, session and id, id):
-                    begun.set()
+                for _ in Investigation(context, Search(context), options, session and id, id):
+                    started.set()
         except HoldfastError as error:
             failed.append(error)
         finally:
-            begun.set()
+            started.set()
 
     Thread(target=drive, name=id, daemon=True).start()
-    begun.wait(_START_TIMEOUT_S)
+    started.wait(_START_TIMEOUT_S)
     if failed:
         raise failed[0]
     return id
@@ -207,13 +214,14 @@ def start_in_background(settings: Settings, wish: AskOptions, session: str = "")
 def team_query(
     context: Context, search: Search, question: str, bank: str | None, limit: int
 ) -> TeamAnswer:
-    """What the team knows: out of commits, pulls and issues, what sessions came to, and rules."""
+    """Answers from commits, pulls, issues, summaries and rules only, with hits and people to
+    ask."""
     from holdfast.research.history import team_answer
 
-    wish = AskOptions(question, bank, team_answer.LAYERS, limit=limit)
-    answer = Investigation(context, search, wish).answer()
+    options = AskOptions(question, bank, team_answer.LAYERS, limit=limit)
+    answer = Investigation(context, search, options).answer()
     id = context.bank_id(bank)
-    found = search.recall_with_plan(question, bank, Plan(team_answer.LAYERS, limit, wish.budget))
+    found = search.recall_with_plan(question, bank, Plan(team_answer.LAYERS, limit, options.budget))
     people = (
         team_answer.people_to_ask(context.store, AskRequest(id, question, context.now))
         if id != ""
@@ -223,7 +231,7 @@ def team_query(
 
 
 def read_session(context: Context, id: str) -> tuple[SessionSummary, list[Line]]:
-    """A session with its lines; without the words of what is not shown any more."""
+    """A session and the lines of its journal, without the text of records that are hidden now."""
     sessions = sessions_of(context.settings)
     name = sessions.find(id)
     lines = sessions.lines(name)
@@ -231,7 +239,8 @@ def read_session(context: Context, id: str) -> tuple[SessionSummary, list[Line]]
 
 
 def database_state(database: Path) -> str:
-    """A word that changes when the memory does, the same for every process."""
+    """The sizes and modification times of the database files: equal in every process, and changed
+    by every write."""
     parts: list[str] = []
     for path in (database, database.with_name(f"{database.name}-wal")):
         try:
@@ -244,11 +253,17 @@ def database_state(database: Path) -> str:
 
 
 def _cleaner(settings: Settings, question: str) -> Callable[[str], str]:
-    """Takes secrets out of what is kept. To look for them takes longer than to answer, so a
-    question of plain words is not looked through; what memory says was, long ago."""
-    low = question[:_MAX_LOGGED_CHARS].lower()
-    plain = _PLAIN_WORDS.fullmatch(low) is not None and not any(sign in low for sign in _SECRET_HINTS)
-    if plain and sum(map(str.isdigit, low)) <= _MAX_PLAIN_DIGITS and not settings.redact_patterns:
+    """A function that redacts the texts of a journal; one that does nothing if the question is
+    plain words. What the memory holds was redacted when it was read."""
+    lowered = question[:_MAX_LOGGED_CHARS].lower()
+    plain = _PLAIN_WORDS.fullmatch(lowered) is not None and not any(
+        hint in lowered for hint in _SECRET_HINTS
+    )
+    if (
+        plain
+        and sum(map(str.isdigit, lowered)) <= _MAX_PLAIN_DIGITS
+        and not settings.redact_patterns
+    ):
         return lambda text: text
     from holdfast.capture import redact
 

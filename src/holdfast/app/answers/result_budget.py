@@ -1,8 +1,8 @@
-"""Results for a model to read: whole records, best first, as many as its host takes.
+"""How much text the tools return to a model: whole records, best first, as many as fit.
 
-Claude Code saves what is longer than 50,000 characters to a file, and asks its service to count
-what may be over half of 25,000 tokens. What is said stays below both by selection: a record is
-there whole, up to a length at which nobody reads on, or it is counted as left out.
+Claude Code saves a result of more than 50,000 characters to a file, and has its service count the
+tokens of one that may exceed half of 25,000 tokens. Results stay below both: a record is returned
+whole, up to `MAX_RECORD_CHARS`, or it is counted as left out.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from collections.abc import Iterable
 from holdfast.app.answers.tool import Object
 
 MAX_RESULT_CHARS = 30_000
+# The text of one record is cut here: about a seventh of a result, so that several fit.
 MAX_RECORD_CHARS = 4_000
 
 
-def fit(items: Iterable[Object], most: int = MAX_RESULT_CHARS) -> tuple[list[Object], int]:
-    """The first that fit, and how many more there are."""
-    kept: list[Object] = []
-    left, room = 0, most
+def fit(items: Iterable[Object], max_chars: int = MAX_RESULT_CHARS) -> tuple[list[Object], int]:
+    """The first items whose JSON fits, and how many are left out."""
+    fitting: list[Object] = []
+    left, room = 0, max_chars
     for item in items:
         if left:
             left += 1
@@ -28,5 +29,5 @@ def fit(items: Iterable[Object], most: int = MAX_RESULT_CHARS) -> tuple[list[Obj
         if room < 0:
             left = 1
         else:
-            kept.append(item)
-    return kept, left
+            fitting.append(item)
+    return fitting, left

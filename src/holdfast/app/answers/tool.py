@@ -1,8 +1,8 @@
-"""A tool that a model may call: what it is for, what it takes, and whether a call is as offered.
+"""Tools that a model may call, and the check of a call against the tool's schema.
 
-Standard library only: a server says what it offers before anything else is loaded. The part of
-JSON Schema that our tools use is checked here, so that whoever calls them, over a wire or in the
-same process, is refused the same way.
+Standard library only: a server lists its tools before it loads anything else. The part of JSON
+Schema that our tools use is checked here, so that a call over a wire and a call in the same process
+are refused alike.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from typing import Any, NamedTuple, cast
 from holdfast.errors import InputError, NotFoundError
 
 Object = dict[str, Any]
-# A longer question says nothing more; what is to be kept has a `maxLength` of its own.
+# Texts are cut here unless the schema has a `maxLength`: a longer question says nothing more.
 MAX_TEXT_CHARS = 4_000
+# The longest list of a schema without `maxItems`.
+_DEFAULT_MAX_ITEMS = 50
 
 
 class Tool(NamedTuple):
-    """A tool by name: when to use it, what it takes, in which words it may be looked for, and
-    whether it changes the memory."""
+    """A tool. `properties` is the JSON schema of its arguments, `hint` more words by which a client
+    may search for it; `writes` says whether it changes the memory."""
 
     name: str
     title: str
@@ -30,7 +32,7 @@ class Tool(NamedTuple):
     writes: bool = False
 
     def input_schema(self) -> Object:
-        """What it takes, as JSON Schema."""
+        """The JSON schema of the arguments."""
         schema: Object = {"type": "object", "properties": self.properties}
         if self.required:
             schema["required"] = list(self.required)
@@ -38,7 +40,7 @@ class Tool(NamedTuple):
 
 
 def find_tool(tools: Sequence[Tool], name: object) -> Tool:
-    """The tool of a name."""
+    """The tool with this name; raises `NotFoundError` if there is none."""
     found = next((tool for tool in tools if tool.name == name), None)
     if found is None:
         known = ", ".join(tool.name for tool in tools)
@@ -47,13 +49,13 @@ def find_tool(tools: Sequence[Tool], name: object) -> Tool:
 
 
 def check_arguments(tool: Tool, given: object) -> Object:
-    """The arguments of a call, with questions cut to a length that makes sense; raises
-    `InputError` where they are not as offered."""
+    """The arguments of a call, with long texts cut; raises `InputError` if they do not fit the
+    schema."""
     if given is not None and not isinstance(given, Mapping):
         raise InputError("Arguments must be an object.")
-    told = cast(Mapping[object, object], given or {})
+    mapping = cast(Mapping[object, object], given or {})
     arguments: Object = {}
-    for key, value in told.items():
+    for key, value in mapping.items():
         schema = tool.properties.get(str(key))
         if schema is None:
             raise InputError(f"{tool.name} takes no {str(key)[:100]!r}.")
@@ -81,10 +83,10 @@ def _check_value(key: str, value: object, schema: Object) -> Any:
 def _check_text(key: str, value: Any, schema: Object) -> str:
     if "enum" in schema and value not in schema["enum"]:
         raise InputError(f"{key} must be one of {', '.join(schema['enum'])}.")
-    most = schema.get("maxLength")
-    if most is not None and len(value) > most:
-        raise InputError(f"{key} has {len(value):,} characters; at most {most:,} can be kept.")
-    return value if most is not None else value[:MAX_TEXT_CHARS]
+    limit = schema.get("maxLength")
+    if limit is not None and len(value) > limit:
+        raise InputError(f"{key} has {len(value):,} characters; at most {limit:,} can be kept.")
+    return value if limit is not None else value[:MAX_TEXT_CHARS]
 
 
 def _check_number(key: str, value: Any, schema: Object) -> int | float:
@@ -95,7 +97,7 @@ def _check_number(key: str, value: Any, schema: Object) -> int | float:
 
 
 def _check_items(key: str, value: Any, schema: Object) -> list[Any]:
-    if len(value) > schema.get("maxItems", 50):
+    if len(value) > schema.get("maxItems", _DEFAULT_MAX_ITEMS):
         raise InputError(f"{key} has too many items.")
     return [_check_value(key, item, schema["items"]) for item in value]
 

@@ -1,8 +1,8 @@
-"""The histories that were read once, followed from then on.
+"""Reads new commits of repositories whose history was read before.
 
-Only repositories that the user gave are ever looked at, and one that did not move costs no more
-than reading a few small files. One that cannot be read is noted as a chore of its own, so that
-the others go on.
+Only repositories that the user has named are read. Checking one that has not changed costs reading
+a few small files. A repository that cannot be read is recorded as a failed task of its own, and the
+others are still read.
 """
 
 from __future__ import annotations
@@ -22,59 +22,65 @@ from holdfast.sources.git.refs import Tips, read_tips
 from holdfast.sources.git.tip_check import tags_changed_at, tips_from_files
 from holdfast.store.protocol.git_history import Repository
 
-MOST_S = 30.0
+# Seconds that one pass spends on git histories; the rest is read in the next pass. A higher value
+# makes new hook events wait longer behind a large repository.
+_TIME_LIMIT_S = 30.0
 
 
 def follow_histories(worker_pass: WorkerPass, known: Iterable[Repository]) -> str:
-    """Read what is new in repositories that moved, for a while; returns what came of it."""
+    """Read the new commits of the repositories that changed, within the time limit. Returns a
+    summary for people."""
     redactor = Redactor(worker_pass.settings.redact_patterns)
-    chores = RetrySchedule(worker_pass.log, redactor, worker_pass.now)
-    chores.load(worker_pass.memory)
-    until = monotonic() + MOST_S
+    retries = RetrySchedule(worker_pass.log, redactor, worker_pass.now)
+    retries.load(worker_pass.memory)
+    until = monotonic() + _TIME_LIMIT_S
     new = failed = 0
     for repository in known:
         name = f"history of {repository.path}"
-        if chores.is_waiting(name):
+        if retries.is_waiting(name):
             continue
         try:
             new += _follow(worker_pass, repository, until)
-            chores.record_success(name, worker_pass.memory)
+            retries.record_success(name, worker_pass.memory)
         except TimeUpError:
             worker_pass.run_again = True
             return f"{new} commits; more wait"
         except HoldfastError as error:
             failed += 1
-            chores.record_failure(name, error, worker_pass.memory)
-    told = [f"{new} commits"] * bool(new) + [f"{failed} repositories cannot be read"] * bool(failed)
-    return "; ".join(told)
-
-
-def _excluded(worker_pass: WorkerPass, repository: Repository) -> bool:
-    """Whether the settings have come to exclude it since."""
-    return worker_pass.memory.context.banks.is_excluded(repository.folder or repository.path)
+            retries.record_failure(name, error, worker_pass.memory)
+    summary = [f"{new} commits"] * bool(new)
+    summary += [f"{failed} repositories cannot be read"] * bool(failed)
+    return "; ".join(summary)
 
 
 def _follow(worker_pass: WorkerPass, repository: Repository, until: float) -> int:
-    place = _place(repository)
-    if not has_moved(repository, place) or _excluded(worker_pass, repository):
+    """Read one repository, unless it is unchanged or the settings exclude it by now. Returns the
+    number of new commits."""
+    folder = _existing_folder(repository)
+    context = worker_pass.memory.context
+    if not has_moved(repository, folder) or context.banks.is_excluded(
+        repository.folder or repository.path
+    ):
         return 0
 
-    def tick(done: int, total: int) -> None:
+    def on_progress(done: int, total: int) -> None:
         worker_pass.on_progress("reading history", done, total)
         if monotonic() > until:
             raise TimeUpError
 
-    how = HistoryOptions(exclusion_rules(worker_pass.settings), repository.bank, repository.diffs)
+    options = HistoryOptions(
+        exclusion_rules(worker_pass.settings), repository.bank, repository.diffs
+    )
     return read_history(
-        worker_pass.memory.store, worker_pass.memory.context.bank_maker, place, how, worker_pass.now, tick
+        worker_pass.memory.store, context.bank_maker, folder, options, worker_pass.now, on_progress
     ).new
 
 
-def _place(repository: Repository) -> Path:
-    """Where to look at it from: the working folder it was read from, if that is still there."""
-    for place in (repository.folder, repository.path):
-        if place and Path(place).is_dir():
-            return Path(place)
+def _existing_folder(repository: Repository) -> Path:
+    """The working folder that the repository was read from, or else its git directory."""
+    for folder in (repository.folder, repository.path):
+        if folder and Path(folder).is_dir():
+            return Path(folder)
     raise InputError(
         f"{repository.folder or repository.path} is not there any more.",
         "What was read of its history is kept. If it was moved, read it again from where it is: "
@@ -82,20 +88,20 @@ def _place(repository: Repository) -> Path:
     )
 
 
-def has_moved(repository: Repository, place: Path) -> bool:
-    """Whether HEAD, a branch or the tags are not what they were when it was read."""
+def has_moved(repository: Repository, folder: Path) -> bool:
+    """Whether HEAD, a branch or a tag has changed since the repository was read."""
     common = Path(repository.path)
-    tips = tips_from_files(common, place if place != common else None)
+    tips = tips_from_files(common, folder if folder != common else None)
     if tips is None:
-        tips = _asked(place)
+        tips = _tips_from_git(folder)
     if (tips.head, set(tips.all)) != (repository.head, set(repository.tips)):
         return True
     return tags_changed_at(common) > datetime.fromisoformat(repository.read_at).timestamp()
 
 
-def _asked(place: Path) -> Tips:
-    """What git itself says; an error where it can say nothing."""
-    git = Git(place)
+def _tips_from_git(folder: Path) -> Tips:
+    """The tips as git reports them, for ref formats that the files do not show."""
+    git = Git(folder)
     with git.stream("rev-parse", "--git-dir"):
-        pass  # says what is wrong
+        pass  # raises an error that explains why git cannot read the repository
     return read_tips(git)

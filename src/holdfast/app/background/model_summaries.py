@@ -1,6 +1,6 @@
-"""Summaries by a model, put together. Loaded only where the settings name a model service.
+"""Summaries by a model. Imported only if the settings name a model service.
 
-At any time one process asks for a home, so that two never pay for the same.
+A lock allows one process per home to ask, so that no summary is paid for twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DAY_S = 86400.0
 
 
 class SummaryModel(NamedTuple):
-    """A service, ready to be asked, and for what."""
+    """A model service with everything a `Summariser` needs to ask it."""
 
     store: Store
     chat: Chat
@@ -36,7 +36,6 @@ class SummaryModel(NamedTuple):
     is_over: Callable[[Session], bool]
 
     def summariser(self) -> Summariser:
-        """Who asks."""
         return Summariser(
             self.store, self.governor, self.limits, self.redactor, self.now, self.is_over
         )
@@ -45,7 +44,7 @@ class SummaryModel(NamedTuple):
 def open_summary_model(
     memory: Holdfast, now: Callable[[], str] | None = None
 ) -> SummaryModel | None:
-    """What the settings ask for; None if they ask for none."""
+    """The service that the settings name for summaries; None if they name none."""
     settings, now = memory.settings, now or memory.now
     models = settings.models
     chat = choose_chat(models, SUMMARIES)
@@ -54,36 +53,38 @@ def open_summary_model(
     governor = Governor(chat, memory.store, models.caps, now, models.prices)
     since = add_seconds(now(), -models.days * _DAY_S) if models.days else ""
     limits = SummaryLimits(models.input_tokens, models.tool_uses, since)
-    places, clock = HomePaths(settings.home), now
+    paths, clock = HomePaths(settings.home), now
 
     def is_over(session: Session) -> bool:
-        return has_ended(places, session.host, session.ended or session.started, clock())
+        return has_ended(paths, session.host, session.ended or session.started, clock())
 
     redactor = Redactor(settings.redact_patterns)
     return SummaryModel(memory.store, chat, governor, limits, redactor, clock, is_over)
 
 
 def summarise(
-    memory: Holdfast, places: HomePaths, now: Callable[[], str], tick: Callable[[], None]
+    memory: Holdfast, paths: HomePaths, now: Callable[[], str], on_progress: Callable[[], None]
 ) -> SummaryReport:
-    """Sum up what waits, as far as the caps allow."""
-    models = open_summary_model(memory, now)
-    if models is None:
+    """Summarise what has no summary yet, as far as the caps allow. Does nothing while another
+    process asks."""
+    model = open_summary_model(memory, now)
+    if model is None:
         return SummaryReport()
-    with try_lock(places.summary_lock) as ours:
-        return models.summariser().run(tick) if ours else SummaryReport()
+    with try_lock(paths.summary_lock) as locked:
+        return model.summariser().run(on_progress) if locked else SummaryReport()
 
 
 def resummarise(
-    memory: Holdfast, sessions: Sequence[tuple[str, str]], tick: Callable[[], None]
+    memory: Holdfast, sessions: Sequence[tuple[str, str]], on_progress: Callable[[], None]
 ) -> SummaryReport:
-    """Sum up these sessions by the present prompts, as far as the caps allow."""
-    models = open_summary_model(memory)
-    if models is None:
+    """Summarise these sessions (bank, id) again with the current prompts, as far as the caps allow.
+    Raises an error while another process asks."""
+    model = open_summary_model(memory)
+    if model is None:
         return SummaryReport()
-    with try_lock(HomePaths(memory.settings.home).summary_lock) as ours:
-        if not ours:
+    with try_lock(HomePaths(memory.settings.home).summary_lock) as locked:
+        if not locked:
             raise HoldfastError(
                 "A worker is asking a model just now.", "Run the same command again in a while."
             )
-        return models.summariser().rerun(sessions, tick)
+        return model.summariser().rerun(sessions, on_progress)

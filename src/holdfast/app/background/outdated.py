@@ -1,4 +1,4 @@
-"""What older rules and prompts made, counted: fast, and without touching anything."""
+"""Counts what an older version of the rules or prompts has derived. Fast and read-only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
 
 
 class OutdatedCounts(NamedTuple):
-    """What could be made anew. `unfinished` sessions wait for their derived rows; `rules` counts
-    those that older rules made, `prompts` those that a model summed up when asked in an older
-    way; `stages` have not seen all."""
+    """What could be derived again: `unfinished` sessions have no derived records yet, `rules`
+    sessions were derived by older rules, `prompts` sessions were summarised with older prompts,
+    `stages` names the knowledge stages that have not processed every change."""
 
     unfinished: int = 0
     rules: int = 0
@@ -26,7 +26,6 @@ class OutdatedCounts(NamedTuple):
 
 
 def count_outdated(memory: Holdfast) -> OutdatedCounts:
-    """Count what is older; fast, and nothing is changed."""
     store = memory.store
     return OutdatedCounts(
         len(memory.reader.stale_sessions()),

@@ -1,7 +1,7 @@
-"""Making again what older rules and prompts made: what there is, what it takes, and doing it.
+"""Derives again what older rules and prompts derived, for `holdfast refine`.
 
-By rules it costs nothing. By a model it is priced first, and done as far as the caps allow; what
-was done stays done, so running it again goes on where it was.
+Rules cost nothing. Calls of a model are planned and priced first, and made as far as the caps
+allow. Finished work is kept, so a second run continues where the first stopped.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
 from holdfast.refine.sessions.derive import derive_outdated, derive_stale
 from holdfast.spend.prices import price_of
 
-Tick = Callable[[int, int], None]
+# Called with how much is done, and how much there is in all.
+OnProgress = Callable[[int, int], None]
 
 
 class ModelPlan(NamedTuple):
-    """What a model would be asked for. `service` is "" where none may be asked; `held` says why
-    it would not go on at once."""
+    """The model calls that `run_model_plan` would make. `service` is "" if the settings allow no
+    model; `held` says why the service cannot be asked at present."""
 
     service: str
     estimate: CostEstimate
@@ -33,65 +34,65 @@ class ModelPlan(NamedTuple):
 
 
 def derive_pending(memory: Holdfast) -> int:
-    """Derive what waits for it; returns how many sessions there were."""
+    """Derive the sessions that have no derived records yet; returns how many there were."""
     done = derive_stale(memory.store)
     update_stages(memory.store, memory.now)
     _renew_briefs(memory, done)
     return done
 
 
-def rebuild_by_rules(memory: Holdfast, tick: Tick) -> int:
-    """Make again by rules what older ones made; returns how many sessions it was."""
-    done = derive_stale(memory.store) + derive_outdated(memory.store, tick)
+def rebuild_by_rules(memory: Holdfast, on_progress: OnProgress) -> int:
+    """Derive again, by rules, what older rules derived; returns the number of sessions."""
+    done = derive_stale(memory.store) + derive_outdated(memory.store, on_progress)
     update_stages(memory.store, memory.now)
     _renew_briefs(memory, done)
     return done
 
 
 def plan_model_calls(memory: Holdfast) -> ModelPlan:
-    """What a model would be asked for, and what that takes."""
-    models = open_summary_model(memory)
-    if models is None:
+    """Which sessions a model would summarise again, and what that would cost."""
+    model = open_summary_model(memory)
+    if model is None:
         return ModelPlan("", CostEstimate())
     store, settings = memory.store, memory.settings.models
-    found = session_costs(
-        store, store.outdated_summaries(PROMPTS), models.is_over, models.limits.input_tokens
+    costs = session_costs(
+        store, store.outdated_summaries(PROMPTS), model.is_over, model.limits.input_tokens
     )
-    price = price_of(models.chat.model, dict(settings.prices))
+    price = price_of(model.chat.model, dict(settings.prices))
     now = memory.now()
-    made = estimate_cost(
-        found,
+    estimate = estimate_cost(
+        costs,
         settings.caps,
         price,
         store.total_spent(now[:10]),
         lambda bank, session: store.total_spent("", bank, session),
     )
-    return ModelPlan(models.governor.model, made, _held(models, now))
+    return ModelPlan(model.governor.model, estimate, _why_held(model, now))
 
 
-def _held(models: SummaryModel, now: str) -> str:
-    for pause in models.store.paused_services():
-        if pause.service == models.governor.model and pause.since <= now < pause.until:
+def _why_held(model: SummaryModel, now: str) -> str:
+    for pause in model.store.paused_services():
+        if pause.service == model.governor.model and pause.since <= now < pause.until:
             return f"{pause.service} rests until {pause.until}: {pause.problem}"
     return ""
 
 
-def run_model_plan(memory: Holdfast, offered: ModelPlan, tick: Tick) -> SummaryReport:
-    """Have the model asked, as far as the caps allow."""
-    calls = offered.estimate.calls
+def run_model_plan(memory: Holdfast, plan: ModelPlan, on_progress: OnProgress) -> SummaryReport:
+    """Make the planned calls, as far as the caps allow."""
+    calls = plan.estimate.calls
     done = 0
 
     def count() -> None:
         nonlocal done
-        tick(done, max(calls, done))
+        on_progress(done, max(calls, done))
         done += 1
 
-    came = resummarise(
-        memory, [(need.bank, need.session) for need in offered.estimate.sessions], count
+    report = resummarise(
+        memory, [(need.bank, need.session) for need in plan.estimate.sessions], count
     )
     update_stages(memory.store, memory.now)
-    _renew_briefs(memory, came.exchanges + came.digests)
-    return came
+    _renew_briefs(memory, report.exchanges + report.digests)
+    return report
 
 
 def _renew_briefs(memory: Holdfast, changed: int) -> None:

@@ -1,11 +1,10 @@
-"""What a pass of the worker is made of: steps, each guarded, and what they share."""
+"""What the worker's steps share: the pass they belong to, and when a failed step is retried."""
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -18,25 +17,31 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.model.failed_tasks import FailedTask
 from holdfast.settings import Settings
+from holdfast.spend.governor import add_seconds
 
+# A failed step is retried after 30 seconds, then after twice as long each time, up to 4 hours: most
+# failures are brief (a locked file, a service that restarts), and one that lasts must not cost a
+# try at every hook event.
 FIRST_RETRY_S = 30
 LONGEST_RETRY_S = 4 * 3600
-_PROBLEM = 400
+# Characters of an error that are stored and shown; an error may quote a whole response.
+_MAX_PROBLEM_CHARACTERS = 400
 
 
 class StopError(Exception):
-    """The worker was asked to leave; a step broken off by this has not failed."""
+    """The worker must exit. A step that this interrupts has not failed."""
 
 
 class TimeUpError(Exception):
-    """A step has taken its time; the rest of it waits for the next pass."""
+    """A step has used up its time; the rest of its work waits for the next pass."""
 
 
 @dataclass(slots=True)
 class WorkerPass:
-    """One pass. `sessions` had events, `transcripts` were named by them; `read` tells that these
-    were read. A step that sets `more` asks for another pass at once. `tick` tells how far a long
-    step is, and raises when the worker must leave."""
+    """One pass over all steps, and what they share. Hook events named the `sessions` and their
+    `transcripts`; `transcripts_read` is set once these are read. A step sets `run_again` to ask for
+    another pass at once. `on_progress(what, done, total)` reports how far a long step is, and
+    raises `StopError` when the worker must exit."""
 
     settings: Settings
     paths: HomePaths
@@ -52,23 +57,24 @@ class WorkerPass:
 
     @property
     def memory(self) -> Holdfast:
-        """The memory, open; not for a step that stands alone."""
+        """The open memory. Not for a step that `runs_without_memory`."""
         assert self.open_memory is not None
         return self.open_memory
 
 
 class Step(NamedTuple):
-    """A piece of a pass; it returns what it did, in words, or "" if there was nothing to do. A
-    step that `stands_alone` needs no database, and runs also where there is none."""
+    """A part of a pass. `run` returns what it did, for people, or "" if there was nothing to do.
+    `name` is stored with failures and shown to users."""
 
     name: str
     run: Callable[[WorkerPass], str]
+    # Whether it also runs while the database cannot be opened.
     runs_without_memory: bool = False
 
 
 class Attempt:
-    """Holds back whatever goes wrong inside, but not the wish that we stop, nor that a newer
-    program has taken over."""
+    """A context manager that catches any error and keeps it in `error`, except `StopError` and
+    `NewerSchemaError`, which end the worker."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -89,8 +95,8 @@ class Attempt:
 
 
 class RetrySchedule:
-    """Which steps have failed, and when each is tried again. Kept in the store; where that
-    fails, in the log and for the life of this worker."""
+    """Which tasks have failed, and when each may be retried. Kept in the store; if that cannot be
+    written, in the log and in this object."""
 
     def __init__(self, log: WorkerLog, redactor: Redactor, now: Callable[[], str]) -> None:
         self._log = log
@@ -99,35 +105,35 @@ class RetrySchedule:
         self._known: dict[str, FailedTask] = {}
 
     def load(self, memory: Holdfast | None) -> None:
-        """Take up what earlier workers noted."""
+        """Read the failures that earlier workers recorded."""
         if memory is not None:
-            self._known = {chore.name: chore for chore in memory.store.failed_tasks()}
+            self._known = {task.name: task for task in memory.store.failed_tasks()}
 
     def is_waiting(self, name: str) -> bool:
-        """Whether it is too early to try again. A failure in the future tells that the clock
-        was set back, and not to wait for it."""
-        chore = self._known.get(name)
-        return chore is not None and chore.failed_at <= self._now() < chore.not_before
+        """Whether it is too early to retry. If the failure lies in the future, the clock was set
+        back, and the task does not wait."""
+        task = self._known.get(name)
+        return task is not None and task.failed_at <= self._now() < task.not_before
 
     def record_failure(self, name: str, error: Exception, memory: Holdfast | None) -> FailedTask:
-        """Note a failure; the pause before the next try doubles."""
+        """Record a failure; the time until the next try doubles."""
         now = self._now()
         attempts = self._known[name].attempts + 1 if name in self._known else 1
-        pause = min(FIRST_RETRY_S * 2 ** min(attempts - 1, 20), LONGEST_RETRY_S)
-        problem = self._redactor.redact(describe_error(error)).text[:_PROBLEM]
-        chore = FailedTask(name, attempts, problem, now, _later(now, pause))
-        self._known[name] = chore
-        self._log.write(f"{name} failed ({attempts}): {problem}; next try from {chore.not_before}")
+        delay_s = min(FIRST_RETRY_S * 2 ** min(attempts - 1, 20), LONGEST_RETRY_S)
+        problem = self._redactor.redact(describe_error(error)).text[:_MAX_PROBLEM_CHARACTERS]
+        task = FailedTask(name, attempts, problem, now, add_seconds(now, delay_s))
+        self._known[name] = task
+        self._log.write(f"{name} failed ({attempts}): {problem}; next try from {task.not_before}")
         if memory is not None:
-            self._keep(lambda: memory.store.put_failed_task(chore), memory)
-        return chore
+            self._store(lambda: memory.store.put_failed_task(task), memory)
+        return task
 
     def record_success(self, name: str, memory: Holdfast | None) -> None:
-        """The step went well."""
+        """Clear the failure of a task that has succeeded."""
         if self._known.pop(name, None) is not None and memory is not None:
-            self._keep(lambda: memory.store.clear_failed_task(name), memory)
+            self._store(lambda: memory.store.clear_failed_task(name), memory)
 
-    def _keep(self, change: Callable[[], None], memory: Holdfast) -> None:
+    def _store(self, change: Callable[[], None], memory: Holdfast) -> None:
         try:
             with memory.store.transaction():
                 change()
@@ -136,14 +142,9 @@ class RetrySchedule:
 
 
 def describe_error(error: Exception) -> str:
-    """What went wrong, and where for a fault of ours."""
+    """The error for people; with file and line if it is not one of Holdfast's own errors."""
     if isinstance(error, HoldfastError):
         return f"{error.message} {error.remedy}".strip()
-    told = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(told[-1].filename).name}:{told[-1].lineno})" if told else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{where}"
-
-
-def _later(moment: str, seconds: float) -> str:
-    at = datetime.fromisoformat(moment) + timedelta(seconds=seconds)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,9 @@
-"""The steps of a pass, in their order. A new kind of background work is one more line here."""
+"""The steps of a pass of the worker. `STEPS`, at the end, lists them in their order.
+
+Each step takes the pass, returns a short text on what it did ("" for nothing), and finds its work
+in the store or the home, so that it can be interrupted and run again. Steps that need a model or
+git import it only when there is such work, which keeps the usual pass fast to start.
+"""
 
 from __future__ import annotations
 
@@ -29,50 +34,72 @@ from holdfast.refine.sessions.derive import derive_stale
 from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.store.protocol import Reader
 
-MARKS_KEPT_S = 30 * 86400.0
-LEFTOVERS_KEPT_S = 86400.0
-TURNS_S = 20.0
-SUMS_S = 60.0
+_DAY_S = 86400.0
+# A mark says that something was already done for a session; after this long without a change the
+# session counts as over.
+_MARKS_KEPT_S = 30 * _DAY_S
+# A half-written file this old belongs to a process that was killed.
+_LEFTOVERS_KEPT_S = _DAY_S
+# Seconds that embedding may take in one pass: commits and turns, of which there are many, at most
+# the first; all together at most the second. What is left waits for the next pass, so that new
+# events are not held up.
+_EMBED_TURNS_S = 20.0
+_EMBED_ALL_S = 60.0
 
 
 def drain(worker_pass: WorkerPass) -> str:
-    """Take up what hooks left: into journals, with the secrets out, and out of memory."""
+    """Move hook events from the inbox to journals, with secrets redacted."""
     if worker_pass.paths.inbox_pointer.exists():
         make_inbox(worker_pass.paths)
     banks = Banks(worker_pass.settings)
-    done = events.drain(worker_pass.paths, banks, exclusion_rules(worker_pass.settings), worker_pass.now, _keeper(worker_pass))
+    done = events.drain(
+        worker_pass.paths,
+        banks,
+        exclusion_rules(worker_pass.settings),
+        worker_pass.now,
+        _injection_writer(worker_pass),
+    )
     for problem in done.problems:
         worker_pass.log.write(f"an event cannot be kept: {problem}")
-    for news in done.sessions.values():
-        worker_pass.sessions.add(news.session)
-        if news.transcript:
-            worker_pass.transcripts.add(Path(news.transcript))
+    for activity in done.sessions.values():
+        worker_pass.sessions.add(activity.session)
+        if activity.transcript:
+            worker_pass.transcripts.add(Path(activity.transcript))
     if done.problems:
         raise HoldfastError(f"Events cannot be kept: {done.problems[0]}.", "Make room for them.")
     failed = f", {done.failed} of them cut short" if done.failed else ""
     return f"{done.events} events{failed}" if done.events else ""
 
 
-def _keeper(worker_pass: WorkerPass) -> Callable[[Sequence[InjectionNote]], bool]:
-    """Notes what hooks put into sessions, where there is a memory to note it in."""
+def _injection_writer(worker_pass: WorkerPass) -> Callable[[Sequence[InjectionNote]], bool]:
+    """A function that records injected context in the store; it returns False if the memory is not
+    open, and the notes are then kept for later."""
 
-    def keep(notes: Sequence[InjectionNote]) -> bool:
+    def write(notes: Sequence[InjectionNote]) -> bool:
         if worker_pass.open_memory is None:
             return False
         store, banks = worker_pass.memory.store, worker_pass.memory.context.bank_maker
         with store.transaction():
-            for n in notes:
-                bank = banks.ensure(store, n.cwd) if n.cwd else ""
+            for note in notes:
+                bank = banks.ensure(store, note.cwd) if note.cwd else ""
                 store.add_injection(
-                    Injection(n.id, bank, n.session, n.time, n.kind, n.characters, n.records)
+                    Injection(
+                        note.id,
+                        bank,
+                        note.session,
+                        note.time,
+                        note.kind,
+                        note.characters,
+                        note.records,
+                    )
                 )
         return True
 
-    return keep
+    return write
 
 
 def reconcile(worker_pass: WorkerPass) -> str:
-    """Read of settled sessions what their transcripts lack."""
+    """Read, for sessions that have ended, the journal events that their transcripts lack."""
     memory = worker_pass.memory
     rules = exclusion_rules(worker_pass.settings)
     done = reconciling.reconcile(
@@ -81,13 +108,15 @@ def reconcile(worker_pass: WorkerPass) -> str:
     for source in done.transcripts.gone:
         worker_pass.log.write(f"gone: {source.path} ({source.lines} lines of it are kept)")
     read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, worker_pass.paths)
-    told = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(read.files_read)
-    told += [f"{old} old journals put away"] * bool(old)
-    return "; ".join(told)
+    summary = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(
+        read.files_read
+    )
+    summary += [f"{old} old journals put away"] * bool(old)
+    return "; ".join(summary)
 
 
 def ingest(worker_pass: WorkerPass) -> str:
-    """Read the transcripts of sessions that had events, then a portion of all the rest."""
+    """Read the transcripts of sessions with events, then a batch of all others that changed."""
     inputs = worker_pass.queue.for_sessions(worker_pass.sessions, worker_pass.transcripts)
     if worker_pass.queue.scan_is_due():
         problems: list[str] = []
@@ -96,24 +125,24 @@ def ingest(worker_pass: WorkerPass) -> str:
             worker_pass.log.write(f"left out: {problem}")
     known = {item.path for item in inputs}
     inputs += [item for item in worker_pass.queue.take_batch() if item.path not in known]
-    account = worker_pass.memory.ingestion.ingest(
+    report = worker_pass.memory.ingestion.ingest(
         inputs,
         workers=1,
         on_progress=lambda done, total: worker_pass.on_progress("reading", done, total),
         then_know=False,
     )
-    for source in account.gone:
+    for source in report.gone:
         worker_pass.log.write(f"gone: {source.path} ({source.lines} lines of it are kept)")
     worker_pass.queue.mark_batch_read()
     worker_pass.transcripts_read = True
     worker_pass.run_again = worker_pass.run_again or worker_pass.queue.has_more
-    told = f"{account.lines} lines of {account.files_read} files" if account.files_read else ""
-    gone = f"{len(account.gone)} files are gone from disk" if account.gone else ""
-    return "; ".join(filter(None, (told, gone)))
+    read = f"{report.lines} lines of {report.files_read} files" if report.files_read else ""
+    gone = f"{len(report.gone)} files are gone from disk" if report.gone else ""
+    return "; ".join(filter(None, (read, gone)))
 
 
-def history(worker_pass: WorkerPass) -> str:
-    """Read on in the histories of repositories that the user had read, where they moved."""
+def read_git_history(worker_pass: WorkerPass) -> str:
+    """Read the new commits of repositories whose history the user had read."""
     known = worker_pass.memory.reader.repositories() if worker_pass.settings.git_read else []
     if not known:
         return ""
@@ -123,26 +152,29 @@ def history(worker_pass: WorkerPass) -> str:
 
 
 def derive(worker_pass: WorkerPass) -> str:
-    """Bring sessions up to date that someone left half-way."""
+    """Derive the sessions whose derivation was interrupted."""
     done = derive_stale(worker_pass.memory.store, lambda: worker_pass.on_progress("deriving", 0, 0))
     return f"{done} sessions" if done else ""
 
 
 def summarise(worker_pass: WorkerPass) -> str:
-    """Let a model sum up what rules have, if the settings name one."""
+    """Let a model summarise exchanges and sessions, if the settings name one."""
     if worker_pass.settings.models.use == NO_MODEL:
         return ""
     from holdfast.app.background import model_summaries
 
     done = model_summaries.summarise(
-        worker_pass.memory, worker_pass.paths, worker_pass.now, lambda: worker_pass.on_progress("summing up", 0, 0)
+        worker_pass.memory,
+        worker_pass.paths,
+        worker_pass.now,
+        lambda: worker_pass.on_progress("summing up", 0, 0),
     )
-    told = [f"{done.exchanges} exchanges, {done.digests} sessions"] * bool(
+    summary = [f"{done.exchanges} exchanges, {done.digests} sessions"] * bool(
         done.exchanges or done.digests
     )
-    told += [f"{done.failed} came to nothing"] * bool(done.failed)
-    told += [f"stopped: {done.stopped}"] * bool(done.stopped)
-    return "; ".join(told)
+    summary += [f"{done.failed} came to nothing"] * bool(done.failed)
+    summary += [f"stopped: {done.stopped}"] * bool(done.stopped)
+    return "; ".join(summary)
 
 
 def extract(worker_pass: WorkerPass) -> str:
@@ -159,63 +191,66 @@ def extract(worker_pass: WorkerPass) -> str:
         worker_pass.now,
         lambda: worker_pass.on_progress("extracting", 0, 0),
     )
-    told = [f"memories of {done.exchanges} exchanges"] * bool(done.exchanges)
-    told += [f"{done.failed} came to nothing"] * bool(done.failed)
-    told += [f"stopped: {done.stopped}"] * bool(done.stopped)
-    return "; ".join(told)
+    summary = [f"memories of {done.exchanges} exchanges"] * bool(done.exchanges)
+    summary += [f"{done.failed} came to nothing"] * bool(done.failed)
+    summary += [f"stopped: {done.stopped}"] * bool(done.stopped)
+    return "; ".join(summary)
 
 
-def know(worker_pass: WorkerPass) -> str:
-    """Work out what is known above the session, where something under it has changed."""
+def update_knowledge(worker_pass: WorkerPass) -> str:
+    """Apply the retention of banks, and update facts, memories, concepts and rules from what has
+    changed."""
     store = worker_pass.memory.store
-    kept: list[str] = []
+    retention: list[str] = []
     for bank in store.banks():
         if bank.retention:
             from holdfast.learn import bank_settings
 
             gone, back = bank_settings.apply_retention(store, bank, worker_pass.now)
             worker_pass.run_again = worker_pass.run_again or bool(gone or back)
-            kept += [f"{gone} sessions of {bank.name} put away by its retention"] * bool(gone)
-            kept += [f"{back} sessions of {bank.name} brought back"] * bool(back)
-    for line in kept:
+            retention += [f"{gone} sessions of {bank.name} put away by its retention"] * bool(gone)
+            retention += [f"{back} sessions of {bank.name} brought back"] * bool(back)
+    for line in retention:
         worker_pass.log.write(line)
 
-    def tick() -> None:
+    def on_progress() -> None:
         worker_pass.on_progress("knowing", 0, 0)
 
-    done = stages.update_stages(store, worker_pass.now, tick)
-    proposed = worker_pass.memory.rules.sync_all(tick)
-    told = [f"{count} {name}" for name, count in done.items() if count]
-    return ", ".join([*kept, *told, *([f"{proposed} rules proposed"] if proposed else [])])
+    done = stages.update_stages(store, worker_pass.now, on_progress)
+    proposed = worker_pass.memory.rules.sync_all(on_progress)
+    counts = [f"{count} {name}" for name, count in done.items() if count]
+    return ", ".join([*retention, *counts, *([f"{proposed} rules proposed"] if proposed else [])])
 
 
-def advise(worker_pass: WorkerPass) -> str:
-    """Let a model say a word on what people should decide, if the settings name one."""
-    open_ones = [r for r in worker_pass.memory.browse.reviews(ALL_BANKS) if not r.advice]
-    if worker_pass.settings.models.use == NO_MODEL or not open_ones:
+def advise_on_reviews(worker_pass: WorkerPass) -> str:
+    """Let a model give advice on open reviews, if the settings name one."""
+    unadvised = [r for r in worker_pass.memory.browse.reviews(ALL_BANKS) if not r.advice]
+    if worker_pass.settings.models.use == NO_MODEL or not unadvised:
         return ""
     from holdfast.app.background import model_advice
 
     done = model_advice.advise_reviews(
-        worker_pass.memory, worker_pass.now, lambda: worker_pass.on_progress("asking for advice", 0, 0)
+        worker_pass.memory,
+        worker_pass.now,
+        lambda: worker_pass.on_progress("asking for advice", 0, 0),
     )
     return f"advice on {done} questions" if done else ""
 
 
-def settle(worker_pass: WorkerPass) -> str:
-    """Tell what became of what hooks put into sessions that are over."""
+def record_injection_outcomes(worker_pass: WorkerPass) -> str:
+    """Record whether the context injected into sessions that have ended was used."""
     done = settle_injections(worker_pass.memory.store, worker_pass.now())
     return f"{done.settled} injections" if done.settled else ""
 
 
-def brief(worker_pass: WorkerPass) -> str:
-    """Prepare what the next sessions are told, so that their hooks only have to read it."""
+def write_briefs(worker_pass: WorkerPass) -> str:
+    """Write the briefs of the next sessions, so that hooks only have to read a file."""
     written = prepare_briefs(worker_pass.settings, worker_pass.now)
     return f"{len(written)} banks" if written else ""
 
 
-def overwrite(worker_pass: WorkerPass) -> str:
-    """Finish an erasure that was broken off."""
+def finish_erasure(worker_pass: WorkerPass) -> str:
+    """Finish an erasure that was interrupted."""
     if not is_unfinished(worker_pass.memory.store):
         return ""
     overwrite_erased(worker_pass.memory.store)
@@ -224,13 +259,13 @@ def overwrite(worker_pass: WorkerPass) -> str:
 
 
 def embed(worker_pass: WorkerPass) -> str:
-    """Give vectors to what waits for them, to commits and turns for a while only."""
+    """Embed the passages that have no vector yet, within the time limits of a pass."""
     if not needs_embedding(worker_pass.memory.reader, worker_pass.settings):
         return ""
-    until = monotonic() + SUMS_S
+    until = monotonic() + _EMBED_ALL_S
     reached = 0
 
-    def tick(done: int, total: int) -> None:
+    def on_progress(done: int, total: int) -> None:
         nonlocal reached
         reached = done
         worker_pass.on_progress("embedding", done, total)
@@ -238,7 +273,7 @@ def embed(worker_pass: WorkerPass) -> str:
             raise TimeUpError
 
     try:
-        left = worker_pass.memory.ingestion.embed(TURNS_S, tick, threads=1)
+        left = worker_pass.memory.ingestion.embed(_EMBED_TURNS_S, on_progress, threads=1)
     except TimeUpError:
         left = 1
     worker_pass.run_again = worker_pass.run_again or bool(left and reached)
@@ -246,9 +281,9 @@ def embed(worker_pass: WorkerPass) -> str:
 
 
 def needs_embedding(reader: Reader, settings: Settings) -> bool:
-    """Whether it is worth to load the model. The whole name of one that the settings name is only
-    known once it is open: until then it is taken for the one whose vectors there are, if that is
-    called so."""
+    """Whether there is a reason to load the embedding model. The full name of a model from the
+    settings is known only after loading: until then it is taken to be the model of the stored
+    vectors, if the names agree."""
     if settings.embed_model == NO_MODEL:
         return False
     models = [name for name, _ in reader.vector_models()]
@@ -259,22 +294,22 @@ def needs_embedding(reader: Reader, settings: Settings) -> bool:
                 bool(models) or reader.count_unembedded("", (*EMBEDDED_FIRST, *EMBEDDED_LATER)) > 0
             )
         name = models[0]
-        if not _may_be(name, settings):
+        if not _may_be_model_of(name, settings):
             return True
     waiting = reader.count_unembedded(name, (*EMBEDDED_FIRST, *EMBEDDED_LATER)) > 0
     return waiting or any(m != name for m in models) or len(reader.vector_sizes(name)) > 1
 
 
-def _may_be(name: str, settings: Settings) -> bool:
-    """Whether vectors of this name can be of the model that the settings name."""
+def _may_be_model_of(name: str, settings: Settings) -> bool:
+    """Whether the model with this stored name can be the one that the settings name."""
     if settings.embed_endpoint:
         return name.startswith(f"{settings.embed_endpoint_model}@")
     folder = Path(settings.embed_model).expanduser().resolve().name
     return name != packaged.EMBEDDER_NAME and name.rpartition("-")[0] == folder
 
 
-def push(worker_pass: WorkerPass) -> str:
-    """Send what people shared to servers that could not be reached before."""
+def push_outbox(worker_pass: WorkerPass) -> str:
+    """Send shared records to the servers that could not be reached before."""
     settings = worker_pass.settings
     if settings.remote.use == OFF or not settings.remotes.exists():
         return ""
@@ -283,15 +318,15 @@ def push(worker_pass: WorkerPass) -> str:
     return outbox.push_due(worker_pass.memory.context)
 
 
-def tidy(worker_pass: WorkerPass) -> str:
-    """Remove what nobody needs any more: marks of old sessions, files left half-written."""
-    removed = _remove_old(worker_pass.paths.session_marks, "*", MARKS_KEPT_S)
+def remove_leftovers(worker_pass: WorkerPass) -> str:
+    """Remove the marks of old sessions and half-written files."""
+    removed = _remove_old(worker_pass.paths.session_marks, "*", _MARKS_KEPT_S)
     settings = worker_pass.settings
-    for folder, left in (
+    for folder, pattern in (
         (settings.vectors, ".*.vectors.*"),
         (settings.home / "backups", ".*.part"),
     ):
-        removed += _remove_old(folder, left, LEFTOVERS_KEPT_S)
+        removed += _remove_old(folder, pattern, _LEFTOVERS_KEPT_S)
     return f"{removed} old files removed" if removed else ""
 
 
@@ -305,20 +340,22 @@ def _remove_old(folder: Path, pattern: str, kept_s: float) -> int:
     return removed
 
 
+# In order: what hooks and transcripts bring, what is derived from it, then what may take long. The
+# names are stored with failures and shown to users.
 STEPS = (
     Step("drain", drain, runs_without_memory=True),
     Step("ingest", ingest),
-    Step("history", history),
+    Step("history", read_git_history),
     Step("reconcile", reconcile),
     Step("derive", derive),
     Step("summarise", summarise),
     Step("extract", extract),
-    Step("settle", settle),
-    Step("know", know),
-    Step("advise", advise),
-    Step("overwrite", overwrite),
-    Step("brief", brief),
-    Step("push", push),
+    Step("settle", record_injection_outcomes),
+    Step("know", update_knowledge),
+    Step("advise", advise_on_reviews),
+    Step("overwrite", finish_erasure),
+    Step("brief", write_briefs),
+    Step("push", push_outbox),
     Step("embed", embed),
-    Step("tidy", tidy, runs_without_memory=True),
+    Step("tidy", remove_leftovers, runs_without_memory=True),
 )

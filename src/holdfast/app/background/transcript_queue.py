@@ -1,8 +1,8 @@
-"""Which transcripts the worker reads next: those of sessions that had events at once, and, when
-its last look is long ago, everything that has grown since it was read.
+"""Which transcripts the worker reads next: those of sessions with new hook events at once, and, if
+the last scan is long ago, every transcript that has changed since it was read.
 
-A look through all is kept in mind and worked off in portions, so that new events never wait for a
-long history.
+The result of a scan is read in batches, one per pass, so that new events do not wait for a long
+history.
 """
 
 from __future__ import annotations
@@ -29,86 +29,92 @@ from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.source_files import source_stamp
 from holdfast.store.protocol import Reader
 
-LOOK_EVERY_S = 3600.0
-PORTION_BYTES = 32 * 1024 * 1024
-_SESSION = re.compile(r"[A-Za-z0-9-]+\Z")
+# Seconds between scans of all transcripts. Hooks name the transcripts that change; a scan finds
+# what they missed, and costs a stat of every file.
+_SCAN_INTERVAL_S = 3600.0
+# Size of a batch. A larger one reads a long history in fewer passes, and makes the events that
+# arrive meanwhile wait longer.
+_BATCH_BYTES = 32 * 1024 * 1024
+_SESSION_ID = re.compile(r"[A-Za-z0-9-]+\Z")
 
 
 class TranscriptQueue:
-    """What is still to be read, for as long as a worker lives."""
+    """The transcripts still to be read by one worker."""
 
-    def __init__(self, settings: Settings, places: HomePaths) -> None:
+    def __init__(self, settings: Settings, paths: HomePaths) -> None:
         self._folder = default_folder(settings.claude_dir)
-        self._where = user_environment(settings)
-        self._looked = places.last_scan
+        self._environment = user_environment(settings)
+        self._last_scan_mark = paths.last_scan
         self._queue: deque[Input] = deque()
-        self._looking = False
+        self._scan_open = False
 
     def scan_is_due(self) -> bool:
-        """Whether it is time to look through all. A look in the future is none: the clock was
-        set back."""
-        if self._looking:
+        """Whether all transcripts should be scanned. A last scan in the future does not count: the
+        clock was set back."""
+        if self._scan_open:
             return False
         try:
-            age = time() - self._looked.stat().st_mtime
+            age = time() - self._last_scan_mark.stat().st_mtime
         except OSError:
             return True
-        return not 0 <= age <= LOOK_EVERY_S
+        return not 0 <= age <= _SCAN_INTERVAL_S
 
     def scan(self, reader: Reader, problems: list[str]) -> None:
-        """Find everything that is not as it was when it was read, oldest first."""
-        again = reader.sources_failed_before(READER_VERSION)
+        """Queue every transcript that has changed since it was read, oldest first. What cannot be
+        read is added to `problems`."""
+        retry = reader.sources_failed_before(READER_VERSION)
         read = {
             source.path: source.stamp
             for source in reader.sources()
-            if source.state is SourceState.LIVE and source.id not in again
+            if source.state is SourceState.LIVE and source.id not in retry
         }
         found = [
             (path, agent)
-            for path, agent in find_all_transcripts(self._where, problems)
+            for path, agent in find_all_transcripts(self._environment, problems)
             if str(path) not in read or source_stamp(path, agent) != read[str(path)]
         ]
         self._queue = deque(sort_inputs(found, "", problems))
-        self._looking = True
+        self._scan_open = True
 
-    def take_batch(self, most: int = PORTION_BYTES) -> list[Input]:
-        """The next files of the look through all, and no more than can be read in a while."""
-        taken: list[Input] = []
+    def take_batch(self, max_bytes: int = _BATCH_BYTES) -> list[Input]:
+        """Take the next files of the scan from the queue: at least one, and then no more than
+        `max_bytes`."""
+        batch: list[Input] = []
         size = 0
-        while self._queue and (not taken or size < most):
-            taken.append(self._queue.popleft())
+        while self._queue and (not batch or size < max_bytes):
+            batch.append(self._queue.popleft())
             with suppress(OSError):
-                size += taken[-1].path.stat().st_size
-        return taken
+                size += batch[-1].path.stat().st_size
+        return batch
 
     @property
     def has_more(self) -> bool:
-        """Whether the look through all is not worked off yet."""
+        """Whether the scan has found more than was taken so far."""
         return bool(self._queue)
 
     def mark_batch_read(self) -> None:
-        """What was taken has been read: note the look, if that was the last of it."""
-        if self._looking and not self._queue:
-            self._looking = False
-            with suppress(OSError):  # then it is looked again next time
-                self._looked.touch(0o600)
+        """The taken batch was read. If it was the last one, record the time of the scan."""
+        if self._scan_open and not self._queue:
+            self._scan_open = False
+            with suppress(OSError):  # then the next worker scans again
+                self._last_scan_mark.touch(0o600)
 
     def reset(self) -> None:
-        """Something may have been missed: look through all next time."""
-        self._looking = False
+        """Drop the queue and scan all transcripts next time, because something may be missing."""
+        self._scan_open = False
         self._queue.clear()
         with suppress(OSError):
-            self._looked.unlink(missing_ok=True)
+            self._last_scan_mark.unlink(missing_ok=True)
 
     def for_sessions(self, sessions: Iterable[str], named: Iterable[Path]) -> list[Input]:
-        """The transcripts of sessions: those named, those found by their name, and those of
-        their subagents."""
-        told = [path for path in named if path.suffix == ".jsonl" and path.is_file()]
-        others = [(path, agent) for path in told if (agent := detect_agent(path).name) != AGENT]
-        found = [path for path in told if all(path != other for other, _ in others)]
+        """The transcripts of sessions: the named files, files called after a session id, and those
+        of their subagents."""
+        existing = [path for path in named if path.suffix == ".jsonl" and path.is_file()]
+        others = [(path, agent) for path in existing if (agent := detect_agent(path).name) != AGENT]
+        found = [path for path in existing if all(path != other for other, _ in others)]
         if self._folder.is_dir():
             projects = [entry for entry in self._folder.iterdir() if entry.is_dir()]
-            for session in filter(_SESSION.match, sessions):
+            for session in filter(_SESSION_ID.match, sessions):
                 found += [p for project in projects if (p := project / f"{session}.jsonl").exists()]
         for path in list(found):
             found += sorted((path.with_suffix("") / "subagents").glob("**/*.jsonl"))

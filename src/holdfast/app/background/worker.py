@@ -1,9 +1,8 @@
-"""The worker: one process per home that does what is to be done behind the scenes, and leaves.
+"""The worker: one process per home that does all background work, and then exits.
 
-It holds the lease, makes passes over its steps while there is something to do, lingers a moment,
-and goes. A step that fails is noted and tried again later; the others go on. Whatever is killed
-here is still undone when the next worker looks, because each step derives its work from what is
-stored.
+It takes the lease, runs its steps in passes while there is work, waits a moment for more events,
+and exits. A failed step is recorded and retried later; the other steps still run. A worker can be
+killed at any time: each step finds its work in the store, so the next worker does what is left.
 """
 
 from __future__ import annotations
@@ -30,29 +29,37 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.settings import Settings
 
-NICENESS = 10
-# Claude Code writes the last message of a turn a moment after its hook.
-SETTLE_S = 0.5
-LINGER_S = 2.0
+# Priority of a worker that hooks start: background work gives way to what the user runs.
+_NICENESS = 10
+# How long a waiting worker takes to notice a new event or a stop request.
 _POLL_S = 0.1
+# What the name of an event has in place of a session id, if it belongs to no session.
 _NO_SESSION = "none"
 
 
 class WorkerOptions(NamedTuple):
-    """How a worker behaves: what a person starts tries everything at once and does not wait for
-    more; `tell` hears of every step that did something, `tick` how far a long one is."""
+    """How a worker behaves. The defaults are for one that a person starts."""
 
+    # Skip failed steps until their retry time, and log errors instead of raising them.
     respect_retry_times: bool = False
+    # Make one pass only.
     once: bool = False
-    start_delay_s: float = SETTLE_S
-    linger_s: float = LINGER_S
+    # Wait before each pass, because Claude Code writes the last message of a turn a moment after its
+    # hook.
+    start_delay_s: float = 0.5
+    # How long to wait for more events before exiting. Longer saves starting a process for the next
+    # event; shorter frees memory sooner.
+    linger_s: float = 2.0
+    # How long to wait for another worker to give up the lease.
     lease_timeout_s: float = LEASE_TIMEOUT_S
+    # Called with the name of each step that did something or failed, and what it did.
     on_step_done: Callable[[str, str], None] = lambda step, what: None
+    # Called with what a long step does, how much is done, and how much there is.
     on_progress: Callable[[str, int, int], None] = lambda what, done, total: None
 
 
 class WorkerOutcome(NamedTuple):
-    """What came of a worker: None passes if another one was at work."""
+    """How many passes were made (None if another worker held the lease), and what failed."""
 
     passes: int | None
     failed: tuple[str, ...] = ()
@@ -65,138 +72,139 @@ def run_worker(
     now: Callable[[], str] = utc_now,
     stop: threading.Event | None = None,
 ) -> WorkerOutcome:
-    """Do what is to be done, unless someone else does. Whoever sets `told` makes it leave, as
-    the signals SIGTERM and SIGHUP do."""
-    places = HomePaths(settings.home)
-    with take_lease(places, options.lease_timeout_s) as held:
-        if held is None:
+    """Do all background work, unless another worker does. Setting `stop` ends it, as the signals
+    SIGTERM and SIGHUP do."""
+    paths = HomePaths(settings.home)
+    with take_lease(paths, options.lease_timeout_s) as lease:
+        if lease is None:
             return WorkerOutcome(None)
-        with _hearing(stop or threading.Event()) as heard:
-            return Worker(settings, options, steps, now, heard).run(held)
+        with _stop_on_signals(stop or threading.Event()) as stopping:
+            return Worker(settings, options, steps, now, stopping).run(lease)
 
 
 def lower_priority() -> None:
-    """Leave the machine to others. On Linux the turn at the disk follows the same number."""
+    """Lower the priority of this process; on Linux that includes its disk access."""
     with suppress(OSError):
-        os.nice(NICENESS)
+        os.nice(_NICENESS)
 
 
+# Name, size and time of change, so that a half-written event counts as a new one when it is whole.
 Event = tuple[str, int, int]
 
 
-def waiting_events(places: HomePaths) -> frozenset[Event]:
-    """The events in the inbox: name, size and time, so that one that is still being written is
-    another one when it is whole. Those of other versions are not ours."""
+def waiting_events(paths: HomePaths) -> frozenset[Event]:
+    """The events in the inbox that this version can read."""
     return frozenset(
         (event.path.name, event.size, event.changed_ns)
-        for folder in inbox.inbox_folders(places)
+        for folder in inbox.inbox_folders(paths)
         for event in inbox.list_events(folder).events
     )
 
 
 class Worker:
-    """A worker that has the lease."""
+    """A worker that holds the lease."""
 
     def __init__(
         self,
         settings: Settings,
-        manner: WorkerOptions,
+        options: WorkerOptions,
         steps: Sequence[Step],
         now: Callable[[], str],
-        told: threading.Event,
+        stop: threading.Event,
     ) -> None:
         self._settings = settings
-        self._manner = manner
+        self._options = options
         self._steps = steps
         self._now = now
-        self._told = told
-        self._places = HomePaths(settings.home)
-        self._log = WorkerLog(self._places.worker_log, now)
-        self._chores = RetrySchedule(self._log, Redactor(settings.redact_patterns), now)
-        self._unread = TranscriptQueue(settings, self._places)
+        self._stop = stop
+        self._paths = HomePaths(settings.home)
+        self._log = WorkerLog(self._paths.worker_log, now)
+        self._retries = RetrySchedule(self._log, Redactor(settings.redact_patterns), now)
+        self._queue = TranscriptQueue(settings, self._paths)
         self._memory: Holdfast | None = None
         self._seen: frozenset[Event] = frozenset()
         self._failed: dict[str, None] = {}
 
-    def run(self, held: Lease) -> WorkerOutcome:
-        """Make passes until there is nothing more to do."""
-        if held.orphaned:
-            # One that left without a word may have taken up events and not read what they told of.
-            self._unread.reset()
+    def run(self, lease: Lease) -> WorkerOutcome:
+        """Make passes until there is nothing left to do."""
+        if lease.orphaned:
+            # The last worker was killed: it may have taken events and not read their transcripts.
+            self._queue.reset()
         passes = 0
         try:
             while True:
-                self._rest(self._manner.start_delay_s)
+                self._sleep(self._options.start_delay_s)
                 more = self._pass()
                 passes += 1
-                if self._manner.once or not (more or self._more_comes(held)):
+                if self._options.once or not (more or self._more_events_arrive(lease)):
                     break
         except StopError:
-            self._unread.reset()
+            self._queue.reset()
         except NewerSchemaError as error:
             self._log.write(f"left: {error.message} {error.remedy}")
-            if not self._manner.respect_retry_times:
+            if not self._options.respect_retry_times:
                 raise
         finally:
             if self._memory is not None:
                 self._memory.close()
         return WorkerOutcome(passes, tuple(self._failed))
 
-    def _more_comes(self, held: Lease) -> bool:
-        """Wait a moment for more; then let hooks start another worker, and look once more."""
-        until = monotonic() + self._manner.linger_s
+    def _more_events_arrive(self, lease: Lease) -> bool:
+        """Wait a moment for new events. Then let hooks start another worker, and check again."""
+        until = monotonic() + self._options.linger_s
         while monotonic() < until:
-            if self._news():
+            if self._has_new_events():
                 return True
-            self._rest(_POLL_S)
-        held.withdraw()
-        if not self._news():
+            self._sleep(_POLL_S)
+        lease.withdraw()
+        if not self._has_new_events():
             return False
-        held.announce()
+        lease.announce()
         return True
 
-    def _news(self) -> bool:
-        return bool(waiting_events(self._places) - self._seen)
+    def _has_new_events(self) -> bool:
+        return bool(waiting_events(self._paths) - self._seen)
 
-    def _rest(self, seconds: float) -> None:
-        """Sleep, but wake up when told to leave."""
+    def _sleep(self, seconds: float) -> None:
+        """Sleep; raises `StopError` as soon as the worker must exit."""
         until = monotonic() + seconds
-        while not self._told.is_set() and (left := until - monotonic()) > 0:
+        while not self._stop.is_set() and (left := until - monotonic()) > 0:
             sleep(min(left, _POLL_S))
-        self._heed()
+        self._check_stop()
 
-    def _heed(self) -> None:
-        if self._told.is_set():
+    def _check_stop(self) -> None:
+        if self._stop.is_set():
             raise StopError
 
     def _pass(self) -> bool:
-        """Every step once; says whether there is more to do at once."""
+        """Run every step once; returns whether another pass is needed at once."""
         self._open()
-        self._seen = waiting_events(self._places)
-        made = WorkerPass(
+        self._seen = waiting_events(self._paths)
+        worker_pass = WorkerPass(
             settings=self._settings,
-            paths=self._places,
+            paths=self._paths,
             open_memory=self._memory,
-            queue=self._unread,
+            queue=self._queue,
             log=self._log,
             now=self._now,
-            on_progress=self._tick,
+            on_progress=self._report_progress,
             sessions={session for name, _, _ in self._seen if (session := event_session(name))},
         )
         for step in self._steps:
-            self._heed()
+            self._check_stop()
             if step.runs_without_memory or self._memory is not None:
-                self._do(step, made)
-        if not made.transcripts_read:
-            self._unread.reset()
-        return made.run_again
+                self._run_step(step, worker_pass)
+        if not worker_pass.transcripts_read:
+            self._queue.reset()
+        return worker_pass.run_again
 
-    def _tick(self, what: str, done: int, total: int) -> None:
-        self._heed()
-        self._manner.on_progress(what, done, total)
+    def _report_progress(self, what: str, done: int, total: int) -> None:
+        self._check_stop()
+        self._options.on_progress(what, done, total)
 
     def _open(self) -> None:
-        """Open the memory, if it can be; a newer one than we know is none of our business."""
+        """Open the memory if it is not open yet, and load the recorded failures. A database of a
+        newer version ends the worker."""
         if self._memory is None:
             try:
                 self._memory = Holdfast(self._settings, self._now)
@@ -205,54 +213,54 @@ class Worker:
             except StoreError as error:
                 self._log.write(f"the memory cannot be opened: {error.message}")
                 self._failed["open"] = None
-                if not self._manner.respect_retry_times:
+                if not self._options.respect_retry_times:
                     raise
         try:
-            self._chores.load(self._memory)
+            self._retries.load(self._memory)
         except StoreError as error:
             self._log.write(f"the memory cannot be read: {error.message}")
 
-    def _do(self, step: Step, made: WorkerPass) -> None:
-        if self._manner.respect_retry_times and self._chores.is_waiting(step.name):
+    def _run_step(self, step: Step, worker_pass: WorkerPass) -> None:
+        if self._options.respect_retry_times and self._retries.is_waiting(step.name):
             return
-        told = ""
+        summary = ""
         with Attempt() as attempt:
-            told = step.run(made)
+            summary = step.run(worker_pass)
         if attempt.error is None:
-            self._chores.record_success(step.name, self._memory)
+            self._retries.record_success(step.name, self._memory)
             self._failed.pop(step.name, None)
-            if told:
-                self._manner.on_step_done(step.name, told)
+            if summary:
+                self._options.on_step_done(step.name, summary)
             return
         self._failed[step.name] = None
-        chore = self._chores.record_failure(step.name, attempt.error, self._memory)
-        self._manner.on_step_done(step.name, f"failed: {chore.problem}")
+        task = self._retries.record_failure(step.name, attempt.error, self._memory)
+        self._options.on_step_done(step.name, f"failed: {task.problem}")
 
 
 def event_session(event: str) -> str:
-    """The session in the name of an event; "" where it names none."""
+    """The session id in the file name of an event; "" if it has none."""
     parts = event.split(".")
     return parts[2] if len(parts) > 3 and parts[2] != _NO_SESSION else ""
 
 
 @contextmanager
-def _hearing(told: threading.Event) -> Generator[threading.Event]:
-    """Hear the wish that we leave, where signals can be heard."""
+def _stop_on_signals(stop: threading.Event) -> Generator[threading.Event]:
+    """Let SIGTERM and SIGHUP set `stop`; in the main thread only, where Python allows handlers."""
     if threading.current_thread() is not threading.main_thread():
-        yield told
+        yield stop
         return
 
-    def hear(number: int, frame: FrameType | None) -> None:
-        told.set()
+    def handle(number: int, frame: FrameType | None) -> None:
+        stop.set()
 
-    before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        yield told
+        yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 def log_error(settings: Settings, error: HoldfastError) -> None:
-    """What a nudged worker does with an error that nobody is there to read."""
+    """Write an error to the worker's log, for a worker that has no terminal."""
     WorkerLog(HomePaths(settings.home).worker_log, utc_now).write(f"{error.message} {error.remedy}")

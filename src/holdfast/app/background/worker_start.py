@@ -1,7 +1,7 @@
-"""Starting a worker for agents whose hooks do not: when their session starts our server.
+"""Starts a worker when an agent starts the MCP server.
 
-Only where another agent than Claude Code was set up, whose own hooks see to it, and where the last
-look through all transcripts is long enough ago.
+Only needed for agents other than Claude Code, whose hooks start the worker themselves, and only if
+a scan of all transcripts is due.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from holdfast.settings import Settings
 
 
 def start_worker_if_due(settings: Settings) -> bool:
-    """Start a worker in the background, if one is due; whether one was."""
-    places = HomePaths(settings.home)
+    """Start a worker in the background if one is due; returns whether one was started."""
+    paths = HomePaths(settings.home)
     if (
         not InstallRecord(settings.home, OTHER_AGENTS).files
-        or not TranscriptQueue(settings, places).scan_is_due()
+        or not TranscriptQueue(settings, paths).scan_is_due()
     ):
         return False
-    if is_locked(places.worker_lock):
+    if is_locked(paths.worker_lock):
         return False
     with suppress(OSError):
-        python, flags = places.interpreter.read_text("utf-8").splitlines()[:2]
+        python, flags = paths.interpreter.read_text("utf-8").splitlines()[:2]
         started = subprocess.Popen(
             [python, *flags.split(), "-m", "holdfast", "worker", "--nudged"],
             cwd="/",
@@ -37,7 +37,7 @@ def start_worker_if_due(settings: Settings) -> bool:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        # Its end is waited for, or it would stay in the list of processes as long as we do.
-        threading.Thread(target=started.wait, name="nudged", daemon=True).start()
+        # Waiting for its end keeps it from remaining as a zombie process while this server runs.
+        threading.Thread(target=started.wait, name="worker-wait", daemon=True).start()
         return True
     return False

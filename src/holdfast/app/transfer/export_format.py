@@ -44,7 +44,7 @@ class ExportLine(NamedTuple):
     row: Row
 
 
-def encode(line: ExportLine) -> bytes:
+def encode_line(line: ExportLine) -> bytes:
     """A line as it is written: keys in order, no blanks, ending in a newline."""
     told = {"type": line.type, "bank": line.bank, **line.row}
     return _spelled(told)
@@ -86,7 +86,7 @@ class Checksum:
         return f"blake2b:{self._hash.hexdigest()}"
 
 
-def check(path: Path) -> Header:
+def check_export(path: Path) -> Header:
     """Go through a whole export; says in words what is wrong with it, if anything is."""
     with _opened(path) as file:
         header = _header(path, file.readline(_LONGEST_LINE))
@@ -101,7 +101,7 @@ def check(path: Path) -> Header:
     return header
 
 
-def lines(path: Path) -> Iterator[ExportLine]:
+def read_lines(path: Path) -> Iterator[ExportLine]:
     """The lines of an export that was checked."""
     with _opened(path) as file:
         file.readline(_LONGEST_LINE)

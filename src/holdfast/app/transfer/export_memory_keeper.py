@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.app.transfer.export_folder import CleanText, ExportFolder, OnProgress, safe_name
-from holdfast.app.transfer.exporting import Wanted
+from holdfast.app.transfer.exporting import ExportRequest
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Fact, FactKind
 from holdfast.model.records import Exchange, Session, Turn
@@ -26,10 +26,10 @@ _ALL = 1_000_000
 _Told = dict[str, Any]
 
 
-def write_keeper(
+def write_memory_keeper(
     reader: Reader,
     folder: ExportFolder,
-    wanted: Wanted,
+    wanted: ExportRequest,
     clean: CleanText,
     tick: OnProgress = lambda done, total: None,
 ) -> None:
@@ -44,10 +44,10 @@ def write_keeper(
 class _Keeper:
     """One bank."""
 
-    def __init__(self, reader: Reader, bank: Bank, wanted: Wanted, clean: CleanText) -> None:
+    def __init__(self, reader: Reader, bank: Bank, wanted: ExportRequest, clean: CleanText) -> None:
         self._reader = reader
         self._bank = bank.id
-        self._chosen = wanted.chosen
+        self._chosen = wanted.selection
         self._clean = clean
         self._names: dict[str, str] = {}
         self._words: dict[str, list[str]] = {}

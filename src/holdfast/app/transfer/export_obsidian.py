@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.app.transfer.export_folder import CleanText, ExportFolder, OnProgress, safe_name
-from holdfast.app.transfer.exporting import Wanted
+from holdfast.app.transfer.exporting import ExportRequest
 from holdfast.language import truncate
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Concept
@@ -39,7 +39,7 @@ class _Names(NamedTuple):
 def write_vault(
     reader: Reader,
     folder: ExportFolder,
-    wanted: Wanted,
+    wanted: ExportRequest,
     clean: CleanText,
     tick: OnProgress = lambda done, total: None,
 ) -> None:
@@ -58,8 +58,8 @@ def _quoted(text: str) -> str:
     return _MEANT.sub(lambda found: _INSTEAD[found[0]], text)
 
 
-def _notes(reader: Reader, bank: Bank, wanted: Wanted, clean: CleanText) -> Iterator[tuple[str, str]]:
-    since, until = wanted.chosen.since, wanted.chosen.until or "~"
+def _notes(reader: Reader, bank: Bank, wanted: ExportRequest, clean: CleanText) -> Iterator[tuple[str, str]]:
+    since, until = wanted.selection.since, wanted.selection.until or "~"
     sessions = [
         one for one in reader.sessions(bank.id, _ALL) if one.ended >= since and one.started <= until
     ]

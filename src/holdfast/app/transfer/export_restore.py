@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.transfer.export_format import DERIVED_TYPES, Header, ExportLine, check, lines
+from holdfast.app.transfer.export_format import DERIVED_TYPES, Header, ExportLine, check_export, read_lines
 from holdfast.capture.redact import Redactor
 from holdfast.learn import import_intake, share_intake
 from holdfast.learn.curation import Curator
@@ -30,7 +30,7 @@ _BY_NAME = {table.name: table for table in TABLES}
 Tick = Callable[[int, int], None]
 
 
-class Restored(NamedTuple):
+class ExportRestoreReport(NamedTuple):
     """What an export brought: lines by type that are new, those that were there already, and those
     that are made again from the rest."""
 
@@ -41,9 +41,9 @@ class Restored(NamedTuple):
     backup: str = ""
 
 
-def look(path: Path) -> Restored:
+def preview(path: Path) -> ExportRestoreReport:
     """Go through an export; changes nothing."""
-    return Restored(check(path), {}, {}, 0)
+    return ExportRestoreReport(check_export(path), {}, {}, 0)
 
 
 def restore(
@@ -52,19 +52,19 @@ def restore(
     curator: Curator,
     redactor: Redactor,
     tick: Tick = lambda done, total: None,
-) -> Restored:
+) -> ExportRestoreReport:
     """Put an export back, all of it or nothing."""
-    header = check(path)
+    header = check_export(path)
     total = sum(header.counts.values())
     with writer.transaction():
         work = _Work(writer, redactor)
-        for (bank, type), group in groupby(lines(path), key=lambda line: (line.bank, line.type)):
+        for (bank, type), group in groupby(read_lines(path), key=lambda line: (line.bank, line.type)):
             work.put(bank, type, (line.row for line in _counted(group, work, total, tick)))
         work.show()
         derive_stale(writer)
         for bank in work.banks:
             curator.reapply(bank)
-    return Restored(header, dict(work.added), dict(work.known), work.made_again)
+    return ExportRestoreReport(header, dict(work.added), dict(work.known), work.made_again)
 
 
 def _counted(group: Iterator[ExportLine], work: _Work, total: int, tick: Tick) -> Iterator[ExportLine]:

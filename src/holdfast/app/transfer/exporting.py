@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.app.transfer.export_format import VERSION, Header, ExportLine, Checksum, encode, encode_header
+from holdfast.app.transfer.export_format import VERSION, Header, ExportLine, Checksum, encode_line, encode_header
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank
@@ -18,7 +18,7 @@ from holdfast.store.protocol import Reader
 from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
 
 # What a line looks like, for programs that check it.
-SCHEMA = Path(__file__).with_name("export-1.schema.json")
+SCHEMA_FILE = Path(__file__).with_name("export-1.schema.json")
 _PIECE = 1024 * 1024
 _ALL = 1_000_000
 _NAMES = ("id", "session", "evidence", "members", "supersedes", "superseded_by")
@@ -26,7 +26,7 @@ _NAMES = ("id", "session", "evidence", "members", "supersedes", "superseded_by")
 Tick = Callable[[int, int], None]
 
 
-class Exported(NamedTuple):
+class ExportReport(NamedTuple):
     """What was written, and where."""
 
     path: Path
@@ -34,11 +34,11 @@ class Exported(NamedTuple):
     bytes: int
 
 
-class Wanted(NamedTuple):
+class ExportRequest(NamedTuple):
     """What is to be exported: of which banks, what of them, and whether also what is made of it."""
 
     banks: tuple[Bank, ...]
-    chosen: ExportSelection = ExportSelection()
+    selection: ExportSelection = ExportSelection()
     derived: bool = False
 
 
@@ -52,10 +52,10 @@ def check_groups(groups: Sequence[str]) -> None:
 def write_export(
     reader: Reader,
     path: Path,
-    wanted: Wanted,
+    wanted: ExportRequest,
     patterns: Sequence[tuple[str, str]] = (),
     tick: Tick = lambda done, total: None,
-) -> Exported:
+) -> ExportReport:
     """Write an export: beside its place first, then into it, so that it is there whole or not at
     all."""
     if path.is_dir():
@@ -68,15 +68,15 @@ def write_export(
     try:
         with _private(body) as file:
             for number, line in enumerate(export_lines(reader, wanted, patterns), 1):
-                data = encode(line)
+                data = encode_line(line)
                 seen.add(line.type, data)
                 file.write(data)
                 tick(number, number)
         chosen = {
             "banks": len(wanted.banks),
-            "kinds": list(wanted.chosen.groups or GROUPS),
-            "since": wanted.chosen.since,
-            "until": wanted.chosen.until,
+            "kinds": list(wanted.selection.groups or GROUPS),
+            "since": wanted.selection.since,
+            "until": wanted.selection.until,
             "derived": wanted.derived,
         }
         header = Header(VERSION, chosen, dict(sorted(seen.counts.items())), seen.hash)
@@ -96,7 +96,7 @@ def write_export(
         for left in (body, part):
             with suppress(OSError):
                 left.unlink()
-    return Exported(path, header.counts, path.stat().st_size)
+    return ExportReport(path, header.counts, path.stat().st_size)
 
 
 def _private(path: Path) -> Any:
@@ -105,27 +105,27 @@ def _private(path: Path) -> Any:
 
 
 def export_lines(
-    reader: Reader, wanted: Wanted, patterns: Sequence[tuple[str, str]] = ()
+    reader: Reader, wanted: ExportRequest, patterns: Sequence[tuple[str, str]] = ()
 ) -> Iterator[ExportLine]:
     """The lines of an export, without its header, in a fixed order."""
     clean = _Cleaner(Redactor(patterns))
     numbers = _numbers(reader, wanted)
     for bank in sorted(wanted.banks, key=lambda one: one.id):
         for table in TABLES:
-            if table.group != "bank" and table.group not in (wanted.chosen.groups or GROUPS):
+            if table.group != "bank" and table.group not in (wanted.selection.groups or GROUPS):
                 continue
-            rows = reader.exported_rows(bank.id, table, wanted.chosen)
+            rows = reader.exported_rows(bank.id, table, wanted.selection)
             if table.name == "source":
                 rows = iter(sorted(rows, key=lambda row: row["path"]))
             for row in rows:
                 row = _numbered(table, row, numbers)
                 yield ExportLine(bank.id, table.name, clean(table, row))
         if wanted.derived:
-            for line in _derived(reader, bank.id, wanted.chosen):
+            for line in _derived(reader, bank.id, wanted.selection):
                 yield line._replace(row=clean.all(line.row))
 
 
-def _numbers(reader: Reader, wanted: Wanted) -> dict[int, int]:
+def _numbers(reader: Reader, wanted: ExportRequest) -> dict[int, int]:
     """Sources are numbered by their paths, so that it does not matter in which order they came."""
     banks = {bank.id for bank in wanted.banks}
     known = sorted((s.path, s.id) for s in reader.sources() if s.bank in banks)

@@ -116,8 +116,8 @@ class Imports:
         from holdfast.app.transfer import export_restore
 
         if dry_run:
-            return export_restore.look(path)
-        export_restore.look(path)
+            return export_restore.preview(path)
+        export_restore.preview(path)
         backup = ""
         if self._context.store.banks() and not self._context.settings.store:
             from holdfast.app.transfer import backup as backing

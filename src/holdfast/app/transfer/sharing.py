@@ -44,7 +44,7 @@ from holdfast.sources.share_format import (
 from holdfast.store.protocol.shares import ShareImport
 
 
-class ToShare(NamedTuple):
+class SharePlan(NamedTuple):
     """What sharing would change: what is new, what is said anew with what was said before, what is
     shared in these words already, and what is taken back."""
 
@@ -57,12 +57,12 @@ class ToShare(NamedTuple):
     gone: tuple[SharedRecord, ...] = ()
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether all is as it should be already."""
         return not (self.added or self.changed or self.gone)
 
 
-class OnShelf(NamedTuple):
+class SharedListing(NamedTuple):
     """What is shared in a place: what holds, and the lines that nobody should read."""
 
     place: str
@@ -79,7 +79,7 @@ class Sharing:
 
     def plan_share(
         self, names: Sequence[str], place: str = "", note: str = "", bank: str | None = None
-    ) -> ToShare:
+    ) -> SharePlan:
         """What sharing some records would change."""
         shelf = self._shelf(place)
         person = git_identity(Path(current_folder()))
@@ -87,7 +87,7 @@ class Sharing:
         sharer = Sharer(person.name, person.email, self._context.now(), note)
         drafts = draft_shares(self._context.store, id, names, self._words(), sharer)
         held, _ = read_shares(shelf.read())
-        told = ToShare(id, str(shelf.folder), person)
+        told = SharePlan(id, str(shelf.folder), person)
         for one in drafts:
             known = held.get(one.shared.id)
             dated = one._replace(shared=dated_after(one.shared, known))
@@ -99,13 +99,13 @@ class Sharing:
                 told = told._replace(changed=(*told.changed, (dated, known)))
         return told
 
-    def plan_unshare(self, names: Sequence[str], place: str = "") -> ToShare:
+    def plan_unshare(self, names: Sequence[str], place: str = "") -> SharePlan:
         """What taking back would change; only what we share ourselves can be taken back."""
         shelf = self._shelf(place)
         person = git_identity(Path(current_folder()))
         held, _ = read_shares(shelf.read())
         shown = [shared for shared in held.values() if not shared.gone]
-        told = ToShare("", str(shelf.folder), person)
+        told = SharePlan("", str(shelf.folder), person)
         for name in dict.fromkeys(names):
             found = _meant(shown, name)
             if found.email.lower() != person.email.lower():
@@ -117,7 +117,7 @@ class Sharing:
             told = told._replace(gone=(*told.gone, dated_after(gone, found)))
         return told
 
-    def share(self, planned: ToShare) -> str:
+    def share(self, planned: SharePlan) -> str:
         """Write what was planned onto the branch; returns the commit, "" if nothing changed."""
         shelf = self._shelf(planned.place)
         new = [one.shared for one in (*planned.added, *(new for new, _ in planned.changed))]
@@ -140,7 +140,7 @@ class Sharing:
                 self._note_shared(planned, new)
         return made
 
-    def _note_shared(self, planned: ToShare, new: Sequence[SharedRecord]) -> None:
+    def _note_shared(self, planned: SharePlan, new: Sequence[SharedRecord]) -> None:
         """Say in the log what others can have from now on, or should let go of; by name alone."""
         for back, names in (
             (False, [uri("shared", one.id) for one in new if not one.gone]),
@@ -164,12 +164,12 @@ class Sharing:
             )
         return chosen, shelf.push(chosen, git_identity(Path(current_folder())))
 
-    def list_shared(self, place: str = "") -> OnShelf:
+    def list_shared(self, place: str = "") -> SharedListing:
         """What is shared in a place, the latest last."""
         shelf = self._shelf(place)
         held, refused = read_shares(shelf.read())
         shown = sorted((s for s in held.values() if not s.gone), key=lambda s: (s.shared, s.id))
-        return OnShelf(str(shelf.folder), tuple(shown), tuple(refused))
+        return SharedListing(str(shelf.folder), tuple(shown), tuple(refused))
 
     def plan_pull(self, place: str = "", bank: str | None = None) -> ShareImportPlan:
         """What taking in others' shared memories would change: from a repository, from a remote of
@@ -254,7 +254,7 @@ def _meant(held: Iterable[SharedRecord], name: str) -> SharedRecord:
     raise NotFoundError(f"Several shared records start with {name!r}.", f"One of: {names}.")
 
 
-def _message(planned: ToShare) -> str:
+def _message(planned: SharePlan) -> str:
     """What the commit says: how much, and the first words of each."""
     new = [one.shared for one in planned.added]
     parts = [

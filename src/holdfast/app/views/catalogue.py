@@ -1,6 +1,6 @@
-"""What is known, laid out by kind for somebody who looks through it: rules, facts, concepts,
-opinions, memories, patterns, and what others share; and apart from them what was put away, and
-the log of decisions.
+"""The catalogue of a memory: pages of records by section (rules, facts, concepts, opinions,
+memories, patterns, shared and imported records), of hidden records, and of the log of decisions.
+One record with its evidence is in `record_view`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.decision_log import all_entries
+from holdfast.app.views.decision_log import read_logs
 from holdfast.learn.decision_state import in_effect, undoable
 from holdfast.model.curation import Action, Curation
 from holdfast.model.imports import ImportedRecord
@@ -22,10 +22,12 @@ from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.store.protocol import Store
 
-PAGE = 40
+# Records on one page. A larger page needs less paging but takes longer to render.
+PAGE_SIZE = 40
+# Values of `CatalogueQuery.status` besides the statuses themselves: records that still hold, all.
 CURRENT, ANY = "current", "any"
-# The word in the URIs of what lies on each shelf.
-WORDS: Mapping[str, str] = {
+# The sections of the catalogue, each with the kind in the URIs of its records.
+KIND_BY_SECTION: Mapping[str, str] = {
     "rules": "rule",
     "facts": "fact",
     "concepts": "concept",
@@ -35,14 +37,28 @@ WORDS: Mapping[str, str] = {
     "shared": "shared",
     "imported": "imported",
 }
-_MOST = 20_000
 
 
-class Wanted(NamedTuple):
-    """What is looked for: on which shelf, of which bank (a name or an id), in which status, with
-    which words; of rules those of one `file`, named by its domain. Pages count from 1."""
+class _ScanLimits(NamedTuple):
+    """How many records are read to fill a page, where a filter rejects some of them."""
 
-    shelf: str
+    # The first read takes this many times what the page needs.
+    first_factor: int = 2
+    # Each further read takes this many times as many as the one before.
+    growth: int = 8
+    # Above this a page is returned with what was found, so that a filter that matches almost
+    # nothing does not read a huge memory whole.
+    max_records: int = 20_000
+
+
+_SCAN = _ScanLimits()
+
+
+class CatalogueQuery(NamedTuple):
+    """Which records to list: a section, a bank (a name or an id; "" for all), a status, and words
+    that must all occur. `file` is the domain of a rule file. Pages count from 1."""
+
+    section: str
     bank: str = ""
     status: str = CURRENT
     words: str = ""
@@ -50,9 +66,10 @@ class Wanted(NamedTuple):
     page: int = 1
 
 
-class Item(NamedTuple):
-    """One record on a shelf, in the form that all of them have. `since` and `until` are when it
-    held, `notes` what else is to be told of its kind."""
+class CatalogueItem(NamedTuple):
+    """One record in the form that all kinds share. `word` is the kind in its URI and `kind` the
+    kind of fact, network or domain. `since` and `until` bound when it held; `speaks_for` and
+    `against` count its evidence; `notes` are remarks that only its kind has."""
 
     bank: str
     word: str
@@ -73,25 +90,24 @@ class Item(NamedTuple):
 
     @property
     def uri(self) -> str:
-        """Its name."""
         return uri(self.word, self.id)
 
     @property
     def ended(self) -> bool:
-        """Whether it does not hold any more."""
+        """Whether it no longer holds."""
         return self.status in [status.value for status in ENDED_STATUSES]
 
 
-class Shelf(NamedTuple):
-    """A page of a shelf; `more` if another follows."""
+class CataloguePage(NamedTuple):
+    """One page of a section; `more` if another follows."""
 
-    items: tuple[Item, ...]
+    items: tuple[CatalogueItem, ...]
     more: bool = False
 
 
-class Away(NamedTuple):
-    """A record that is not shown: what it says, where that is still known, who put it away and
-    when, and what it went into, if it was merged."""
+class HiddenRecord(NamedTuple):
+    """A record that was forgotten or merged: its text ("" if unknown), who hid it and when, and
+    the URI of the record it was merged into."""
 
     bank: str
     word: str
@@ -103,14 +119,13 @@ class Away(NamedTuple):
 
     @property
     def uri(self) -> str:
-        """Its name."""
         return uri(self.word, self.id)
 
 
-class Decided(NamedTuple):
-    """An entry of the log, with what the record says that it is about, if that is shown; `undone`
-    if it was taken back, `latest` if it is the one that an undo takes back; by which way it came,
-    and what was before and after it."""
+class LoggedDecision(NamedTuple):
+    """An entry of the log with the title of its record ("" if that is hidden), the channel it came
+    by, and the text before and after it. `undone` if it was undone, `latest` if it is the one that
+    the next undo takes back."""
 
     entry: Curation
     title: str = ""
@@ -121,17 +136,17 @@ class Decided(NamedTuple):
     after: str = ""
 
 
-def shelf(memory: Holdfast, wanted: Wanted) -> Shelf:
-    """The records of a shelf that are wanted."""
-    banks = _banks(memory, wanted.bank)
-    first = max(wanted.page - 1, 0) * PAGE
-    limit = 2 * (first + PAGE)
+def catalogue_page(memory: Holdfast, query: CatalogueQuery) -> CataloguePage:
+    """One page of the records that match."""
+    banks = _banks(memory, query.bank)
+    first = max(query.page - 1, 0) * PAGE_SIZE
+    limit = _SCAN.first_factor * (first + PAGE_SIZE)
     while True:
-        found = _SHELVES[wanted.shelf](memory, banks, limit)
-        passing = [item for item in found if _passes(item, wanted)]
-        if len(passing) > first + PAGE or len(found) < limit or limit >= _MOST:
-            return Shelf(tuple(passing[first : first + PAGE]), len(passing) > first + PAGE)
-        limit *= 8
+        found = _LISTERS[query.section](memory, banks, limit)
+        matching = [item for item in found if _matches(item, query)]
+        if len(matching) > first + PAGE_SIZE or len(found) < limit or limit >= _SCAN.max_records:
+            return CataloguePage(tuple(matching[first : first + PAGE_SIZE]), len(matching) > first + PAGE_SIZE)
+        limit *= _SCAN.growth
 
 
 def _banks(memory: Holdfast, name: str) -> list[str]:
@@ -139,38 +154,38 @@ def _banks(memory: Holdfast, name: str) -> list[str]:
     return [bank.id for bank in memory.reader.banks()] if id is None else [id]
 
 
-def _passes(item: Item, wanted: Wanted) -> bool:
-    if wanted.file and item.kind != wanted.file:
+def _matches(item: CatalogueItem, query: CatalogueQuery) -> bool:
+    if query.file and item.kind != query.file:
         return False
-    if wanted.status == CURRENT and item.ended:
+    if query.status == CURRENT and item.ended:
         return False
-    if wanted.status not in (CURRENT, ANY, "") and item.status != wanted.status:
+    if query.status not in (CURRENT, ANY, "") and item.status != query.status:
         return False
-    said = f"{item.title} {item.text} {item.id}".lower()
-    return all(word in said for word in wanted.words.lower().split())
+    text = f"{item.title} {item.text} {item.id}".lower()
+    return all(word in text for word in query.words.lower().split())
 
 
-def _rules(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
-    return [item_of(rule) for bank in banks for rule in memory.reader.rules(bank)]
+def _rules(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
+    return [catalogue_item(rule) for bank in banks for rule in memory.reader.rules(bank)]
 
 
-def _facts(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
-    found = [item_of(fact) for bank in banks for fact in memory.reader.facts(bank)]
+def _facts(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
+    found = [catalogue_item(fact) for bank in banks for fact in memory.reader.facts(bank)]
     return _latest(found)
 
 
-def _concepts(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
-    found = [item_of(one) for bank in banks for one in memory.reader.concepts(bank, limit)]
+def _concepts(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
+    found = [catalogue_item(one) for bank in banks for one in memory.reader.concepts(bank, limit)]
     return _latest(found)
 
 
-def _opinions(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
+def _opinions(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
     return [opinion_item(one) for bank in banks for one in memory.opinions.opinions(bank, all=True)]
 
 
-def _memories(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
+def _memories(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
     found = [
-        item_of(one)
+        catalogue_item(one)
         for bank in banks
         for one in (
             *memory.reader.remembered(bank, limit),
@@ -180,20 +195,20 @@ def _memories(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
     return _latest(found)
 
 
-def _patterns(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
-    found = [item_of(one) for bank in banks for one in memory.reader.patterns(bank)]
+def _patterns(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
+    found = [catalogue_item(one) for bank in banks for one in memory.reader.patterns(bank)]
     return sorted(found, key=lambda item: -(item.confidence or 0))
 
 
-def _shared(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
-    return _latest([item_of(one) for bank in banks for one in memory.reader.shared(bank)])
+def _shared(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
+    return _latest([catalogue_item(one) for bank in banks for one in memory.reader.shared(bank)])
 
 
-def _imported(memory: Holdfast, banks: Sequence[str], limit: int) -> list[Item]:
-    return _latest([item_of(one) for bank in banks for one in memory.reader.imported(bank)])
+def _imported(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
+    return _latest([catalogue_item(one) for bank in banks for one in memory.reader.imported(bank)])
 
 
-_SHELVES: Mapping[str, Callable[[Holdfast, Sequence[str], int], list[Item]]] = {
+_LISTERS: Mapping[str, Callable[[Holdfast, Sequence[str], int], list[CatalogueItem]]] = {
     "rules": _rules,
     "facts": _facts,
     "concepts": _concepts,
@@ -205,27 +220,27 @@ _SHELVES: Mapping[str, Callable[[Holdfast, Sequence[str], int], list[Item]]] = {
 }
 
 
-def _latest(items: list[Item]) -> list[Item]:
+def _latest(items: list[CatalogueItem]) -> list[CatalogueItem]:
     return sorted(items, key=lambda item: item.time, reverse=True)
 
 
-def item_of(
+def catalogue_item(
     record: Rule | Fact | Concept | Memory | Pattern | SharedRecord | ImportedRecord,
-) -> Item:
-    """A record in the form that all have on a shelf."""
+) -> CatalogueItem:
+    """A record as an item of the catalogue. Opinions have `opinion_item`."""
     match record:
         case Fact():
             return _fact_item(record)
         case Memory():
             return _memory_item(record)
         case Rule():
-            return Item(
+            return CatalogueItem(
                 record.bank, "rule", record.id, record.text, f"{record.path} · {record.heading}",
                 record.domain, record.updated, trust=record.trust,
                 notes=(f"for {', '.join(record.paths)}",) if record.paths else (),
             )  # fmt: skip
         case Concept():
-            return Item(
+            return CatalogueItem(
                 record.bank, "concept", record.id, record.summary, record.name, "",
                 record.updated, since=record.founded, trust=record.trust,
                 speaks_for=len(record.members),
@@ -233,28 +248,28 @@ def item_of(
         case Pattern():
             often = f"stated {record.occurrences} time{'s' if record.occurrences != 1 else ''}"
             by = f"by {', '.join(record.authors)}" if record.authors else ""
-            return Item(
+            return CatalogueItem(
                 record.bank, "pattern", record.id, record.content, "", record.domain,
                 record.last, confidence=record.confidence, trust=record.trust,
                 speaks_for=len(record.evidence), against=len(record.against),
                 notes=tuple(filter(None, (often, by))),
             )  # fmt: skip
         case ImportedRecord():
-            return Item(
+            return CatalogueItem(
                 record.bank, "imported", record.id, record.text, record.title, record.kind,
                 record.time, trust=record.trust, notes=(f"from {record.origin}",),
             )  # fmt: skip
         case SharedRecord():
-            return Item(
+            return CatalogueItem(
                 record.bank, "shared", record.id, record.text, "", record.kind, record.time,
                 trust=record.trust,
                 notes=(f"from {record.author}", *filter(None, (record.note,))),
             )  # fmt: skip
 
 
-def _fact_item(fact: Fact) -> Item:
+def _fact_item(fact: Fact) -> CatalogueItem:
     tries = (f"{fact.attempts} attempts",) if fact.attempts else ()
-    return Item(
+    return CatalogueItem(
         fact.bank, "fact", fact.id, fact.content, fact.problem, fact.kind.value,
         fact.validity.learned, fact.status.value, fact.confidence, "",
         fact.validity.since or fact.validity.learned, fact.validity.until, fact.trust,
@@ -262,13 +277,13 @@ def _fact_item(fact: Fact) -> Item:
     )  # fmt: skip
 
 
-def _memory_item(memory: Memory) -> Item:
-    # Of what was retained, `who` are those involved; of what was given, who gave it.
+def _memory_item(memory: Memory) -> CatalogueItem:
+    # `who` names the people involved if the memory was derived (it has evidence), else its author.
     notes = [f"{'on' if memory.evidence_for else 'by'} {memory.who}"] if memory.who else []
     notes += [f"met in {memory.seen} sessions"] if memory.seen > 1 else []
-    given_by_agent = memory.by_agent and not memory.evidence_for
-    notes += ["said by an agent, not by a person"] if given_by_agent else []
-    return Item(
+    is_from_agent = memory.by_agent and not memory.evidence_for
+    notes += ["said by an agent, not by a person"] if is_from_agent else []
+    return CatalogueItem(
         memory.bank, "memory", memory.id, memory.what, "", memory.network.value, memory.when,
         memory.status.value, memory.confidence, "", memory.validity.since or memory.when,
         memory.validity.until, memory.trust, len(memory.evidence_for),
@@ -276,34 +291,35 @@ def _memory_item(memory: Memory) -> Item:
     )  # fmt: skip
 
 
-def opinion_item(opinion: Opinion) -> Item:
-    """An opinion in the same form; it is known as a memory."""
+def opinion_item(opinion: Opinion) -> CatalogueItem:
+    """An opinion as an item of the catalogue; its URI is that of a memory."""
     o = opinion
     notes = [f"in {o.sessions} session{'s' * (o.sessions != 1)}"]
     notes += [f"in tension since {o.tension[:10]}"] if o.tension else []
     notes += [f"formed by {o.author}"] if o.author else []
     until = o.updated if o.status is Status.RETRACTED else ""
-    return Item(
+    return CatalogueItem(
         o.bank, "memory", o.id, o.what, "", "opinion", o.updated, o.status.value, o.confidence,
         o.trend.value, o.formed, until, o.trust, len(o.evidence_for), len(o.evidence_against),
         tuple(notes),
     )  # fmt: skip
 
 
-def put_away(memory: Holdfast, store: Store, wanted: Wanted) -> tuple[list[Away], bool]:
-    """What was forgotten or merged and can come back, the latest first; whether there is more."""
-    found = [one for bank in _banks(memory, wanted.bank) for one in _away(store, bank)]
-    words = wanted.words.lower().split()
+def hidden_records(memory: Holdfast, store: Store, query: CatalogueQuery) -> tuple[list[HiddenRecord], bool]:
+    """One page of the forgotten or merged records that can be restored, the latest first, and
+    whether another follows."""
+    found = [one for bank in _banks(memory, query.bank) for one in _hidden_in_bank(store, bank)]
+    words = query.words.lower().split()
     if words:
-        found = [one._replace(text=_said(store, one)) for one in found]
+        found = [one._replace(text=_hidden_text(store, one)) for one in found]
         found = [one for one in found if all(w in f"{one.text} {one.uri}".lower() for w in words)]
     found.sort(key=lambda one: one.time, reverse=True)
-    first = max(wanted.page - 1, 0) * PAGE
-    page = found[first : first + PAGE]
-    return [one._replace(text=_said(store, one)) for one in page], len(found) > first + PAGE
+    first = max(query.page - 1, 0) * PAGE_SIZE
+    page = found[first : first + PAGE_SIZE]
+    return [one._replace(text=_hidden_text(store, one)) for one in page], len(found) > first + PAGE_SIZE
 
 
-def _away(store: Store, bank: str) -> Iterator[Away]:
+def _hidden_in_bank(store: Store, bank: str) -> Iterator[HiddenRecord]:
     last: dict[str, Curation] = {}
     for entry in in_effect(store.curations(bank)):
         if entry.action in (Action.FORGET, Action.MERGE, Action.PURGE, Action.RESTORE):
@@ -315,18 +331,18 @@ def _away(store: Store, bank: str) -> Iterator[Away]:
         known = store.curation_state(bank, named.kind, named.id)
         if known is not None and known.is_hidden:
             text = known.text or known.was
-            yield Away(bank, named.kind, named.id, text, entry.time, entry.who, known.into)
+            yield HiddenRecord(bank, named.kind, named.id, text, entry.time, entry.who, known.into)
 
 
-def _said(store: Store, one: Away) -> str:
-    """What a record says that is not shown, as far as anybody still knows."""
+def _hidden_text(store: Store, one: HiddenRecord) -> str:
+    """The text of a hidden record, "" where it is no longer known."""
     if one.text:
         return one.text
     match one.word:
         case "memory":
-            given = {m.id: m.what for m in store.all_remembered(one.bank)}
-            formed = {o.id: o.what for o in store.all_opinions(one.bank)}
-            return given.get(one.id) or formed.get(one.id, "")
+            remembered = {m.id: m.what for m in store.all_remembered(one.bank)}
+            opinions = {o.id: o.what for o in store.all_opinions(one.bank)}
+            return remembered.get(one.id) or opinions.get(one.id, "")
         case "turn":
             turn = store.turn(one.bank, one.id)
             return turn.text if turn else ""
@@ -340,21 +356,21 @@ def _said(store: Store, one: Away) -> str:
             return ""
 
 
-def decisions(memory: Holdfast, wanted: Wanted) -> tuple[list[Decided], bool]:
-    """The log, the latest first, page by page; whether there is more."""
-    told_all = all_entries(memory.reader, _banks(memory, wanted.bank))
-    log = [one.curation for one in told_all]
+def logged_decisions(memory: Holdfast, query: CatalogueQuery) -> tuple[list[LoggedDecision], bool]:
+    """One page of the log, the latest first, and whether another follows."""
+    entries = read_logs(memory.reader, _banks(memory, query.bank))
+    log = [one.curation for one in entries]
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     latest = max((entry.seq for entry in undoable(log)), default=0)
-    words = wanted.words.lower().split()
-    told = [
-        Decided(entry, "", str(entry.seq) in undone, entry.seq == latest, channel, before, after)
-        for entry, channel, before, after in told_all
+    words = query.words.lower().split()
+    matching = [
+        LoggedDecision(entry, "", str(entry.seq) in undone, entry.seq == latest, channel, before, after)
+        for entry, channel, before, after in entries
         if all(w in f"{entry.action} {entry.target} {entry.text}".lower() for w in words)
     ]
-    first = max(wanted.page - 1, 0) * PAGE
-    page = told[first : first + PAGE]
-    return [d._replace(title=_title(memory, d.entry)) for d in page], len(told) > first + PAGE
+    first = max(query.page - 1, 0) * PAGE_SIZE
+    page = matching[first : first + PAGE_SIZE]
+    return [d._replace(title=_title(memory, d.entry)) for d in page], len(matching) > first + PAGE_SIZE
 
 
 def _title(memory: Holdfast, entry: Curation) -> str:

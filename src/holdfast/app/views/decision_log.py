@@ -1,5 +1,5 @@
-"""The log of decisions for whoever looks back: by which way each came, and what was before and
-after it. What is not kept in the log itself is worked out from the entries before."""
+"""The log of decisions as people read it: the channel each came by, and the text before and after
+it, worked out from earlier entries where the log itself does not hold it."""
 
 from __future__ import annotations
 
@@ -17,76 +17,80 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri
 from holdfast.store.protocol import Reader
 
-COMMAND_LINE, AGENTS, ITSELF = "command line", "mcp", "by itself"
-# As they stand in brackets behind a name.
+# The channels by which a decision can come.
+COMMAND_LINE, AGENTS, AUTOMATIC = "command line", "mcp", "by itself"
+# These two are appended in brackets to the author of a decision.
 HTTP, BROWSE = "http", "browse"
 
 
-def named_by(who: str, channel: str) -> str:
-    """Somebody, and the way they came by."""
+def name_with_channel(who: str, channel: str) -> str:
+    """The author of a decision as the log holds it: a name and the channel it came by."""
     return f"{who} ({channel})"
 
 
-class Entry(NamedTuple):
-    """A decision, the way it came by, and what was before and after it, as far as that is more
-    than the decision itself says."""
+class LogEntry(NamedTuple):
+    """A decision, its channel, and the text before and after it; both are "" where the decision
+    itself says it all."""
 
     curation: Curation
     channel: str
     before: str = ""
     after: str = ""
 
-    def told(self) -> dict[str, Any]:
-        """Ready to be sent."""
-        beside = {"channel": self.channel, "before": self.before, "after": self.after}
-        return {**to_jsonable(self.curation), **beside}
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **to_jsonable(self.curation),
+            "channel": self.channel,
+            "before": self.before,
+            "after": self.after,
+        }
 
 
 def channel_of(entry: Curation) -> str:
-    """By which way a decision came."""
-    who, _, way = entry.who.rpartition(" (")
+    """The channel by which a decision came."""
+    who, _, suffix = entry.who.rpartition(" (")
     if entry.who == AGENT or entry.who.startswith(f"{AGENT} ("):
         return AGENTS
     if entry.who in (AUTOMATIC_AUTHOR, RETENTION_AUTHOR):
-        return ITSELF
-    given = way.removesuffix(")")
-    return given if who and given in (HTTP, BROWSE) else COMMAND_LINE
+        return AUTOMATIC
+    channel = suffix.removesuffix(")")
+    return channel if who and channel in (HTTP, BROWSE) else COMMAND_LINE
 
 
-def entries(reader: Reader, bank: str) -> list[Entry]:
+def read_log(reader: Reader, bank: str) -> list[LogEntry]:
     """The whole log of a bank, oldest first."""
-    told: dict[str, Entry] = {}
-    corrected: dict[str, list[Curation]] = {}
+    entries: dict[str, LogEntry] = {}
+    corrections: dict[str, list[Curation]] = {}
     for entry in reader.curations(bank):
         before, after = "", ""
-        if entry.action is Action.UNDO and entry.target in told:
-            undone = told[entry.target]
+        if entry.action is Action.UNDO and entry.target in entries:
+            undone = entries[entry.target]
             before, after = undone.after, undone.before
-            known = corrected.get(undone.curation.target, [])
+            known = corrections.get(undone.curation.target, [])
             if undone.curation in known:
                 known.remove(undone.curation)
         elif entry.action is Action.CORRECT:
-            known = corrected.setdefault(entry.target, [])
-            before = known[-1].text if known else _words_of(reader, entry)
+            known = corrections.setdefault(entry.target, [])
+            before = known[-1].text if known else _original_text(reader, entry)
             after = entry.text
             known.append(entry)
         else:
-            before, after = _both(entry)
-        told[str(entry.seq)] = Entry(entry, channel_of(entry), before, after)
-    return list(told.values())
+            before, after = _before_and_after(entry)
+        entries[str(entry.seq)] = LogEntry(entry, channel_of(entry), before, after)
+    return list(entries.values())
 
 
-def _words_of(reader: Reader, entry: Curation) -> str:
-    """What a record said before anybody corrected it."""
+def _original_text(reader: Reader, entry: Curation) -> str:
+    """The text of a record before its first correction."""
     named = parse_uri(entry.target)
     known = reader.curation_state(entry.bank, named.kind, named.id) if named else None
     return known.was if known is not None else ""
 
 
-def _both(entry: Curation) -> tuple[str, str]:
+def _before_and_after(entry: Curation) -> tuple[str, str]:
     if entry.action is Action.SET:
         was, now = read_change(entry.text)
-        return _spelled(was), _spelled(now)
+        return _format_fields(was), _format_fields(now)
     if entry.action in (Action.WRITE, Action.APPROVE):
         written = read_written(entry)
         return "", f"{written.path}\n{written.text}".strip() if written else entry.text
@@ -95,15 +99,15 @@ def _both(entry: Curation) -> tuple[str, str]:
     return "", ""
 
 
-def _spelled(fields: dict[str, Any]) -> str:
-    told = [
+def _format_fields(fields: dict[str, Any]) -> str:
+    lines = [
         f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in fields.items()
     ]
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
-def all_entries(reader: Reader, banks: Sequence[str]) -> list[Entry]:
-    """The logs of some banks, the latest first."""
-    found = [one for bank in banks for one in entries(reader, bank)]
+def read_logs(reader: Reader, banks: Sequence[str]) -> list[LogEntry]:
+    """The logs of several banks as one, the latest first."""
+    found = [one for bank in banks for one in read_log(reader, bank)]
     return sorted(found, key=lambda one: -one.curation.seq)

@@ -1,4 +1,4 @@
-"""Handing over: a session or a topic as one page for whoever goes on with it."""
+"""Hand-off pages: a session or a topic on one page, for the person or agent who continues it."""
 
 from __future__ import annotations
 
@@ -17,32 +17,35 @@ from holdfast.research.handoff import pack_session, pack_topic
 from holdfast.research.handoff_page import Pack, as_markdown
 from holdfast.sources.rule_locations import project_root
 
-_PLAN = Plan(limit=40, tokens=40_000, include_repeats=True)
-_SHORTEST = 6
+# How much is recalled about a topic. It is far more than an answer needs, because a hand-off is read
+# instead of the sessions; raising it makes the page longer.
+_TOPIC_PLAN = Plan(limit=40, tokens=40_000, include_repeats=True)
+# A shorter bare word is taken for a topic and never for the start of a session's id.
+_MIN_ID_LENGTH = 6
 
 
-class HandOff(NamedTuple):
-    """A pack, and the page that it is."""
+class HandoffPage(NamedTuple):
+    """The content of a hand-off, and the same as Markdown."""
 
     pack: Pack
     page: str
 
 
-def hand_off(memory: Holdfast, what: str, bank: str | None = None) -> HandOff:
-    """The hand-off of a session, named by its id or that of anything in it, or of a topic."""
-    session = _session(memory, what, bank)
+def hand_off(memory: Holdfast, what: str, bank: str | None = None) -> HandoffPage:
+    """The hand-off of a session (`what` is its id, or the URI of any record in it) or of a topic."""
+    session = _find_session(memory, what, bank)
     if session is not None:
         pack = pack_session(memory.reader, session, memory.context.bank_name(session.bank))
     else:
-        pack = _of_topic(memory, what, bank)
-    words = TextCleaner(Redactor(memory.settings.redact_patterns), project_root(current_folder()))
-    return HandOff(pack, as_markdown(pack, words.clean))
+        pack = _topic_pack(memory, what, bank)
+    cleaner = TextCleaner(Redactor(memory.settings.redact_patterns), project_root(current_folder()))
+    return HandoffPage(pack, as_markdown(pack, cleaner.clean))
 
 
-def _session(memory: Holdfast, what: str, bank: str | None) -> Session | None:
-    """The session that is meant, if one is: a word may be a topic as well."""
+def _find_session(memory: Holdfast, what: str, bank: str | None) -> Session | None:
+    """The session that `what` names; None if it is a topic."""
     named = parse_uri(what)
-    if named is None or (not named.kind and len(named.id) < _SHORTEST):
+    if named is None or (not named.kind and len(named.id) < _MIN_ID_LENGTH):
         return None
     reader = memory.reader
     if what.startswith(SCHEME):
@@ -58,11 +61,11 @@ def _session(memory: Holdfast, what: str, bank: str | None) -> Session | None:
     return found[0] if len(found) == 1 and isinstance(found[0], Session) else None
 
 
-def _of_topic(memory: Holdfast, topic: str, bank: str | None) -> Pack:
+def _topic_pack(memory: Holdfast, topic: str, bank: str | None) -> Pack:
     id = memory.context.bank_id(bank)
     if id is None:
         raise InputError("A topic is handed over of one bank.", "Name it: --bank NAME.")
-    found = memory.search.recall_with_plan(topic, bank, _PLAN)
+    found = memory.search.recall_with_plan(topic, bank, _TOPIC_PLAN)
     if found.abstained or not found.hits:
         near = f" It has words on: {', '.join(found.suggestions[:6])}." if found.suggestions else ""
         raise NotFoundError(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import confirmations, whole_anchor
-from holdfast.app.views.catalogue import WORDS, Item, Wanted, item_of, opinion_item, shelf
+from holdfast.app.views.catalogue import KIND_BY_SECTION, CatalogueItem, CatalogueQuery, catalogue_item, opinion_item, catalogue_page
 from holdfast.language import truncate
 from holdfast.learn.curation import CORRECTABLE_KINDS, MERGEABLE_KINDS, Target
 from holdfast.model.anchors import CodeAnchor
@@ -37,7 +37,7 @@ _ALL = 1_000_000
 _ON_SHELVES = Fact | Memory | Concept | Rule | Pattern | SharedRecord | ImportedRecord
 
 
-class Ref(NamedTuple):
+class RecordRef(NamedTuple):
     """Another record as it is named in one that rests on it; `how` it bears on it. One that is
     not there any more has no title."""
 
@@ -50,19 +50,19 @@ class Ref(NamedTuple):
     here: bool = False
 
 
-class Opened(NamedTuple):
+class RecordView(NamedTuple):
     """A record with all that is to be told of it. `words` are those that a correction replaces
     and `seen` is what tells them from others; `can` are the names of what may be done, and `held`
     is when somebody last said that it still holds."""
 
-    item: Item
+    item: CatalogueItem
     trace: Trace
-    speaks_for: tuple[Ref, ...] = ()
-    against: tuple[Ref, ...] = ()
+    speaks_for: tuple[RecordRef, ...] = ()
+    against: tuple[RecordRef, ...] = ()
     more: int = 0
-    chain: tuple[Ref, ...] = ()
+    chain: tuple[RecordRef, ...] = ()
     anchor: CodeAnchor | None = None
-    alike: tuple[Item, ...] = ()
+    alike: tuple[CatalogueItem, ...] = ()
     words: str = ""
     seen: str = ""
     can: frozenset[str] = frozenset()
@@ -76,7 +76,7 @@ def fingerprint(words: str) -> str:
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:24]
 
 
-def words_of(record: Record) -> str:
+def correctable_text(record: Record) -> str:
     """What a correction of a record replaces."""
     match record:
         case Turn():
@@ -97,21 +97,21 @@ def words_of(record: Record) -> str:
             return describe_record(record)[0]
 
 
-def open_record(memory: Holdfast, trace: Trace) -> Opened | None:
+def open_record(memory: Holdfast, trace: Trace) -> RecordView | None:
     """A record of a shelf; None of what lies on none."""
     record = trace.record
     if not isinstance(record, _ON_SHELVES):
         return None
     reader = memory.reader
     opinion = _opinion(memory, record)
-    item = opinion_item(opinion) if opinion else item_of(record)
+    item = opinion_item(opinion) if opinion else catalogue_item(record)
     good, bad = _evidence(reader, trace)
-    words = words_of(record)
-    return Opened(
+    words = correctable_text(record)
+    return RecordView(
         item,
         trace,
-        tuple(refs(reader, record.bank, good[:_MOST_EVIDENCE])),
-        tuple(refs(reader, record.bank, bad[:_MOST_EVIDENCE])),
+        tuple(describe_refs(reader, record.bank, good[:_MOST_EVIDENCE])),
+        tuple(describe_refs(reader, record.bank, bad[:_MOST_EVIDENCE])),
         max(len(good) - _MOST_EVIDENCE, 0) + max(len(bad) - _MOST_EVIDENCE, 0),
         tuple(_chain(reader, record)),
         _anchor(reader, record),
@@ -124,12 +124,12 @@ def open_record(memory: Holdfast, trace: Trace) -> Opened | None:
     )
 
 
-def current_words(memory: Holdfast, target: Target) -> str:
+def current_text(memory: Holdfast, target: Target) -> str:
     """What a record says now."""
-    return words_of(find_record(memory.reader, target.bank, target.uri))
+    return correctable_text(find_record(memory.reader, target.bank, target.uri))
 
 
-def address_of(reader: Reader, name: str) -> str:
+def page_address(reader: Reader, name: str) -> str:
     """The page that shows a record: the place of its own, or that in its session."""
     named = parse_uri(name)
     if named is not None and named.kind == "bank":
@@ -138,12 +138,12 @@ def address_of(reader: Reader, name: str) -> str:
     word, session = record_kind(record), getattr(record, "session", "")
     if word == "session":
         return f"/sessions/{record.id}"
-    if word in WORDS.values():
+    if word in KIND_BY_SECTION.values():
         return f"/record/{word}/{record.id}"
     if word == "entity":
         return f"/graph?focus={record.id}"
     if word == "claim":
-        return address_of(reader, uri("exchange", getattr(record, "exchange", "")))
+        return page_address(reader, uri("exchange", getattr(record, "exchange", "")))
     found = page_url(reader, record.bank, uri(word, record.id), session)
     return found if found.startswith("/") else "/repos"
 
@@ -155,11 +155,11 @@ def _opinion(memory: Holdfast, record: Record) -> Opinion | None:
     return next((opinion for opinion in known if opinion.id == record.id), None)
 
 
-def _evidence(reader: Reader, trace: Trace) -> tuple[list[Ref], list[Ref]]:
+def _evidence(reader: Reader, trace: Trace) -> tuple[list[RecordRef], list[RecordRef]]:
     """What speaks for a record and what against it, the latest first."""
     match trace.record:
         case Fact():
-            told = [Ref(b.uri, "", "", b.time, b.how.value) for b in reversed(trace.bearings)]
+            told = [RecordRef(b.uri, "", "", b.time, b.how.value) for b in reversed(trace.bearings)]
             bad = {b.uri for b in trace.bearings if b.against}
             own = uri("fact", trace.record.id)  # what people said of it is in the log
             good = [r for r in told if r.uri not in bad and r.uri != own]
@@ -174,11 +174,11 @@ def _evidence(reader: Reader, trace: Trace) -> tuple[list[Ref], list[Ref]]:
             return [], []
 
 
-def _named(names: Iterable[str]) -> list[Ref]:
-    return [Ref(name, "") for name in reversed(list(names))]
+def _named(names: Iterable[str]) -> list[RecordRef]:
+    return [RecordRef(name, "") for name in reversed(list(names))]
 
 
-def refs(reader: Reader, bank: str, names: Iterable[Ref]) -> Iterable[Ref]:
+def describe_refs(reader: Reader, bank: str, names: Iterable[RecordRef]) -> Iterable[RecordRef]:
     """The same with what each record is called, where it is still there."""
     for ref in names:
         named = parse_uri(ref.uri)
@@ -194,7 +194,7 @@ def refs(reader: Reader, bank: str, names: Iterable[Ref]) -> Iterable[Ref]:
         )
 
 
-def _chain(reader: Reader, record: Record) -> list[Ref]:
+def _chain(reader: Reader, record: Record) -> list[RecordRef]:
     """What a record took the place of, and what took its own, the oldest first."""
     if not isinstance(record, Fact | Memory):
         return []
@@ -207,8 +207,8 @@ def _chain(reader: Reader, record: Record) -> list[Ref]:
     return [*reversed(older), _as_ref(record)._replace(here=True), *newer]
 
 
-def _walk(reader: Reader, record: Record, met: set[str], back: bool) -> list[Ref]:
-    told: list[Ref] = []
+def _walk(reader: Reader, record: Record, met: set[str], back: bool) -> list[RecordRef]:
+    told: list[RecordRef] = []
     left = [record]
     while left and len(told) < _MOST_LINKS:
         one = left.pop(0)
@@ -220,16 +220,16 @@ def _walk(reader: Reader, record: Record, met: set[str], back: bool) -> list[Ref
                 continue
             met.add(name)
             found = reader.find(record.bank, named.kind, named.id, 1)
-            told += [_as_ref(found[0])] if found else [Ref(name, named.kind)]
+            told += [_as_ref(found[0])] if found else [RecordRef(name, named.kind)]
             left += found[:1]
     return told
 
 
-def _as_ref(record: Record) -> Ref:
+def _as_ref(record: Record) -> RecordRef:
     title, time = describe_record(record)
     word = record_kind(record)
     status = str(getattr(record, "status", ""))
-    return Ref(uri(word, record.id), word, truncate(title, _TITLE), time, "", status)
+    return RecordRef(uri(word, record.id), word, truncate(title, _TITLE), time, "", status)
 
 
 def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:
@@ -239,18 +239,18 @@ def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:
     return found if found.files else None
 
 
-def _alike(memory: Holdfast, item: Item) -> tuple[Item, ...]:
+def _alike(memory: Holdfast, item: CatalogueItem) -> tuple[CatalogueItem, ...]:
     """Others on the same shelf that have most words in common with a record."""
     if item.word not in MERGEABLE_KINDS:
         return ()
     name = {"fact": "facts", "concept": "concepts"}.get(item.word, "memories")
     own = _content(item)
-    others = [one for one in shelf(memory, Wanted(name, item.bank)).items if one.id != item.id]
+    others = [one for one in catalogue_page(memory, CatalogueQuery(name, item.bank)).items if one.id != item.id]
     ranked = sorted(others, key=lambda one: -len(own & _content(one)))
     return tuple(one for one in ranked if own & _content(one))[:_ALIKE]
 
 
-def _content(item: Item) -> set[str]:
+def _content(item: CatalogueItem) -> set[str]:
     return {word for word in f"{item.title} {item.text}".lower().split() if len(word) > 3}
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.rule_proposals import Candidate
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.record_view import Ref, fingerprint, refs
+from holdfast.app.views.record_view import RecordRef, fingerprint, describe_refs
 from holdfast.learn.agent_lessons import LESSON
 from holdfast.learn.promotion import refusals_in_effect
 from holdfast.model.knowledge import Fact, Memory, Refusal, Review, ReviewState
@@ -20,16 +20,16 @@ from holdfast.store.protocol import Reader
 _MOST = 500
 
 
-class Question(NamedTuple):
+class FactQuestion(NamedTuple):
     """A fact that something speaks against, and what does; `seen` tells its words from others."""
 
     review: Review
     fact: Fact | None
-    against: tuple[Ref, ...]
+    against: tuple[RecordRef, ...]
     seen: str
 
 
-class Secret(NamedTuple):
+class RedactedFile(NamedTuple):
     """A file that secrets were taken out of: how many of each kind, and never which."""
 
     bank: str
@@ -42,12 +42,12 @@ class Secret(NamedTuple):
         return sum(count for _, count in self.kinds)
 
 
-class Queue(NamedTuple):
+class ReviewQueue(NamedTuple):
     """What is to be decided: rules that grew out of what was said, questions on facts, rules that
     agents want written (`lessons`) and texts that they want kept (`memories`)."""
 
     rules: tuple[Candidate, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[FactQuestion, ...] = ()
     lessons: tuple[Candidate, ...] = ()
     memories: tuple[Memory, ...] = ()
 
@@ -57,13 +57,13 @@ class Queue(NamedTuple):
         return sum(map(len, self))
 
 
-def queue(memory: Holdfast) -> Queue:
+def load_queue(memory: Holdfast) -> ReviewQueue:
     """Everything that waits, in all banks."""
     found = list(_candidates(memory))
-    return Queue(
-        tuple(c for c in found if not of_agent(c)),
+    return ReviewQueue(
+        tuple(c for c in found if not is_from_agent(c)),
         tuple(_question(memory.reader, review) for review in memory.browse.reviews(ALL_BANKS)),
-        tuple(c for c in found if of_agent(c)),
+        tuple(c for c in found if is_from_agent(c)),
         tuple(_memories(memory.reader)),
     )
 
@@ -75,12 +75,12 @@ def count_waiting(memory: Holdfast) -> int:
     return rules + len(memory.browse.reviews(ALL_BANKS)) + sum(1 for _ in _memories(reader))
 
 
-def of_agent(candidate: Candidate) -> bool:
+def is_from_agent(candidate: Candidate) -> bool:
     """Whether an agent asks for it."""
     return candidate.proposal.target.startswith(uri(LESSON, ""))
 
 
-def decided(memory: Holdfast) -> list[Review]:
+def answered_reviews(memory: Holdfast) -> list[Review]:
     """The questions that were answered, the latest first."""
     known = [
         r for r in memory.browse.reviews(ALL_BANKS, all=True) if r.state is not ReviewState.OPEN
@@ -88,7 +88,7 @@ def decided(memory: Holdfast) -> list[Review]:
     return sorted(known, key=lambda review: review.decided, reverse=True)
 
 
-def turned_down(reader: Reader) -> list[tuple[str, Refusal]]:
+def refused_proposals(reader: Reader) -> list[tuple[str, Refusal]]:
     """What is not proposed again, with its bank, the latest first."""
     found = [
         (bank.id, one) for bank in reader.banks() for one in refusals_in_effect(reader, bank.id)
@@ -96,13 +96,13 @@ def turned_down(reader: Reader) -> list[tuple[str, Refusal]]:
     return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
 
-def secrets(reader: Reader) -> list[Secret]:
+def redacted_files(reader: Reader) -> list[RedactedFile]:
     """The files that secrets were found in, those with most first."""
-    found: list[Secret] = []
+    found: list[RedactedFile] = []
     for source in reader.sources():
         kinds = reader.redaction_counts(source.id)
         if kinds:
-            found.append(Secret(source.bank, source.path, tuple(sorted(kinds.items()))))
+            found.append(RedactedFile(source.bank, source.path, tuple(sorted(kinds.items()))))
     return sorted(found, key=lambda one: (-one.total, one.path))
 
 
@@ -117,9 +117,9 @@ def _memories(reader: Reader) -> Iterator[Memory]:
         yield from (one for one in reader.remembered(bank.id, _MOST) if one.by_agent)
 
 
-def _question(reader: Reader, review: Review) -> Question:
+def _question(reader: Reader, review: Review) -> FactQuestion:
     named = parse_uri(review.target)
     found = reader.find(review.bank, named.kind, named.id, 1) if named else []
     fact = next((one for one in found if isinstance(one, Fact)), None)
-    against = refs(reader, review.bank, [Ref(name, "") for name in review.evidence])
-    return Question(review, fact, tuple(against), fingerprint(fact.content if fact else ""))
+    against = describe_refs(reader, review.bank, [RecordRef(name, "") for name in review.evidence])
+    return FactQuestion(review, fact, tuple(against), fingerprint(fact.content if fact else ""))

@@ -69,10 +69,10 @@ what the worker could tell nobody else
 
 def page(overview: str, helps: Mapping[str, str], version: str) -> str:
     """The whole page, for man(1)."""
-    lines = [_HEAD.format(version=_plain(version)).rstrip(), ".SH COMMANDS", *_commands(overview)]
+    lines = [_HEAD.format(version=_escape(version)).rstrip(), ".SH COMMANDS", *_commands(overview)]
     lines.append(".SH EACH COMMAND")
     for name, text in helps.items():
-        lines += [f".SS holdfast {_plain(name)}", *_command(text)]
+        lines += [f".SS holdfast {_escape(name)}", *_command(text)]
     # A heading is a paragraph already.
     return re.sub(r"^(\.S[HS] .*)\n\.PP$", r"\1", "\n".join([*lines, _TAIL]), flags=re.M)
 
@@ -90,18 +90,18 @@ def _commands(overview: str) -> Iterator[str]:
     """Groups of commands, as the overview lists them."""
     for line in overview.splitlines():
         if re.fullmatch(r"[A-Z][^:]*:", line):
-            yield from (".PP", f".B {_plain(line.removesuffix(':'))}")
+            yield from (".PP", f".B {_escape(line.removesuffix(':'))}")
         elif found := re.fullmatch(r"  ([a-z][\w-]*)  +(\S.*)", line):
-            yield from (".TP", f".B {_plain(found[1])}", _text(found[2]))
+            yield from (".TP", f".B {_escape(found[1])}", _text_line(found[2]))
 
 
 def _command(text: str) -> Iterator[str]:
     """What one command prints, part by part."""
     for title, lines in _parts(text.splitlines()):
         if title == "usage":
-            yield from (".PP", f".B {_plain(' '.join(' '.join(lines).split()))}")
+            yield from (".PP", f".B {_escape(' '.join(' '.join(lines).split()))}")
         elif title == "examples":
-            yield from (".PP", "Examples:", ".PP", ".nf", *map(_text, lines), ".fi")
+            yield from (".PP", "Examples:", ".PP", ".nf", *map(_text_line, lines), ".fi")
         elif title:
             yield from _entries(lines)
         else:
@@ -110,19 +110,19 @@ def _command(text: str) -> Iterator[str]:
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Usage, prose ("" for a title), options and examples, in the order of the text."""
-    title, held = "", list[str]()
+    title, content = "", list[str]()
     for line in lines:
         found = _TITLE.match(line)
         known = found and found[1] in ("usage", "positional arguments", "options", "examples")
         if found and known:
-            yield title, held
-            title, held = found[1], [found[2]] if found[2] else []
+            yield title, content
+            title, content = found[1], [found[2]] if found[2] else []
         elif title not in ("", "examples") and line and not line.startswith(" "):
-            yield title, held
-            title, held = "", [line]
+            yield title, content
+            title, content = "", [line]
         else:
-            held.append(line)
-    yield title, held
+            content.append(line)
+    yield title, content
 
 
 def _entries(lines: Sequence[str]) -> Iterator[str]:
@@ -130,26 +130,26 @@ def _entries(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         if re.match(r"  \S", line):
             head, _, rest = line.strip().partition("  ")
-            yield from (".TP", f".B {_plain(head)}")
+            yield from (".TP", f".B {_escape(head)}")
             if rest.strip():
-                yield _text(rest.strip())
+                yield _text_line(rest.strip())
         elif line.strip():
-            yield _text(line.strip())
+            yield _text_line(line.strip())
 
 
 def _prose(lines: Sequence[str]) -> Iterator[str]:
     for paragraph in "\n".join(lines).strip().split("\n\n"):
         if paragraph:
             yield ".PP"
-            yield from (_text(line.strip()) for line in paragraph.splitlines())
+            yield from (_text_line(line.strip()) for line in paragraph.splitlines())
 
 
-def _plain(text: str) -> str:
+def _escape(text: str) -> str:
     """Text of a macro: hyphens stay hyphens that can be copied."""
     return text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
 
 
-def _text(line: str) -> str:
+def _text_line(line: str) -> str:
     """A line of text, of which nothing is taken for a command to the formatter."""
     plain = line.rstrip().replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{plain}" if plain[:1] in (".", "'", " ") or not plain else plain

@@ -27,7 +27,7 @@ class Leaving(NamedTuple):
 
 
 def set_up(
-    screen: Screen, settings: Settings, places: HomePaths, arguments: argparse.Namespace
+    screen: Screen, settings: Settings, paths: HomePaths, arguments: argparse.Namespace
 ) -> bool:
     """Move into another agent; whether there is more to say to a person."""
     chosen = hosts()[arguments.agent]
@@ -38,11 +38,11 @@ def set_up(
         )
     python = install.find_interpreter()
     ours = HoldfastCommand(
-        python.path, python.flags, places.home, places.home == host.default_home()
+        python.path, python.flags, paths.home, paths.home == host.default_home()
     )
     plan = agent_install.plan_install(chosen, user_environment(settings), ours)
-    stale = install.outdated_files(places, python) or places.inbox() is None
-    steps = [f"copy what hooks run to {places.hooks}"] if stale else []
+    stale = install.outdated_files(paths, python) or paths.inbox() is None
+    steps = [f"copy what hooks run to {paths.hooks}"] if stale else []
     done = False
     if not arguments.json:
         show(screen, plan, steps)
@@ -51,12 +51,12 @@ def set_up(
     if (plan.changes or steps) and not arguments.dry_run:
         if not confirm.confirm_change(screen, arguments.yes):
             return False
-        install.prepare_home(places, python)
-        agent_install.apply_install(places.home, plan.changes)
+        install.prepare_home(paths, python)
+        agent_install.apply_install(paths.home, plan.changes)
         done = True
     if arguments.json:
-        told = [{"path": str(change.path), "diff": change.diff} for change in plan.changes]
-        report = {"agent": chosen.name, "scope": arguments.scope, "changes": told}
+        changes = [{"path": str(change.path), "diff": change.diff} for change in plan.changes]
+        report = {"agent": chosen.name, "scope": arguments.scope, "changes": changes}
         screen.json({**report, "steps": steps, "done": done, "notes": plan.notes})
         return False
     if arguments.dry_run:
@@ -87,10 +87,10 @@ def also_here(settings: Settings) -> list[str]:
     ]
 
 
-def leave(settings: Settings, places: HomePaths, agent: str | None, scoped: bool) -> Leaving:
+def leave(settings: Settings, paths: HomePaths, agent: str | None, scoped: bool) -> Leaving:
     """What moving out takes out of other agents: of the one named, or of all where neither an
     agent nor a scope is."""
-    ours = HoldfastCommand("", "", places.home, places.home == host.default_home())
+    ours = HoldfastCommand("", "", paths.home, paths.home == host.default_home())
     where = user_environment(settings)
     everyone = list(hosts().values())
     chosen = [] if scoped or agent == DEFAULT_AGENT else everyone

@@ -43,7 +43,7 @@ def share(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
             )
         scope = Scope(arguments.scope or Scope.TEAM)
         planned = post.plan_send(arguments.uri, server, scope, arguments.note, arguments.bank)
-        return _go_on(screen, post, planned, arguments, scope.value)
+        return _carry_out(screen, post, planned, arguments, scope.value)
 
 
 def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
@@ -51,10 +51,10 @@ def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> 
     with open_memory(create=False) as memory:
         post = Outbox(memory.context)
         planned = post.plan_withdrawal(arguments.uri, server)
-        return _go_on(screen, post, planned, arguments, "")
+        return _carry_out(screen, post, planned, arguments, "")
 
 
-def _go_on(
+def _carry_out(
     screen: Screen, post: Outbox, planned: SendPlan, arguments: argparse.Namespace, scope: str
 ) -> int:
     """Show what is planned, ask, queue it and try to send it."""
@@ -71,7 +71,7 @@ def _go_on(
         post.queue(planned)
         done = post.push(name)[name]
     if arguments.json:
-        screen.json(_contract(planned, scope, done))
+        screen.json(_plan_json(planned, scope, done))
     elif done.problem:
         screen.wrap(
             f"{name} did not take it yet: {done.problem}. {number(done.waiting, 'record')} to be "
@@ -116,8 +116,8 @@ def _one(screen: Screen, one: Draft, sign: str) -> None:
         screen.line(f"    ({number(one.redacted, 'secret')} taken out)")
 
 
-def _contract(planned: SendPlan, scope: str, done: PushReport) -> dict[str, object]:
-    def told(one: Draft) -> dict[str, object]:
+def _plan_json(planned: SendPlan, scope: str, done: PushReport) -> dict[str, object]:
+    def draft_json(one: Draft) -> dict[str, object]:
         s = one.shared
         return {"origin": s.origin, "kind": s.kind, "text": s.text, "redacted": one.redacted}
 
@@ -125,26 +125,26 @@ def _contract(planned: SendPlan, scope: str, done: PushReport) -> dict[str, obje
         "server": planned.remote.name,
         "bank": planned.remote_bank,
         "scope": scope,
-        "added": [told(one) for one in planned.added],
-        "changed": [told(one) for one in planned.changed],
+        "added": [draft_json(one) for one in planned.added],
+        "changed": [draft_json(one) for one in planned.changed],
         "same": planned.unchanged,
         "taken_back": planned.withdrawn,
         **done._asdict(),
     }
 
 
-def _list(screen: Screen, parcels: list[OutboxItem], server: Remote, as_json: bool) -> int:
+def _list(screen: Screen, items: list[OutboxItem], server: Remote, as_json: bool) -> int:
     if as_json:
         listed = [
             {"origin": p.origin, "uri": p.there, "state": p.state.value, "taken_back": p.gone,
              "time": p.queued, "attempts": p.attempts, "problem": p.problem}
-            for p in parcels
+            for p in items
         ]  # fmt: skip
         screen.json({"server": server.name, "shared": listed})
         return 0
-    if not parcels:
+    if not items:
         screen.line(f"Nothing of yours was sent to {server.name}.")
-    for p in parcels:
+    for p in items:
         back = ", to be taken back" if p.gone else ""
         why = f" ({p.problem})" if p.problem else ""
         screen.line(f"{screen.paint(p.origin, 'cyan')}  {day(p.queued)} {p.state.value}{back}{why}")

@@ -1,9 +1,9 @@
 """Labels: what a record can be found under besides its words.
 
-A file that it touched, the stems of its keywords, the type of an exchange. A label's text rests
-once a bank, however many records bear it. `labelled` holds the bearers of each label in the order
-of time, so that the latest are found without looking at the rest; `bearer` holds the labels of
-each record, to check them and to take them away.
+A label is a file that the record touched, the stem of a keyword, or the type of an exchange. Its
+text is stored once in a bank, however many records have it. `labelled_record` has the records of
+each label in the order of time, so that the latest are found without reading the rest;
+`record_labels` has the labels of each record, to check them and to remove them.
 """
 
 from __future__ import annotations

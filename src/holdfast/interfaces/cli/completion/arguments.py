@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from holdfast.interfaces.cli.main import COMMANDS, make_parser
 
-_FILES = ("PATH", "FILE", "DIR", "HOME", "REMOTE|PATH", "DEST")
+_FILE_METAVARS = ("PATH", "FILE", "DIR", "HOME", "REMOTE|PATH", "DEST")
 
 
 class Kind(StrEnum):
@@ -31,7 +31,7 @@ class Option(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-class Place(NamedTuple):
+class Positional(NamedTuple):
     """What comes at a place without an option's name."""
 
     name: str
@@ -39,25 +39,25 @@ class Place(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-class Offer(NamedTuple):
+class CommandArguments(NamedTuple):
     """A command and what it takes."""
 
     name: str
     purpose: str
     options: tuple[Option, ...]
-    places: tuple[Place, ...]
+    positionals: tuple[Positional, ...]
 
 
-def offers() -> list[Offer]:
+def all_arguments() -> list[CommandArguments]:
     """All commands, in the order of the overview."""
-    return [offer(name) for name in COMMANDS]
+    return [command_arguments(name) for name in COMMANDS]
 
 
-def offer(name: str) -> Offer:
+def command_arguments(name: str) -> CommandArguments:
     """What one command takes."""
     parser = make_parser(name)
     options: list[Option] = []
-    places: list[Place] = []
+    positionals: list[Positional] = []
     # There is no public way to ask a parser for its options.
     actions: list[argparse.Action] = parser._actions  # pyright: ignore[reportPrivateUsage]
     for action in actions:
@@ -68,8 +68,8 @@ def offer(name: str) -> Offer:
             purpose = " ".join((action.help or "").replace("%%", "%").split())
             options.append(Option(tuple(action.option_strings), purpose, kind, words))
         else:
-            places.append(Place(action.dest, kind, words))
-    return Offer(name, COMMANDS[name].purpose, tuple(options), tuple(places))
+            positionals.append(Positional(action.dest, kind, words))
+    return CommandArguments(name, COMMANDS[name].purpose, tuple(options), tuple(positionals))
 
 
 def _kind(action: argparse.Action) -> tuple[Kind, tuple[str, ...]]:
@@ -80,6 +80,6 @@ def _kind(action: argparse.Action) -> tuple[Kind, tuple[str, ...]]:
     if "--bank" in action.option_strings:
         return Kind.BANK, ()
     metavar = action.metavar if isinstance(action.metavar, str) else ""
-    if getattr(action.type, "__name__", "") == "some_path" or metavar in _FILES:
+    if getattr(action.type, "__name__", "") == "some_path" or metavar in _FILE_METAVARS:
         return Kind.FILE, ()
     return Kind.ANY, ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import Kind, Offer, Option
+from holdfast.interfaces.cli.completion.arguments import Kind, CommandArguments, Option
 
 _SCRIPT = r"""# bash completion for holdfast; made by `holdfast completion bash`
 _holdfast_values() {
@@ -76,31 +76,31 @@ complete -F _holdfast holdfast
 _MARKS = {Kind.BANK: "@bank", Kind.FILE: "@file", Kind.ANY: "@any"}
 
 
-def script(offers: Sequence[Offer]) -> str:
+def script(commands: Sequence[CommandArguments]) -> str:
     """The whole script."""
     values = [
-        f"        {_either(offer, option)}) "
-        f"echo {shlex.quote(_taken(option.kind, option.words))} ;;"
-        for offer in offers
-        for option in offer.options
+        f"        {_patterns(command, option)}) "
+        f"echo {shlex.quote(_values(option.kind, option.words))} ;;"
+        for command in commands
+        for option in command.options
         if option.kind is not Kind.NONE
     ]
     options = [
-        f"        {offer.name}) echo {shlex.quote(' '.join(_names(offer.options)))} ;;"
-        for offer in offers
+        f"        {command.name}) echo {shlex.quote(' '.join(_names(command.options)))} ;;"
+        for command in commands
     ]
-    places = [
-        f"        {shlex.quote(f'{offer.name} {number}')}) "
-        f"echo {shlex.quote(_taken(place.kind, place.words))} ;;"
-        for offer in offers
-        for number, place in enumerate(offer.places)
-        if place.kind is not Kind.ANY
+    positionals = [
+        f"        {shlex.quote(f'{command.name} {number}')}) "
+        f"echo {shlex.quote(_values(positional.kind, positional.words))} ;;"
+        for command in commands
+        for number, positional in enumerate(command.positionals)
+        if positional.kind is not Kind.ANY
     ]
     parts = {
         "@VALUES@": "\n".join(values),
         "@OPTIONS@": "\n".join(options),
-        "@PLACES@": "\n".join(places),
-        "@COMMANDS@": " ".join(offer.name for offer in offers),
+        "@PLACES@": "\n".join(positionals),
+        "@COMMANDS@": " ".join(command.name for command in commands),
     }
     text = _SCRIPT
     for mark, part in parts.items():
@@ -108,11 +108,11 @@ def script(offers: Sequence[Offer]) -> str:
     return text
 
 
-def _either(offer: Offer, option: Option) -> str:
-    return "|".join(shlex.quote(f"{offer.name} {name}") for name in option.names)
+def _patterns(command: CommandArguments, option: Option) -> str:
+    return "|".join(shlex.quote(f"{command.name} {name}") for name in option.names)
 
 
-def _taken(kind: Kind, words: tuple[str, ...]) -> str:
+def _values(kind: Kind, words: tuple[str, ...]) -> str:
     return _MARKS.get(kind, " ".join(words))
 
 

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import Kind, Offer, Option
+from holdfast.interfaces.cli.completion.arguments import Kind, CommandArguments, Option
 
 _HEAD = "# fish completion for holdfast; made by `holdfast completion fish`\n"
 _BANKS = "(holdfast completion --banks 2>/dev/null)"
 
 
-def script(offers: Sequence[Offer]) -> str:
+def script(commands: Sequence[CommandArguments]) -> str:
     """The whole script."""
     lines = ["complete -c holdfast -f"]
-    for offer in offers:
+    for command in commands:
         lines.append(
-            f"complete -c holdfast -n __fish_use_subcommand -a {offer.name} "
-            f"-d {_quoted(offer.purpose)}"
+            f"complete -c holdfast -n __fish_use_subcommand -a {command.name} "
+            f"-d {_quote(command.purpose)}"
         )
-        lines += _of(offer)
+        lines += _command_lines(command)
     return _HEAD + "\n".join(lines) + "\n"
 
 
-def _of(offer: Offer) -> Iterator[str]:
-    start = f"complete -c holdfast -n '__fish_seen_subcommand_from {offer.name}'"
-    for option in offer.options:
-        yield f"{start} {_names(option)}{_takes(option)} -d {_quoted(option.purpose)}"
-    if words := " ".join(word for place in offer.places for word in place.words):
-        yield f"{start} -a {_quoted(words)}"
-    if any(place.kind is Kind.FILE for place in offer.places):
+def _command_lines(command: CommandArguments) -> Iterator[str]:
+    start = f"complete -c holdfast -n '__fish_seen_subcommand_from {command.name}'"
+    for option in command.options:
+        yield f"{start} {_names(option)}{_value_flags(option)} -d {_quote(option.purpose)}"
+    if words := " ".join(word for positional in command.positionals for word in positional.words):
+        yield f"{start} -a {_quote(words)}"
+    if any(positional.kind is Kind.FILE for positional in command.positionals):
         yield f"{start} -F"
 
 
@@ -38,15 +38,15 @@ def _names(option: Option) -> str:
     return " ".join(short + long)
 
 
-def _takes(option: Option) -> str:
+def _value_flags(option: Option) -> str:
     if option.kind is Kind.NONE:
         return ""
     if option.kind is Kind.FILE:
         return " -r -F"
     if option.kind is Kind.ANY:
         return " -x"
-    return f" -x -a {_quoted(_BANKS if option.kind is Kind.BANK else ' '.join(option.words))}"
+    return f" -x -a {_quote(_BANKS if option.kind is Kind.BANK else ' '.join(option.words))}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

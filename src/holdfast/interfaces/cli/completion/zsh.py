@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import Kind, Offer, Option
+from holdfast.interfaces.cli.completion.arguments import Kind, CommandArguments, Option
 
 _SCRIPT = r"""#compdef holdfast
 # zsh completion for holdfast; made by `holdfast completion zsh`
@@ -34,41 +34,41 @@ _holdfast() {
 if [[ $funcstack[1] == _holdfast ]]; then _holdfast "$@"; else compdef _holdfast holdfast; fi
 """
 # An empty list for what may be anything: a message would keep zsh from completing options.
-_ENDS = {Kind.BANK: ":bank:_holdfast_banks", Kind.FILE: ":file:_files", Kind.ANY: ":text:()"}
+_VALUE_SPECS = {Kind.BANK: ":bank:_holdfast_banks", Kind.FILE: ":file:_files", Kind.ANY: ":text:()"}
 
 
-def script(offers: Sequence[Offer]) -> str:
+def script(commands: Sequence[CommandArguments]) -> str:
     """The whole script."""
-    commands = [f"        {_quoted(f'{o.name}:{o.purpose}')}" for o in offers]
+    names = [f"        {_quote(f'{c.name}:{c.purpose}')}" for c in commands]
     cases = [
-        f"        {offer.name}) _arguments -S \\\n            "
-        + " \\\n            ".join(_arguments(offer))
+        f"        {command.name}) _arguments -S \\\n            "
+        + " \\\n            ".join(_arguments(command))
         + " ;;"
-        for offer in offers
+        for command in commands
     ]
-    text = _SCRIPT.replace("@COMMANDS@", "\n".join(commands))
+    text = _SCRIPT.replace("@COMMANDS@", "\n".join(names))
     return text.replace("@CASES@", "\n".join(cases))
 
 
-def _arguments(offer: Offer) -> Iterator[str]:
-    for option in offer.options:
-        yield from (_quoted(_option(option, name)) for name in option.names)
-    for place in offer.places:
-        end = _ENDS.get(place.kind, f":{_bare(place.name)}:({' '.join(place.words)})")
-        yield _quoted(f"*{end}" if place is offer.places[-1] else f":{end}"[1:])
+def _arguments(command: CommandArguments) -> Iterator[str]:
+    for option in command.options:
+        yield from (_quote(_option(option, name)) for name in option.names)
+    for positional in command.positionals:
+        end = _VALUE_SPECS.get(positional.kind, f":{_plain_text(positional.name)}:({' '.join(positional.words)})")
+        yield _quote(f"*{end}" if positional is command.positionals[-1] else f":{end}"[1:])
 
 
 def _option(option: Option, name: str) -> str:
-    head = f"*{name}[{_bare(option.purpose)}]"
+    head = f"*{name}[{_plain_text(option.purpose)}]"
     if option.kind is Kind.NONE:
         return head
-    return head + _ENDS.get(option.kind, f":one of:({' '.join(option.words)})")
+    return head + _VALUE_SPECS.get(option.kind, f":one of:({' '.join(option.words)})")
 
 
-def _bare(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Text without what _arguments would take for its own signs."""
     return text.replace("[", "(").replace("]", ")").replace(":", ",").replace("\\", "/")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"

@@ -9,8 +9,8 @@ from holdfast.model.anchors import CodeAnchor
 from holdfast.model.team import FileChange
 from holdfast.recall.lookup.commits import CommitDetails, SessionCommit
 
-_FATES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
-_FILES, _HUNK_LINES = 15, 40
+_CHANGE_NAMES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
+_MAX_FILES, _MAX_HUNK_LINES = 15, 40
 
 
 def fields(record: dict[str, object]) -> dict[str, object]:
@@ -18,48 +18,48 @@ def fields(record: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in record.items() if name != "files"}
 
 
-def print_story(screen: Screen, story: CommitDetails, full: bool) -> None:
+def print_details(screen: Screen, details: CommitDetails, full: bool) -> None:
     """Everything around a commit; files and hunks in full only where they are asked for."""
-    if story.astray:
+    if details.astray:
         screen.line("  astray: what is checked out does not contain it")
-    if story.tags:
-        screen.wrap(f"tags: {', '.join(story.tags)}", "  ", "    ")
-    for title, names in (("reverts", story.reverts), ("reverted by", story.reverted_by)):
+    if details.tags:
+        screen.wrap(f"tags: {', '.join(details.tags)}", "  ", "    ")
+    for title, names in (("reverts", details.reverts), ("reverted by", details.reverted_by)):
         for name in names:
             screen.line(f"  {title}: {screen.paint(name, 'cyan')}")
-    for maker in story.made_by:
-        where = maker.exchange or maker.session
-        told = f"told by {maker.because}, {maker.score:.2f}"
-        screen.line(f"  made by session {maker.host} ({told}): {screen.paint(where, 'cyan')}")
-    if story.files is None:
+    for session in details.made_by:
+        where = session.exchange or session.session
+        evidence = f"told by {session.because}, {session.score:.2f}"
+        screen.line(f"  made by session {session.host} ({evidence}): {screen.paint(where, 'cyan')}")
+    if details.files is None:
         screen.line("  its changes were not read, as of a merge")
         return
-    _print_files(screen, story.files, full)
-    _print_hunks(screen, story.diff, full)
+    _print_files(screen, details.files, full)
+    _print_hunks(screen, details.diff, full)
 
 
 def _print_files(screen: Screen, files: Sequence[FileChange], full: bool) -> None:
     screen.line(f"  {number(len(files), 'file')}:")
-    shown = files if full else files[:_FILES]
+    shown = files if full else files[:_MAX_FILES]
     for change in shown:
-        screen.line(f"    {_file(change)}")
+        screen.line(f"    {_describe_file(change)}")
     if len(shown) < len(files):
         screen.line(f"    and {number(len(files) - len(shown), 'file')} more: --full")
 
 
-def _file(change: FileChange) -> str:
+def _describe_file(change: FileChange) -> str:
     path = f"{change.was} → {change.path}" if change.was else change.path
     counts = f"+{change.added} -{change.removed}" if change.added or change.removed else ""
-    parts = (_FATES.get(change.fate, ""), "binary" if change.binary else counts)
-    told = ", ".join(filter(None, parts))
-    return f"{path}  ({told})" if told else path
+    parts = (_CHANGE_NAMES.get(change.fate, ""), "binary" if change.binary else counts)
+    notes = ", ".join(filter(None, parts))
+    return f"{path}  ({notes})" if notes else path
 
 
 def _print_hunks(screen: Screen, diff: str, full: bool) -> None:
     lines = diff.splitlines()
     if lines:
         screen.line()
-    shown = lines if full or len(lines) <= _HUNK_LINES else lines[:_HUNK_LINES]
+    shown = lines if full or len(lines) <= _MAX_HUNK_LINES else lines[:_MAX_HUNK_LINES]
     for line in shown:
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         screen.line("  " + (screen.paint(line, style) if style else line))
@@ -76,9 +76,9 @@ def print_anchor(screen: Screen, anchor: CodeAnchor) -> None:
     screen.line()
     screen.line(f"code: {anchor.freshness.value} (as of then{at}{branch})")
     for file in anchor.files:
-        held = f"  [{file.blob[:12]}]" if file.blob else ""
-        told = file.description or f"{file.path}: {file.freshness.value}"
-        screen.line(f"  {told}{held}")
+        blob = f"  [{file.blob[:12]}]" if file.blob else ""
+        text = file.description or f"{file.path}: {file.freshness.value}"
+        screen.line(f"  {text}{blob}")
 
 
 def print_commits(screen: Screen, commits: Sequence[SessionCommit]) -> None:

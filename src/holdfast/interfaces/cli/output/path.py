@@ -8,7 +8,7 @@ from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.lookup.path import Path, PathStep
 
-_DEPTHS = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
+_INDENT_BY_LEVEL = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
 
 
 def run(screen: Screen, uri: str, bank: str | None, json: bool) -> int:
@@ -23,22 +23,22 @@ def run(screen: Screen, uri: str, bank: str | None, json: bool) -> int:
 
 
 def _print(screen: Screen, found: Path) -> None:
-    for rung in found.up:
-        _print_rung(screen, rung)
-    _print_rung(screen, found.here, "bold")
-    for rung in found.down:
-        _print_rung(screen, rung)
+    for step in found.up:
+        _print_step(screen, step)
+    _print_step(screen, found.here, "bold")
+    for step in found.down:
+        _print_step(screen, step)
     for kind, count in found.left_out.items():
         screen.line(screen.paint(f"and {number(count, kind)} more", "dim"))
 
 
-def _print_rung(screen: Screen, rung: PathStep, *styles: str) -> None:
-    indent = "  " * _DEPTHS.get(rung.level, 0)
-    if rung.kind == "line":
-        state = "" if rung.state == "present" else f" ({rung.state})"
-        screen.line(f"{indent}{rung.path}:{rung.line}{state}")
+def _print_step(screen: Screen, step: PathStep, *styles: str) -> None:
+    indent = "  " * _INDENT_BY_LEVEL.get(step.level, 0)
+    if step.kind == "line":
+        state = "" if step.state == "present" else f" ({step.state})"
+        screen.line(f"{indent}{step.path}:{step.line}{state}")
         return
-    name = screen.paint(rung.uri, "cyan")
-    head = f"{indent}{rung.level:<3} {day(rung.time)} "
-    title = truncate(rung.title, max(20, screen.width - len(head) - len(rung.uri) - 2))
+    name = screen.paint(step.uri, "cyan")
+    head = f"{indent}{step.level:<3} {day(step.time)} "
+    title = truncate(step.title, max(20, screen.width - len(head) - len(step.uri) - 2))
     screen.line(f"{head}{screen.paint(title, *styles) if styles else title}  {name}")

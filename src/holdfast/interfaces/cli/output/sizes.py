@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.screen import Screen, amount, number
 
-_SHOWN = 12
+_MAX_TABLES = 12
 
 
 def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
@@ -28,9 +28,9 @@ def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
     if sizes.tables:
         on_server = bool(memory.settings.store)
         screen.line(f"in the database, {'and' if on_server else 'with'} their indexes:")
-    for name, size in list(sizes.tables.items())[:_SHOWN]:
+    for name, size in list(sizes.tables.items())[:_MAX_TABLES]:
         screen.line(f"{amount(size):>10}  {name}")
-    if (rest := sum(list(sizes.tables.values())[_SHOWN:])) > 0:
+    if (rest := sum(list(sizes.tables.values())[_MAX_TABLES:])) > 0:
         screen.line(f"{amount(rest):>10}  all other tables")
     screen.line("banks: words that can be found, and vectors")
     for bank in sorted(sizes.banks, key=lambda one: -one.words):

@@ -11,8 +11,8 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.git.forge_threads import state_text
 
-_FILES = 20
-_LONGEST = 2000
+_MAX_FILES = 20
+_MAX_REMARK_CHARACTERS = 2000
 
 
 def print_record(screen: Screen, record: Pull | Issue | Remark) -> None:
@@ -28,16 +28,16 @@ def print_thread(screen: Screen, thread: Pull | Issue) -> None:
     t = thread
     screen.line(screen.paint(f"#{t.number} {t.title}", "bold"))
     closed = f" on {t.closed[:10]}" if t.closed else ""
-    screen.line(f"  {state_text(t)}{closed} · {_who(t)} · {_when(t.time)}")
-    for name, told in (("labels", ", ".join(t.labels)), ("at", t.url)):
-        if told:
-            screen.wrap(f"{name}: {told}", "  ", "    ")
+    screen.line(f"  {state_text(t)}{closed} · {_author(t)} · {_time(t.time)}")
+    for name, value in (("labels", ", ".join(t.labels)), ("at", t.url)):
+        if value:
+            screen.wrap(f"{name}: {value}", "  ", "    ")
     if isinstance(t, Pull):
         if t.branch:
             screen.line(f"  from {t.branch} into {t.base}")
         if t.files:
-            more = f", and {len(t.files) - _FILES} more" if len(t.files) > _FILES else ""
-            screen.wrap(f"files: {', '.join(t.files[:_FILES])}{more}", "  ", "    ")
+            more = f", and {len(t.files) - _MAX_FILES} more" if len(t.files) > _MAX_FILES else ""
+            screen.wrap(f"files: {', '.join(t.files[:_MAX_FILES])}{more}", "  ", "    ")
     if t.body:
         screen.line()
         screen.wrap(t.body, "  ")
@@ -46,12 +46,12 @@ def print_thread(screen: Screen, thread: Pull | Issue) -> None:
 def print_remark(screen: Screen, remark: Remark) -> None:
     """One remark, with whose words it is."""
     r = remark
-    place = f" · {r.path}{f':{r.line}' if r.line else ''}" if r.path else ""
+    location = f" · {r.path}{f':{r.line}' if r.line else ''}" if r.path else ""
     verdict = f" · {r.state.replace('_', ' ')}" if r.state else ""
-    screen.line(f"  {_who(r)} · {_when(r.time)}{verdict}{place}")
+    screen.line(f"  {_author(r)} · {_time(r.time)}{verdict}{location}")
     screen.line(f"    {screen.paint(uri('remark', r.id), 'cyan')}")
     if r.text:
-        shown = r.text if len(r.text) <= _LONGEST else truncate(r.text, _LONGEST)
+        shown = r.text if len(r.text) <= _MAX_REMARK_CHARACTERS else truncate(r.text, _MAX_REMARK_CHARACTERS)
         screen.wrap(shown, "    ", "    ")
 
 
@@ -66,11 +66,11 @@ def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:
         print_remark(screen, remark)
 
 
-def _who(record: Pull | Issue | Remark) -> str:
+def _author(record: Pull | Issue | Remark) -> str:
     """A name, and whether its words are from outside."""
     program = " (a program)" if record.bot else ""
     return f"{record.author}{program}{' [external]' if record.trust is Trust.EXTERNAL else ''}"
 
 
-def _when(time: str) -> str:
+def _time(time: str) -> str:
     return time[:16].replace("T", " ") or "undated"

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.app.views.decision_log import Entry, all_entries
+from holdfast.app.views.decision_log import LogEntry, read_logs
 from holdfast.interfaces.http.api.requests import (
     JsonObject,
     invalid_cursor,
@@ -67,11 +67,11 @@ def entities_page(memory: Holdfast, bank: str, kind: str, limit: int, cursor: st
     return paginate(known, lambda one: (one.mentions, one.id, one.bank), limit, cursor)
 
 
-def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[Entry]:
+def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[LogEntry]:
     """The log of decisions, the latest first."""
     id = memory.context.bank_id(bank)
     banks = [one.id for one in memory.reader.banks()] if id is None else [id]
-    log = all_entries(memory.reader, banks)
+    log = read_logs(memory.reader, banks)
     return paginate(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
 
 

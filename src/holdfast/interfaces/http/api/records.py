@@ -226,6 +226,6 @@ async def decisions(
         if memory.context.bank_id(bank) == "":
             raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
         page, more = decisions_page(memory, bank, limit, cursor)
-        return {"decisions": [one.told() for one in page], "cursor": more}
+        return {"decisions": [one.to_json() for one in page], "cursor": more}
 
     return await request.read(load)

@@ -14,7 +14,7 @@ from fastapi import Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.decision_log import HTTP, named_by
+from holdfast.app.views.decision_log import HTTP, name_with_channel
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.guard import SAFE_METHODS
 from holdfast.interfaces.http.core.change_feed import ChangeFeed
@@ -103,7 +103,7 @@ class ApiRequest:
     @property
     def who(self) -> str:
         """The author of a change, as the log of decisions names it."""
-        return named_by(principal().label, HTTP)
+        return name_with_channel(principal().label, HTTP)
 
     @property
     def person(self) -> str:

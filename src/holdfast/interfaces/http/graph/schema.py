@@ -205,7 +205,7 @@ class Query:
 
         def load(memory: Holdfast) -> knowledge_types.Decisions:
             page, more = decisions_page(memory, bank, clamp_limit(limit), cursor)
-            items = [knowledge_types.Decision(**one.told()) for one in page]
+            items = [knowledge_types.Decision(**one.to_json()) for one in page]
             return knowledge_types.Decisions(items=items, cursor=more)
 
         return await info.context.read(load)

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.record_view import current_words, fingerprint
+from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.memory import plan_purge
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
@@ -79,7 +79,7 @@ async def correct(request: PageRequestDep) -> Response:
 
     def say(memory: Holdfast) -> str | None:
         target = memory.curation.target(name)
-        now = current_words(memory, target) if target.shown else ""
+        now = current_text(memory, target) if target.shown else ""
         if target.shown and fingerprint(now) != form.get("seen", ""):
             return now
         memory.correct(target.uri, text, target.bank, request.who)

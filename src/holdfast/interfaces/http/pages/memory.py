@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.catalogue import ANY, CURRENT, WORDS, Wanted, decisions, put_away, shelf
-from holdfast.app.views.record_view import address_of, current_words
+from holdfast.app.views.catalogue import ANY, CURRENT, KIND_BY_SECTION, CatalogueQuery, logged_decisions, hidden_records, catalogue_page
+from holdfast.app.views.record_view import page_address, current_text
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.formatting import link
@@ -23,7 +23,7 @@ from holdfast.model.uris import parse_uri, uri
 
 router = APIRouter()
 FORGOTTEN, DECISIONS = "forgotten", "decisions"
-TABS = (*WORDS, FORGOTTEN, DECISIONS)
+TABS = (*KIND_BY_SECTION, FORGOTTEN, DECISIONS)
 STATUSES = (CURRENT, ANY, *(status.value for status in Status))
 _WITH_STATUS = ("facts", "opinions", "memories")
 _ALIASES = {"remembered": "memories", "": "facts"}
@@ -42,10 +42,10 @@ class MemoryQuery(NamedTuple):
     note: str = ""
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> CatalogueQuery:
         """The parameters for the catalogue."""
         status = self.status if self.kind in _WITH_STATUS else ANY
-        return Wanted(self.kind, self.bank, status, self.q, self.file, self.page)
+        return CatalogueQuery(self.kind, self.bank, status, self.q, self.file, self.page)
 
     @property
     def kind(self) -> str:
@@ -84,7 +84,7 @@ async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
         raise NotFoundError(f"There is no shelf {query.tab!r}.", f"One of: {', '.join(TABS)}.")
     if query.id:
         named = parse_uri(query.id)
-        word = WORDS.get(query.kind) or (named.kind if named else "")
+        word = KIND_BY_SECTION.get(query.kind) or (named.kind if named else "")
         return RedirectResponse(link(uri(word, named.id if named else query.id)), 303)
     banks = await request.pool.read(lambda memory: memory.banks.all())
     usual: dict[str, Any] = {
@@ -98,12 +98,12 @@ async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
         "networks": [network.value for network in Network],
     }
     if query.kind == FORGOTTEN:
-        away, more = await request.pool.read(lambda m: put_away(m, m.store, query.wanted))
+        away, more = await request.pool.read(lambda m: hidden_records(m, m.store, query.wanted))
         return request.render("forgotten.html", away=away, more=more, **usual)
     if query.kind == DECISIONS:
-        log, more = await request.pool.read(lambda m: decisions(m, query.wanted))
+        log, more = await request.pool.read(lambda m: logged_decisions(m, query.wanted))
         return request.render("decisions.html", log=log, more=more, **usual)
-    found = await request.pool.read(lambda m: shelf(m, query.wanted))
+    found = await request.pool.read(lambda m: catalogue_page(m, query.wanted))
     return request.render("memory.html", items=found.items, more=found.more, **usual)
 
 
@@ -135,7 +135,7 @@ def plan_purge(memory: Holdfast, name: str) -> PurgePlan:
     fields = memory.erasure.plan_purge(target.uri, target.bank)
     copies = tuple(str(path) for path in fields.copies)
     counts = tuple(sorted(fields.records.items()))
-    words = current_words(memory, target) if target.shown else ""
+    words = current_text(memory, target) if target.shown else ""
     return PurgePlan(target.uri, counts, copies, fields.transcripts, words)
 
 
@@ -145,7 +145,7 @@ async def open_uri(request: PageRequestDep, uri: str = "") -> Response:
 
     def place(memory: Holdfast) -> str:
         try:
-            return address_of(memory.reader, uri)
+            return page_address(memory.reader, uri)
         except NotFoundError:
             return link(memory.curation.target(uri).uri)
 

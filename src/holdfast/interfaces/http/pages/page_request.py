@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
-from holdfast.app.views.decision_log import BROWSE, named_by
+from holdfast.app.views.decision_log import BROWSE, name_with_channel
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.browser_token import FormKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -30,7 +30,7 @@ class PageRequest:
     @property
     def who(self) -> str:
         """The author of a change on a page, as the log of decisions names it."""
-        return named_by(principal().label, BROWSE)
+        return name_with_channel(principal().label, BROWSE)
 
     def render(self, template: str, status: int = 200, **shown: Any) -> HTMLResponse:
         """A template as a response. Every template also gets what `base.html` needs."""

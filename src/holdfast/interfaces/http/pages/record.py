@@ -10,9 +10,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import confirmations, whole_anchor
-from holdfast.app.views.catalogue import WORDS
-from holdfast.app.views.record_view import Opened, fingerprint, open_record
-from holdfast.app.views.record_view import words_of as correctable_text
+from holdfast.app.views.catalogue import KIND_BY_SECTION
+from holdfast.app.views.record_view import RecordView, correctable_text, fingerprint, open_record
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.memory import TABS, MemoryQuery
@@ -54,7 +53,7 @@ class _RecordView(NamedTuple):
     anchor: CodeAnchor
     place: str
     above: list[_RelatedRecord]
-    opened: Opened | None
+    opened: RecordView | None
     held: Curation | None
 
 
@@ -115,12 +114,12 @@ async def record(request: PageRequestDep, word: str, id: str, note: str = "") ->
     )
 
 
-def _tab(opened: Opened) -> str:
+def _tab(opened: RecordView) -> str:
     """The tab of the memory page that lists a record."""
     if opened.trace.beliefs:
         return "opinions"
     return next(
-        tab for tab, word in WORDS.items() if word == opened.item.word and tab != "opinions"
+        tab for tab, word in KIND_BY_SECTION.items() if word == opened.item.word and tab != "opinions"
     )
 
 

@@ -12,15 +12,15 @@ from fastapi.responses import HTMLResponse, Response
 from holdfast.app.curation.rule_proposals import Candidate, FileChangedError
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.audit import AuditReport, audit
-from holdfast.app.views.record_view import current_words, fingerprint
+from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.app.views.review_queue import (
-    Queue,
-    Secret,
-    decided,
-    of_agent,
-    queue,
-    secrets,
-    turned_down,
+    ReviewQueue,
+    RedactedFile,
+    answered_reviews,
+    is_from_agent,
+    load_queue,
+    redacted_files,
+    refused_proposals,
 )
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.curation import clean_text, redirect_with_note, unsaved_page
@@ -45,9 +45,9 @@ _MAX_SHOWN = 100
 class ReviewView(NamedTuple):
     """What the page shows."""
 
-    queue: Queue
+    queue: ReviewQueue
     banks: dict[str, str]
-    secrets: list[Secret]
+    secrets: list[RedactedFile]
     secret: int
     audit: AuditReport | None
     decided: list[Any]
@@ -61,15 +61,15 @@ async def review(request: PageRequestDep, tab: str = "", note: str = "") -> HTML
         raise NotFoundError(f"There is no tab {tab!r}.", f"One of: {', '.join(TABS)}.")
 
     def load(memory: Holdfast) -> ReviewView:
-        found = secrets(memory.reader)
+        found = redacted_files(memory.reader)
         return ReviewView(
-            queue(memory),
+            load_queue(memory),
             memory.context.bank_names(),
             found[:_MAX_SHOWN],
             len(found),
             audit(memory.reader, None) if tab == STALE else None,
-            decided(memory)[:_MAX_SHOWN] if tab == FACTS else [],
-            turned_down(memory.reader)[:_MAX_SHOWN] if tab in (RULES, AGENTS) else [],
+            answered_reviews(memory)[:_MAX_SHOWN] if tab == FACTS else [],
+            refused_proposals(memory.reader)[:_MAX_SHOWN] if tab in (RULES, AGENTS) else [],
         )
 
     found = await request.pool.read(load)
@@ -136,7 +136,7 @@ async def approve(request: PageRequestDep) -> Response:
             )
         memory.rules.approve(id, text, bank, request.who, planned.diff)
         noted = planned.proposal.kind is ProposalKind.DEMOTE
-        return ("noted" if noted else "written"), (AGENTS if of_agent(planned) else RULES)
+        return ("noted" if noted else "written"), (AGENTS if is_from_agent(planned) else RULES)
 
     try:
         note, tab = await request.pool.run(write)
@@ -190,7 +190,7 @@ async def _decide(request: PageRequest, stays: bool) -> Response:
 def _check_unchanged(memory: Holdfast, name: str, bank: str, seen: str) -> None:
     """Raise `InputError` if a fact changed since the form was shown."""
     target = memory.curation.target(name, bank)
-    if target.shown and fingerprint(current_words(memory, target)) != seen:
+    if target.shown and fingerprint(current_text(memory, target)) != seen:
         raise InputError(
             "This fact was said otherwise since you looked. Nothing was decided.",
             "Look at it again.",
@@ -228,7 +228,7 @@ async def confirm(request: PageRequestDep) -> Response:
         target = memory.curation.target(name)
         if not target.shown:
             raise InputError(f"{target.uri} is forgotten.", "Restore it first.")
-        words = text or current_words(memory, target)
+        words = text or current_text(memory, target)
         adopted = memory.remember(words, target.bank, request.who)
         memory.curation.merge(
             target.uri, f"holdfast://memory/{adopted.id}", target.bank, request.who

@@ -37,7 +37,7 @@ REMEMBERED_MEMORY = (
     "ON memory_dimension.bank = remembered_memory.bank AND memory_dimension.id = "
     "remembered_memory.id"
 )
-# What is shown or not by its own name; a turn also by that of what it stands in.
+# Kinds that are hidden by their own id; a turn can also be hidden with its session or exchange.
 _HIDDEN_BY_ID = (
     "session", "commit", "memory", "concept", "pull", "issue", "remark", "shared", "taking",
     "imported", "importing",

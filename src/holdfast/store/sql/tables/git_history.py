@@ -134,10 +134,6 @@ class GitHistoryReader(StatementRunner):
         )
         return row[0] if row else ""
 
-    def known_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
-        """Which of these commits there are already."""
-        return self._among("commit", bank, commits)
-
     def _among(self, table: str, bank: str, ids: Sequence[str]) -> set[str]:
         found: set[str] = set()
         for some in batches(ids):
@@ -191,6 +187,10 @@ class GitHistoryReader(StatementRunner):
 
 class GitHistoryWriter(GitHistoryReader):
     """Writes them."""
+
+    def known_commits(self, bank: str, commits: Sequence[str]) -> set[str]:
+        """Which of these commits there are already."""
+        return self._among("commit", bank, commits)
 
     def put_patches(self, patches: Iterable[Patch]) -> None:
         self._run_many(

@@ -53,8 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.holds:
         with open_memory(create=False) as memory:
             entry = memory.curation.confirm(arguments.holds)
-        told = f"{entry.target} still holds. `holdfast undo` takes that back."
-        screen.json({"confirmed": to_jsonable(entry)}) if arguments.json else screen.line(told)
+        sentence = f"{entry.target} still holds. `holdfast undo` takes that back."
+        screen.json({"confirmed": to_jsonable(entry)}) if arguments.json else screen.line(sentence)
         return 0
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     for one in shown.stale:
         _print(screen, one)
-    _sum_up(screen, found, len(shown.stale), name)
+    _print_summary(screen, found, len(shown.stale), name)
     if hint:
         screen.wrap(hint)
     return 0
@@ -82,7 +82,7 @@ def _print(screen: Screen, one: StaleRecord) -> None:
     screen.line()
 
 
-def _sum_up(screen: Screen, found: AuditReport, shown: int, bank: str) -> None:
+def _print_summary(screen: Screen, found: AuditReport, shown: int, bank: str) -> None:
     if not found.histories:
         screen.wrap(
             f"No repository's history was read into {bank}, so nothing can be told: "
@@ -93,8 +93,8 @@ def _sum_up(screen: Screen, found: AuditReport, shown: int, bank: str) -> None:
         screen.wrap(f"{bank} holds no fact, memory, decision or rule that could be out of date.")
         return
     more = f", {len(found.stale) - shown:,} of them not shown" if len(found.stale) > shown else ""
-    told = f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
+    changed = f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
     screen.wrap(
-        f"{told}{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files that no "
+        f"{changed}{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files that no "
         f"history knows, {found.about_no_file:,} of no file: of those nothing can be told."
     )

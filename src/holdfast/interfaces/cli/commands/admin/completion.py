@@ -23,7 +23,7 @@ EXAMPLES = """\
   holdfast completion fish > ~/.config/fish/completions/holdfast.fish"""
 
 SHELLS = ("bash", "zsh", "fish")
-_PLACE = "holdfast.interfaces.cli.completion."
+_SCRIPTS_PACKAGE = "holdfast.interfaces.cli.completion."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,5 +43,5 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("It is not known which shell you use.", f"Name one: {', '.join(SHELLS)}.")
     from holdfast.interfaces.cli.completion.arguments import offers
 
-    sys.stdout.write(import_module(_PLACE + shell).script(offers()))
+    sys.stdout.write(import_module(_SCRIPTS_PACKAGE + shell).script(offers()))
     return 0

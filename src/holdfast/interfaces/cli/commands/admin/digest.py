@@ -55,14 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen, (since, until) = Screen(), _span(arguments)
     with open_memory(create=False) as memory:
-        told = digest(memory, arguments.bank, since, until, arguments.limit)
+        week = digest(memory, arguments.bank, since, until, arguments.limit)
         hint = "" if memory.reader.banks() else memory.context.missing_bank_hint()
     if arguments.json:
-        screen.json(digest_json(told))
+        screen.json(digest_json(week))
     elif arguments.md:
-        screen.line(as_markdown(told).rstrip("\n"))
+        screen.line(as_markdown(week).rstrip("\n"))
     else:
-        _print(screen, told)
+        _print(screen, week)
         if hint:
             screen.line()
             screen.wrap(hint)
@@ -75,10 +75,10 @@ def _span(arguments: argparse.Namespace) -> tuple[str, str]:
     return read_period(utc_now(), arguments.days or WEEK, arguments.since, arguments.until)
 
 
-def _print(screen: Screen, told: PeriodDigest) -> None:
-    title = f"{told.since[:10]} to {told.until[:10]}, bank {told.bank}"
-    screen.line(f"{screen.paint(title, 'bold')}: {number(told.sessions, 'session')}")
-    for section in told.sections:
+def _print(screen: Screen, week: PeriodDigest) -> None:
+    title = f"{week.since[:10]} to {week.until[:10]}, bank {week.bank}"
+    screen.line(f"{screen.paint(title, 'bold')}: {number(week.sessions, 'session')}")
+    for section in week.sections:
         screen.line()
         screen.line(screen.paint(TITLES[section.name], "bold"))
         if not section.items:
@@ -90,9 +90,9 @@ def _print(screen: Screen, told: PeriodDigest) -> None:
                 screen.line(screen.paint(f"              {short(item.uri)}", "dim"))
         if section.more:
             screen.line(f"  and {section.more:,} more")
-    if told.ignored:
+    if week.ignored:
         screen.line()
         screen.wrap(
-            f"{number(told.ignored, 'text')} that sessions were told left no trace in them; "
+            f"{number(week.ignored, 'text')} that sessions were told left no trace in them; "
             "`holdfast worth` has the account."
         )

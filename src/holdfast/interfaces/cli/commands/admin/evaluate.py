@@ -129,8 +129,8 @@ def _plan(arguments: argparse.Namespace) -> Plan:
 
 def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
     plan = _plan(arguments)
-    wanted = read_set(folder)
-    questions = sample_evenly(wanted.questions, arguments.limit_questions)
+    question_set = read_set(folder)
+    questions = sample_evenly(question_set.questions, arguments.limit_questions)
     with (
         open_home(load_settings(), folder, arguments.keep, arguments.store) as memory,
         open_ranks(arguments.out) as record,
@@ -143,12 +143,12 @@ def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
         asking = Progress("asking", lambda count: number(count, "question"))
         report = evaluate(memory, questions, plan, asking, record, failed)
         asking.finish()
-        held = memory.inventory.counts()
+        stored = memory.inventory.counts()
     screen = Screen()
     if arguments.json:
-        screen.json(_contract(report, folder, wanted.files.banks, held))
+        screen.json(_report_json(report, folder, question_set.files.banks, stored))
     else:
-        _print(screen, report, folder, wanted.files.banks, held)
+        _print(screen, report, folder, question_set.files.banks, stored)
     return 0
 
 
@@ -163,14 +163,14 @@ def _run_own(arguments: argparse.Namespace) -> int:
         name = memory.context.bank_name(id)
     screen = Screen()
     if arguments.json:
-        screen.json(_own_contract(report, history, name))
+        screen.json(_own_report_json(report, history, name))
     else:
         _print_own(screen, report, history, name)
     return 0
 
 
-def _contract(
-    report: Report, folder: Path, banks: Sequence[str], held: Counts
+def _report_json(
+    report: Report, folder: Path, banks: Sequence[str], stored: Counts
 ) -> dict[str, object]:
     return {
         "set": str(folder),
@@ -178,26 +178,26 @@ def _contract(
         "settings": _settings(report.parts, report.budget),
         "counts": {
             "banks": len(banks),
-            "sessions": held.sessions,
-            "turns": held.turns,
+            "sessions": stored.sessions,
+            "turns": stored.turns,
             **report.overall.counts._asdict(),
             "unknown_gold": report.unknown_gold,
             "failed_lines": report.failed_lines,
         },
-        "overall": _rounded(report.overall.measures),
-        "mean_of_categories": _rounded(report.mean_of_categories),
+        "overall": _round_all(report.overall.measures),
+        "mean_of_categories": _round_all(report.mean_of_categories),
         "categories": {
-            name: {"counts": group.counts._asdict(), **_rounded(group.measures)}
+            name: {"counts": group.counts._asdict(), **_round_all(group.measures)}
             for name, group in report.categories.items()
         },
-        "standard_error": _rounded(report.standard_error),
-        "latency_ms": _rounded(report.latency_ms._asdict()),
+        "standard_error": _round_all(report.standard_error),
+        "latency_ms": _round_all(report.latency_ms._asdict()),
         "notes": list(report.notes),
         "cannot_claim": list(report.cannot_claim),
     }
 
 
-def _own_contract(report: OwnReport, history: History, bank: str) -> dict[str, object]:
+def _own_report_json(report: OwnReport, history: History, bank: str) -> dict[str, object]:
     return {
         "own": True,
         "bank": bank,
@@ -208,9 +208,9 @@ def _own_contract(report: OwnReport, history: History, bank: str) -> dict[str, o
             "openings": history.openings,
             "questions": report.questions,
         },
-        "overall": _rounded(report.measures),
-        "chance": _rounded(report.chance),
-        "latency_ms": _rounded(report.latency_ms._asdict()),
+        "overall": _round_all(report.measures),
+        "chance": _round_all(report.chance),
+        "latency_ms": _round_all(report.latency_ms._asdict()),
         "notes": list(report.notes),
         "cannot_claim": list(report.cannot_claim) if report.questions else [],
         "advice": None if report.questions else too_little_history(history),
@@ -221,18 +221,18 @@ def _settings(parts: EngineModels, budget: str) -> dict[str, object]:
     return {"version": __version__, **parts._asdict(), "budget": budget}
 
 
-def _rounded(values: Mapping[str, float | None]) -> dict[str, float | None]:
+def _round_all(values: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if v is None else round(v, 4) for name, v in values.items()}
 
 
 def _print(
-    screen: Screen, report: Report, folder: Path, banks: Sequence[str], held: Counts
+    screen: Screen, report: Report, folder: Path, banks: Sequence[str], stored: Counts
 ) -> None:
     counts = report.overall.counts
     screen.line(
         f"{screen.paint(str(folder), 'bold')}: {number(counts.questions, 'question')} to "
-        f"{number(len(banks), 'bank')} with {number(held.sessions, 'session')}, "
-        f"{number(held.turns, 'turn')}"
+        f"{number(len(banks), 'bank')} with {number(stored.sessions, 'session')}, "
+        f"{number(stored.turns, 'turn')}"
     )
     screen.line()
     _print_table(screen, report)
@@ -255,7 +255,7 @@ def _print_table(screen: Screen, report: Report) -> None:
     screen.line(screen.paint(f"{'':<{width}}{'n':>6}{heads}", "dim"))
 
     def row(name: str, count: str, measures: Measures, *styles: str) -> None:
-        cells = "".join(f"{_figure(measures[measure]):>7}" for measure in MEASURES)
+        cells = "".join(f"{_format_measure(measures[measure]):>7}" for measure in MEASURES)
         name = name if len(name) <= width else name[: width - 1] + "…"
         screen.line(screen.paint(f"{name:<{width}}{count:>6}{cells}", *styles))
 
@@ -269,7 +269,7 @@ def _print_table(screen: Screen, report: Report) -> None:
         group(name, found)
 
 
-def _figure(value: float | None) -> str:
+def _format_measure(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
@@ -311,7 +311,7 @@ def _print_own(screen: Screen, report: OwnReport, history: History, bank: str) -
     ):
         by_chance = report.chance.get(name)
         aside = "" if by_chance is None else f"   (by chance {by_chance:.3f})"
-        screen.line(f"  {_figure(report.measures[name])}  {label}{aside}")
+        screen.line(f"  {_format_measure(report.measures[name])}  {label}{aside}")
     screen.line()
     _print_latency(screen, report.latency_ms)
     _print_settings(screen, report.parts, report.budget)

@@ -8,7 +8,7 @@ from pathlib import Path
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.export_folder import ExportFolder
-from holdfast.app.transfer.exporting import SCHEMA, Wanted, check_groups, write_export
+from holdfast.app.transfer.exporting import SCHEMA_FILE, ExportRequest, check_groups, write_export
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     if arguments.schema:
-        screen.line(SCHEMA.read_text("utf-8").rstrip())
+        screen.line(SCHEMA_FILE.read_text("utf-8").rstrip())
         return 0
     if not arguments.path:
         raise InputError("Nothing is named to write to.", "Give a file, such as memory.jsonl.")
@@ -91,13 +91,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         screen.json({"path": str(made.path), "counts": made.counts, "bytes": made.bytes})
         return 0
-    told = ", ".join(f"{count:,} {name}" for name, count in made.counts.items())
+    counts = ", ".join(f"{count:,} {name}" for name, count in made.counts.items())
     screen.line(f"{made.path}: {made.bytes:,} bytes")
-    screen.wrap(told or "nothing", "  ")
+    screen.wrap(counts or "nothing", "  ")
     return 0
 
 
-def _wanted(memory: Holdfast, arguments: argparse.Namespace) -> Wanted:
+def _wanted(memory: Holdfast, arguments: argparse.Namespace) -> ExportRequest:
     bank = memory.context.bank_id(arguments.bank)
     banks = tuple(one for one in memory.reader.banks() if bank in (None, one.id))
     chosen = ExportSelection(
@@ -105,11 +105,11 @@ def _wanted(memory: Holdfast, arguments: argparse.Namespace) -> Wanted:
         read_iso_span(arguments.since).first if arguments.since else "",
         read_iso_span(arguments.until).last if arguments.until else "",
     )
-    return Wanted(banks, chosen, arguments.derived)
+    return ExportRequest(banks, chosen, arguments.derived)
 
 
 def _write_folder(
-    screen: Screen, memory: Holdfast, arguments: argparse.Namespace, path: Path, wanted: Wanted
+    screen: Screen, memory: Holdfast, arguments: argparse.Namespace, path: Path, wanted: ExportRequest
 ) -> int:
     if arguments.kind or arguments.derived:
         raise InputError(
@@ -119,7 +119,7 @@ def _write_folder(
     if arguments.format == "obsidian":
         from holdfast.app.transfer.export_obsidian import write_vault as write
     else:
-        from holdfast.app.transfer.export_memory_keeper import write_keeper as write
+        from holdfast.app.transfer.export_memory_keeper import write_memory_keeper as write
     redactor = Redactor(memory.settings.redact_patterns)
     folder = ExportFolder(path, arguments.format)
     progress = Progress("made", lambda count: number(count, "file"))

@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     progress.finish()
     screen = Screen()
     if arguments.json:
-        told = {"tables": moved.tables, "rows": moved.rows, "before": moved.before}
-        screen.json({**told, "compared": True})
+        counts = {"tables": moved.tables, "rows": moved.rows, "before": moved.before}
+        screen.json({**counts, "compared": True})
         return 0
     rows, tables = number(moved.rows, "row"), number(moved.tables, "table")
     before = f", {number(moved.before, 'row')} of them before" if moved.before else ""

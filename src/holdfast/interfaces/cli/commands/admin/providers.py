@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(screen: Screen, item: ProviderStatus) -> None:
-    provider, standing = item.provider, item.reliability
+    provider, reliability = item.provider, item.reliability
     screen.line(screen.paint(provider.name, "bold") + f"  {provider.id}  {provider.root}")
     if provider.problem:
         screen.wrap(f"not usable: {provider.problem}", "  ", "    ")
@@ -77,34 +77,34 @@ def _print(screen: Screen, item: ProviderStatus) -> None:
     kinds = ", ".join(f"{one.name} ({one.kind})" for one in provider.servers)
     tools = ", ".join(one.tool for one in provider.allowed)
     screen.wrap(f"{kinds}; allowed: {tools}", "  ", "    ")
-    known = "never asked" if not standing.calls else _record(item)
+    known = "never asked" if not reliability.calls else _describe_reliability(item)
     screen.wrap(known, "  ", "    ")
 
 
-def _record(item: ProviderStatus) -> str:
-    standing = item.reliability
-    told = f"reliability {standing.score:.2f}: {number(standing.calls, 'call')}, "
-    told += f"{standing.success:.0%} answered of late, about {standing.ms:.0f} ms"
+def _describe_reliability(item: ProviderStatus) -> str:
+    reliability = item.reliability
+    text = f"reliability {reliability.score:.2f}: {number(reliability.calls, 'call')}, "
+    text += f"{reliability.success:.0%} answered of late, about {reliability.ms:.0f} ms"
     if item.is_paused:
-        told += f"; left alone until {minute(standing.resting_until)}"
-    return f"{told}; last problem: {standing.problem}" if standing.problem else told
+        text += f"; left alone until {minute(reliability.resting_until)}"
+    return f"{text}; last problem: {reliability.problem}" if reliability.problem else text
 
 
 def _test(screen: Screen, providers: Providers, name: str, query: str, json: bool) -> None:
     started = perf_counter()
     try:
-        told = providers.ask(providers.named(name), query)
+        texts_found = providers.ask(providers.named(name), query)
     except ProviderError as error:
         raise ProviderError(
             f"{name} was asked, but {error.message}.", "`holdfast providers` tells its record."
         ) from error
     ms = round((perf_counter() - started) * 1000)
     if json:
-        texts = [{"tool": one.tool, "text": one.text, "trust": Trust.EXTERNAL} for one in told]
+        texts = [{"tool": one.tool, "text": one.text, "trust": Trust.EXTERNAL} for one in texts_found]
         screen.json({"provider": name, "query": query, "ms": ms, "texts": texts})
         return
-    for one in told:
+    for one in texts_found:
         screen.line(screen.paint(f"{one.provider}/{one.tool} · external", "bold"))
         screen.wrap(truncate(one.text, 600), "      ")
         screen.line()
-    screen.line(f"{number(len(told), 'text')} in {ms} ms")
+    screen.line(f"{number(len(texts_found), 'text')} in {ms} ms")

@@ -35,7 +35,7 @@ EXAMPLES = """\
   holdfast refine --stale"""
 
 
-class _Came(NamedTuple):
+class _Done(NamedTuple):
     """What was done."""
 
     sessions: int = 0
@@ -62,28 +62,28 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=not arguments.dry_run) as memory:
         older = count_outdated(memory)
         if arguments.dry_run:
-            offered = rebuild.plan_model_calls(memory) if _wants_model(older, arguments) else None
+            offer = rebuild.plan_model_calls(memory) if _wants_model(older, arguments) else None
             if arguments.json:
-                screen.json(_json(older, offered, _Came()))
+                screen.json(_json(older, offer, _Done()))
             else:
-                _foretell(screen, older, offered, arguments)
+                _print_dry_run(screen, older, offer, arguments)
             return 0
-        offered = None
+        offer = None
         if arguments.stale:
             _refuse_unasked(older, memory, arguments)
             bar = _Bar("deriving", "session", arguments.json)
-            came = _Came(rebuild.rebuild_by_rules(memory, bar))
+            done = _Done(rebuild.rebuild_by_rules(memory, bar))
             bar.finish()
             if _wants_model(count_outdated(memory), arguments):
-                offered = rebuild.plan_model_calls(memory)
-                came = _ask_model(screen, memory, offered, came, arguments)
+                offer = rebuild.plan_model_calls(memory)
+                done = _ask_model(screen, memory, offer, done, arguments)
         else:
-            came = _Came(rebuild.derive_pending(memory))
+            done = _Done(rebuild.derive_pending(memory))
         left = count_outdated(memory)
     if arguments.json:
-        screen.json(_json(left, offered, came))
+        screen.json(_json(left, offer, done))
     else:
-        _tell(screen, came, left, arguments)
+        _print_result(screen, done, left, arguments)
     return 0
 
 
@@ -121,36 +121,36 @@ def _refuse_unasked(older: OutdatedCounts, memory: Holdfast, arguments: argparse
 
 
 def _ask_model(
-    screen: Screen, memory: Holdfast, offered: ModelPlan, came: _Came, arguments: argparse.Namespace
-) -> _Came:
+    screen: Screen, memory: Holdfast, offer: ModelPlan, done: _Done, arguments: argparse.Namespace
+) -> _Done:
     if not arguments.json:
-        _tell_offer(screen, offered)
-    calls = offered.estimate.calls
-    if not offered.service or (calls and not _agreed(arguments)):
-        return came
+        _print_offer(screen, offer)
+    calls = offer.estimate.calls
+    if not offer.service or (calls and not _is_agreed(arguments)):
+        return done
     bar = _Bar("asking the model", "call", arguments.json)
-    done = rebuild.run_model_plan(memory, offered, bar)
+    done = rebuild.run_model_plan(memory, offer, bar)
     bar.finish()
-    return came._replace(by_model=done, asked=bool(calls))
+    return done._replace(by_model=done, asked=bool(calls))
 
 
-def _agreed(arguments: argparse.Namespace) -> bool:
+def _is_agreed(arguments: argparse.Namespace) -> bool:
     return bool(arguments.yes) or confirm.ask("Ask it?", default=False)
 
 
-def _foretell(
-    screen: Screen, older: OutdatedCounts, offered: ModelPlan | None, arguments: argparse.Namespace
+def _print_dry_run(
+    screen: Screen, older: OutdatedCounts, offer: ModelPlan | None, arguments: argparse.Namespace
 ) -> None:
     if older.unfinished:
         screen.line(f"{number(older.unfinished, 'session')} to be derived.")
     if arguments.stale:
-        _tell_older(screen, older)
-        if offered is not None:
-            _tell_offer(screen, offered)
+        _print_older(screen, older)
+        if offer is not None:
+            _print_offer(screen, offer)
     screen.line("Nothing was changed.")
 
 
-def _tell_older(screen: Screen, older: OutdatedCounts) -> None:
+def _print_older(screen: Screen, older: OutdatedCounts) -> None:
     if older.rules:
         screen.line(
             f"By rules older than version {RULES_VERSION}: {number(older.rules, 'session')}. Making them "
@@ -167,17 +167,17 @@ def _tell_older(screen: Screen, older: OutdatedCounts) -> None:
         screen.line(f"Nothing is older than rules {RULES_VERSION} and prompts {PROMPTS}.")
 
 
-def _tell_offer(screen: Screen, offered: ModelPlan) -> None:
-    made = offered.estimate
-    if not offered.service:
+def _print_offer(screen: Screen, offer: ModelPlan) -> None:
+    made = offer.estimate
+    if not offer.service:
         screen.line("No model may be asked (models.use in config.toml); the older words stand.")
         return
     if made.calls:
         tokens = made.tokens_in + made.tokens_out
         screen.wrap(
-            f"{offered.service} would be asked for {number(made.exchanges, 'exchange')} and "
+            f"{offer.service} would be asked for {number(made.exchanges, 'exchange')} and "
             f"{number(made.digests, 'digest')} of {number(len(made.sessions), 'session')}: "
-            f"{number(made.calls, 'call')}, about {tokens:,} tokens, {_money(offered)}.",
+            f"{number(made.calls, 'call')}, about {tokens:,} tokens, {_money(offer)}.",
         )
         screen.line(_days(made))
     if made.capped:
@@ -185,13 +185,13 @@ def _tell_offer(screen: Screen, offered: ModelPlan) -> None:
             f"{number(len(made.capped), 'session')} left as they are: what is left of the caps of "
             "a session does not suffice (models.session_tokens, models.session_usd)."
         )
-    if offered.held:
-        screen.wrap(f"Not now: {offered.held}")
+    if offer.held:
+        screen.wrap(f"Not now: {offer.held}")
 
 
-def _money(offered: ModelPlan) -> str:
-    usd = offered.estimate.usd
-    if offered.service.startswith("claude"):
+def _money(offer: ModelPlan) -> str:
+    usd = offer.estimate.usd
+    if offer.service.startswith("claude"):
         return "no money where your subscription covers it"
     return "price unknown" if usd is None else f"${usd:.4f} by the prices of {PRICES_AS_OF}"
 
@@ -204,11 +204,11 @@ def _days(made: CostEstimate) -> str:
     return f"The caps of a day let it take {made.days} days; run the same command on each to go on."
 
 
-def _tell(screen: Screen, came: _Came, left: OutdatedCounts, arguments: argparse.Namespace) -> None:
-    if came.sessions:
-        screen.line(f"{number(came.sessions, 'session')} brought up to date.")
-    done = came.by_model
-    if came.asked:
+def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: argparse.Namespace) -> None:
+    if done.sessions:
+        screen.line(f"{number(done.sessions, 'session')} brought up to date.")
+    done = done.by_model
+    if done.asked:
         failed = f"; {done.failed} came to nothing, and keep what they had" if done.failed else ""
         screen.line(
             f"Summed up again: {number(done.exchanges, 'exchange')}, "
@@ -217,29 +217,29 @@ def _tell(screen: Screen, came: _Came, left: OutdatedCounts, arguments: argparse
     if done.stopped:
         screen.wrap(f"Stopped: {done.stopped}")
     if arguments.stale:
-        _tell_older(screen, left)
+        _print_older(screen, left)
     elif left.any:
         screen.line("What older versions made stands; `holdfast refine --stale` makes it again.")
-    elif not came.sessions:
+    elif not done.sessions:
         screen.line("Everything is up to date.")
 
 
-def _json(older: OutdatedCounts, offered: ModelPlan | None, came: _Came) -> dict[str, object]:
+def _json(older: OutdatedCounts, offer: ModelPlan | None, done: _Done) -> dict[str, object]:
     """`older` is what there is still to be done, after what was `done`."""
-    made = offered.estimate if offered is not None else None
+    made = offer.estimate if offer is not None else None
     return {
         "rules": RULES_VERSION,
         "prompts": PROMPTS,
         "older": older,
         "offer": None
-        if offered is None or made is None
+        if offer is None or made is None
         else {
-            "service": offered.service or None,
+            "service": offer.service or None,
             **made._asdict(),
             "sessions": len(made.sessions),
             "capped": len(made.capped),
-            "held": offered.held or None,
+            "held": offer.held or None,
             "prices_as_of": PRICES_AS_OF,
         },
-        "done": {"sessions": came.sessions, "by_model": came.by_model},
+        "done": {"sessions": done.sessions, "by_model": done.by_model},
     }

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from holdfast.app.transfer.backup import (
-    BackupFile,
     BackupCheck,
+    BackupFile,
+    check_backup,
     latest_backup,
     list_backups,
-    check_backup,
     restore,
 )
 from holdfast.errors import InputError

@@ -108,8 +108,8 @@ def _print(
         (counts.shared, "shared by others", "shared by others"),
         (counts.imported, "imported", "imported"),
     )
-    if told := ", ".join(number(*one) for one in known if one[0]):
-        screen.line(f"  of these: {told}")
+    if known_counts := ", ".join(number(*one) for one in known if one[0]):
+        screen.line(f"  of these: {known_counts}")
     if counts.raw_bytes:
         share = counts.l1_bytes / counts.raw_bytes
         screen.line(
@@ -139,8 +139,8 @@ def _print_verdict(screen: Screen, health: Health, verdict: Verdict) -> None:
 def _print_work(screen: Screen, health: Health) -> None:
     screen.line()
     for what, moment in (("last event", health.last_event), ("last ingest", health.last_ingest)):
-        told = f"{moment} ({ago(moment)})" if moment else "none yet"
-        screen.line(f"{what}: {told}")
+        when = f"{moment} ({ago(moment)})" if moment else "none yet"
+        screen.line(f"{what}: {when}")
     running = f"running{f' ({health.worker.pid})' if health.worker.pid else ''}"
     events, size = number(health.inbox.events, "event"), amount(health.inbox.bytes)
     waiting = f"{events} waiting ({size})" if health.inbox.events else "no events wait"
@@ -159,22 +159,22 @@ def _print_work(screen: Screen, health: Health) -> None:
 
 def _print_older(screen: Screen, older: OutdatedCounts) -> None:
     """What could be made anew, where there is anything."""
-    told = [f"{number(older.rules, 'session')} by older rules"] * bool(older.rules)
-    told += [f"{number(older.prompts, 'session')} by older prompts"] * bool(older.prompts)
-    told += [f"{', '.join(older.stages)} behind"] * bool(older.stages)
-    if told:
-        screen.wrap(f"made: {'; '.join(told)}. `holdfast refine --stale` makes it again", "", "  ")
+    parts = [f"{number(older.rules, 'session')} by older rules"] * bool(older.rules)
+    parts += [f"{number(older.prompts, 'session')} by older prompts"] * bool(older.prompts)
+    parts += [f"{', '.join(older.stages)} behind"] * bool(older.stages)
+    if parts:
+        screen.wrap(f"made: {'; '.join(parts)}. `holdfast refine --stale` makes it again", "", "  ")
 
 
 def _print_banks(screen: Screen, memory: Holdfast, id: str | None) -> None:
     if id is not None:
         screen.line(f"bank {memory.context.bank_name(id)}")
         return
-    held = [bank for bank in memory.reader.banks() if any(memory.reader.counts(bank.id))]
-    names = Counter(bank.name for bank in held)
+    used_banks = [bank for bank in memory.reader.banks() if any(memory.reader.counts(bank.id))]
+    names = Counter(bank.name for bank in used_banks)
     # Of several projects that share a name each is called by its id, too: so can it be asked for.
-    told = [f"{b.name} ({b.id[:8]})" if names[b.name] > 1 else b.name for b in held]
-    screen.wrap(f"{number(len(held), 'bank')}: {', '.join(told)}", "", "  ")
+    labels = [f"{b.name} ({b.id[:8]})" if names[b.name] > 1 else b.name for b in used_banks]
+    screen.wrap(f"{number(len(used_banks), 'bank')}: {', '.join(labels)}", "", "  ")
 
 
 def _print_ledger(screen: Screen, balance: Balance) -> None:

@@ -71,14 +71,14 @@ def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
     else:
         _print_injected(screen, worth)
     screen.line()
-    put = worth.corrections
-    told = (
-        (number(put.corrected, "record"), "corrected"),
-        (number(put.forgotten, "record"), "forgotten"),
-        (number(put.questioned, "fact"), "contradicted by later sessions"),
-        (number(put.refused, "proposed rule"), "turned down"),
+    corrections = worth.corrections
+    counts = (
+        (number(corrections.corrected, "record"), "corrected"),
+        (number(corrections.forgotten, "record"), "forgotten"),
+        (number(corrections.questioned, "fact"), "contradicted by later sessions"),
+        (number(corrections.refused, "proposed rule"), "turned down"),
     )
-    screen.wrap(f"put right: {', '.join(f'{count} {what}' for count, what in told)}", "", "  ")
+    screen.wrap(f"put right: {', '.join(f'{count} {what}' for count, what in counts)}", "", "  ")
     _print_cost(screen, worth)
     screen.line(f"last failure: {_failure(worth)}")
     if measured:
@@ -97,8 +97,8 @@ def _print_injected(screen: Screen, worth: UsageReport) -> None:
     )
     heads = ("", "texts", *(name for name in OutcomeCounts._fields[1:]))
     screen.line(screen.paint("".join(f"{head:>10}" for head in heads), "dim"))
-    for name, fate in {**worth.kinds, "all": total}.items():
-        cells = "".join(f"{count:>10,}" for count in fate)
+    for name, outcome in {**worth.kinds, "all": total}.items():
+        cells = "".join(f"{count:>10,}" for count in outcome)
         screen.line(f"{name:>10}{cells}")
     judged = total.used + total.ignored + total.wrong
     if judged:

@@ -75,14 +75,14 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
             json_shapes.proposal_json(one, memory.context.bank_name(one.bank)) for one in waiting
         ]
         if arguments.json:
-            told = [{"uri": uri("review", review.id), **to_jsonable(review)} for review in found]
-            screen.json({"reviews": told, "proposals": len(waiting), "rules": rules})
+            summary = [{"uri": uri("review", review.id), **to_jsonable(review)} for review in found]
+            screen.json({"reviews": summary, "proposals": len(waiting), "rules": rules})
             return 0
         for review in found:
             _print(screen, memory.reader, review)
-    to_do = sum(not review.decided for review in found)
-    told = f"{number(to_do, 'question')} to decide." if to_do else "Nothing is to be decided."
-    screen.line(screen.paint(told, "dim"))
+    undecided = sum(not review.decided for review in found)
+    summary = f"{number(undecided, 'question')} to decide." if undecided else "Nothing is to be decided."
+    screen.line(screen.paint(summary, "dim"))
     if rules:
         head = f"Besides, {number(len(rules), 'proposal')} to add or drop rules: "
         screen.wrap(f"{head}see `holdfast promote candidates` in the project.")

@@ -34,7 +34,7 @@ EXAMPLES = """\
   holdfast concepts 5c1f0a --json
   holdfast correct concept/5c1f0a "Nightly import retries\""""
 
-_FILES = 3
+_MAX_FILES = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +77,7 @@ def _print(
         count = number(json_shapes.count_exchanges(concept), "exchange")
         where = f" · {names[concept.bank]}" if concept.bank in names else ""
         screen.line(screen.paint(concept.name, "bold"))
-        files = f" · {', '.join(concept.files[:_FILES])}" if concept.files else ""
+        files = f" · {', '.join(concept.files[:_MAX_FILES])}" if concept.files else ""
         screen.line("  " + truncate(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
         screen.line(
             "  "
@@ -119,8 +119,8 @@ def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
         why = f" ({told.why})" if told.why else ""
         screen.wrap(f"{day(told.time)} {told.what}{why}", "  ", "    ")
     for entry in found.history:
-        said = f": {truncate(entry.text, 100)}" if entry.text else ""
-        screen.wrap(f"{day(entry.time)} {entry.action.value} by {entry.who}{said}", "  ", "    ")
+        text = f": {truncate(entry.text, 100)}" if entry.text else ""
+        screen.wrap(f"{day(entry.time)} {entry.action.value} by {entry.who}{text}", "  ", "    ")
     screen.line()
     screen.line(f"{number(len(found.below), 'member')}:")
     for record in reversed(found.below):

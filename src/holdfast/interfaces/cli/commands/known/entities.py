@@ -31,8 +31,8 @@ EXAMPLES = """\
   holdfast entities src/ui/rest.js --json
   holdfast entities --communities"""
 
-_ALIASES = 4
-_LINKS = 12
+_MAX_ALIASES = 4
+_MAX_LINKS = 12
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,11 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
         if name:
             about = memory.browse.about_entity(name, arguments.bank, min(arguments.limit, 10))
-            _show(screen, about, arguments.json)
+            _print_entity(screen, about, arguments.json)
             return 0
         if arguments.communities:
             groups = memory.browse.communities(arguments.bank)[: arguments.limit]
-            _groups(screen, groups, arguments.json)
+            _print_communities(screen, groups, arguments.json)
             return 0
         found = memory.browse.entities(arguments.bank, arguments.kind, arguments.limit)
     if arguments.json:
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     for entity in found:
         line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}"
         if entity.aliases:
-            aliases = f"({', '.join(entity.aliases[:_ALIASES])})"
+            aliases = f"({', '.join(entity.aliases[:_MAX_ALIASES])})"
             line += f"  {truncate(aliases, max(20, screen.width - len(line) - 2))}"
         screen.line(line)
     if not found:
@@ -78,18 +78,18 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _groups(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
+def _print_communities(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
     if as_json:
         screen.json(
             {"communities": [[json_shapes.entity_json(e) for e in group] for group in groups]}
         )
         return
-    for place, group in enumerate(groups, start=1):
+    for rank, group in enumerate(groups, start=1):
         names = ", ".join(entity.name for entity in group)
-        screen.wrap(f"{place}. {truncate(names, 400)}", "", "   ")
+        screen.wrap(f"{rank}. {truncate(names, 400)}", "", "   ")
 
 
-def _show(screen: Screen, about: EntityDetails, as_json: bool) -> None:
+def _print_entity(screen: Screen, about: EntityDetails, as_json: bool) -> None:
     if as_json:
         screen.json(json_shapes.entity_details_json(about))
         return
@@ -107,19 +107,19 @@ def _show(screen: Screen, about: EntityDetails, as_json: bool) -> None:
         screen.line()
         names = ", ".join(f"{t.name} ({t.records})" for t in about.together)
         screen.wrap(f"together with: {names}", "", "  ")
-    _show_links(screen, about)
+    _print_links(screen, about)
 
 
-def _show_links(screen: Screen, about: EntityDetails) -> None:
+def _print_links(screen: Screen, about: EntityDetails) -> None:
     """What causes, enables or prevents what; that records share a name or a day is known above."""
     ordinary = (LinkKind.TEMPORAL, LinkKind.ENTITY)
-    told = [link for link in about.links if link.kind not in ordinary]
-    if told:
+    links = [link for link in about.links if link.kind not in ordinary]
+    if links:
         screen.line()
         screen.line("links:")
-    for link in told[:_LINKS]:
+    for link in links[:_MAX_LINKS]:
         via = f"  by {link.via}" if link.via else ""
         kind = link.kind.value.replace("_", " ")
         screen.line(f"  {short(link.source)} {kind} {short(link.target)}{via}")
-    if len(told) > _LINKS:
-        screen.line(f"  … and {len(told) - _LINKS} more, see --json")
+    if len(links) > _MAX_LINKS:
+        screen.line(f"  … and {len(links) - _MAX_LINKS} more, see --json")

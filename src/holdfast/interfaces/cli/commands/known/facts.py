@@ -23,7 +23,7 @@ EXAMPLES = """\
   holdfast facts --json"""
 
 
-_NONE = "People's lasting rules, and what took several attempts, become facts as sessions are read."
+_NONE_YET = "People's lasting rules, and what took several attempts, become facts as sessions are read."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,14 +49,14 @@ def run(arguments: argparse.Namespace) -> int:
         name = memory.context.bank_name(id)
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:
-        told = [{"uri": uri("fact", fact.id), **to_jsonable(fact)} for fact in found]
-        screen.json({"bank": name, "facts": told, "dropped": dropped})
+        listed = [{"uri": uri("fact", fact.id), **to_jsonable(fact)} for fact in found]
+        screen.json({"bank": name, "facts": listed, "dropped": dropped})
         return 0
     for fact in found:
         _print(screen, fact)
     screen.line(screen.paint(f"{number(len(found), 'fact')} in {name}.", "dim"))
     if not found:
-        screen.wrap(hint or _NONE)
+        screen.wrap(hint or _NONE_YET)
     return 0
 
 

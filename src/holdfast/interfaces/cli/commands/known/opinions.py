@@ -37,20 +37,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=False) as memory:
-        told = memory.opinions.opinions(arguments.bank, arguments.all)
+        opinions = memory.opinions.opinions(arguments.bank, arguments.all)
         id = memory.context.bank_id(arguments.bank)
         name = memory.context.bank_name(id)
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:
-        listed = [{"uri": uri("memory", o.id), **to_jsonable(o)} for o in told]
+        listed = [{"uri": uri("memory", o.id), **to_jsonable(o)} for o in opinions]
         screen.json({"bank": name, "opinions": listed})
         return 0
-    if not told:
+    if not opinions:
         screen.line(f"No opinions in {name} yet.")
         screen.wrap(
             hint or "They form from judgements that people state, and by `holdfast reflect`."
         )
-    for opinion in told:
+    for opinion in opinions:
         _print(screen, opinion)
     return 0
 

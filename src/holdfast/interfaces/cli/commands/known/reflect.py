@@ -40,24 +40,24 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen()
     query = options.words(arguments.query, "question")
     with open_memory(create=False) as memory:
-        told = memory.reflect(query, arguments.bank, store=not arguments.no_store)
+        reflection = memory.reflect(query, arguments.bank, store=not arguments.no_store)
     if arguments.json:
-        screen.json(to_jsonable(told))
+        screen.json(to_jsonable(reflection))
         return 0
-    for line in told.answer.split("\n"):
+    for line in reflection.answer.split("\n"):
         screen.wrap(line, "", "  " if line.startswith("- ") else "")
-    if told.citations:
+    if reflection.citations:
         screen.line()
-    for one in told.citations:
+    for one in reflection.citations:
         screen.wrap(
             f"[{one.number}] {screen.paint(one.uri, 'cyan')} {day(one.time)}: {one.excerpt}",
             "",
             "    ",
         )
-    for caveat in told.caveats:
+    for caveat in reflection.caveats:
         screen.wrap(f"Note: {caveat}")
-    if not told.abstained:
-        screen.line(f"Confidence: {told.confidence:.2f}")
-    for name in told.stored:
+    if not reflection.abstained:
+        screen.line(f"Confidence: {reflection.confidence:.2f}")
+    for name in reflection.stored:
         screen.line(f"Kept as an opinion: {screen.paint(name, 'cyan')}")
     return 0

@@ -40,33 +40,33 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
     with open_memory(create=False) as memory:
-        told = memory.teaching.auto_learn(arguments.action, arguments.id or None, arguments.bank)
+        result = memory.teaching.auto_learn(arguments.action, arguments.id or None, arguments.bank)
     if arguments.json:
-        screen.json(told)
+        screen.json(result)
     elif arguments.action == "status":
-        _print_state(screen, told)
+        _print_state(screen, result)
     else:
-        _print_candidates(screen, told)
+        _print_candidates(screen, result)
     return 0
 
 
-def _print_state(screen: Screen, told: dict[str, Any]) -> None:
-    patterns = f"{number(told['patterns'], 'pattern')}, {told['ripe']:,} of them ripe"
-    screen.line(f"{told['bank']}: {patterns}")
-    waiting = told["promotions"] + told["demotions"]
-    screen.line(f"  {number(waiting, 'candidate')} waiting, {told['approved']:,} approved")
-    screen.line(f"  written without asking: {'yes' if told['automatic'] else 'no'}")
+def _print_state(screen: Screen, result: dict[str, Any]) -> None:
+    patterns = f"{number(result['patterns'], 'pattern')}, {result['ripe']:,} of them ripe"
+    screen.line(f"{result['bank']}: {patterns}")
+    waiting = result["promotions"] + result["demotions"]
+    screen.line(f"  {number(waiting, 'candidate')} waiting, {result['approved']:,} approved")
+    screen.line(f"  written without asking: {'yes' if result['automatic'] else 'no'}")
 
 
-def _print_candidates(screen: Screen, told: dict[str, Any]) -> None:
-    for path in told.get("written", ()):
+def _print_candidates(screen: Screen, result: dict[str, Any]) -> None:
+    for path in result.get("written", ()):
         screen.line(f"Written: {path}")
-    for one in told["candidates"]:
+    for one in result["candidates"]:
         verb = "add to" if one["kind"] == "promote" else "look at"
         screen.line(f"{screen.paint(one['id'], 'bold', 'cyan')}  {verb} {one['path']}")
         screen.wrap(one["text"], "  ")
         screen.wrap(one["reason"], "  ")
-    if not told["candidates"] and not told.get("written"):
+    if not result["candidates"] and not result.get("written"):
         screen.line("Nothing waits for anybody.")
-    elif told["candidates"]:
-        screen.wrap(told.get("remedy", "Decide with `holdfast promote approve|reject ID`."))
+    elif result["candidates"]:
+        screen.wrap(result.get("remedy", "Decide with `holdfast promote approve|reject ID`."))

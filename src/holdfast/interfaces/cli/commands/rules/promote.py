@@ -66,13 +66,13 @@ def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> 
         screen.json(memory.teaching.auto_learn("status", bank=arguments.bank))
         return 0
     state = memory.rules.state(arguments.bank)
-    wanted = memory.settings.promote
+    promotion = memory.settings.promote
     name = memory.context.bank_name(memory.context.bank_id(arguments.bank))
     screen.line(f"{name}: {number(state.rules, 'section')} in {number(len(state.files), 'file')}")
     screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} of them ripe")
     screen.line(f"  {state.promotions:,} wait to become rules, {state.demotions:,} to be dropped")
     screen.line(f"  {state.approved:,} approved, {state.rejected:,} rejected")
-    screen.line(f"  written without asking: {'yes' if wanted.automatic else 'no'}")
+    screen.line(f"  written without asking: {'yes' if promotion.automatic else 'no'}")
     return 0
 
 
@@ -134,9 +134,9 @@ def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
 
 
 def _reject(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
-    gone = memory.rules.reject(arguments.id, arguments.why, arguments.bank)
+    rejected = memory.rules.reject(arguments.id, arguments.why, arguments.bank)
     if arguments.json:
-        screen.json({"rejected": gone.id, "text": gone.text})
+        screen.json({"rejected": rejected.id, "text": rejected.text})
     else:
-        screen.wrap(f"Rejected, and not proposed again: {gone.text}")
+        screen.wrap(f"Rejected, and not proposed again: {rejected.text}")
     return 0

@@ -26,8 +26,8 @@ EXAMPLES = """\
   holdfast browse --no-open --port 8730
   holdfast browse --no-open --port 0 --json"""
 
-_NEEDED = ("fastapi", "jinja2", "uvicorn")
-_MINUTE_S = 60.0
+_REQUIRED_PACKAGES = ("fastapi", "jinja2", "uvicorn")
+_SECONDS_PER_MINUTE = 60.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,24 +46,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
     if missing:
         raise InputError(
             f"The pages need {', '.join(missing)}.", "pip install 'holdfast-memory[server]'"
         )
     screen = Screen()
 
-    def ready(told: Any) -> None:
+    def ready(address: Any) -> None:
         if arguments.json:
-            screen.json(told._asdict())
+            screen.json(address._asdict())
         else:
-            screen.line(f"Open {screen.paint(told.enter, 'cyan')}")
+            screen.line(f"Open {screen.paint(address.enter, 'cyan')}")
             screen.line(screen.paint("The link works once. Ctrl-C ends it.", "dim"))
         sys.stdout.flush()
         if not arguments.no_open:
-            webbrowser.open(told.enter)
+            webbrowser.open(address.enter)
 
     from holdfast.interfaces.http.server import browse_server
 
-    browse_server.serve(load_settings(), arguments.port, arguments.idle * _MINUTE_S, ready)
+    browse_server.serve(load_settings(), arguments.port, arguments.idle * _SECONDS_PER_MINUTE, ready)
     return 0

@@ -28,33 +28,33 @@ EXAMPLES = """\
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
-    ways = parser.add_subparsers(dest="way", metavar="new|list|revoke", required=True)
-    new = ways.add_parser("new", help="make a key, and show it once")
-    new.add_argument("--name", required=True, help="whose it is, or what it is for")
-    new.add_argument(
+    actions = parser.add_subparsers(dest="way", metavar="new|list|revoke", required=True)
+    new_parser = actions.add_parser("new", help="make a key, and show it once")
+    new_parser.add_argument("--name", required=True, help="whose it is, or what it is for")
+    new_parser.add_argument(
         "--bank",
         action="append",
         default=[],
         metavar="NAME",
         help="a bank it is for; again for more",
     )
-    new.add_argument("--all-banks", action="store_true", help="for every bank, also later ones")
-    new.add_argument("--make-banks", action="store_true", help="make a bank that is not there yet")
-    new.add_argument(
+    new_parser.add_argument("--all-banks", action="store_true", help="for every bank, also later ones")
+    new_parser.add_argument("--make-banks", action="store_true", help="make a bank that is not there yet")
+    new_parser.add_argument(
         "--level",
         choices=[level.value for level in Level],
         default=Level.READ.value,
         help="how much it allows (default: read)",
     )
-    new.add_argument(
+    new_parser.add_argument(
         "--expires", default="", metavar="WHEN", help="12h, 90d, 4w, 1y or a day (default: never)"
     )
-    options.add_json(new)
-    listed = ways.add_parser("list", help="every key, without what makes it one")
-    options.add_json(listed)
-    gone = ways.add_parser("revoke", help="let a key open nothing any more")
-    gone.add_argument("id", metavar="ID", help="its id, or the start of it")
-    options.add_json(gone)
+    options.add_json(new_parser)
+    list_parser = actions.add_parser("list", help="every key, without what makes it one")
+    options.add_json(list_parser)
+    revoke_parser = actions.add_parser("revoke", help="let a key open nothing any more")
+    revoke_parser.add_argument("id", metavar="ID", help="its id, or the start of it")
+    options.add_json(revoke_parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         with open_memory(create=False) as memory:
             key = revoke_key(memory, arguments.id)
             if arguments.json:
-                screen.json(_told(memory, key))
+                screen.json(_key_json(memory, key))
             else:
                 screen.line(f"The key {key.id} ({key.name}) opens nothing any more.")
     return 0
@@ -87,7 +87,7 @@ def _new(screen: Screen, arguments: argparse.Namespace) -> None:
     with open_memory() as memory:
         shown, key = make_key(memory, wanted)
         if arguments.json:
-            screen.json({"key": shown, **_told(memory, key)})
+            screen.json({"key": shown, **_key_json(memory, key)})
             return
         screen.line(shown)
         screen.line(screen.paint("It is shown this once. Keep it where secrets are kept.", "dim"))
@@ -95,13 +95,13 @@ def _new(screen: Screen, arguments: argparse.Namespace) -> None:
 
 def _list(screen: Screen, as_json: bool) -> None:
     with open_memory(create=False) as memory:
-        told = [_told(memory, key) for key in memory.store.api_keys()]
+        keys = [_key_json(memory, key) for key in memory.store.api_keys()]
         if as_json:
-            screen.json({"keys": told})
+            screen.json({"keys": keys})
             return
-        if not told:
+        if not keys:
             screen.line("There is no key yet; `holdfast key new` makes one.")
-        for key in told:
+        for key in keys:
             banks = "all banks" if key["banks"] is None else ", ".join(key["banks"])
             line = f"{key['id']}  {key['level']:<5}  {key['state']:<8}  {key['name']}  ({banks})"
             screen.line(line)
@@ -111,9 +111,9 @@ def _list(screen: Screen, as_json: bool) -> None:
             screen.line(screen.paint("          " + ", ".join(times), "dim"))
 
 
-def _told(memory: Holdfast, key: ApiKey) -> dict[str, Any]:
+def _key_json(memory: Holdfast, key: ApiKey) -> dict[str, Any]:
     names = memory.context.bank_names()
-    held = "in force" if key.is_valid(memory.now()) else "expired"
+    state = "in force" if key.is_valid(memory.now()) else "expired"
     return {
         "id": key.id,
         "name": key.name,
@@ -123,5 +123,5 @@ def _told(memory: Holdfast, key: ApiKey) -> dict[str, Any]:
         "expires": key.expires,
         "revoked": key.revoked,
         "used": key.used,
-        "state": "revoked" if key.revoked else held,
+        "state": "revoked" if key.revoked else state,
     }

@@ -79,7 +79,7 @@ def _serve_streams(arguments: argparse.Namespace, companions: MakeCompanions) ->
         out.write(line)
         out.flush()
 
-    Server(write, _offer(arguments.server), companions).serve(_lines())
+    Server(write, _load_spec(arguments.server), companions).serve(_lines())
 
 
 def _serve_http(arguments: argparse.Namespace, companions: MakeCompanions) -> None:
@@ -87,15 +87,15 @@ def _serve_http(arguments: argparse.Namespace, companions: MakeCompanions) -> No
     from holdfast.interfaces.mcp import http_server
 
     home = load_settings().home
-    offer = _offer(arguments.server)
-    hub = Server(lambda line: None, offer, companions)
+    spec = _load_spec(arguments.server)
+    hub = Server(lambda line: None, spec, companions)
     token = tokens.read_or_make_token(home)
-    listening = http_server.HttpServer(hub.engines, offer, token, arguments.port or 0)
-    told = {"url": listening.url, "token_file": str(tokens.token_file(home))}
+    listening = http_server.HttpServer(hub.engines, spec, token, arguments.port or 0)
+    address = {"url": listening.url, "token_file": str(tokens.token_file(home))}
     if arguments.json:
-        sys.stdout.write(f"{json.dumps(told)}\n")
+        sys.stdout.write(f"{json.dumps(address)}\n")
     else:
-        sys.stdout.write(f"{told['url']}\ntoken: in {told['token_file']}\n")
+        sys.stdout.write(f"{address['url']}\ntoken: in {address['token_file']}\n")
     sys.stdout.flush()
     threading.Thread(target=listening.serve_forever, name="http", daemon=True).start()
     hub.serve(_until_stopped())
@@ -107,7 +107,7 @@ def _until_stopped() -> Iterator[str]:
     yield from ()
 
 
-def _offer(name: str) -> ServerSpec:
+def _load_spec(name: str) -> ServerSpec:
     if name == "memory":
         from holdfast.interfaces.mcp.access_spec import SPEC
     elif name == "search":

@@ -28,7 +28,7 @@ EXAMPLES = """\
   holdfast serve --host 0.0.0.0 --port 8443 --tls-cert cert.pem --tls-key key.pem
   holdfast serve --behind-proxy --name memory.example.org"""
 
-_NEEDED = ("fastapi", "jinja2", "uvicorn")
+_REQUIRED_PACKAGES = ("fastapi", "jinja2", "uvicorn")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
     if missing:
         raise InputError(
             f"The server needs {', '.join(missing)}.", "pip install 'holdfast-memory[server]'"

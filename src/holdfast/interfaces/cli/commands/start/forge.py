@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     name, bank = arguments.name, arguments.bank
     with open_memory(create=not arguments.dry_run) as memory:
         if arguments.dry_run:
-            counted: ForgeCount = memory.ingestion.count_forge(name, bank, _tell)
+            counted: ForgeCount = memory.ingestion.count_forge(name, bank, _print_notice)
             if arguments.json:
                 screen.json(to_jsonable(counted))
             else:
@@ -70,18 +70,18 @@ def run(arguments: argparse.Namespace) -> int:
         progress = Progress(
             "reading", lambda n: number(n, "thread or remark", "threads and remarks")
         )
-        told: ForgeReport = memory.ingestion.read_forge(name, bank, progress, _tell)
+        report: ForgeReport = memory.ingestion.read_forge(name, bank, progress, _print_notice)
         if not arguments.json:
             progress.finish()
         ingest.embed(memory, arguments.embed, arguments.json)
     if arguments.json:
-        screen.json(to_jsonable(told))
+        screen.json(to_jsonable(report))
     else:
-        _print(screen, told)
-    return 1 if told.stopped else 0
+        _print(screen, report)
+    return 1 if report.stopped else 0
 
 
-def _tell(text: str) -> None:
+def _print_notice(text: str) -> None:
     Screen(sys.stderr).line(f"holdfast: {text}")
 
 
@@ -98,17 +98,17 @@ def _print_count(screen: Screen, counted: ForgeCount) -> None:
     screen.line(f"Nothing has been read or written; counting took {counted.asked}.")
 
 
-def _print(screen: Screen, told: ForgeReport) -> None:
+def _print(screen: Screen, report: ForgeReport) -> None:
     screen.line(
-        f"{told.repo}: {number(told.pulls, 'pull')}, {number(told.issues, 'issue')} and "
-        f"{number(told.remarks, 'remark')} new or changed, in bank {told.bank}."
+        f"{report.repo}: {number(report.pulls, 'pull')}, {number(report.issues, 'issue')} and "
+        f"{number(report.remarks, 'remark')} new or changed, in bank {report.bank}."
     )
-    if told.left_out:
-        screen.line(f"  {number(told.left_out, 'remark')} left out: their threads have too many.")
-    if told.erased:
-        screen.line(f"  {told.erased:,} not taken in again, because they were erased or scrubbed.")
-    if taken := told.redacted.total():
+    if report.left_out:
+        screen.line(f"  {number(report.left_out, 'remark')} left out: their threads have too many.")
+    if report.erased:
+        screen.line(f"  {report.erased:,} not taken in again, because they were erased or scrubbed.")
+    if taken := report.redacted.total():
         screen.line(f"  {number(taken, 'secret')} taken out before storing.")
-    screen.line(f"  {number(told.requests, 'request')} made.")
-    if told.stopped:
-        Screen(sys.stderr).line(f"holdfast: stopped: {told.stopped}")
+    screen.line(f"  {number(report.requests, 'request')} made.")
+    if report.stopped:
+        Screen(sys.stderr).line(f"holdfast: stopped: {report.stopped}")

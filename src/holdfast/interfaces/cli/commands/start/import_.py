@@ -27,7 +27,7 @@ One import is one decision: `holdfast import undo ID` takes all of it back.
 
 Without --bank records go into the bank of their own project, or of the folder you are in."""
 
-_ABOUT = {
+_FORMATS = {
     "claude-mem": "its database (~/.claude-mem/claude-mem.db): observations, summaries, prompts",
     "claude-memory": "notes and instructions of Claude Code: ~/.claude, …/memory, a CLAUDE.md",
     "basic-memory": "a folder of Markdown notes, with their observations and relations",
@@ -36,7 +36,7 @@ _ABOUT = {
     "holdfast": "what `holdfast export` wrote; comes back as it was",
     "conversation": "one JSON object a line: session, id, time, speaker, text; needs --bank",
 }
-HELP = _HELP.format(formats="\n".join(f"  {name:<14} {about}" for name, about in _ABOUT.items()))
+HELP = _HELP.format(formats="\n".join(f"  {name:<14} {about}" for name, about in _FORMATS.items()))
 
 EXAMPLES = """\
   holdfast import claude-mem --dry-run
@@ -45,17 +45,17 @@ EXAMPLES = """\
   holdfast import list
   holdfast import undo 3f2a91c0"""
 
-_ASK = ("list", "undo")
-_USUAL = {"claude-mem": "~/.claude-mem/claude-mem.db"}
+_ACTIONS = ("list", "undo")
+_DEFAULT_PATHS = {"claude-mem": "~/.claude-mem/claude-mem.db"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument(
         "format",
-        choices=[*_ABOUT, *_ASK],
+        choices=[*_FORMATS, *_ACTIONS],
         metavar="FORMAT|list|undo",
-        help=f"what is to be read: {', '.join(_ABOUT)}; or list, or undo",
+        help=f"what is to be read: {', '.join(_FORMATS)}; or list, or undo",
     )
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH|ID", help="the file or folder; of undo, the ID"
@@ -68,8 +68,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen = Screen()
-    looking = arguments.dry_run or arguments.format == "list"
-    with open_memory(create=not looking) as memory:
+    read_only = arguments.dry_run or arguments.format == "list"
+    with open_memory(create=not read_only) as memory:
         if arguments.format == "list":
             return _list(screen, memory, arguments)
         if arguments.format == "undo":
@@ -82,25 +82,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _records(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
-    usual = {**_USUAL, "claude-memory": str(memory.settings.claude_dir)}
+    usual = {**_DEFAULT_PATHS, "claude-memory": str(memory.settings.claude_dir)}
     path = Path(arguments.path or usual.get(arguments.format, ""))
     if not arguments.path and arguments.format not in usual:
         raise InputError("Nothing is named to import.", "Give the path of a file or folder.")
     progress = Progress("read", lambda count: number(count, "record"))
-    took = memory.imports.import_records(
+    result = memory.imports.import_records(
         arguments.format, path, arguments.bank, arguments.dry_run, lambda read: progress(read, read)
     )
-    if took.uri:
+    if result.uri:
         memory.ingestion.update()
     if arguments.json:
-        screen.json(_contract(took))
+        screen.json(_result_json(result))
     else:
-        _print(screen, took, arguments.dry_run)
+        _print(screen, result, arguments.dry_run)
     return 0
 
 
-def _print(screen: Screen, took: ImportResult, looking: bool) -> None:
-    for bank, tally in took.tallies:
+def _print(screen: Screen, result: ImportResult, dry_run: bool) -> None:
+    for bank, tally in result.tallies:
         taken = tally.added + tally.changed
         head = f"bank {bank}" if bank else "of no bank"
         screen.line(screen.paint(f"{head}: {number(tally.read, 'record')}", "bold"))
@@ -115,19 +115,19 @@ def _print(screen: Screen, took: ImportResult, looking: bool) -> None:
                 screen.line(f"  {title}: {_counted(counts)}")
         if tally.redacted and taken:
             screen.line(f"  secrets taken out: {tally.redacted.total():,}")
-    if took.is_empty:
-        screen.line(f"Nothing new in {took.place}.")
-    elif looking:
+    if result.is_empty:
+        screen.line(f"Nothing new in {result.place}.")
+    elif dry_run:
         screen.line("Nothing was imported: this was a dry run.")
     else:
-        screen.line(f"Imported as {took.uri}. `holdfast import undo ID` takes it back.")
+        screen.line(f"Imported as {result.uri}. `holdfast import undo ID` takes it back.")
 
 
 def _counted(counts: Counter[str]) -> str:
     return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items()) if n)
 
 
-def _contract(took: ImportResult) -> dict[str, object]:
+def _result_json(result: ImportResult) -> dict[str, object]:
     banks = [
         {
             "bank": bank,
@@ -139,9 +139,9 @@ def _contract(took: ImportResult) -> dict[str, object]:
             "failed": dict(tally.failed),
             "redacted": dict(tally.redacted),
         }
-        for bank, tally in took.tallies
+        for bank, tally in result.tallies
     ]
-    return {"import": took.uri, "program": took.program, "place": took.place, "banks": banks}
+    return {"import": result.uri, "program": result.program, "place": result.place, "banks": banks}
 
 
 def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
@@ -150,15 +150,15 @@ def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> in
     if arguments.json:
         screen.json(
             [
-                {**to_jsonable(one), "uri": uri("importing", one.id), "stands": stands}
-                for one, stands in found
+                {**to_jsonable(one), "uri": uri("importing", one.id), "stands": in_force}
+                for one, in_force in found
             ]
         )
         return 0
     if not found:
         screen.line("Nothing was imported yet.")
-    for one, stands in found:
-        state = "" if stands else " · taken back"
+    for one, in_force in found:
+        state = "" if in_force else " · taken back"
         name = screen.paint(uri("importing", one.id), "cyan")
         screen.line(f"{name}  {day(one.time)} · {one.program} · bank {names[one.bank]}{state}")
         screen.line(f"    {_counted(Counter(one.kinds))} from {one.place}")
@@ -200,18 +200,18 @@ def _conversation(screen: Screen, memory: Holdfast, arguments: argparse.Namespac
     if not arguments.bank:
         raise InputError("A dialogue needs a bank to go into.", "Name it: --bank NAME.")
     path = Path(arguments.path).expanduser()
-    account = memory.imports.import_conversation(path, arguments.bank, arguments.dry_run)
+    report = memory.imports.import_conversation(path, arguments.bank, arguments.dry_run)
     if arguments.json:
-        screen.json(to_jsonable(account))
+        screen.json(to_jsonable(report))
         return 0
     screen.line(
-        f"{number(account.lines, 'line')} read into bank {arguments.bank}: "
-        f"{account.captured:,} captured, {account.skipped:,} skipped, {account.failed:,} failed."
+        f"{number(report.lines, 'line')} read into bank {arguments.bank}: "
+        f"{report.captured:,} captured, {report.skipped:,} skipped, {report.failed:,} failed."
     )
-    if account.lines == 0:
+    if report.lines == 0:
         screen.line("Nothing new in that file.")
     if arguments.dry_run:
         screen.line("Nothing was imported: this was a dry run.")
-    elif account.failed:
+    elif report.failed:
         screen.line("`holdfast status` shows which lines failed, and why.")
     return 0

@@ -105,20 +105,20 @@ def run(arguments: argparse.Namespace) -> int:
             return _nothing_there(screen, arguments.json)
         if arguments.dry_run:
             return _estimate(screen, memory, inputs, repositories, arguments.json)
-        account = None
+        report = None
         for problem in problems:
             Screen(sys.stderr).line(f"holdfast: left out: {problem}")
-        with open_executors(arguments.workers) as hired:
+        with open_executors(arguments.workers) as executors:
             if inputs:
-                account = _read(memory, inputs, hired, arguments.json)
+                report = _read(memory, inputs, executors, arguments.json)
             commits = [_read_history(memory, path, arguments) for path in repositories]
             memory.ingestion.update()
             memory.rules.sync_all()
-            left = embed(memory, arguments.embed, arguments.json, hired.embed)
+            left = embed(memory, arguments.embed, arguments.json, executors.embed)
     if arguments.json:
         screen.json(
             {
-                "transcripts": to_jsonable(account),
+                "transcripts": to_jsonable(report),
                 "without_vectors": left,
                 "repositories": [
                     {"path": str(path), **log._asdict()}
@@ -127,10 +127,10 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
         return 0
-    if account is not None:
-        _print(screen, account)
+    if report is not None:
+        _print(screen, report)
     _print_histories(screen, repositories, commits)
-    if account is None and not repositories:
+    if report is None and not repositories:
         screen.line("No transcripts there.")
     if left:
         screen.line(
@@ -208,7 +208,7 @@ def _workers(text: str) -> int | str:
 
 
 def _read(
-    memory: Holdfast, inputs: Sequence[object], hired: Executors, quiet: bool
+    memory: Holdfast, inputs: Sequence[object], executors: Executors, quiet: bool
 ) -> IngestReport:
     console = Console(stderr=True)
     columns = (
@@ -221,9 +221,9 @@ def _read(
         task = bar.add_task("reading", total=None)
         return memory.ingestion.ingest(
             inputs,  # pyright: ignore[reportArgumentType]
-            hired.readers,
+            executors.readers,
             lambda done, total: bar.update(task, completed=done, total=total),
-            executor=hired.derive,
+            executor=executors.derive,
             on_session=lambda done: bar.update(task, description=f"refining session {done:,}"),
         )
 
@@ -263,29 +263,29 @@ def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None)
             return None
 
 
-def _print(screen: Screen, account: IngestReport) -> None:
-    if account.files_read == 0:
-        screen.line(f"Nothing new in {number(account.files_seen, 'transcript')}.")
+def _print(screen: Screen, report: IngestReport) -> None:
+    if report.files_read == 0:
+        screen.line(f"Nothing new in {number(report.files_seen, 'transcript')}.")
     else:
         screen.line(
-            f"Read {amount(account.bytes_read)} in {number(account.files_read, 'file')}: "
-            f"{number(account.lines, 'line')}."
+            f"Read {amount(report.bytes_read)} in {number(report.files_read, 'file')}: "
+            f"{number(report.lines, 'line')}."
         )
         screen.line(
-            f"  {account.captured:,} captured + {account.skipped:,} skipped + "
-            f"{account.failed:,} failed = {account.captured + account.skipped + account.failed:,}"
+            f"  {report.captured:,} captured + {report.skipped:,} skipped + "
+            f"{report.failed:,} failed = {report.captured + report.skipped + report.failed:,}"
         )
-        screen.line(f"  {number(account.sessions, 'session')} brought up to date.")
-    if account.redacted:
-        screen.line(f"  {number(account.redacted, 'secret')} taken out before storing.")
-    for source in account.gone:
+        screen.line(f"  {number(report.sessions, 'session')} brought up to date.")
+    if report.redacted:
+        screen.line(f"  {number(report.redacted, 'secret')} taken out before storing.")
+    for source in report.gone:
         screen.line(f"  gone: {source.path} ({source.lines:,} lines of it are kept)")
-    if account.unknown:
+    if report.unknown:
         screen.wrap(
-            f"{number(account.unknown, 'line')} of kinds that this version does not know: an agent "
+            f"{number(report.unknown, 'line')} of kinds that this version does not know: an agent "
             "may be newer than this. They stay in its files; nothing was made of them.",
             "  ",
             "  ",
         )
-    if account.failed:
+    if report.failed:
         screen.line("  `holdfast status` shows which lines failed, and why.")

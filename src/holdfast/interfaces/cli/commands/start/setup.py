@@ -78,22 +78,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     settings = load_settings()
-    places = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
+    paths = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     if arguments.agent != DEFAULT_AGENT:
-        told = other_agents.set_up(Screen(), settings, places, arguments)
-        return _history(Screen(), settings, arguments) if told else 0
+        result = other_agents.set_up(Screen(), settings, paths, arguments)
+        return _offer_history(Screen(), settings, arguments) if result else 0
     where = host.settings_files(settings, host.Scope(arguments.scope), Path.cwd())
     python = install.find_interpreter()
     enabled = plugin_files.is_enabled(where.hooks_file)
     plan = install.plan_install(
-        places.home, where, python, host.default_home(), arguments.plugin or enabled
+        paths.home, where, python, host.default_home(), arguments.plugin or enabled
     )
     plan.notes += _notes(settings, python, arguments.plugin or enabled, where)
-    steps = _steps(places, python, where, arguments.plugin or enabled, enabled)
+    steps = _steps(paths, python, where, arguments.plugin or enabled, enabled)
     models: str | None = arguments.models
-    opts = models if models != settings.models.use else None
-    if opts is not None:
-        steps.append(f"set models.use to {arguments.models} in {places.home / FILE_NAME}")
+    new_service = models if models != settings.models.use else None
+    if new_service is not None:
+        steps.append(f"set models.use to {arguments.models} in {paths.home / FILE_NAME}")
     screen = Screen()
     if not arguments.json:
         _show(screen, plan, steps, where)
@@ -102,20 +102,20 @@ def run(arguments: argparse.Namespace) -> int:
     if changed and not arguments.dry_run:
         if not confirm.confirm_change(screen, arguments.yes):
             return 0
-        install.prepare_home(places, python)
-        install.apply_install(places.home, plan.changes, host.default_home())
+        install.prepare_home(paths, python)
+        install.apply_install(paths.home, plan.changes, host.default_home())
         if arguments.plugin or enabled:
-            _install_plugin(places, where, enabled)
-        if opts is not None:
-            choose_service(places.home, opts)
+            _install_plugin(paths, where, enabled)
+        if new_service is not None:
+            choose_service(paths.home, new_service)
         done = True
     if arguments.json:
         return _report(screen, settings, plan, steps, done, arguments)
     if arguments.dry_run:
         screen.line("Nothing was changed.")
         return 0
-    _tell(screen, done)
-    return _history(screen, settings, arguments)
+    _print_next_steps(screen, done)
+    return _offer_history(screen, settings, arguments)
 
 
 def _notes(
@@ -143,7 +143,7 @@ def _notes(
 
 
 def _steps(
-    places: HomePaths,
+    paths: HomePaths,
     python: install.Interpreter,
     where: host.SettingsFiles,
     with_plugin: bool,
@@ -151,12 +151,12 @@ def _steps(
 ) -> list[str]:
     """What is done besides changing settings."""
     steps: list[str] = []
-    if install.outdated_files(places, python) or places.inbox() is None:
-        steps.append(f"copy what hooks run to {places.hooks}")
-    if with_plugin and not plugin_files.is_current(places.home):
-        steps.append(f"copy the plugin to {plugin_files.marketplace_folder(places.home)}")
+    if install.outdated_files(paths, python) or paths.inbox() is None:
+        steps.append(f"copy what hooks run to {paths.hooks}")
+    if with_plugin and not plugin_files.is_current(paths.home):
+        steps.append(f"copy the plugin to {plugin_files.marketplace_folder(paths.home)}")
     if with_plugin and not enabled:
-        for command in plugin_files.install_commands(places.home, where.scope.value):
+        for command in plugin_files.install_commands(paths.home, where.scope.value):
             steps.append(f"run: claude plugin {shlex.join(command)}")
     return steps
 
@@ -165,7 +165,7 @@ def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.Sett
     for change in plan.changes:
         screen.diff(change.diff)
     for change in plan.changes:
-        screen.wrap(f"will {_in_short(change)}", "", "  ")
+        screen.wrap(f"will {_summarise_change(change)}", "", "  ")
     for step in steps:
         screen.wrap(f"will {step}", "", "  ")
     if not plan.changes and not steps:
@@ -175,7 +175,7 @@ def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.Sett
         screen.wrap(f"note: {note}", "", "      ")
 
 
-def _in_short(change: install.Change) -> str:
+def _summarise_change(change: install.Change) -> str:
     """A long diff in a line, where the eye rests when the question comes."""
     lines = change.diff.split("\n")
     added = sum(line[:1] == "+" and line[:3] != "+++" for line in lines)
@@ -185,30 +185,30 @@ def _in_short(change: install.Change) -> str:
     return f"change {change.file.path}: {number(added, 'line')} in, {taken or 'none'} out"
 
 
-def _install_plugin(places: HomePaths, where: host.SettingsFiles, enabled: bool) -> None:
+def _install_plugin(paths: HomePaths, where: host.SettingsFiles, enabled: bool) -> None:
     before = load(where.hooks_file)
-    folder = plugin_files.write_plugin(places.home, holdfast.__version__)
+    folder = plugin_files.write_plugin(paths.home, holdfast.__version__)
     if enabled:
         return
     program = host.find_program()
-    commands = plugin_files.install_commands(places.home, where.scope.value)
-    told = (
+    commands = plugin_files.install_commands(paths.home, where.scope.value)
+    result = (
         plugin_files.run_plugin_commands(program, commands)
         if program
         else plugin_files.CommandResult(False, "")
     )
-    if not told.ok:
+    if not result.ok:
         typed = " && ".join(f"claude plugin {shlex.join(command)}" for command in commands)
-        why = f"Claude Code said: {told.output}" if program else "`claude` is not on the path."
+        why = f"Claude Code said: {result.output}" if program else "`claude` is not on the path."
         raise InputError(f"The plugin lies in {folder}, but is not installed. {why}", typed)
-    record, after = InstallRecord(places.home), load(where.hooks_file)
+    record, after = InstallRecord(paths.home), load(where.hooks_file)
     if record.is_untouched(where.hooks_file, before.raw):
         record.update(where.hooks_file, after.raw)
     else:
         record.add(where.hooks_file, before.raw, after.raw)
 
 
-def _tell(screen: Screen, done: bool) -> None:
+def _print_next_steps(screen: Screen, done: bool) -> None:
     if done:
         screen.line()
         screen.line("Done. What happens next:")
@@ -237,7 +237,7 @@ def _estimate(settings: Settings) -> tuple[int, int, int]:
     return len(new), size, round(seconds + 0.5)
 
 
-def _history(screen: Screen, settings: Settings, arguments: argparse.Namespace) -> int:
+def _offer_history(screen: Screen, settings: Settings, arguments: argparse.Namespace) -> int:
     files, size, seconds = _estimate(settings)
     if not files:
         return 0
@@ -247,10 +247,10 @@ def _history(screen: Screen, settings: Settings, arguments: argparse.Namespace) 
         f"takes about {number(seconds, 'second')}, preparing search by meaning up to "
         f"{ingest.TURNS_S} more."
     )
-    wanted: bool | None = arguments.ingest
-    if wanted is None:
-        wanted = confirm.is_interactive() and not arguments.yes and confirm.ask("Read it now?")
-    if not wanted:
+    read_now: bool | None = arguments.ingest
+    if read_now is None:
+        read_now = confirm.is_interactive() and not arguments.yes and confirm.ask("Read it now?")
+    if not read_now:
         screen.wrap(
             "It is read in the background from your next session on; `holdfast ingest` reads it "
             "at once."

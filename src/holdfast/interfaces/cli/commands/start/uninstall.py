@@ -11,7 +11,7 @@ from holdfast.errors import InputError
 from holdfast.hosts import agent_install
 from holdfast.hosts.claude_code import install, plugin_files
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code import uninstall as leaving
+from holdfast.hosts.claude_code import uninstall as uninstall
 from holdfast.hosts.claude_code.config_file import load, save
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
@@ -51,33 +51,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     settings = load_settings()
-    places = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
+    paths = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     default = host.default_home()
     all_scopes = [host.settings_files(settings, scope, Path.cwd()) for scope in host.Scope]
     agent: str | None = arguments.agent
     here = agent in (None, DEFAULT_AGENT)
     wheres = [w for w in all_scopes if here and arguments.scope in (None, w.scope.value)]
     everything = here and arguments.scope is None
-    plan = install.plan_uninstall(places.home, wheres, everything, default)
-    leaving_others = other_agents.leave(settings, places, agent, arguments.scope is not None)
+    plan = install.plan_uninstall(paths.home, wheres, everything, default)
+    others = other_agents.leave(settings, paths, agent, arguments.scope is not None)
     plugins = [where for where in wheres if plugin_files.is_enabled(where.hooks_file)]
     rest = [where for where in all_scopes if where not in wheres]
     stays = (
-        bool(install.installed_scopes(places.home, rest, default))
+        bool(install.installed_scopes(paths.home, rest, default))
         or any(plugin_files.is_enabled(where.hooks_file) for where in rest)
-        or leaving_others.stays
+        or others.stays
     )
     if stays and arguments.data:
         raise InputError(
             "Another scope or agent still uses this memory.",
             "Leave out --scope and --agent to remove it everywhere.",
         )
-    parts = [] if stays else leaving.hook_parts(places)
-    parts += leaving.data_parts(places) if arguments.data else []
+    parts = [] if stays else uninstall.hook_parts(paths)
+    parts += uninstall.data_parts(paths) if arguments.data else []
     screen = Screen()
-    other_agents.show(screen, leaving_others.plan)
-    _show(screen, plan, plugins, parts, places)
-    if not (plan.changes or plugins or parts or leaving_others.plan.changes):
+    other_agents.show(screen, others.plan)
+    _show(screen, plan, plugins, parts, paths)
+    if not (plan.changes or plugins or parts or others.plan.changes):
         screen.line("Nothing of ours is in the settings of any agent: nothing to change.")
         return 0
     if arguments.dry_run:
@@ -87,13 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
     if not confirm.confirm_change(screen, arguments.yes, question, default=not arguments.data):
         return 0
     if arguments.data:
-        leaving.check_idle(places)
-    _remove_plugins(places, plugins)
-    agent_install.apply_uninstall(places.home, leaving_others.plan.changes)
-    plan = install.plan_uninstall(places.home, wheres, everything, default)
-    install.apply_uninstall(places.home, plan.changes, default)
-    leaving.remove(parts)
-    _tell(screen, places, arguments.data, stays)
+        uninstall.check_idle(paths)
+    _remove_plugins(paths, plugins)
+    agent_install.apply_uninstall(paths.home, others.plan.changes)
+    plan = install.plan_uninstall(paths.home, wheres, everything, default)
+    install.apply_uninstall(paths.home, plan.changes, default)
+    uninstall.remove(parts)
+    _print_done(screen, paths, arguments.data, stays)
     return 0
 
 
@@ -102,7 +102,7 @@ def _show(
     plan: install.Plan,
     plugins: list[host.SettingsFiles],
     parts: list[Path],
-    places: HomePaths,
+    paths: HomePaths,
 ) -> None:
     for change in plan.changes:
         screen.diff(change.diff)
@@ -110,7 +110,7 @@ def _show(
         screen.line(f"will uninstall the plugin {plugin_files.ID} ({where.scope.value})")
     for part in parts:
         screen.line(f"will remove {part}")
-    unread = leaving.unread_events(places) if parts else 0
+    unread = uninstall.unread_events(paths) if parts else 0
     if unread:
         screen.wrap(
             f"note: {number(unread, 'event')} in the inbox were not read yet and go with it. "
@@ -120,23 +120,23 @@ def _show(
         )
 
 
-def _remove_plugins(places: HomePaths, plugins: list[host.SettingsFiles]) -> None:
+def _remove_plugins(paths: HomePaths, plugins: list[host.SettingsFiles]) -> None:
     """Let Claude Code take the plugin out. It writes the settings anew; where nobody else
     touched them since setup they get their old bytes back."""
     program = host.find_program()
-    record = InstallRecord(places.home)
+    record = InstallRecord(paths.home)
     for where in plugins:
         path = where.hooks_file
         untouched = record.is_untouched(path, load(path).raw)
         commands = plugin_files.uninstall_commands(where.scope.value)
-        told = (
+        result = (
             plugin_files.run_plugin_commands(program, commands)
             if program
             else plugin_files.CommandResult(False, "")
         )
-        if not told.ok:
+        if not result.ok:
             raise InputError(
-                f"The plugin could not be removed: {told.output or '`claude` is not on the path'}.",
+                f"The plugin could not be removed: {result.output or '`claude` is not on the path'}.",
                 f"Run `claude plugin uninstall {plugin_files.ID}`, then this again.",
             )
         if untouched:
@@ -144,16 +144,16 @@ def _remove_plugins(places: HomePaths, plugins: list[host.SettingsFiles]) -> Non
             record.forget(path, restored=True)
 
 
-def _tell(screen: Screen, places: HomePaths, data: bool, stays: bool) -> None:
+def _print_done(screen: Screen, paths: HomePaths, data: bool, stays: bool) -> None:
     if stays:
         screen.line("Done. Another scope or agent still uses this memory.")
         return
-    gone = leaving.remove_home(places)
+    gone = uninstall.remove_home(paths)
     if data:
-        others = "" if gone else f" {places.home} stays: there is more in it that is not ours."
+        others = "" if gone else f" {paths.home} stays: there is more in it that is not ours."
         screen.line(f"Done. The memory is gone.{others}")
     elif gone:
         screen.line("Done. Nothing was remembered yet, and nothing is left.")
     else:
-        screen.line(f"Done. What is remembered stays in {places.home}; `holdfast ask` still works.")
+        screen.line(f"Done. What is remembered stays in {paths.home}; `holdfast ask` still works.")
     screen.line("`holdfast setup` moves in again.")

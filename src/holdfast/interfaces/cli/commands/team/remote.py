@@ -42,7 +42,7 @@ EXAMPLES = """\
   holdfast remote push
   holdfast remote remove acme"""
 
-_LOOK_S = 3.0
+_REACH_TIMEOUT_S = 3.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -97,10 +97,10 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse
     banks = _banks(memory, arguments.bank)
     key = memory.settings.remote.key or _key(url)
     remote = remotes.make(url, key, banks, arguments.name, arguments.insecure)
-    told: RemoteTest | None = None
+    tested: RemoteTest | None = None
     problem = ""
     try:
-        told = remotes.check(remote)
+        tested = remotes.check(remote)
     except RemoteRefusedError as error:
         raise InputError(
             f"{remote.url} was asked, but {error.message}. Nothing was added.",
@@ -110,7 +110,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse
         problem = error.message
     remotes.add(remote)
     if arguments.json:
-        missing = list(told.missing) if told else []
+        missing = list(tested.missing) if tested else []
         screen.json({"name": remote.name, "url": remote.url, "banks": dict(banks),
                      "problem": problem, "missing": missing})  # fmt: skip
         return
@@ -118,7 +118,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse
     screen.wrap(f"{remote.name} is asked from now on for {listed}, and for nothing else.")
     if problem:
         screen.wrap(f"Just now {problem}; `holdfast remote test` tries again.")
-    _tell_missing(screen, told)
+    _print_missing(screen, tested)
 
 
 def _banks(memory: Holdfast, given: Sequence[str]) -> list[tuple[str, str]]:
@@ -146,15 +146,15 @@ def _key(url: str) -> str:
     return sys.stdin.readline()
 
 
-def _tell_missing(screen: Screen, told: RemoteTest | None) -> None:
-    if told and told.missing:
-        known = ", ".join(told.banks) or "none"
-        screen.wrap(f"It has no bank {', '.join(told.missing)} for this key; it has: {known}.")
+def _print_missing(screen: Screen, tested: RemoteTest | None) -> None:
+    if tested and tested.missing:
+        known = ", ".join(tested.banks) or "none"
+        screen.wrap(f"It has no bank {', '.join(tested.missing)} for this key; it has: {known}.")
 
 
 def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> None:
     try:
-        told = remotes.check(remote)
+        tested = remotes.check(remote)
     except RemoteError as error:
         raise RemoteError(
             f"{remote.name} ({remote.url}) was asked, but {error.message}.",
@@ -162,11 +162,11 @@ def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> No
             or "Check the address and the key; `holdfast remote remove` and `add` change them.",
         ) from error
     if as_json:
-        screen.json({"name": remote.name, "ms": told.ms, "banks": told.banks,
-                     "missing": told.missing})  # fmt: skip
+        screen.json({"name": remote.name, "ms": tested.ms, "banks": tested.banks,
+                     "missing": tested.missing})  # fmt: skip
         return
-    screen.wrap(f"{remote.name} answers in {told.ms} ms. The key opens {', '.join(told.banks)}.")
-    _tell_missing(screen, told)
+    screen.wrap(f"{remote.name} answers in {tested.ms} ms. The key opens {', '.join(tested.banks)}.")
+    _print_missing(screen, tested)
 
 
 def _remove(
@@ -175,15 +175,15 @@ def _remove(
     if not arguments.name_or_url:
         raise InputError("No server is named.", "holdfast remote remove NAME")
     remote = remotes.named(arguments.name_or_url)
-    parcels = memory.reader.outbox(remote.name)
-    waiting = _count(parcels, OutboxState.WAITING)
+    items = memory.reader.outbox(remote.name)
+    waiting = _count(items, OutboxState.WAITING)
     lost = f" {number(waiting, 'record')} would never be sent." if waiting else ""
     question = f"Forget {remote.name} and its key?{lost}"
     if not confirm.confirm_change(screen, arguments.yes, question, False, "what is asked", False):
         return
     with memory.store.transaction():
-        for parcel in parcels:
-            memory.store.drop_outbox_item(parcel)
+        for item in items:
+            memory.store.drop_outbox_item(item)
     remotes.remove(remote)
     if arguments.json:
         screen.json({"removed": remote.name})
@@ -195,11 +195,11 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
     use = memory.settings.remote.use
     found = [(item, *_reached(remotes, item)) for item in remotes.listed()]
     if as_json:
-        told = [
-            _plain(item, ms, problem) | _counts(memory.reader.outbox(item.remote.name))
+        remotes_json = [
+            _remote_json(item, ms, problem) | _counts(memory.reader.outbox(item.remote.name))
             for item, ms, problem in found
         ]
-        screen.json({"use": use, "remotes": told})
+        screen.json({"use": use, "remotes": remotes_json})
         return
     for item, ms, problem in found:
         remote = item.remote
@@ -208,10 +208,10 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
         screen.wrap(state, "  ", "    ")
         banks = ", ".join(h if h == t else f"{h} as {t}" for h, t in remote.banks)
         screen.wrap(f"{number(len(remote.banks), 'bank')}: {banks}", "  ", "    ")
-        parcels = memory.reader.outbox(remote.name)
-        counted = ", ".join(f"{n} {state}" for state, n in _counts(parcels).items() if n)
+        items = memory.reader.outbox(remote.name)
+        counted = ", ".join(f"{n} {state}" for state, n in _counts(items).items() if n)
         screen.wrap(f"shared there: {counted or 'nothing'}", "  ", "    ")
-        for refused in (p for p in parcels if p.state is OutboxState.REFUSED):
+        for refused in (p for p in items if p.state is OutboxState.REFUSED):
             screen.wrap(f"refused: {refused.origin} ({refused.problem})", "  ", "    ")
     if not found:
         screen.line("No server is named here: holdfast remote add URL")
@@ -221,40 +221,40 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
 
 def _push(screen: Screen, done: Mapping[str, PushReport], as_json: bool) -> int:
     if as_json:
-        screen.json({name: told._asdict() for name, told in done.items()})
-    for name, told in () if as_json else done.items():
-        screen.wrap(f"{name}: {_said_of(told)}")
+        screen.json({name: report._asdict() for name, report in done.items()})
+    for name, report in () if as_json else done.items():
+        screen.wrap(f"{name}: {_describe_push(report)}")
     if not done and not as_json:
         screen.line("No server is named here: holdfast remote add URL")
-    return 1 if any(told.problem for told in done.values()) else 0
+    return 1 if any(report.problem for report in done.values()) else 0
 
 
-def _said_of(told: PushReport) -> str:
+def _describe_push(report: PushReport) -> str:
     """How sending went, in a sentence."""
-    parts = [f"{told.sent} sent"] * bool(told.sent)
-    parts += [f"{told.refused} refused (`holdfast remote list` says why)"] * bool(told.refused)
-    parts += [f"{told.dropped} forgotten since, and not sent"] * bool(told.dropped)
-    parts += [f"{told.waiting} still to be sent"] * bool(told.waiting)
-    parts += [told.problem] * bool(told.problem)
+    parts = [f"{report.sent} sent"] * bool(report.sent)
+    parts += [f"{report.refused} refused (`holdfast remote list` says why)"] * bool(report.refused)
+    parts += [f"{report.dropped} forgotten since, and not sent"] * bool(report.dropped)
+    parts += [f"{report.waiting} still to be sent"] * bool(report.waiting)
+    parts += [report.problem] * bool(report.problem)
     return "; ".join(parts or ["nothing to send"]) + "."
 
 
-def _counts(parcels: Sequence[OutboxItem]) -> dict[str, int]:
-    return {state.value: _count(parcels, state) for state in OutboxState}
+def _counts(items: Sequence[OutboxItem]) -> dict[str, int]:
+    return {state.value: _count(items, state) for state in OutboxState}
 
 
-def _count(parcels: Sequence[OutboxItem], state: OutboxState) -> int:
-    return sum(parcel.state is state for parcel in parcels)
+def _count(items: Sequence[OutboxItem], state: OutboxState) -> int:
+    return sum(item.state is state for item in items)
 
 
 def _reached(remotes: Remotes, item: RemoteStatus) -> tuple[int, str]:
     try:
-        return remotes.check(item.remote, _LOOK_S).ms, ""
+        return remotes.check(item.remote, _REACH_TIMEOUT_S).ms, ""
     except RemoteError as error:
         return 0, error.message
 
 
-def _plain(item: RemoteStatus, ms: int, problem: str) -> dict[str, object]:
+def _remote_json(item: RemoteStatus, ms: int, problem: str) -> dict[str, object]:
     return {
         "name": item.remote.name,
         "url": item.remote.url,

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.sharing import OnShelf, ToShare
+from holdfast.app.transfer.sharing import SharedListing, SharePlan
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
 from holdfast.interfaces.cli.screen import Screen, day, number
@@ -37,7 +37,7 @@ EXAMPLES = """\
   holdfast share 5c1f0a --to acme --scope organisation
   holdfast share --list"""
 
-_SHOWN = 400
+_MAX_TEXT = 400
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--list", action="store_true", help="what is shared here, by whom and since when"
     )
     parser.add_argument("--note", default="", metavar="TEXT", help="a word to whoever reads it")
-    add_place(parser)
+    add_destination(parser)
     parser.add_argument(
         "--scope",
         choices=list(SHARED_SCOPES),
@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_json(parser)
 
 
-def add_place(parser: argparse.ArgumentParser) -> None:
+def add_destination(parser: argparse.ArgumentParser) -> None:
     """`--to` and `--push`."""
     parser.add_argument(
         "--to",
@@ -76,7 +76,7 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def place_of(arguments: argparse.Namespace) -> tuple[str, str]:
+def destination(arguments: argparse.Namespace) -> tuple[str, str]:
     """The repository and the remote that `--to` means."""
     given: str = arguments.to
     if not given:
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
             "What lies on a branch is read by whoever reads the repository: its scope is project.",
             "Name a server for another scope: --to NAME.",
         )
-    place, remote = place_of(arguments)
+    place, remote = destination(arguments)
     with open_memory(create=False) as memory:
         if arguments.list:
             return _list(screen, memory.sharing.list_shared(place), arguments.json)
@@ -112,13 +112,13 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.uri:
             return push(screen, memory, place, remote, arguments.json)
         planned = memory.sharing.plan_share(arguments.uri, place, arguments.note, arguments.bank)
-        return go_on(screen, memory, planned, arguments, (place, remote))
+        return carry_out(screen, memory, planned, arguments, (place, remote))
 
 
-def go_on(
+def carry_out(
     screen: Screen,
     memory: Holdfast,
-    planned: ToShare,
+    planned: SharePlan,
     arguments: argparse.Namespace,
     where: tuple[str, str],
 ) -> int:
@@ -128,17 +128,17 @@ def go_on(
         show(screen, planned)
     if arguments.dry_run:
         if arguments.json:
-            screen.json(contract(planned, "", False))
+            screen.json(plan_json(planned, "", False))
         return 0
-    if not planned.nothing and not confirm.may_go_ahead(
+    if not planned.is_empty and not confirm.may_go_ahead(
         arguments.yes, "Go ahead?", False, "what others can see"
     ):
         screen.line("Nothing was changed.")
         return 0
-    commit = memory.sharing.share(planned) if not planned.nothing else ""
+    commit = memory.sharing.share(planned) if not planned.is_empty else ""
     pushed = memory.sharing.push(remote, place) if arguments.push else ("", False)
     if arguments.json:
-        screen.json(contract(planned, commit, bool(pushed[0])))
+        screen.json(plan_json(planned, commit, bool(pushed[0])))
     elif pushed[0]:
         screen.line(f"Written to holdfast-shared and pushed to {pushed[0]}.")
     elif commit:
@@ -159,7 +159,7 @@ def push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: boo
     return 0
 
 
-def show(screen: Screen, planned: ToShare) -> None:
+def show(screen: Screen, planned: SharePlan) -> None:
     """What would change, as a diff is read."""
     for one in planned.added:
         _one(screen, one.shared, "+", one.redacted)
@@ -170,7 +170,7 @@ def show(screen: Screen, planned: ToShare) -> None:
         _one(screen, gone, "-", 0)
     for same in planned.same:
         screen.line(f"= {uri('shared', same.id)} is shared in these words already")
-    if not planned.nothing:
+    if not planned.is_empty:
         who = f"{planned.person.name} <{planned.person.email}>"
         screen.line()
         screen.wrap(f"In the name of {who}, on the branch holdfast-shared of {planned.place}.")
@@ -188,12 +188,12 @@ def _one(screen: Screen, shared: SharedRecord, sign: str, redacted: int) -> None
         screen.line(f"    ({number(redacted, 'secret')} taken out)")
 
 
-def contract(planned: ToShare, commit: str, pushed: bool) -> dict[str, object]:
+def plan_json(planned: SharePlan, commit: str, pushed: bool) -> dict[str, object]:
     """The same for a program."""
     return {
         "place": planned.place,
-        "added": [_record(one.shared) | {"redacted": one.redacted} for one in planned.added],
-        "changed": [_record(new.shared) | {"was": old.text} for new, old in planned.changed],
+        "added": [_record_json(one.shared) | {"redacted": one.redacted} for one in planned.added],
+        "changed": [_record_json(new.shared) | {"was": old.text} for new, old in planned.changed],
         "same": [uri("shared", same.id) for same in planned.same],
         "taken_back": [uri("shared", gone.id) for gone in planned.gone],
         "commit": commit,
@@ -201,16 +201,16 @@ def contract(planned: ToShare, commit: str, pushed: bool) -> dict[str, object]:
     }
 
 
-def _record(shared: SharedRecord) -> dict[str, object]:
-    told: dict[str, object] = to_jsonable(shared)
+def _record_json(shared: SharedRecord) -> dict[str, object]:
+    fields: dict[str, object] = to_jsonable(shared)
     for name in ("bank", "id", "version", "gone", "trust"):
-        del told[name]
-    return {"uri": uri("shared", shared.id), **told}
+        del fields[name]
+    return {"uri": uri("shared", shared.id), **fields}
 
 
-def _list(screen: Screen, found: OnShelf, as_json: bool) -> int:
+def _list(screen: Screen, found: SharedListing, as_json: bool) -> int:
     if as_json:
-        held = [_record(shared) for shared in found.held]
+        held = [_record_json(shared) for shared in found.held]
         screen.json({"place": found.place, "shared": held, "refused": to_jsonable(found.refused)})
         return 0
     if not found.held:
@@ -218,7 +218,7 @@ def _list(screen: Screen, found: OnShelf, as_json: bool) -> int:
     for shared in found.held:
         screen.line(screen.paint(uri("shared", shared.id), "cyan"))
         screen.wrap(f"{shared.kind} by {shared.author} on {day(shared.shared)}", "  ")
-        screen.wrap(truncate(shared.text, _SHOWN), "  ")
+        screen.wrap(truncate(shared.text, _MAX_TEXT), "  ")
     if found.refused:
         first = found.refused[0]
         screen.wrap(
