@@ -11,8 +11,15 @@ from tests.learn.opinion_sessions import (
 )
 from tests.refine.banks import NOW, open_filled, session_saying
 
-from holdfast.app.views.catalogue import ANY, PAGE_SIZE, CatalogueQuery, logged_decisions, hidden_records, catalogue_page
-from holdfast.app.views.record_view import page_address, fingerprint, open_record
+from holdfast.app.views.catalogue import (
+    ANY,
+    PAGE_SIZE,
+    CatalogueQuery,
+    catalogue_page,
+    hidden_records,
+    logged_decisions,
+)
+from holdfast.app.views.record_view import fingerprint, open_record, page_address
 from holdfast.app.views.review_queue import count_waiting, load_queue
 from holdfast.model.trust import Trust
 
@@ -65,20 +72,27 @@ def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -
             chain = opened.chain if opened else ()
             assert [ref.uri.rpartition("/")[2] for ref in chain] == [old.id, new.id]
             assert [ref.here for ref in chain] == [fact is old, fact is new]
-        assert [item.id for item in catalogue_page(memory, CatalogueQuery("facts")).items] == [new.id]
+        assert [item.id for item in catalogue_page(memory, CatalogueQuery("facts")).items] == [
+            new.id
+        ]
         everything = catalogue_page(memory, CatalogueQuery("facts", status=ANY)).items
         assert [item.ended for item in everything] == [False, True]
         assert page_address(memory.reader, old.evidence[0]).startswith("/sessions/")
 
 
 def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
-    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")) as memory:
+    with open_filled(
+        tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")
+    ) as memory:
         for n in range(PAGE_SIZE + 3):
             memory.remember(f"Note number {n} of many.")
         memory.remember("One of another kind.")
         bank = memory.banks.all()[0].name
         wanted = CatalogueQuery("memories", bank, words="number")
-        first, second = catalogue_page(memory, wanted), catalogue_page(memory, wanted._replace(page=2))
+        first, second = (
+            catalogue_page(memory, wanted),
+            catalogue_page(memory, wanted._replace(page=2)),
+        )
         assert (len(first.items), first.more) == (PAGE_SIZE, True)
         assert (len(second.items), second.more) == (3, False)
         assert not {item.id for item in first.items} & {item.id for item in second.items}
@@ -86,7 +100,9 @@ def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
 
 
 def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
-    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")) as memory:
+    with open_filled(
+        tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")
+    ) as memory:
         one = memory.remember("The winch is blue.")
         other = memory.remember("The winch is painted blue.")
         memory.curation.merge(one.id, other.id)
@@ -97,9 +113,14 @@ def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
             (one.id, one.what, other.id)
         ]
         assert not more
-        found, _ = hidden_records(memory, memory.store, CatalogueQuery("forgotten", words="winch BLUE"))
+        found, _ = hidden_records(
+            memory, memory.store, CatalogueQuery("forgotten", words="winch BLUE")
+        )
         assert found == away
-        assert hidden_records(memory, memory.store, CatalogueQuery("forgotten", words="green")) == ([], False)
+        assert hidden_records(memory, memory.store, CatalogueQuery("forgotten", words="green")) == (
+            [],
+            False,
+        )
         log, _ = logged_decisions(memory, CatalogueQuery("decisions"))
         assert [d.entry.action.value for d in log[:3]] == ["restore", "forget", "merge"]
         assert [d.latest for d in log].count(True) == 1 and log[0].latest
@@ -109,7 +130,9 @@ def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
 
 
 def test_what_an_agent_wants_kept_waits_and_what_a_person_keeps_does_not(tmp_path: Path) -> None:
-    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")) as memory:
+    with open_filled(
+        tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")
+    ) as memory:
         assert count_waiting(memory) == load_queue(memory).total == 0
         memory.remember("The winch is green.", trust=Trust.ASSISTANT)
         memory.remember("The winch is blue.")

@@ -147,7 +147,7 @@ class DataAccess(ReadOnlyMemory):
             "fallbacksUsed": list(used[-1:]) if hits else [],
             "fallbacksAttempted": list(used),
         }
-        told |= {"clarificationPrompt": prompt} if prompt else {}
+        result |= {"clarificationPrompt": prompt} if prompt else {}
         return result | strategy_results(found.strategies) | self._results(hits, bank)
 
     def _list_layers(self, given: Object) -> Object:
@@ -266,7 +266,9 @@ class DataAccess(ReadOnlyMemory):
     def _hit(self, candidate: Candidate) -> Hit:
         return make_hit(self._reader, candidate)
 
-    def _told(self, hits: Sequence[Hit], bank: str | None, problems: Sequence[str] = ()) -> Object:
+    def _results(
+        self, hits: Sequence[Hit], bank: str | None, problems: Sequence[str] = ()
+    ) -> Object:
         shown, left = fit(hit_result(self._reader, one) for one in hits)
         result: Object = {"resultCount": len(shown), "results": shown}
         result |= {"leftOut": left} if left else {}

@@ -1,5 +1,5 @@
-"""Feedback: a person says that an answer was useful, which confirms the records it cites, just as the
-use of a record in a session does."""
+"""Feedback: a person says that an answer was useful, which confirms the records it cites, just as
+the use of a record in a session does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Search with progressive disclosure: an index first, then what is worth reading.
+"""`IndexSearch`: tools that return an index of records first, and texts only on request.
 
-Every entry has a URI, a date, and what it costs to read in full. By default only the last ninety
-days are looked at; where there is more from before, that is told. Nothing here can write.
+Every entry has a URI, a date, and the tokens that reading it costs. By default only the last ninety
+days are searched; a note says how much older there is. Nothing here can write.
 """
 
 from __future__ import annotations
@@ -40,26 +40,35 @@ from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Record
 
+# Ranked candidates of a query, before filters by type, file, time and so on are applied; with
+# fewer, a narrow filter may find nothing although something matches.
 _MAX_CANDIDATES = 200
+# The most records that a filter by concept, file or type returns.
 _MAX_FILTERED = 1000
+# The latest exchanges that are listed with each session of the recent context.
+_MAX_SESSION_EXCHANGES = 20
+# Characters for the sessions that are listed along with the results for a file.
+_MAX_FILE_SESSION_CHARS = 5_000
+# A number with more characters is not one of an imported record.
+_MAX_NUMBER_CHARS = 12
 _IMPORTED_NUMBER = re.compile(r"(S?)(\d+)")
 _IMPORTED_SCHEME = "claude-mem://"
 RecordTest = Callable[[Passage, Record], bool]
 
 
-class _Span(NamedTuple):
-    """A time that is looked at; `older` where it begins only because of the usual window."""
+class _TimeSpan(NamedTuple):
+    """A span of time; `is_default` if it starts where it does only because of `DEFAULT_DAYS`."""
 
     since: str
     until: str
-    older: bool = False
+    is_default: bool = False
 
-    def holds(self, time: str) -> bool:
+    def contains(self, time: str) -> bool:
         return self.since <= time and (not self.until or time < self.until)
 
 
 class IndexSearch(ReadOnlyMemory):
-    """The tools, over one memory."""
+    """The tools, for one memory. The arguments of every handler were checked before."""
 
     offered = SEARCH_TOOLS
 
@@ -68,7 +77,7 @@ class IndexSearch(ReadOnlyMemory):
             "search_observations": self._observations,
             "search_sessions": self._sessions,
             "search_user_prompts": self._prompts,
-            "find_by_concept": lambda given: self._found(given, concept=given["concept"]),
+            "find_by_concept": lambda given: self._find(given, concept=given["concept"]),
             "find_by_file": self._by_file,
             "find_by_type": self._by_type,
             "get_recent_context": self._recent,
@@ -95,31 +104,31 @@ class IndexSearch(ReadOnlyMemory):
                 and (not concepts or any(word in known for word in concepts))
             )
 
-        return self._searched(given, Layer.OBSERVATIONS, wanted)
+        return self._search(given, Layer.OBSERVATIONS, wanted)
 
     def _sessions(self, given: Object) -> Object:
-        return self._searched(given, Layer.SUMMARIES, lambda passage, record: _is_digest(record))
+        return self._search(given, Layer.SUMMARIES, lambda passage, record: _is_digest(record))
 
     def _prompts(self, given: Object) -> Object:
-        return self._searched(
+        return self._search(
             given, Layer.TRANSCRIPTS, lambda passage, record: passage.role == "user"
         )
 
-    def _searched(self, given: Object, layer: Layer, wanted: RecordTest) -> Object:
+    def _search(self, given: Object, layer: Layer, wanted: RecordTest) -> Object:
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
         found = self._ranked(bank, given["query"], layer, wanted)
-        inside = [(p, record) for p, record in found if span.holds(p.time)]
+        inside = [(p, record) for p, record in found if span.contains(p.time)]
         order = given.get("orderBy", "relevance")
         if order != "relevance":
             inside.sort(key=lambda one: one[0].time, reverse=order == "date_desc")
         left = len(found) - len(inside)
-        return self._told(given, bank, [record for _, record in inside], span, left)
+        return self._page(given, bank, [record for _, record in inside], span, left)
 
     def _ranked(
         self, bank: str | None, query: str, layer: Layer | None, wanted: RecordTest
     ) -> list[tuple[Passage, Record]]:
-        """What speaks of a query, best first."""
+        """The relevant records for a query that pass a test, best first."""
         layers = (layer,) if layer else ()
         plan = Plan(layers, _MAX_CANDIDATES, Budget.HIGH)
         ranking = rank(self._reader, bank, query, plan, self._now, self._load_model())
@@ -136,64 +145,63 @@ class IndexSearch(ReadOnlyMemory):
         if os.path.isabs(path):  # noqa: PTH117 - a slash at the end must stay
             root = self._banks.project(current_folder()).root
             path = path.removeprefix(root.rstrip("/") + "/")
-        told = self._found(given, file=path)
+        result = self._find(given, file=path)
         sessions: dict[str, Object] = {}
-        for bank, session in told.pop("touched"):
+        for bank, session in result.pop("touched"):
             digest = self._reader.digest_of(bank, session)
             if digest is not None:
                 sessions.setdefault(session, index_entry(self._reader, digest))
-        return told | {"sessions": fit(sessions.values(), 5_000)[0]}
+        return result | {"sessions": fit(sessions.values(), _MAX_FILE_SESSION_CHARS)[0]}
 
     def _by_type(self, given: Object) -> Object:
-        return self._found(given, types=_as_list(given["type"]))
+        return self._find(given, types=_as_list(given["type"]))
 
-    def _found(
+    def _find(
         self, given: Object, concept: str = "", file: str = "", types: Sequence[str] = ("",)
     ) -> Object:
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
-        whole = self._sift(bank, concept, file, types)
-        inside = [record for record in whole if span.holds(_start_time(record))]
+        whole = self._filter(bank, concept, file, types)
+        inside = [record for record in whole if span.contains(_start_time(record))]
         if given.get("orderBy") == "date_asc":
             inside.reverse()
-        told = self._told(given, bank, inside, span, len(whole) - len(inside))
+        result = self._page(given, bank, inside, span, len(whole) - len(inside))
         if file:
-            told["touched"] = [(r.bank, r.session) for r in inside if isinstance(r, Exchange)]
-        return told
+            result["touched"] = [(r.bank, r.session) for r in inside if isinstance(r, Exchange)]
+        return result
 
-    def _sift(
+    def _filter(
         self, bank: str | None, concept: str, file: str, types: Sequence[str]
     ) -> list[Exchange | Commit]:
-        """Everything that passes, the latest first."""
+        """The exchanges and commits that match, latest first."""
         found: list[Exchange | Commit] = []
         for type in types:
-            made = self._reader.filter_records(
+            found += self._reader.filter_records(
                 bank, RecordFilter(file.strip(), concept.strip(), type), _MAX_FILTERED
             )
-            found += made
         return sorted(found, key=_start_time, reverse=True)
 
-    def _told(
-        self, given: Object, bank: str | None, records: Sequence[Record], span: _Span, left: int
+    def _page(
+        self, given: Object, bank: str | None, records: Sequence[Record], span: _TimeSpan, left: int
     ) -> Object:
         first = given.get("offset", 0)
         page = records[first : first + given.get("limit", DEFAULT_LIMIT)]
         full = given.get("format") == "full"
         items, more = fit(index_entry(self._reader, record, full) for record in page)
         tokens = sum(item["tokens"] for item in items)
-        told: Object = {
+        result: Object = {
             "format": "full" if full else "index",
             "total": len(records),
             "items": items,
             "tokens_in_full": tokens,
         }
-        told |= {"left_out": more} if more else {}
+        result |= {"left_out": more} if more else {}
         older = (
             f"{left} more are outside of the last {DEFAULT_DAYS} days: ask with days 0."
             if left
             else ""
         )
-        return told | self._notes(bank, older if span.older else "")
+        return result | self._notes(bank, older if span.is_default else "")
 
     def _recent(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
@@ -202,13 +210,15 @@ class IndexSearch(ReadOnlyMemory):
             bank, "digest", given.get("limit", DEFAULT_SESSIONS)
         ):
             for digest in self._reader.find(passage.bank, "digest", passage.id, 1):
-                made = index_entry(self._reader, digest, True)
+                entry = index_entry(self._reader, digest, True)
                 exchanges = self._reader.exchanges(passage.bank, passage.session)
-                made["observations"] = [index_entry(self._reader, one) for one in exchanges[-20:]]
-                sessions.append(made)
-        kept, left = fit(sessions)
-        told: Object = {"items": kept, "total": len(sessions)}
-        return told | ({"left_out": left} if left else {}) | self._notes(bank)
+                entry["observations"] = [
+                    index_entry(self._reader, one) for one in exchanges[-_MAX_SESSION_EXCHANGES:]
+                ]
+                sessions.append(entry)
+        items, left = fit(sessions)
+        result: Object = {"items": items, "total": len(sessions)}
+        return result | ({"left_out": left} if left else {}) | self._notes(bank)
 
     def _timeline(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
@@ -220,15 +230,15 @@ class IndexSearch(ReadOnlyMemory):
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
         every = self._ranked(bank, given["query"], None, lambda p, r: p.kind in KINDS)
-        found = [record for p, record in every if p.time and span.holds(p.time)]
+        found = [record for p, record in every if p.time and span.contains(p.time)]
         if given.get("mode", MODES[0]) == MODES[1] or not found:
             page = {"limit": given.get("limit", DEFAULT_SUGGESTIONS)}
-            told = self._told(page, bank, found, span, len(every) - len(found))
-            told["notes"] = [
-                *told.get("notes", []),
+            result = self._page(page, bank, found, span, len(every) - len(found))
+            result["notes"] = [
+                *result.get("notes", []),
                 *(["Call get_context_timeline with the uri of one as anchor."] if found else []),
             ]
-            return {"query": given["query"], "mode": MODES[1], **told}
+            return {"query": given["query"], "mode": MODES[1], **result}
         return {"query": given["query"], "mode": MODES[0]} | self._around(given, bank, found[0])
 
     def _around(self, given: Object, bank: str | None, anchor: Any) -> Object:
@@ -236,25 +246,25 @@ class IndexSearch(ReadOnlyMemory):
             given.get("depth_before", DEFAULT_DEPTH),
             given.get("depth_after", DEFAULT_DEPTH),
         )
-        told = timeline(self._reader, bank, anchor, (), before, after)
-        items, left = fit(event_entry(self._reader, event) for event in told.events)
-        made: Object = {"anchor": told.anchor, "items": items, "total": len(told.events)}
-        return made | ({"left_out": left} if left else {}) | self._notes(bank, *told.notes)
+        found = timeline(self._reader, bank, anchor, (), before, after)
+        items, left = fit(event_entry(self._reader, event) for event in found.events)
+        result: Object = {"anchor": found.anchor, "items": items, "total": len(found.events)}
+        return result | ({"left_out": left} if left else {}) | self._notes(bank, *found.notes)
 
-    def _span(self, given: Object) -> _Span:
+    def _span(self, given: Object) -> _TimeSpan:
         span: Object = given.get("dateRange", {})
         since, until = _read_time(span.get("start")), _read_time(span.get("end"), True)
         days = given.get("days", DEFAULT_DAYS)
         if since or not days:
-            return _Span(since, until)
+            return _TimeSpan(since, until)
         start = datetime.fromisoformat(until or self._now()) - timedelta(days=days)
-        return _Span(_format_time(start), until, "days" not in given)
+        return _TimeSpan(_format_time(start), until, "days" not in given)
 
 
 def open_index_search(settings: Settings | None = None, bank: str = "") -> IndexSearch:
-    """Search in this user's memory, or in that of the given settings."""
-    chosen = settings or load_settings()
-    return IndexSearch(open_read_only(chosen), chosen, bank)
+    """Open the memory of this user, or of the given settings."""
+    settings = settings or load_settings()
+    return IndexSearch(open_read_only(settings), settings, bank)
 
 
 def _as_list(value: Any) -> list[str]:
@@ -270,17 +280,17 @@ def _start_time(record: Exchange | Commit) -> str:
 
 
 def _anchor_uri(anchor: Any) -> str:
-    """An anchor as a name: a number is that of an observation in imported data, S and a number
-    that of a session."""
+    """The anchor of a timeline as a URI or text. A number is that of an imported observation, "S"
+    and a number that of an imported session."""
     text = str(anchor).strip()
     found = _IMPORTED_NUMBER.fullmatch(text)
-    if found is None or len(text) > 12:
+    if found is None or len(text) > _MAX_NUMBER_CHARS:
         return text
     return f"{_IMPORTED_SCHEME}{'session' if found[1] else 'observation'}/{found[2]}"
 
 
 def _read_time(value: Any, end: bool = False) -> str:
-    """A date as people or programs give it; the end of a day is the end of all of it."""
+    """A time from a date, or from milliseconds since 1970; with `end` the end of a date."""
     if value is None or value == "":
         return ""
     if isinstance(value, str):
@@ -292,6 +302,5 @@ def _read_time(value: Any, end: bool = False) -> str:
         raise InputError(f"{value} is not a date.", "Give milliseconds since 1970.") from error
 
 
-def _format_time(moment: datetime) -> str:
-    told = moment.astimezone(UTC).isoformat(timespec="milliseconds")
-    return told.replace("+00:00", "Z")
+def _format_time(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,3 +1,3 @@
-"""Read-only views for people who look through a memory: the catalogue of records by kind, one record
-with its evidence, the queue of what a person must decide, the log of decisions, and the hand-off
-page. Pages, REST and CLI show them. Start reading in `catalogue`."""
+"""Read-only views of a memory for people: the catalogue of records by kind, one record with its
+evidence, the queue of what a person must decide, the log of decisions, and the hand-off page. The
+pages, REST and the CLI show them. Start reading in `catalogue`."""

@@ -145,7 +145,9 @@ def catalogue_page(memory: Holdfast, query: CatalogueQuery) -> CataloguePage:
         found = _LISTERS[query.section](memory, banks, limit)
         matching = [item for item in found if _matches(item, query)]
         if len(matching) > first + PAGE_SIZE or len(found) < limit or limit >= _SCAN.max_records:
-            return CataloguePage(tuple(matching[first : first + PAGE_SIZE]), len(matching) > first + PAGE_SIZE)
+            return CataloguePage(
+                tuple(matching[first : first + PAGE_SIZE]), len(matching) > first + PAGE_SIZE
+            )
         limit *= _SCAN.growth
 
 
@@ -305,7 +307,9 @@ def opinion_item(opinion: Opinion) -> CatalogueItem:
     )  # fmt: skip
 
 
-def hidden_records(memory: Holdfast, store: Store, query: CatalogueQuery) -> tuple[list[HiddenRecord], bool]:
+def hidden_records(
+    memory: Holdfast, store: Store, query: CatalogueQuery
+) -> tuple[list[HiddenRecord], bool]:
     """One page of the forgotten or merged records that can be restored, the latest first, and
     whether another follows."""
     found = [one for bank in _banks(memory, query.bank) for one in _hidden_in_bank(store, bank)]
@@ -316,7 +320,9 @@ def hidden_records(memory: Holdfast, store: Store, query: CatalogueQuery) -> tup
     found.sort(key=lambda one: one.time, reverse=True)
     first = max(query.page - 1, 0) * PAGE_SIZE
     page = found[first : first + PAGE_SIZE]
-    return [one._replace(text=_hidden_text(store, one)) for one in page], len(found) > first + PAGE_SIZE
+    return [one._replace(text=_hidden_text(store, one)) for one in page], len(
+        found
+    ) > first + PAGE_SIZE
 
 
 def _hidden_in_bank(store: Store, bank: str) -> Iterator[HiddenRecord]:
@@ -364,13 +370,17 @@ def logged_decisions(memory: Holdfast, query: CatalogueQuery) -> tuple[list[Logg
     latest = max((entry.seq for entry in undoable(log)), default=0)
     words = query.words.lower().split()
     matching = [
-        LoggedDecision(entry, "", str(entry.seq) in undone, entry.seq == latest, channel, before, after)
+        LoggedDecision(
+            entry, "", str(entry.seq) in undone, entry.seq == latest, channel, before, after
+        )
         for entry, channel, before, after in entries
         if all(w in f"{entry.action} {entry.target} {entry.text}".lower() for w in words)
     ]
     first = max(query.page - 1, 0) * PAGE_SIZE
     page = matching[first : first + PAGE_SIZE]
-    return [d._replace(title=_title(memory, d.entry)) for d in page], len(matching) > first + PAGE_SIZE
+    return [d._replace(title=_title(memory, d.entry)) for d in page], len(
+        matching
+    ) > first + PAGE_SIZE
 
 
 def _title(memory: Holdfast, entry: Curation) -> str:

@@ -17,8 +17,8 @@ from holdfast.research.handoff import pack_session, pack_topic
 from holdfast.research.handoff_page import Pack, as_markdown
 from holdfast.sources.rule_locations import project_root
 
-# How much is recalled about a topic. It is far more than an answer needs, because a hand-off is read
-# instead of the sessions; raising it makes the page longer.
+# How much is recalled about a topic: more than an answer needs, because a hand-off is read instead
+# of the sessions. Raising it makes the page longer.
 _TOPIC_PLAN = Plan(limit=40, tokens=40_000, include_repeats=True)
 # A shorter bare word is taken for a topic and never for the start of a session's id.
 _MIN_ID_LENGTH = 6
@@ -32,7 +32,8 @@ class HandoffPage(NamedTuple):
 
 
 def hand_off(memory: Holdfast, what: str, bank: str | None = None) -> HandoffPage:
-    """The hand-off of a session (`what` is its id, or the URI of any record in it) or of a topic."""
+    """The hand-off of a session or of a topic. `what` is the id of the session, the URI of any
+    record in it, or the topic in words."""
     session = _find_session(memory, what, bank)
     if session is not None:
         pack = pack_session(memory.reader, session, memory.context.bank_name(session.bank))

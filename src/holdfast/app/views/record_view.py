@@ -1,5 +1,5 @@
-"""One record of a shelf, opened: what speaks for and against it, what came before and after it,
-what became of its code, what was decided about it, and what can be done with it.
+"""One record of the catalogue in full: evidence for and against it, what it replaced and what
+replaced it, what became of its code, and which actions a person may take on it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.code_freshness import confirmations, whole_anchor
-from holdfast.app.views.catalogue import KIND_BY_SECTION, CatalogueItem, CatalogueQuery, catalogue_item, opinion_item, catalogue_page
+from holdfast.app.views.catalogue import (
+    KIND_BY_SECTION,
+    CatalogueItem,
+    CatalogueQuery,
+    catalogue_item,
+    catalogue_page,
+    opinion_item,
+)
 from holdfast.language import truncate
 from holdfast.learn.curation import CORRECTABLE_KINDS, MERGEABLE_KINDS, Target
 from holdfast.model.anchors import CodeAnchor
@@ -29,17 +36,32 @@ from holdfast.refine.core.passages import digest_passage
 from holdfast.research.answering.answer import page_url
 from holdfast.store.protocol import Reader, Record
 
-_TITLE = 240
-_MOST_EVIDENCE = 40
-_MOST_LINKS = 20
-_ALIKE = 8
-_ALL = 1_000_000
-_ON_SHELVES = Fact | Memory | Concept | Rule | Pattern | SharedRecord | ImportedRecord
+
+class _ViewLimits(NamedTuple):
+    """How much of a record's surroundings its page shows. More makes the page longer and slower:
+    every reference costs one lookup."""
+
+    # Characters of the title of a referenced record.
+    title_chars: int = 240
+    # Records for, and the same number against; the page says how many more there are.
+    evidence: int = 40
+    # Older versions, and the same number of newer ones.
+    versions: int = 20
+    # Similar records offered for merging.
+    similar: int = 8
+    # Shorter words ("the", "and") say nothing about similarity.
+    min_word_chars: int = 4
+
+
+_LIMITS = _ViewLimits()
+# Larger than any bank: asks the store for all records.
+_NO_LIMIT = 1_000_000
+_CatalogueRecord = Fact | Memory | Concept | Rule | Pattern | SharedRecord | ImportedRecord
 
 
 class RecordRef(NamedTuple):
-    """Another record as it is named in one that rests on it; `how` it bears on it. One that is
-    not there any more has no title."""
+    """A reference to another record; `how` it is evidence, `here` if it is the record shown. A
+    record that no longer exists has no title."""
 
     uri: str
     kind: str
@@ -51,9 +73,10 @@ class RecordRef(NamedTuple):
 
 
 class RecordView(NamedTuple):
-    """A record with all that is to be told of it. `words` are those that a correction replaces
-    and `seen` is what tells them from others; `can` are the names of what may be done, and `held`
-    is when somebody last said that it still holds."""
+    """A record with everything its page shows. `more` counts the evidence left out; `chain` is the
+    line of records that replaced each other; `alike` are similar records. `words` is the text that
+    a correction replaces and `seen` its fingerprint; `can` names the allowed actions; `held` is the
+    last confirmation that it still holds."""
 
     item: CatalogueItem
     trace: Trace
@@ -71,19 +94,24 @@ class RecordView(NamedTuple):
 
 
 def fingerprint(words: str) -> str:
-    """What tells some words from others, however a browser sends line ends."""
+    """A short hash of a text that is the same however a browser sends line ends."""
     plain = "\n".join(words.split("\n")).replace("\r", "")
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:24]
 
 
 def correctable_text(record: Record) -> str:
-    """What a correction of a record replaces."""
+    """The text that a correction of a record replaces."""
     match record:
         case Turn():
             return record.tool.result if record.tool else record.text
         case Exchange():
-            whole = record.summary.startswith(record.title.rstrip("…"))
-            parts = ("" if whole else record.title, record.summary, record.details, *record.facts)
+            repeats_title = record.summary.startswith(record.title.rstrip("…"))
+            parts = (
+                "" if repeats_title else record.title,
+                record.summary,
+                record.details,
+                *record.facts,
+            )
             return "\n".join(part for part in parts if part)
         case Digest():
             return digest_passage(record).body
@@ -98,89 +126,89 @@ def correctable_text(record: Record) -> str:
 
 
 def open_record(memory: Holdfast, trace: Trace) -> RecordView | None:
-    """A record of a shelf; None of what lies on none."""
+    """The view of a record; None if its kind is not in the catalogue."""
     record = trace.record
-    if not isinstance(record, _ON_SHELVES):
+    if not isinstance(record, _CatalogueRecord):
         return None
     reader = memory.reader
-    opinion = _opinion(memory, record)
+    opinion = _find_opinion(memory, record)
     item = opinion_item(opinion) if opinion else catalogue_item(record)
-    good, bad = _evidence(reader, trace)
+    supporting, opposing = _evidence(trace)
     words = correctable_text(record)
     return RecordView(
         item,
         trace,
-        tuple(describe_refs(reader, record.bank, good[:_MOST_EVIDENCE])),
-        tuple(describe_refs(reader, record.bank, bad[:_MOST_EVIDENCE])),
-        max(len(good) - _MOST_EVIDENCE, 0) + max(len(bad) - _MOST_EVIDENCE, 0),
-        tuple(_chain(reader, record)),
+        tuple(describe_refs(reader, record.bank, supporting[: _LIMITS.evidence])),
+        tuple(describe_refs(reader, record.bank, opposing[: _LIMITS.evidence])),
+        sum(max(len(refs) - _LIMITS.evidence, 0) for refs in (supporting, opposing)),
+        tuple(_versions(reader, record)),
         _anchor(reader, record),
-        _alike(memory, item),
+        _similar_items(memory, item),
         words,
         fingerprint(words),
-        _can(memory, record),
+        _allowed_actions(memory, record),
         f"{record.file}, line {record.line}" if isinstance(record, Rule) else "",
         confirmations(reader, record.bank).get(uri(trace.kind, record.id)),
     )
 
 
 def current_text(memory: Holdfast, target: Target) -> str:
-    """What a record says now."""
+    """The text of a record as it is now."""
     return correctable_text(find_record(memory.reader, target.bank, target.uri))
 
 
 def page_address(reader: Reader, name: str) -> str:
-    """The page that shows a record: the place of its own, or that in its session."""
+    """The path of the page that shows a record: its own page, or its place in its session."""
     named = parse_uri(name)
     if named is not None and named.kind == "bank":
         return f"/banks/{named.id}"
     record = find_record(reader, None, name)
-    word, session = record_kind(record), getattr(record, "session", "")
-    if word == "session":
+    kind, session = record_kind(record), getattr(record, "session", "")
+    if kind == "session":
         return f"/sessions/{record.id}"
-    if word in KIND_BY_SECTION.values():
-        return f"/record/{word}/{record.id}"
-    if word == "entity":
+    if kind in KIND_BY_SECTION.values():
+        return f"/record/{kind}/{record.id}"
+    if kind == "entity":
         return f"/graph?focus={record.id}"
-    if word == "claim":
+    if kind == "claim":
         return page_address(reader, uri("exchange", getattr(record, "exchange", "")))
-    found = page_url(reader, record.bank, uri(word, record.id), session)
+    found = page_url(reader, record.bank, uri(kind, record.id), session)
     return found if found.startswith("/") else "/repos"
 
 
-def _opinion(memory: Holdfast, record: Record) -> Opinion | None:
+def _find_opinion(memory: Holdfast, record: Record) -> Opinion | None:
     if not isinstance(record, Memory) or record.network is not Network.OPINION:
         return None
     known = memory.opinions.opinions(record.bank, all=True)
     return next((opinion for opinion in known if opinion.id == record.id), None)
 
 
-def _evidence(reader: Reader, trace: Trace) -> tuple[list[RecordRef], list[RecordRef]]:
-    """What speaks for a record and what against it, the latest first."""
+def _evidence(trace: Trace) -> tuple[list[RecordRef], list[RecordRef]]:
+    """The records for and against a record, the latest first."""
     match trace.record:
         case Fact():
-            told = [RecordRef(b.uri, "", "", b.time, b.how.value) for b in reversed(trace.bearings)]
+            refs = [RecordRef(b.uri, "", "", b.time, b.how.value) for b in reversed(trace.bearings)]
             bad = {b.uri for b in trace.bearings if b.against}
-            own = uri("fact", trace.record.id)  # what people said of it is in the log
-            good = [r for r in told if r.uri not in bad and r.uri != own]
-            return good, [r for r in told if r.uri in bad]
+            own = uri("fact", trace.record.id)  # decisions of people: the log shows them
+            good = [r for r in refs if r.uri not in bad and r.uri != own]
+            return good, [r for r in refs if r.uri in bad]
         case Memory(evidence_for=good, evidence_against=bad):
-            return _named(good), _named(bad)
+            return _refs(good), _refs(bad)
         case Pattern(evidence=good, against=bad):
-            return _named(good), _named(bad)
+            return _refs(good), _refs(bad)
         case Concept(members=members):
-            return _named(members), []
+            return _refs(members), []
         case _:
             return [], []
 
 
-def _named(names: Iterable[str]) -> list[RecordRef]:
+def _refs(names: Iterable[str]) -> list[RecordRef]:
     return [RecordRef(name, "") for name in reversed(list(names))]
 
 
-def describe_refs(reader: Reader, bank: str, names: Iterable[RecordRef]) -> Iterable[RecordRef]:
-    """The same with what each record is called, where it is still there."""
-    for ref in names:
+def describe_refs(reader: Reader, bank: str, refs: Iterable[RecordRef]) -> Iterable[RecordRef]:
+    """The same references with kind, title, time and status of records that still exist."""
+    for ref in refs:
         named = parse_uri(ref.uri)
         found = reader.find(bank, named.kind, named.id, 1) if named else []
         kind = named.kind if named else ""
@@ -190,46 +218,51 @@ def describe_refs(reader: Reader, bank: str, names: Iterable[RecordRef]) -> Iter
         title, time = describe_record(found[0])
         status = getattr(found[0], "status", "")
         yield ref._replace(
-            kind=kind, title=truncate(title, _TITLE), time=ref.time or time, status=str(status)
+            kind=kind,
+            title=truncate(title, _LIMITS.title_chars),
+            time=ref.time or time,
+            status=str(status),
         )
 
 
-def _chain(reader: Reader, record: Record) -> list[RecordRef]:
-    """What a record took the place of, and what took its own, the oldest first."""
+def _versions(reader: Reader, record: Record) -> list[RecordRef]:
+    """The records that a record replaced, itself, and those that replaced it, oldest first. Empty
+    if there are no others."""
     if not isinstance(record, Fact | Memory):
         return []
-    own = uri(record_kind(record), record.id)
-    met = {own}
-    older = _walk(reader, record, met, back=True)
-    newer = _walk(reader, record, met, back=False)
+    seen = {uri(record_kind(record), record.id)}
+    older = _follow(reader, record, seen, back=True)
+    newer = _follow(reader, record, seen, back=False)
     if not older and not newer:
         return []
     return [*reversed(older), _as_ref(record)._replace(here=True), *newer]
 
 
-def _walk(reader: Reader, record: Record, met: set[str], back: bool) -> list[RecordRef]:
-    told: list[RecordRef] = []
+def _follow(reader: Reader, record: Record, seen: set[str], back: bool) -> list[RecordRef]:
+    refs: list[RecordRef] = []
     left = [record]
-    while left and len(told) < _MOST_LINKS:
+    while left and len(refs) < _LIMITS.versions:
         one = left.pop(0)
         before: tuple[str, ...] = getattr(one, "supersedes", ())
         names = before if back else (getattr(one, "superseded_by", ""),)
         for name in names:
             named = parse_uri(name) if name else None
-            if named is None or name in met:
+            if named is None or name in seen:
                 continue
-            met.add(name)
+            seen.add(name)
             found = reader.find(record.bank, named.kind, named.id, 1)
-            told += [_as_ref(found[0])] if found else [RecordRef(name, named.kind)]
+            refs += [_as_ref(found[0])] if found else [RecordRef(name, named.kind)]
             left += found[:1]
-    return told
+    return refs
 
 
 def _as_ref(record: Record) -> RecordRef:
     title, time = describe_record(record)
-    word = record_kind(record)
+    kind = record_kind(record)
     status = str(getattr(record, "status", ""))
-    return RecordRef(uri(word, record.id), word, truncate(title, _TITLE), time, "", status)
+    return RecordRef(
+        uri(kind, record.id), kind, truncate(title, _LIMITS.title_chars), time, "", status
+    )
 
 
 def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:
@@ -239,33 +272,42 @@ def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:
     return found if found.files else None
 
 
-def _alike(memory: Holdfast, item: CatalogueItem) -> tuple[CatalogueItem, ...]:
-    """Others on the same shelf that have most words in common with a record."""
+def _similar_items(memory: Holdfast, item: CatalogueItem) -> tuple[CatalogueItem, ...]:
+    """The records of the same section that have most words in common with an item. Only the first
+    page of the section is compared."""
     if item.word not in MERGEABLE_KINDS:
         return ()
-    name = {"fact": "facts", "concept": "concepts"}.get(item.word, "memories")
-    own = _content(item)
-    others = [one for one in catalogue_page(memory, CatalogueQuery(name, item.bank)).items if one.id != item.id]
-    ranked = sorted(others, key=lambda one: -len(own & _content(one)))
-    return tuple(one for one in ranked if own & _content(one))[:_ALIKE]
+    section = {"fact": "facts", "concept": "concepts"}.get(item.word, "memories")
+    own = _long_words(item)
+    others = [
+        one
+        for one in catalogue_page(memory, CatalogueQuery(section, item.bank)).items
+        if one.id != item.id
+    ]
+    ranked = sorted(others, key=lambda one: -len(own & _long_words(one)))
+    return tuple(one for one in ranked if own & _long_words(one))[: _LIMITS.similar]
 
 
-def _content(item: CatalogueItem) -> set[str]:
-    return {word for word in f"{item.title} {item.text}".lower().split() if len(word) > 3}
+def _long_words(item: CatalogueItem) -> set[str]:
+    return {
+        word
+        for word in f"{item.title} {item.text}".lower().split()
+        if len(word) >= _LIMITS.min_word_chars
+    }
 
 
-def _can(memory: Holdfast, record: Record) -> frozenset[str]:
+def _allowed_actions(memory: Holdfast, record: Record) -> frozenset[str]:
     if isinstance(record, Rule | Pattern):
         return frozenset()
-    word = record_kind(record)
-    can = {"forget"}
-    if word in CORRECTABLE_KINDS:
-        can.add("correct")
-    if word in MERGEABLE_KINDS:
-        can.add("merge")
-    given = isinstance(record, Memory) and any(
-        one.id == record.id for one in memory.reader.remembered(record.bank, _ALL)
+    kind = record_kind(record)
+    actions = {"forget"}
+    if kind in CORRECTABLE_KINDS:
+        actions.add("correct")
+    if kind in MERGEABLE_KINDS:
+        actions.add("merge")
+    is_remembered = isinstance(record, Memory) and any(
+        one.id == record.id for one in memory.reader.remembered(record.bank, _NO_LIMIT)
     )
-    if given or isinstance(record, SharedRecord | ImportedRecord):
-        can.add("purge")
-    return frozenset(can)
+    if is_remembered or isinstance(record, SharedRecord | ImportedRecord):
+        actions.add("purge")
+    return frozenset(actions)

@@ -1,5 +1,6 @@
-"""What waits for a person, gathered from wherever it waits: rules to write or to drop, facts that
-something speaks against, what agents want kept, secrets that were found. Nothing here decides.
+"""The review queue: everything that waits for a person's decision (rules to write or to drop,
+contradicted facts, texts that agents want kept), and files in which secrets were found. It only
+reads; the decisions are made in `holdfast.app.curation`.
 """
 
 from __future__ import annotations
@@ -10,18 +11,20 @@ from typing import NamedTuple
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.rule_proposals import Candidate
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.record_view import RecordRef, fingerprint, describe_refs
+from holdfast.app.views.record_view import RecordRef, describe_refs, fingerprint
 from holdfast.learn.agent_lessons import LESSON
 from holdfast.learn.promotion import refusals_in_effect
 from holdfast.model.knowledge import Fact, Memory, Refusal, Review, ReviewState
 from holdfast.model.uris import parse_uri, uri
 from holdfast.store.protocol import Reader
 
-_MOST = 500
+# The latest memories of each bank among which those of agents are looked for. Older ones leave the
+# queue, which keeps its length, and the cost of counting it for every page, bounded.
+_MAX_MEMORIES = 500
 
 
 class FactQuestion(NamedTuple):
-    """A fact that something speaks against, and what does; `seen` tells its words from others."""
+    """A contradicted fact and the evidence against it; `seen` is the fingerprint of its text."""
 
     review: Review
     fact: Fact | None
@@ -30,7 +33,7 @@ class FactQuestion(NamedTuple):
 
 
 class RedactedFile(NamedTuple):
-    """A file that secrets were taken out of: how many of each kind, and never which."""
+    """A file from which secrets were redacted: how many of each kind, never the secrets."""
 
     bank: str
     path: str
@@ -38,13 +41,12 @@ class RedactedFile(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many in all."""
         return sum(count for _, count in self.kinds)
 
 
 class ReviewQueue(NamedTuple):
-    """What is to be decided: rules that grew out of what was said, questions on facts, rules that
-    agents want written (`lessons`) and texts that they want kept (`memories`)."""
+    """What waits for a decision: rules proposed from repeated statements, questions about facts,
+    rules that agents want written (`lessons`) and texts that agents remembered (`memories`)."""
 
     rules: tuple[Candidate, ...] = ()
     questions: tuple[FactQuestion, ...] = ()
@@ -53,7 +55,6 @@ class ReviewQueue(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How much that is."""
         return sum(map(len, self))
 
 
@@ -64,24 +65,24 @@ def load_queue(memory: Holdfast) -> ReviewQueue:
         tuple(c for c in found if not is_from_agent(c)),
         tuple(_question(memory.reader, review) for review in memory.browse.reviews(ALL_BANKS)),
         tuple(c for c in found if is_from_agent(c)),
-        tuple(_memories(memory.reader)),
+        tuple(_agent_memories(memory.reader)),
     )
 
 
 def count_waiting(memory: Holdfast) -> int:
-    """How much waits, without looking at any file."""
+    """How many entries the queue has, without reading any rule file."""
     reader = memory.reader
     rules = sum(len(reader.proposals(bank.id)) for bank in reader.banks())
-    return rules + len(memory.browse.reviews(ALL_BANKS)) + sum(1 for _ in _memories(reader))
+    return rules + len(memory.browse.reviews(ALL_BANKS)) + sum(1 for _ in _agent_memories(reader))
 
 
 def is_from_agent(candidate: Candidate) -> bool:
-    """Whether an agent asks for it."""
+    """Whether an agent proposed it."""
     return candidate.proposal.target.startswith(uri(LESSON, ""))
 
 
 def answered_reviews(memory: Holdfast) -> list[Review]:
-    """The questions that were answered, the latest first."""
+    """The questions about facts that were answered, the latest first."""
     known = [
         r for r in memory.browse.reviews(ALL_BANKS, all=True) if r.state is not ReviewState.OPEN
     ]
@@ -89,7 +90,7 @@ def answered_reviews(memory: Holdfast) -> list[Review]:
 
 
 def refused_proposals(reader: Reader) -> list[tuple[str, Refusal]]:
-    """What is not proposed again, with its bank, the latest first."""
+    """The rejected proposals, which are not made again, each with its bank, the latest first."""
     found = [
         (bank.id, one) for bank in reader.banks() for one in refusals_in_effect(reader, bank.id)
     ]
@@ -97,7 +98,7 @@ def refused_proposals(reader: Reader) -> list[tuple[str, Refusal]]:
 
 
 def redacted_files(reader: Reader) -> list[RedactedFile]:
-    """The files that secrets were found in, those with most first."""
+    """The files in which secrets were found, those with the most first."""
     found: list[RedactedFile] = []
     for source in reader.sources():
         kinds = reader.redaction_counts(source.id)
@@ -112,9 +113,9 @@ def _candidates(memory: Holdfast) -> Iterator[Candidate]:
             yield from memory.rules.candidates(bank.id)
 
 
-def _memories(reader: Reader) -> Iterator[Memory]:
+def _agent_memories(reader: Reader) -> Iterator[Memory]:
     for bank in reader.banks():
-        yield from (one for one in reader.remembered(bank.id, _MOST) if one.by_agent)
+        yield from (one for one in reader.remembered(bank.id, _MAX_MEMORIES) if one.by_agent)
 
 
 def _question(reader: Reader, review: Review) -> FactQuestion:

@@ -1,7 +1,7 @@
-"""The manual page, made of what `--help` prints; so there is one text to keep true.
+"""The manual page, made from what `--help` prints.
 
-This file stands on the standard library alone and imports nothing of ours: whoever builds a
-package makes the page with it out of docs/cli.md, where nothing else is installed.
+This module imports only the standard library: the build of a package makes the page with it from
+docs/cli.md, when neither Holdfast nor its dependencies are installed.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def page(overview: str, helps: Mapping[str, str], version: str) -> str:
 
 
 def from_docs(text: str, version: str) -> str:
-    """The same page out of docs/cli.md."""
+    """The same page, made from docs/cli.md."""
     overview = _OVERVIEW.search(text)
     helps = {found["name"]: found["text"] for found in _BLOCK.finditer(text)}
     if overview is None or not helps:
@@ -87,7 +87,7 @@ def from_docs(text: str, version: str) -> str:
 
 
 def _commands(overview: str) -> Iterator[str]:
-    """Groups of commands, as the overview lists them."""
+    """The groups of commands of the overview."""
     for line in overview.splitlines():
         if re.fullmatch(r"[A-Z][^:]*:", line):
             yield from (".PP", f".B {_escape(line.removesuffix(':'))}")
@@ -96,7 +96,7 @@ def _commands(overview: str) -> Iterator[str]:
 
 
 def _command(text: str) -> Iterator[str]:
-    """What one command prints, part by part."""
+    """The help of one command."""
     for title, lines in _parts(text.splitlines()):
         if title == "usage":
             yield from (".PP", f".B {_escape(' '.join(' '.join(lines).split()))}")
@@ -109,7 +109,7 @@ def _command(text: str) -> Iterator[str]:
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Usage, prose ("" for a title), options and examples, in the order of the text."""
+    """The parts of a help text with their titles, in order; prose has the title ""."""
     title, content = "", list[str]()
     for line in lines:
         found = _TITLE.match(line)
@@ -126,7 +126,7 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _entries(lines: Sequence[str]) -> Iterator[str]:
-    """Options: what is typed, and what it is for."""
+    """Options and arguments, each with what it is for."""
     for line in lines:
         if re.match(r"  \S", line):
             head, _, rest = line.strip().partition("  ")
@@ -145,11 +145,11 @@ def _prose(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _escape(text: str) -> str:
-    """Text of a macro: hyphens stay hyphens that can be copied."""
+    """Text for a macro; hyphens are escaped so that they can be copied from the page."""
     return text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
 
 
 def _text_line(line: str) -> str:
-    """A line of text, of which nothing is taken for a command to the formatter."""
+    """A line of text, escaped so that the formatter finds no command in it."""
     plain = line.rstrip().replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{plain}" if plain[:1] in (".", "'", " ") or not plain else plain

@@ -37,9 +37,7 @@ def set_up(
             "Leave out --scope and --plugin; in each project it asks the memory of that project.",
         )
     python = install.find_interpreter()
-    ours = HoldfastCommand(
-        python.path, python.flags, paths.home, paths.home == host.default_home()
-    )
+    ours = HoldfastCommand(python.path, python.flags, paths.home, paths.home == host.default_home())
     plan = agent_install.plan_install(chosen, user_environment(settings), ours)
     stale = install.outdated_files(paths, python) or paths.inbox() is None
     steps = [f"copy what hooks run to {paths.hooks}"] if stale else []

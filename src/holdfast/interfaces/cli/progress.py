@@ -1,4 +1,4 @@
-"""Progress of a long piece of work: one line that is rewritten at a terminal, one at the end elsewhere."""
+"""Progress of long work: a line that is rewritten at a terminal, or one line at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _MIN_INTERVAL_S = 0.1
 
 
 class Progress:
-    """Called with how much is done and how much there is; `spell` says it in words."""
+    """Called with how much is done and how much there is; `format_count` puts such a count into
+    words."""
 
     def __init__(
         self, what: str, format_count: Callable[[int], str], stream: TextIO | None = None
@@ -39,4 +40,6 @@ class Progress:
         """Print how much was done and how long it took."""
         spent = perf_counter() - self._started
         start = "\r\x1b[K" if self._moves else ""
-        self._stream.write(f"{start}{self._what}: {self._format_count(self._total)} in {spent:.1f} s\n")
+        self._stream.write(
+            f"{start}{self._what}: {self._format_count(self._total)} in {spent:.1f} s\n"
+        )

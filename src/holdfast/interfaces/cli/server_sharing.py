@@ -1,4 +1,4 @@
-"""Sharing with a server, as `share` and `unshare` do it."""
+"""The part of `share` and `unshare` that sends records to a server and takes them back."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from holdfast.app.remote.outbox import Outbox, PushReport, SendPlan
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm
+from holdfast.interfaces.cli.output.shared_record import print_shared_record
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.learn.share_drafts import Draft
 from holdfast.model.team import Scope
-from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.store.protocol.outbox import OutboxItem
 
 
 def server_of(arguments: argparse.Namespace) -> Remote | None:
-    """The server that `--to` means; a folder is one, and a server goes before a remote of git."""
+    """The server that `--to` names; None if it names a folder or a git remote. A server goes before
+    a git remote of the same name."""
     given: str = arguments.to
     settings = load_settings()
     if not given or Path(given).expanduser().is_dir() or not settings.remotes.exists():
@@ -57,16 +58,15 @@ def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> 
 def _carry_out(
     screen: Screen, post: Outbox, planned: SendPlan, arguments: argparse.Namespace, scope: str
 ) -> int:
-    """Show what is planned, ask, queue it and try to send it."""
+    """Print what is planned, ask, queue it and try to send it."""
     name = planned.remote.name
     if not arguments.json:
         _show(screen, planned, scope)
     done = PushReport()
     if not arguments.dry_run:
-        if not planned.is_empty and not confirm.may_go_ahead(
-            arguments.yes, "Go ahead?", False, "what others can see"
+        if not planned.is_empty and not confirm.confirm_change(
+            screen, arguments.yes, default=False, what="what others can see"
         ):
-            screen.line("Nothing was changed.")
             return 0
         post.queue(planned)
         done = post.push(name)[name]
@@ -83,7 +83,7 @@ def _carry_out(
 
 
 def _done(name: str, planned: SendPlan) -> str:
-    """What a server has done that took everything."""
+    """The sentence for a server that accepted everything."""
     gone = planned.withdrawn and not (planned.added or planned.changed)
     return f"{name} took it back: nobody is shown it there any more." if gone else f"{name} has it."
 
@@ -91,7 +91,7 @@ def _done(name: str, planned: SendPlan) -> str:
 def _show(screen: Screen, planned: SendPlan, scope: str) -> None:
     for sign, drafts in (("+", planned.added), ("±", planned.changed)):
         for one in drafts:
-            _one(screen, one, sign)
+            print_shared_record(screen, one.shared, sign, one.redacted)
     for origin in planned.withdrawn:
         screen.line(screen.paint(f"- {origin}", "red"))
     for origin in planned.unchanged:
@@ -102,18 +102,6 @@ def _show(screen: Screen, planned: SendPlan, scope: str) -> None:
             f"For {scope}, in the bank {planned.remote_bank} of {planned.remote.name} "
             f"({planned.remote.url}), in the name of your key."
         )
-
-
-def _one(screen: Screen, one: Draft, sign: str) -> None:
-    shared = one.shared
-    outside = " · holds words from outside" if shared.lineage is Trust.EXTERNAL else ""
-    head = f"{sign} {shared.kind} {shared.origin} · {day(shared.time)}{outside}"
-    screen.line(screen.paint(head, "green"))
-    screen.wrap(shared.text, f"{sign}   ", f"{sign}   ")
-    if shared.note:
-        screen.wrap(f"note: {shared.note}", f"{sign}   ")
-    if one.redacted:
-        screen.line(f"    ({number(one.redacted, 'secret')} taken out)")
 
 
 def _plan_json(planned: SendPlan, scope: str, done: PushReport) -> dict[str, object]:

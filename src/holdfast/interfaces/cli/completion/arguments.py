@@ -1,4 +1,4 @@
-"""What can be typed after each command, read off the parsers, so that no list is kept twice."""
+"""What can be typed after each command, read off its parser."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from holdfast.interfaces.cli.main import COMMANDS, make_parser
 
+# Metavars of arguments that are files or folders.
 _FILE_METAVARS = ("PATH", "FILE", "DIR", "HOME", "REMOTE|PATH", "DEST")
 
 
 class Kind(StrEnum):
-    """What stands behind an option or at a place: nothing at all, one of a few words, a bank, a
-    file, or anything."""
+    """What an option or a positional argument takes: nothing, one of a few words, a bank, a file, or
+    any text."""
 
     NONE = "none"
     WORDS = "words"
@@ -23,7 +24,7 @@ class Kind(StrEnum):
 
 
 class Option(NamedTuple):
-    """An option by all its spellings, what it is for, and what it takes."""
+    """An option: all its spellings, what it is for, and what it takes."""
 
     names: tuple[str, ...]
     purpose: str
@@ -32,7 +33,7 @@ class Option(NamedTuple):
 
 
 class Positional(NamedTuple):
-    """What comes at a place without an option's name."""
+    """A positional argument."""
 
     name: str
     kind: Kind
@@ -40,7 +41,7 @@ class Positional(NamedTuple):
 
 
 class CommandArguments(NamedTuple):
-    """A command and what it takes."""
+    """A command, its options and its positional arguments."""
 
     name: str
     purpose: str
@@ -58,7 +59,7 @@ def command_arguments(name: str) -> CommandArguments:
     parser = make_parser(name)
     options: list[Option] = []
     positionals: list[Positional] = []
-    # There is no public way to ask a parser for its options.
+    # argparse has no public way to list the options of a parser.
     actions: list[argparse.Action] = parser._actions  # pyright: ignore[reportPrivateUsage]
     for action in actions:
         if action.help == argparse.SUPPRESS:

@@ -1,7 +1,7 @@
 """Completion for bash, from version 3.2 on, which macOS has.
 
 Names of banks come from names of folders, which anybody may choose. They are compared and quoted,
-and never given to `compgen -W`, which would carry out what stands in them.
+and never given to `compgen -W`, which would execute commands in them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import Kind, CommandArguments, Option
+from holdfast.interfaces.cli.completion.arguments import CommandArguments, Kind, Option
 
 _SCRIPT = r"""# bash completion for holdfast; made by `holdfast completion bash`
 _holdfast_values() {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import Kind, CommandArguments, Option
+from holdfast.interfaces.cli.completion.arguments import CommandArguments, Kind, Option
 
 _HEAD = "# fish completion for holdfast; made by `holdfast completion fish`\n"
 _BANKS = "(holdfast completion --banks 2>/dev/null)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import Kind, CommandArguments, Option
+from holdfast.interfaces.cli.completion.arguments import CommandArguments, Kind, Option
 
 _SCRIPT = r"""#compdef holdfast
 # zsh completion for holdfast; made by `holdfast completion zsh`
@@ -54,7 +54,9 @@ def _arguments(command: CommandArguments) -> Iterator[str]:
     for option in command.options:
         yield from (_quote(_option(option, name)) for name in option.names)
     for positional in command.positionals:
-        end = _VALUE_SPECS.get(positional.kind, f":{_plain_text(positional.name)}:({' '.join(positional.words)})")
+        end = _VALUE_SPECS.get(
+            positional.kind, f":{_plain_text(positional.name)}:({' '.join(positional.words)})"
+        )
         yield _quote(f"*{end}" if positional is command.positionals[-1] else f":{end}"[1:])
 
 
@@ -66,7 +68,7 @@ def _option(option: Option, name: str) -> str:
 
 
 def _plain_text(text: str) -> str:
-    """Text without what _arguments would take for its own signs."""
+    """The text without the characters that have a meaning for `_arguments`."""
     return text.replace("[", "(").replace("]", ")").replace(":", ",").replace("\\", "/")
 
 

@@ -51,7 +51,11 @@ def print_remark(screen: Screen, remark: Remark) -> None:
     screen.line(f"  {_author(r)} · {_time(r.time)}{verdict}{location}")
     screen.line(f"    {screen.paint(uri('remark', r.id), 'cyan')}")
     if r.text:
-        shown = r.text if len(r.text) <= _MAX_REMARK_CHARACTERS else truncate(r.text, _MAX_REMARK_CHARACTERS)
+        shown = (
+            r.text
+            if len(r.text) <= _MAX_REMARK_CHARACTERS
+            else truncate(r.text, _MAX_REMARK_CHARACTERS)
+        )
         screen.wrap(shown, "    ", "    ")
 
 

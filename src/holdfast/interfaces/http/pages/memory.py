@@ -10,8 +10,16 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.catalogue import ANY, CURRENT, KIND_BY_SECTION, CatalogueQuery, logged_decisions, hidden_records, catalogue_page
-from holdfast.app.views.record_view import page_address, current_text
+from holdfast.app.views.catalogue import (
+    ANY,
+    CURRENT,
+    KIND_BY_SECTION,
+    CatalogueQuery,
+    catalogue_page,
+    hidden_records,
+    logged_decisions,
+)
+from holdfast.app.views.record_view import current_text, page_address
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.formatting import link

@@ -119,7 +119,9 @@ def _tab(opened: RecordView) -> str:
     if opened.trace.beliefs:
         return "opinions"
     return next(
-        tab for tab, word in KIND_BY_SECTION.items() if word == opened.item.word and tab != "opinions"
+        tab
+        for tab, word in KIND_BY_SECTION.items()
+        if word == opened.item.word and tab != "opinions"
     )
 
 
@@ -182,5 +184,8 @@ def _session_url(record: Record) -> str:
 def _related(record: Record) -> _RelatedRecord:
     text, time = describe_record(record)
     return _RelatedRecord(
-        uri(record_kind(record), record.id), record_kind(record), truncate(text, _MAX_TITLE_CHARS), time
+        uri(record_kind(record), record.id),
+        record_kind(record),
+        truncate(text, _MAX_TITLE_CHARS),
+        time,
     )

@@ -14,8 +14,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.search.audit import AuditReport, audit
 from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.app.views.review_queue import (
-    ReviewQueue,
     RedactedFile,
+    ReviewQueue,
     answered_reviews,
     is_from_agent,
     load_queue,

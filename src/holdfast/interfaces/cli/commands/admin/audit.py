@@ -93,7 +93,9 @@ def _print_summary(screen: Screen, found: AuditReport, shown: int, bank: str) ->
         screen.wrap(f"{bank} holds no fact, memory, decision or rule that could be out of date.")
         return
     more = f", {len(found.stale) - shown:,} of them not shown" if len(found.stale) > shown else ""
-    changed = f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
+    changed = (
+        f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
+    )
     screen.wrap(
         f"{changed}{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files that no "
         f"history knows, {found.about_no_file:,} of no file: of those nothing can be told."

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     shell = arguments.shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         raise InputError("It is not known which shell you use.", f"Name one: {', '.join(SHELLS)}.")
-    from holdfast.interfaces.cli.completion.arguments import offers
+    from holdfast.interfaces.cli.completion.arguments import all_arguments
 
-    sys.stdout.write(import_module(_SCRIPTS_PACKAGE + shell).script(offers()))
+    sys.stdout.write(import_module(_SCRIPTS_PACKAGE + shell).script(all_arguments()))
     return 0

@@ -55,14 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     screen, (since, until) = Screen(), _span(arguments)
     with open_memory(create=False) as memory:
-        week = digest(memory, arguments.bank, since, until, arguments.limit)
+        period = digest(memory, arguments.bank, since, until, arguments.limit)
         hint = "" if memory.reader.banks() else memory.context.missing_bank_hint()
     if arguments.json:
-        screen.json(digest_json(week))
+        screen.json(digest_json(period))
     elif arguments.md:
-        screen.line(as_markdown(week).rstrip("\n"))
+        screen.line(as_markdown(period).rstrip("\n"))
     else:
-        _print(screen, week)
+        _print(screen, period)
         if hint:
             screen.line()
             screen.wrap(hint)
@@ -75,10 +75,10 @@ def _span(arguments: argparse.Namespace) -> tuple[str, str]:
     return read_period(utc_now(), arguments.days or WEEK, arguments.since, arguments.until)
 
 
-def _print(screen: Screen, week: PeriodDigest) -> None:
-    title = f"{week.since[:10]} to {week.until[:10]}, bank {week.bank}"
-    screen.line(f"{screen.paint(title, 'bold')}: {number(week.sessions, 'session')}")
-    for section in week.sections:
+def _print(screen: Screen, period: PeriodDigest) -> None:
+    title = f"{period.since[:10]} to {period.until[:10]}, bank {period.bank}"
+    screen.line(f"{screen.paint(title, 'bold')}: {number(period.sessions, 'session')}")
+    for section in period.sections:
         screen.line()
         screen.line(screen.paint(TITLES[section.name], "bold"))
         if not section.items:
@@ -90,9 +90,9 @@ def _print(screen: Screen, week: PeriodDigest) -> None:
                 screen.line(screen.paint(f"              {short(item.uri)}", "dim"))
         if section.more:
             screen.line(f"  and {section.more:,} more")
-    if week.ignored:
+    if period.ignored:
         screen.line()
         screen.wrap(
-            f"{number(week.ignored, 'text')} that sessions were told left no trace in them; "
+            f"{number(period.ignored, 'text')} that sessions were told left no trace in them; "
             "`holdfast worth` has the account."
         )

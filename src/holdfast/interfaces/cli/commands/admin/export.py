@@ -109,7 +109,11 @@ def _wanted(memory: Holdfast, arguments: argparse.Namespace) -> ExportRequest:
 
 
 def _write_folder(
-    screen: Screen, memory: Holdfast, arguments: argparse.Namespace, path: Path, wanted: ExportRequest
+    screen: Screen,
+    memory: Holdfast,
+    arguments: argparse.Namespace,
+    path: Path,
+    wanted: ExportRequest,
 ) -> int:
     if arguments.kind or arguments.derived:
         raise InputError(

@@ -100,7 +100,9 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         ) from error
     ms = round((perf_counter() - started) * 1000)
     if json:
-        texts = [{"tool": one.tool, "text": one.text, "trust": Trust.EXTERNAL} for one in texts_found]
+        texts = [
+            {"tool": one.tool, "text": one.text, "trust": Trust.EXTERNAL} for one in texts_found
+        ]
         screen.json({"provider": name, "query": query, "ms": ms, "texts": texts})
         return
     for one in texts_found:

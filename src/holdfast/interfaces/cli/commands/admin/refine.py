@@ -36,7 +36,7 @@ EXAMPLES = """\
 
 
 class _Done(NamedTuple):
-    """What was done."""
+    """What was derived again by rules, and what by a model, if one was asked."""
 
     sessions: int = 0
     by_model: SummaryReport = SummaryReport()
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _Bar:
-    """A line of progress, from the first thing done on; none where a program listens."""
+    """Progress that prints nothing with `quiet`, and nothing at all if nothing was done."""
 
     def __init__(self, what: str, noun: str, quiet: bool) -> None:
         self._bar = None if quiet else Progress(what, lambda count: number(count, noun))
@@ -109,7 +109,7 @@ def _wants_model(older: OutdatedCounts, arguments: argparse.Namespace) -> bool:
 
 
 def _refuse_unasked(older: OutdatedCounts, memory: Holdfast, arguments: argparse.Namespace) -> None:
-    """Nothing is paid for that nobody agreed to."""
+    """Raise InputError if a model would be asked and nobody can agree to its cost."""
     if not _wants_model(older, arguments) or memory.settings.models.use == NO_MODEL:
         return
     if not arguments.yes and (arguments.json or not confirm.is_interactive()):
@@ -129,9 +129,9 @@ def _ask_model(
     if not offer.service or (calls and not _is_agreed(arguments)):
         return done
     bar = _Bar("asking the model", "call", arguments.json)
-    done = rebuild.run_model_plan(memory, offer, bar)
+    report = rebuild.run_model_plan(memory, offer, bar)
     bar.finish()
-    return done._replace(by_model=done, asked=bool(calls))
+    return done._replace(by_model=report, asked=bool(calls))
 
 
 def _is_agreed(arguments: argparse.Namespace) -> bool:
@@ -204,18 +204,22 @@ def _days(made: CostEstimate) -> str:
     return f"The caps of a day let it take {made.days} days; run the same command on each to go on."
 
 
-def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: argparse.Namespace) -> None:
+def _print_result(
+    screen: Screen, done: _Done, left: OutdatedCounts, arguments: argparse.Namespace
+) -> None:
     if done.sessions:
         screen.line(f"{number(done.sessions, 'session')} brought up to date.")
-    done = done.by_model
+    report = done.by_model
     if done.asked:
-        failed = f"; {done.failed} came to nothing, and keep what they had" if done.failed else ""
-        screen.line(
-            f"Summed up again: {number(done.exchanges, 'exchange')}, "
-            f"{number(done.digests, 'digest')}{failed}."
+        failed = (
+            f"; {report.failed} came to nothing, and keep what they had" if report.failed else ""
         )
-    if done.stopped:
-        screen.wrap(f"Stopped: {done.stopped}")
+        screen.line(
+            f"Summed up again: {number(report.exchanges, 'exchange')}, "
+            f"{number(report.digests, 'digest')}{failed}."
+        )
+    if report.stopped:
+        screen.wrap(f"Stopped: {report.stopped}")
     if arguments.stale:
         _print_older(screen, left)
     elif left.any:
@@ -225,7 +229,7 @@ def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: 
 
 
 def _json(older: OutdatedCounts, offer: ModelPlan | None, done: _Done) -> dict[str, object]:
-    """`older` is what there is still to be done, after what was `done`."""
+    """`older` counts what is still outdated after what was `done`."""
     made = offer.estimate if offer is not None else None
     return {
         "rules": RULES_VERSION,

@@ -118,7 +118,7 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
         screen.wrap(turn_text(record), "  ")
     elif found.story is not None:
         _print_fields(screen, commit_output.fields(to_jsonable(record)))
-        commit_output.print_story(screen, found.story, full)
+        commit_output.print_details(screen, found.story, full)
     elif isinstance(record, Pull | Issue | Remark):
         thread.print_record(screen, record)
     else:

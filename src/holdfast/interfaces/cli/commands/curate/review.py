@@ -81,7 +81,9 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
         for review in found:
             _print(screen, memory.reader, review)
     undecided = sum(not review.decided for review in found)
-    summary = f"{number(undecided, 'question')} to decide." if undecided else "Nothing is to be decided."
+    summary = (
+        f"{number(undecided, 'question')} to decide." if undecided else "Nothing is to be decided."
+    )
     screen.line(screen.paint(summary, "dim"))
     if rules:
         head = f"Besides, {number(len(rules), 'proposal')} to add or drop rules: "

@@ -23,7 +23,9 @@ EXAMPLES = """\
   holdfast facts --json"""
 
 
-_NONE_YET = "People's lasting rules, and what took several attempts, become facts as sessions are read."
+_NONE_YET = (
+    "People's lasting rules, and what took several attempts, become facts as sessions are read."
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

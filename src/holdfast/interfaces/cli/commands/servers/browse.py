@@ -65,5 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from holdfast.interfaces.http.server import browse_server
 
-    browse_server.serve(load_settings(), arguments.port, arguments.idle * _SECONDS_PER_MINUTE, ready)
+    browse_server.serve(
+        load_settings(), arguments.port, arguments.idle * _SECONDS_PER_MINUTE, ready
+    )
     return 0

@@ -38,8 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a bank it is for; again for more",
     )
-    new_parser.add_argument("--all-banks", action="store_true", help="for every bank, also later ones")
-    new_parser.add_argument("--make-banks", action="store_true", help="make a bank that is not there yet")
+    new_parser.add_argument(
+        "--all-banks", action="store_true", help="for every bank, also later ones"
+    )
+    new_parser.add_argument(
+        "--make-banks", action="store_true", help="make a bank that is not there yet"
+    )
     new_parser.add_argument(
         "--level",
         choices=[level.value for level in Level],

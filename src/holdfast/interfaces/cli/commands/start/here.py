@@ -27,7 +27,9 @@ def show(screen: Screen, overview: Overview) -> None:
     screen.line()
     colour = {"works": "green", "broken": "red"}.get(overview.capture.state, "yellow")
     screen.wrap(
-        screen.paint(overview.capture.sentence, colour), f"  {'capture':<{_NAME_COLUMN_WIDTH}}", " " * (_NAME_COLUMN_WIDTH + 2)
+        screen.paint(overview.capture.sentence, colour),
+        f"  {'capture':<{_NAME_COLUMN_WIDTH}}",
+        " " * (_NAME_COLUMN_WIDTH + 2),
     )
     lines = {
         "memory": _describe_memory(overview),
@@ -57,7 +59,9 @@ def _describe_memory(overview: Overview) -> str:
 
 def _describe_counts(counts: Counts) -> str:
     counted = {"session": counts.sessions, "turn": counts.turns, "commit": counts.commits}
-    return ", ".join(number(count, noun) for noun, count in counted.items() if count) or "a few notes"
+    return (
+        ", ".join(number(count, noun) for noun, count in counted.items() if count) or "a few notes"
+    )
 
 
 def _describe_failure(overview: Overview) -> str:

@@ -165,7 +165,9 @@ def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> No
         screen.json({"name": remote.name, "ms": tested.ms, "banks": tested.banks,
                      "missing": tested.missing})  # fmt: skip
         return
-    screen.wrap(f"{remote.name} answers in {tested.ms} ms. The key opens {', '.join(tested.banks)}.")
+    screen.wrap(
+        f"{remote.name} answers in {tested.ms} ms. The key opens {', '.join(tested.banks)}."
+    )
     _print_missing(screen, tested)
 
 

@@ -9,11 +9,11 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.sharing import SharedListing, SharePlan
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
+from holdfast.interfaces.cli.output.shared_record import print_shared_record
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.to_json import to_jsonable
-from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 
 HELP = """\
@@ -37,6 +37,7 @@ EXAMPLES = """\
   holdfast share 5c1f0a --to acme --scope organisation
   holdfast share --list"""
 
+# The start of a shared text in a list: about four lines.
 _MAX_TEXT = 400
 
 
@@ -63,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def add_destination(parser: argparse.ArgumentParser) -> None:
-    """`--to` and `--push`."""
+    """Add `--to` and `--push`."""
     parser.add_argument(
         "--to",
         default="",
@@ -77,7 +78,7 @@ def add_destination(parser: argparse.ArgumentParser) -> None:
 
 
 def destination(arguments: argparse.Namespace) -> tuple[str, str]:
-    """The repository and the remote that `--to` means."""
+    """The repository and the git remote that `--to` names; one of them is ""."""
     given: str = arguments.to
     if not given:
         return "", ""
@@ -122,7 +123,7 @@ def carry_out(
     arguments: argparse.Namespace,
     where: tuple[str, str],
 ) -> int:
-    """Show what is planned, ask, and do it."""
+    """Print what is planned, ask, write it to the branch and push it if wanted."""
     place, remote = where
     if not arguments.json:
         show(screen, planned)
@@ -130,10 +131,9 @@ def carry_out(
         if arguments.json:
             screen.json(plan_json(planned, "", False))
         return 0
-    if not planned.is_empty and not confirm.may_go_ahead(
-        arguments.yes, "Go ahead?", False, "what others can see"
+    if not planned.is_empty and not confirm.confirm_change(
+        screen, arguments.yes, default=False, what="what others can see"
     ):
-        screen.line("Nothing was changed.")
         return 0
     commit = memory.sharing.share(planned) if not planned.is_empty else ""
     pushed = memory.sharing.push(remote, place) if arguments.push else ("", False)
@@ -160,14 +160,14 @@ def push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: boo
 
 
 def show(screen: Screen, planned: SharePlan) -> None:
-    """What would change, as a diff is read."""
+    """Print what would change on the branch, like a diff."""
     for one in planned.added:
-        _one(screen, one.shared, "+", one.redacted)
+        print_shared_record(screen, one.shared, "+", one.redacted)
     for new, old in planned.changed:
-        _one(screen, old, "-", 0)
-        _one(screen, new.shared, "+", new.redacted)
+        print_shared_record(screen, old, "-")
+        print_shared_record(screen, new.shared, "+", new.redacted)
     for gone in planned.gone:
-        _one(screen, gone, "-", 0)
+        print_shared_record(screen, gone, "-")
     for same in planned.same:
         screen.line(f"= {uri('shared', same.id)} is shared in these words already")
     if not planned.is_empty:
@@ -176,20 +176,8 @@ def show(screen: Screen, planned: SharePlan) -> None:
         screen.wrap(f"In the name of {who}, on the branch holdfast-shared of {planned.place}.")
 
 
-def _one(screen: Screen, shared: SharedRecord, sign: str, redacted: int) -> None:
-    colour = "green" if sign == "+" else "red"
-    outside = " · holds words from outside" if shared.lineage is Trust.EXTERNAL else ""
-    head = f"{sign} {shared.kind} {shared.origin} · {day(shared.time)}{outside}"
-    screen.line(screen.paint(head, colour))
-    screen.wrap(shared.text, f"{sign}   ", f"{sign}   ")
-    if shared.note:
-        screen.wrap(f"note: {shared.note}", f"{sign}   ")
-    if redacted:
-        screen.line(f"    ({number(redacted, 'secret')} taken out)")
-
-
 def plan_json(planned: SharePlan, commit: str, pushed: bool) -> dict[str, object]:
-    """The same for a program."""
+    """What was planned and done, as JSON."""
     return {
         "place": planned.place,
         "added": [_record_json(one.shared) | {"redacted": one.redacted} for one in planned.added],

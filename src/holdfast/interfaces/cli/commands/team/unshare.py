@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "uri", nargs="+", metavar="URI", help="what was shared, or what it is called as shared"
     )
-    share.add_place(parser)
+    share.add_destination(parser)
     parser.add_argument("--dry-run", action="store_true", help="only show what would go")
     options.add_yes(parser)
     options.add_json(parser)
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     if (server := server_sharing.server_of(arguments)) is not None:
         return server_sharing.take_back(Screen(), server, arguments)
-    place, remote = share.place_of(arguments)
+    place, remote = share.destination(arguments)
     with open_memory(create=False) as memory:
         planned = memory.sharing.plan_unshare(arguments.uri, place)
-        return share.go_on(Screen(), memory, planned, arguments, (place, remote))
+        return share.carry_out(Screen(), memory, planned, arguments, (place, remote))
