@@ -41,8 +41,8 @@ class Faulty:
     def prepare(self) -> None:
         raise ImportError("a part of the program is missing")
 
-    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        if asked["op"] == "fault":
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["op"] == "fault":
             raise IndexError("beyond the end")
         return {"v": 1}
 

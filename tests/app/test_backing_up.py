@@ -230,7 +230,7 @@ def test_what_is_no_whole_backup_is_refused(settings: Settings, tmp_path: Path) 
 def test_a_worker_at_work_is_not_disturbed(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.app.transfer.backup._PATIENCE_S", 0.1)
+    monkeypatch.setattr("holdfast.app.transfer.backup._LEASE_WAIT_S", 0.1)
     made = back_up(settings, tmp_path / "kept.db")
     with take_lease(HomePaths(settings.home)), pytest.raises(StoreBusyError):
         restore(settings, made.path)

@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.completion import bash, fish, zsh
-from holdfast.interfaces.cli.completion.arguments import Kind, Offer, offers
+from holdfast.interfaces.cli.completion.arguments import CommandArguments, Kind, all_arguments
 from holdfast.interfaces.cli.main import COMMANDS
 from holdfast.model.bank import Bank
 from holdfast.settings import Settings
@@ -24,8 +24,8 @@ NASTY = "$(touch pwned) `touch pwned` ;x"
 
 
 @pytest.fixture(scope="module")
-def known() -> list[Offer]:
-    return offers()
+def known() -> list[CommandArguments]:
+    return all_arguments()
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def run(shell: str, text: str, env: dict[str, str], cwd: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def in_bash(known: list[Offer], typed: list[str], env: dict[str, str], cwd: Path) -> list[str]:
+def in_bash(known: list[CommandArguments], typed: list[str], env: dict[str, str], cwd: Path) -> list[str]:
     """What bash offers for the last of the words that were typed."""
     words = " ".join(f"'{word}'" for word in typed)
     asked = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _holdfast"
@@ -76,9 +76,9 @@ def in_bash(known: list[Offer], typed: list[str], env: dict[str, str], cwd: Path
     return run("bash", f"{bash.script(known)}\n{asked}\n{told}", env, cwd)
 
 
-def test_every_command_and_option_is_offered(known: list[Offer]) -> None:
-    assert [offer.name for offer in known] == list(COMMANDS)
-    (recall,) = [offer for offer in known if offer.name == "recall"]
+def test_every_command_and_option_is_offered(known: list[CommandArguments]) -> None:
+    assert [command.name for command in known] == list(COMMANDS)
+    (recall,) = [command for command in known if command.name == "recall"]
     kinds = {option.names[-1]: option.kind for option in recall.options}
     assert kinds["--bank"] is Kind.BANK and kinds["--json"] is Kind.NONE
     assert kinds["--budget"] is Kind.WORDS and kinds["--plugin-dir"] is Kind.FILE
@@ -87,7 +87,7 @@ def test_every_command_and_option_is_offered(known: list[Offer]) -> None:
 
 
 def test_bash_completes_commands_options_words_and_banks(
-    known: list[Offer], env: dict[str, str], tmp_path: Path
+    known: list[CommandArguments], env: dict[str, str], tmp_path: Path
 ) -> None:
     def typed(*words: str) -> list[str]:
         return in_bash(known, ["holdfast", *words], env, tmp_path)
@@ -105,7 +105,7 @@ def test_bash_completes_commands_options_words_and_banks(
 
 
 def test_bash_quotes_names_of_banks_and_carries_none_out(
-    known: list[Offer], env: dict[str, str], tmp_path: Path
+    known: list[CommandArguments], env: dict[str, str], tmp_path: Path
 ) -> None:
     offered = in_bash(known, ["holdfast", "ask", "--bank", "tide"], env, tmp_path)
     assert offered == ["tide\\ tables", "tidewatch"]
@@ -113,7 +113,7 @@ def test_bash_quotes_names_of_banks_and_carries_none_out(
     assert not (tmp_path / "pwned").exists()
 
 
-def test_fish_completes_the_same(known: list[Offer], env: dict[str, str], tmp_path: Path) -> None:
+def test_fish_completes_the_same(known: list[CommandArguments], env: dict[str, str], tmp_path: Path) -> None:
     asked = [
         f"complete -C {line!r}"
         for line in ("holdfast rec", "holdfast recall --budget ", "holdfast ask --bank tide")
@@ -126,7 +126,7 @@ def test_fish_completes_the_same(known: list[Offer], env: dict[str, str], tmp_pa
 
 
 def test_zsh_completes_the_same_at_a_terminal(
-    known: list[Offer], env: dict[str, str], tmp_path: Path
+    known: list[CommandArguments], env: dict[str, str], tmp_path: Path
 ) -> None:
     program = shutil.which("zsh")
     if program is None:

@@ -17,31 +17,31 @@ ADVICE = (
 
 def test_whoever_has_it_from_pip_is_told_of_pip(tmp_path: Path) -> None:
     for advice in ADVICE:
-        assert fitting(advice, str(tmp_path)) == advice
+        assert adapt_install_commands(advice, str(tmp_path)) == advice
 
 
 @pytest.mark.parametrize("asked", ["holdfast", "/src/my copy/holdfast.whl", "holdfast[graph]"])
 def test_whoever_has_it_from_pipx_is_told_of_pipx(tmp_path: Path, asked: str) -> None:
     known = {"main_package": {"package": "holdfast", "package_or_url": asked}}
     (tmp_path / "pipx_metadata.json").write_text(json.dumps(known))
-    told = [fitting(advice, str(tmp_path)) for advice in ADVICE]
-    assert told[0] == f"Install it: pipx install --force '{asked.split('[')[0]}[server]'."
-    assert told[1] == "Upgrade Holdfast (pipx upgrade holdfast-memory); then start it again."
-    assert told[2] == "Install Holdfast again: pipx reinstall holdfast-memory."
-    assert told[3] == "Run `pipx inject holdfast-memory tokenizers`, which reads every kind."
+    adapted = [adapt_install_commands(advice, str(tmp_path)) for advice in ADVICE]
+    assert adapted[0] == f"Install it: pipx install --force '{asked.split('[')[0]}[server]'."
+    assert adapted[1] == "Upgrade Holdfast (pipx upgrade holdfast-memory); then start it again."
+    assert adapted[2] == "Install Holdfast again: pipx reinstall holdfast-memory."
+    assert adapted[3] == "Run `pipx inject holdfast-memory tokenizers`, which reads every kind."
 
 
 def test_whoever_has_it_from_uv_is_told_of_uv(tmp_path: Path) -> None:
     receipt = tmp_path / "uv-receipt.toml"
     receipt.write_text('[tool]\nrequirements = [{ name = "holdfast", path = "/x/h.whl" }]\n')
-    told = [fitting(advice, str(tmp_path)) for advice in ADVICE]
-    assert told[0] == "Install it: uv tool install --force '/x/h.whl[server]'."
-    assert told[1] == "Upgrade Holdfast (uv tool upgrade holdfast-memory); then start it again."
-    assert "uv tool install --reinstall /x/h.whl" in told[2]
-    assert "uv tool install --force --with tokenizers /x/h.whl" in told[3]
+    adapted = [adapt_install_commands(advice, str(tmp_path)) for advice in ADVICE]
+    assert adapted[0] == "Install it: uv tool install --force '/x/h.whl[server]'."
+    assert adapted[1] == "Upgrade Holdfast (uv tool upgrade holdfast-memory); then start it again."
+    assert "uv tool install --reinstall /x/h.whl" in adapted[2]
+    assert "uv tool install --force --with tokenizers /x/h.whl" in adapted[3]
 
 
 def test_a_note_that_cannot_be_read_changes_nothing(tmp_path: Path) -> None:
     for text in ("", "[]", "{", '{"main_package": 3}'):
         (tmp_path / "pipx_metadata.json").write_text(text)
-        assert fitting(ADVICE[0], str(tmp_path)) == ADVICE[0]
+        assert adapt_install_commands(ADVICE[0], str(tmp_path)) == ADVICE[0]

@@ -1,4 +1,4 @@
-"""Whose sessions are meant, where somebody names an agent."""
+"""The names of agents whose sessions a query may be limited to."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from holdfast.errors import InputError
 
 
 def check_agent_name(name: str) -> str:
-    """The name as sessions have it, "" for any; the readers of all agents are loaded only if one is
-    named."""
+    """The name in the spelling that sessions have, "" for ""; raises `InputError` for an unknown
+    agent. The readers of all agents are imported only if there is a name."""
     wanted = name.strip().lower()
     if not wanted:
         return ""

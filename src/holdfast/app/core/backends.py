@@ -1,7 +1,7 @@
-"""Which store a memory lies in: the file in its home, or the server that the settings name.
+"""Opens the store that the settings name: a SQLite file in the home, or a PostgreSQL server.
 
-The only place that names a concrete store. What a server needs is loaded where one is named, so
-that a memory in a file starts as fast as ever.
+The only module of the application that names a concrete store. The PostgreSQL store is imported
+only if the settings name a server, which keeps the start fast.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from holdfast.store.sqlite.store import SqliteStore
 
 
 def open_store(settings: Settings, create: bool = True) -> Store:
-    """The memory of these settings. Without `create` none is made where there is no file."""
+    """Open the store of these settings, migrated if needed. Without `create` a missing file is not
+    created, and the store is empty."""
     if settings.store:
         check_postgres(settings)
         from holdfast.store.postgres.store import PostgresStore
@@ -26,7 +27,7 @@ def open_store(settings: Settings, create: bool = True) -> Store:
 
 
 def restrict_to_principal(settings: Settings, store: Store) -> Store:
-    """A store as whoever the settings name may use it."""
+    """The store, limited to what the principal of the settings may do."""
     if settings.principal is None or settings.principal.is_unrestricted:
         return store
     from holdfast.store import access_fence
@@ -35,41 +36,43 @@ def restrict_to_principal(settings: Settings, store: Store) -> Store:
 
 
 def checkpoint_and_close(store: Store) -> None:
-    """Close a store that was written. A file is brought to rest first, so that who closes it later
-    changes nothing any more."""
+    """Close a store that was written to. SQLite's log is moved into the database file first, so
+    that a connection that is closed later does not change the file."""
     if isinstance(store, SqliteStore):
         store.settle()
     store.close()
 
 
 def open_without_migrating(settings: Settings) -> Store:
-    """The same for those in a hurry: one of an older version is refused, not brought up to
-    date."""
+    """As `open_store`, but a store of an older version is refused, because a hook has no time to
+    migrate it."""
     if settings.store:
         check_postgres(settings)
-        from holdfast.store.postgres import store as stores
+        from holdfast.store.postgres.store import PostgresStore
 
-        return restrict_to_principal(settings, stores.PostgresStore(settings.store, as_it_is=True))
-    return restrict_to_principal(settings, SqliteStore(settings.database, create=False, as_it_is=True))
+        return restrict_to_principal(settings, PostgresStore(settings.store, as_it_is=True))
+    return restrict_to_principal(
+        settings, SqliteStore(settings.database, create=False, as_it_is=True)
+    )
 
 
 def open_read_only(settings: Settings) -> ReadStore:
-    """The same for those who must not be able to write."""
+    """Open the store of these settings without any way to write to it."""
     if settings.store:
         check_postgres(settings)
         from holdfast.store.postgres.read_only import PostgresReadStore
 
-        made: ReadStore = PostgresReadStore(settings.store)
+        store: ReadStore = PostgresReadStore(settings.store)
     else:
-        from holdfast.store.sqlite import read_only
+        from holdfast.store.sqlite.read_only import SqliteReadStore
 
-        made = read_only.SqliteReadStore(settings.database)
-    # What only asks goes the same ways as what can do more.
-    return restrict_to_principal(settings, cast("Store", made))
+        store = SqliteReadStore(settings.database)
+    # The fence only forwards calls, so it works for a store that lacks the writing methods.
+    return restrict_to_principal(settings, cast("Store", store))
 
 
 def location_of(settings: Settings) -> str:
-    """Where the memory lies, as people are told: no password is part of it."""
+    """Where the memory is, to show to people: a path, or an address without its password."""
     if settings.store:
         check_postgres(settings)
         from holdfast.store.postgres.address import location_of as server_location

@@ -1,4 +1,4 @@
-"""Whether a memory is still the one that was opened, for servers that keep it open for days."""
+"""Tells whether a database was replaced, for servers that keep it open for days."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ DatabaseIdentity = tuple[tuple[int, int] | None, int]
 
 
 def database_identity(database: Path) -> DatabaseIdentity:
-    """What tells a memory from the next one in its place: another file, another schema after an
-    upgrade, or a backup that was put back."""
+    """A value that changes when another file takes the database's place, such as a restored backup,
+    or when an upgrade changes its schema."""
     return file_identity(database), schema_cookie(database)

@@ -1,8 +1,8 @@
-"""Names of records in other programs' words: whoever imports their data says what is meant.
+"""URIs of other programs, resolved to records that were imported from them.
 
-A citation may name a record by another scheme than ours, such as `claude-mem://observation/12` in
-notes that were taken before the import. A resolver is looked up by scheme and gives our own name
-for it, or None where it is of nothing that was imported.
+Notes taken before an import may cite a record as the other program named it, such as
+`claude-mem://observation/12`. A resolver is looked up by scheme and returns our URI, or None if
+nothing of that name was imported.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from holdfast.errors import NotFoundError
 from holdfast.model.uris import SCHEME, uri
 from holdfast.store.protocol import Reader
 
-# Given a reader, a bank (None for all) and a URI of the scheme.
+# Takes a reader, a bank id (None for all banks) and a URI of the scheme.
 Resolver = Callable[[Reader, str | None, str], str | None]
 
 
 def _resolve_imported(reader: Reader, bank: str | None, name: str) -> str | None:
-    """What was imported under a name; of a session that is named, what sums it up, or else the
-    latest that is known of it. Where two programs' records have one name, the latest."""
+    """The record that was imported under this URI, the latest if there are several. The URI of a
+    session gives its summary, or else the latest record of it."""
     found = reader.imported_by_origin(bank, name)
     if not found:
         session = name.partition("://session/")[2]
@@ -35,7 +35,8 @@ RESOLVERS: dict[str, Resolver] = dict.fromkeys(_PROGRAMS, _resolve_imported)
 
 
 def resolve_uri(reader: Reader, bank: str | None, text: str) -> str:
-    """Our name for a record; what has no scheme, or ours, stays as it is."""
+    """Our URI for a record that is named by another program's. A text without a scheme, or with
+    ours, is returned as it is."""
     scheme, sign, _ = text.strip().partition("://")
     if not sign or text.strip().startswith(SCHEME):
         return text.strip()

@@ -1,8 +1,8 @@
-"""The socket that hooks ask: a thread that any long-lived process of ours can host.
+"""The Unix socket that hooks query: a thread that any long-lived process of ours can host.
 
-One JSON line in, one out. It is for its owner only, answers one question at a time, reads no more
-than a prompt may hold, waits for nobody long, and never keeps a process alive. Where another one
-listens already, this one steps back; a socket that nobody listens on any more is taken over.
+One JSON line in, one JSON line out, one request at a time. Only the owner can connect, requests are
+limited in size and time, and the thread never keeps a process alive. If another process listens
+already, this one does not; a socket that nobody listens on is replaced.
 """
 
 from __future__ import annotations
@@ -18,62 +18,66 @@ from typing import Any, Protocol, cast
 
 from holdfast.capture.home_paths import EVENT_VERSION
 
+# A request holds one prompt. A larger one is refused, so that no client can fill the memory.
 _MAX_REQUEST_BYTES = 200_000
+# How long a client may take to send its line; until then no other client is answered.
 _READ_TIMEOUT_S = 0.5
+# How often the thread looks whether it was closed, and how long a probe waits for a listener.
 _POLL_S = 0.5
+# Connections that may wait while one request is answered.
 _BACKLOG = 16
 _FAILED: dict[str, Any] = {"v": EVENT_VERSION, "error": "failed"}
 
 
 class HookAnswerer(Protocol):
-    """What answers. All of it is called from one thread."""
+    """Answers the requests. All methods are called from one thread."""
 
     def prepare(self) -> None:
-        """Get ready before the first question."""
+        """Called once before the first request."""
         ...
 
-    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """The answer to one question."""
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The reply to one request."""
         ...
 
     def close(self) -> None:
-        """There will be no more."""
+        """Called after the last request."""
         ...
 
 
 class HookSocket:
     """Listens until it is closed."""
 
-    def __init__(self, path: Path, answering: HookAnswerer) -> None:
+    def __init__(self, path: Path, answerer: HookAnswerer) -> None:
         self._path = path
-        self._answering = answering
+        self._answerer = answerer
         self._listening: socket.socket | None = None
-        self._mine: tuple[int, int] | None = None
+        self._own_identity: tuple[int, int] | None = None
 
     def start(self) -> bool:
-        """Listen in the background; False where another listens, or nobody may."""
+        """Listen in the background; False if another process does, or the folder is not private."""
         listening = _bind(self._path)
         if listening is None:
             return False
         self._listening = listening
-        self._mine = file_identity(self._path)
+        self._own_identity = file_identity(self._path)
         threading.Thread(target=self._listen, args=(listening,), daemon=True).start()
         return True
 
     def close(self) -> None:
-        """Stop listening; the socket goes, unless it is another's by now."""
+        """Stop listening, and remove the socket unless another process has replaced it."""
         listening, self._listening = self._listening, None
         if listening is None:
             return
         with suppress(OSError):
-            if file_identity(self._path) == self._mine:
+            if file_identity(self._path) == self._own_identity:
                 self._path.unlink()
         listening.close()
 
     def _listen(self, listening: socket.socket) -> None:
-        # Whatever goes wrong: with this thread gone every hook would wait for nothing.
+        # The thread must survive any error: without it every hook would wait until its timeout.
         with suppress(Exception):
-            self._answering.prepare()
+            self._answerer.prepare()
         while self._listening is listening:
             try:
                 connection, _ = listening.accept()
@@ -81,21 +85,21 @@ class HookSocket:
                 continue
             except OSError:
                 break
-            asked = _read(connection)
-            _reply(connection, self._answer(asked) if asked is not None else _FAILED)
-        self._answering.close()
+            request = _read(connection)
+            _reply(connection, self._answer(request) if request is not None else _FAILED)
+        self._answerer.close()
 
-    def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        if asked.get("v") != EVENT_VERSION:
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request.get("v") != EVENT_VERSION:
             return _FAILED
         answer = _FAILED
         with suppress(Exception):
-            answer = self._answering.answer(asked)
+            answer = self._answerer.answer(request)
         return answer
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from the next one of its name; None where there is none."""
+    """A value that differs between two files that had the same path; None if there is no file."""
     try:
         found = path.lstat()
     except OSError:
@@ -104,7 +108,8 @@ def file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def _bind(path: Path) -> socket.socket | None:
-    """A socket at a path, for its owner only; None where another one answers there."""
+    """A listening socket at this path, for its owner only; None if another process listens there or
+    the folder is not private."""
     try:
         found = path.parent.lstat()
         ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
@@ -118,7 +123,7 @@ def _bind(path: Path) -> socket.socket | None:
         beside.chmod(0o600)
         listening.listen(_BACKLOG)
         listening.settimeout(_POLL_S)
-        # Renamed over a dead one, so that there is never a moment without.
+        # Replaces an abandoned socket in one step, so that the path always leads to one.
         beside.replace(path)
     except OSError:
         return None
@@ -126,7 +131,7 @@ def _bind(path: Path) -> socket.socket | None:
 
 
 def _is_served(path: Path) -> bool:
-    """Whether somebody listens at a path."""
+    """Whether a process listens at this path."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_POLL_S)
         try:
@@ -139,7 +144,7 @@ def _is_served(path: Path) -> bool:
 
 
 def _read(connection: socket.socket) -> dict[str, Any] | None:
-    """The one line of a connection; None for anything that is none."""
+    """The JSON object that the client sent; None if it sent anything else or was too slow."""
     connection.settimeout(_READ_TIMEOUT_S)
     data = b""
     try:

@@ -1,4 +1,4 @@
-"""Letting model services be asked, or no more: one line of `config.toml`, and nothing else."""
+"""Allows or forbids a model service: changes one line of `config.toml` and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _USE_LINE = re.compile(r"^[ \t]*use[ \t]*=[^\n]*", re.MULTILINE)
 
 
 def choose_service(home: Path, use: str) -> bool:
-    """Write down which service may be asked; says whether that changed anything."""
+    """Set `models.use` in the settings file; returns whether that changed anything. Raises
+    `SettingsError` if the file cannot be changed without changing something else."""
     if use not in SERVICES:
         raise SettingsError(f"{use!r} is no model service.", f"Known: {', '.join(SERVICES)}.")
     path = home / FILE_NAME
@@ -29,33 +30,36 @@ def choose_service(home: Path, use: str) -> bool:
         return False
     after = _set_use(before, f'use = "{use}"')
     try:
-        wanted = {**known, "models": {**known.get("models", {}), "use": use}}
-        understood = tomllib.loads(after) == wanted
+        expected = {**known, "models": {**known.get("models", {}), "use": use}}
+        is_safe = tomllib.loads(after) == expected
     except tomllib.TOMLDecodeError:
-        understood = False
-    if not understood:
+        is_safe = False
+    if not is_safe:
         raise SettingsError(
             f"{path} is written in a way that cannot be changed safely.",
             f'Set use = "{use}" in its table [models] by hand.',
         )
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = path.with_name(f".{FILE_NAME}.{os.getpid()}")
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    temporary = path.with_name(f".{FILE_NAME}.{os.getpid()}")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(after)
-    beside.replace(path)
+    temporary.replace(path)
     return True
 
 
 def _set_use(text: str, line: str) -> str:
+    """The text of the file with this line in its table [models]."""
     header = _HEADER.search(text)
     if header is None:
-        joint = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-        return f"{text}{joint}[models]\n{line}\n"
+        separator = (
+            "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+        )
+        return f"{text}{separator}[models]\n{line}\n"
     start = header.end()
     following = _NEXT_HEADER.search(text, start)
     end = following.start() if following else len(text)
     inner = text[start:end]
-    joint = "" if text[:start].endswith("\n") else "\n"
+    separator = "" if text[:start].endswith("\n") else "\n"
     if _USE_LINE.search(inner):
         return text[:start] + _USE_LINE.sub(line, inner, count=1) + text[end:]
-    return f"{text[:start]}{joint}{line}\n{inner}{text[end:]}"
+    return f"{text[:start]}{separator}{line}\n{inner}{text[end:]}"

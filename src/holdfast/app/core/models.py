@@ -1,5 +1,5 @@
-"""The models of the settings, put together. Loaded only when a question or an embedding needs
-them: NumPy and ONNX take longer to import than a search by words takes."""
+"""Opens the models of the settings. Imported only when a query or an embedding needs them: NumPy
+and ONNX take longer to import than a search by words takes."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ from holdfast.store.protocol import Store
 
 
 class _ModelCache:
-    """The models in use. They keep nothing of a question, so all threads of a process ask the
-    same ones: a server that opened them once for each would need several times the memory."""
+    """The opened models, shared by all threads of a process: they have no state, and one copy per
+    thread would need several times the memory."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: tuple[Settings, SemanticModels] | None = None
+        self._cached: tuple[Settings, SemanticModels] | None = None
 
-    def parts(self, settings: Settings) -> SemanticModels:
-        settings = replace(settings, principal=None)  # they are the same for everybody
+    def get(self, settings: Settings) -> SemanticModels:
+        settings = replace(settings, principal=None)  # the same models for everybody
         with self._lock:
-            if self._held is not None and self._held[0] == settings:
-                return self._held[1]
-            parts = _open_models(settings)
-            if not isinstance(parts.reranker, _FailingReranker):  # it may be put right
-                self._held = settings, parts
-            return parts
+            if self._cached is not None and self._cached[0] == settings:
+                return self._cached[1]
+            models = _open_models(settings)
+            if not isinstance(models.reranker, _FailingReranker):  # a failure is not cached
+                self._cached = settings, models
+            return models
 
 
 class _FailingReranker:
-    """In the place of a reranker that cannot be opened: the rest goes on, and who asks is told."""
+    """Stands in for a reranker that cannot be opened. Retrieval works without it, and the search
+    reports the error."""
 
     def __init__(self, error: HoldfastError) -> None:
         self._error = error
@@ -54,16 +55,16 @@ class _FailingReranker:
         deadline: float | None = None,
         tokens: int | None = None,
     ) -> list[float] | None:
-        told = f"{self._error.message} {self._error.remedy}".strip()
-        raise ModelError(told, self._error.remedy)
+        message = f"{self._error.message} {self._error.remedy}".strip()
+        raise ModelError(message, self._error.remedy)
 
 
 _models = _ModelCache()
 
 
 def load_semantic_search(settings: Settings) -> ModelSemanticSearch:
-    """What recall asks about meaning."""
-    return ModelSemanticSearch(settings.vectors, _models.parts(settings))
+    """The semantic search of these settings."""
+    return ModelSemanticSearch(settings.vectors, _models.get(settings))
 
 
 def _open_models(settings: Settings) -> SemanticModels:
@@ -90,9 +91,10 @@ def embed(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> int:
-    """Give vectors to what has none: first to all that sums up, then to commits and to turns,
-    each for so many seconds; returns how many passages still wait. A service is asked from here,
-    by no crew. Vectors of another model, and their files, go when every passage has one of this."""
+    """Embed the passages that have no vector: first all summaries, then commits and turns, for at
+    most `turns_for` seconds each. Returns how many are left. An embedding service is called from
+    this process, never by the `executor`. Vectors of another model, and their files, are deleted
+    when every passage has a vector of this one."""
     embedder = choose_embedder(settings, threads=threads or os.cpu_count() or 1)
     if embedder is None:
         return 0
@@ -105,15 +107,21 @@ def embed(
     others = [model for model, _ in store.vector_models() if model != embedder.name]
     if not total and not others:
         return 0
-    hands = EmbeddingWorkers(executor, settings.embed_model) if executor and not settings.embed_endpoint else None
-    done = embed_pending(store, embedder, EMBEDDED_FIRST, None, lambda n: on_progress(n, total), hands)
+    workers = (
+        EmbeddingWorkers(executor, settings.embed_model)
+        if executor and not settings.embed_endpoint
+        else None
+    )
+    done = embed_pending(
+        store, embedder, EMBEDDED_FIRST, None, lambda n: on_progress(n, total), workers
+    )
     for kind in EMBEDDED_LATER:
         before = done
 
-        def tick(count: int, before: int = before) -> None:
+        def report(count: int, before: int = before) -> None:
             on_progress(before + count, total)
 
-        done += embed_pending(store, embedder, (kind,), turns_for, tick, hands)
+        done += embed_pending(store, embedder, (kind,), turns_for, report, workers)
     left = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))
     if not left:
         with store.transaction():
@@ -129,13 +137,12 @@ def embed(
 def drop_damaged_vectors(
     store: Store, name: str, dimension: int, matrices: Mapping[str, VectorMatrix]
 ) -> None:
-    """Remove vectors that no search can use: what they stand for waits then, and is embedded
-    again. All are read only where a sign of damage is seen: another size, or fewer in use than
-    there are."""
+    """Delete vectors that no search can use, so that their passages are embedded again. All vectors
+    are read only if there is a sign of damage: one of another size, or one that is not indexed."""
     sizes = {size for size, _ in store.vector_sizes(name)}
     for bank, matrix in matrices.items():
-        unplaced = store.unindexed_vectors(bank, name)
-        skips = matrix.skips(store) if unplaced is None else unplaced > 0
+        unindexed = store.unindexed_vectors(bank, name)
+        skips = matrix.skips(store) if unindexed is None else unindexed > 0
         if sizes - {dimension * 4} or skips:
             hashes = matrix.damaged(store)
             with store.transaction():

@@ -1,4 +1,4 @@
-"""Whether texts mean about the same, by the model that search uses."""
+"""The similarity of texts by meaning, by the embedding model that search uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.settings import Settings
 
 
 def load_similarity(settings: Settings) -> Similarity | None:
-    """The cosine of meanings; None where there is no model, or it cannot be used."""
+    """The cosine similarity of embeddings; None if there is no model, or it cannot be loaded."""
     try:
         embedder = choose_embedder(settings)
     except HoldfastError:
@@ -27,10 +27,10 @@ class _CosineSimilarity:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._known: dict[str, Vectors] = {}
+        self._vectors: dict[str, Vectors] = {}
 
     def __call__(self, text: str, others: Sequence[str]) -> list[float]:
         wanted = [text, *others]
-        new = [one for one in dict.fromkeys(wanted) if one not in self._known]
-        self._known.update(zip(new, self._embedder.embed(new), strict=True))
-        return [float(np.dot(self._known[text], self._known[other])) for other in others]
+        new = [one for one in dict.fromkeys(wanted) if one not in self._vectors]
+        self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
+        return [float(np.dot(self._vectors[text], self._vectors[other])) for other in others]

@@ -1,7 +1,7 @@
-"""The token that a client over HTTP must show: in a file that its owner alone can read.
+"""The token that an HTTP client must show, in a file that only its owner can read.
 
-It stays the same from run to run, so that a client has to be told once. Whoever removes the file
-gets a new one.
+It stays the same from run to run, so that a client is configured once. A new one is made if the
+file is removed.
 """
 
 from __future__ import annotations
@@ -14,35 +14,37 @@ from pathlib import Path
 from holdfast.errors import InputError
 
 FILE = "mcp.token"
-_BYTES = 32
+_BYTES = 32  # 256 random bits, 43 characters
+# A file with less is damaged; a token that somebody chose must be at least this long.
 _MIN_CHARS = 20
 
 
 def token_file(home: Path) -> Path:
-    """Where the token lies."""
+    """The path of the token."""
     return home / FILE
 
 
 def read_or_make_token(home: Path) -> str:
-    """The token; made where there is none."""
+    """The token, which is created if there is none. Raises `InputError` if the file is damaged or
+    others can read it."""
     path = token_file(home)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with suppress(FileExistsError):
-        beside = path.with_name(f"{FILE}.{os.getpid()}.{secrets.token_hex(4)}")
-        with os.fdopen(os.open(beside, flags, 0o600), "w", encoding="ascii") as file:
+        temporary = path.with_name(f"{FILE}.{os.getpid()}.{secrets.token_hex(4)}")
+        with os.fdopen(os.open(temporary, flags, 0o600), "w", encoding="ascii") as file:
             file.write(f"{secrets.token_urlsafe(_BYTES)}\n")
         try:
-            # A link, not a move: whoever was first stays first, and nobody reads half of it.
-            os.link(beside, path)
+            # A link, not a rename: the first process wins, and no reader sees half a token.
+            os.link(temporary, path)
         finally:
-            beside.unlink()
+            temporary.unlink()
     try:
-        seen, told = path.lstat(), path.read_text("ascii").strip()
+        status, token = path.lstat(), path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read.", "Remove it; a new one is made.") from error
-    if seen.st_mode & 0o077 or seen.st_uid != os.getuid():
+    if status.st_mode & 0o077 or status.st_uid != os.getuid():
         raise InputError(f"{path} can be read by others than you.", "Remove it; a new one is made.")
-    if len(told) < _MIN_CHARS:
+    if len(token) < _MIN_CHARS:
         raise InputError(f"{path} holds no token.", "Remove it; a new one is made.")
-    return told
+    return token

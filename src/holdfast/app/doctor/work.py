@@ -46,7 +46,9 @@ def _chores(context: DoctorContext) -> Check:
 def _archive(context: DoctorContext) -> Check:
     if context.memory is None:
         return ok("archive", "Not looked at.")
-    found = archive_status(context.memory.reader, context.settings, context.hooks.kept_days)
+    found = archive_status(
+        context.memory.reader.sources(), context.settings, context.hooks.kept_days
+    )
     if not found.at_risk:
         return ok("archive", "Every transcript is read well before Claude Code deletes it.")
     sentence = (

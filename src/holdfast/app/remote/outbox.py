@@ -1,9 +1,9 @@
-"""Sending chosen records to a server: queued here first, then sent, tried again, taken back.
+"""The outbox: records that a person chose to send to a team server, queued, sent and withdrawn.
 
-What is to be sent lies in the store until the server has said that it has it, so neither a dead
-network nor a dead process loses or doubles anything: a line is known by its hash, and handing it in
-twice is handing it in once. Only what was queued on a person's word is ever sent, only for banks
-that are listed with the server, and not if it was forgotten since.
+An item stays in the store until the server has confirmed it, so neither a network failure nor a
+crash loses or duplicates anything: the server knows a line by its hash, and a line that is sent
+twice is stored once. Only what a person queued is sent, only for banks that are listed with the
+server, and not if it was forgotten since.
 """
 
 from __future__ import annotations
@@ -28,18 +28,22 @@ from holdfast.sources.rule_locations import project_root
 from holdfast.sources.share_format import decode_from_client, encode_for_server
 from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 
+# How long one request of sending may take; it runs in the background or on a person's command.
 SEND_TIMEOUT_S = 20.0
+# The pause after the first failure; it doubles with each further one up to the longest. Shorter
+# pauses notice sooner that a server is back, and query a dead one more often.
 FIRST_PAUSE_S = 30
 MAX_PAUSE_S = 3600
+# Items in one request, and their bytes: a server accepts a million bytes.
 _MAX_BATCH_ITEMS = 20
-# A server takes a million in one request.
 _MAX_BATCH_BYTES = 400_000
+# What a server replies about an item that it has now.
 _ACCEPTED_STATES = ("taken", "known")
 
 
 class SendPlan(NamedTuple):
-    """What sending would change on a server: what is new there, what is said anew, what it has in
-    these words already, by name, and what is taken back."""
+    """What sending would change on a server: drafts that are new or changed there, URIs that are
+    unchanged, and URIs that are withdrawn."""
 
     remote: Remote
     bank: str
@@ -51,13 +55,13 @@ class SendPlan(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether all is as it should be already."""
+        """Whether there is nothing to change."""
         return not (self.added or self.changed or self.withdrawn)
 
 
 class PushReport(NamedTuple):
-    """How a round of sending went: how many parcels are there now, were refused for good, were
-    forgotten here since and so not sent, and still wait; and what went wrong."""
+    """How many items the server accepted or refused, how many were dropped because they were
+    forgotten here, and how many still wait; and the last problem."""
 
     sent: int = 0
     refused: int = 0
@@ -67,7 +71,7 @@ class PushReport(NamedTuple):
 
 
 class Outbox:
-    """The way from a memory to servers."""
+    """The outbox of a memory, for all servers."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -82,121 +86,125 @@ class Outbox:
         note: str = "",
         bank: str | None = None,
     ) -> SendPlan:
-        """What sending some records would change."""
+        """What sending these records would change."""
         if scope.value not in SHARED_SCOPES:
             raise InputError("What is personal is not sent.", "Choose project, team, organisation.")
         id = self._context.bank(bank).id
-        told = SendPlan(remote, id, self._bank_there(remote, id))
-        words = TextCleaner(
+        plan = SendPlan(remote, id, self._remote_bank(remote, id))
+        cleaner = TextCleaner(
             Redactor(self._context.settings.redact_patterns), project_root(current_folder())
         )
         sharer = Sharer("", "", self._context.now(), note, scope)
         known = self._latest(remote.name, id)
-        for one in draft_shares(self._store, id, names, words, sharer):
-            before = known.get(one.shared.origin)
-            if before is None:
-                told = told._replace(added=(*told.added, one))
-            elif before.mark == _content_hash(one.shared):
-                told = told._replace(same=(*told.unchanged, one.shared.origin))
+        for draft in draft_shares(self._store, id, names, cleaner, sharer):
+            sent = known.get(draft.shared.origin)
+            if sent is None:
+                plan = plan._replace(added=(*plan.added, draft))
+            elif sent.mark == _content_hash(draft.shared):
+                plan = plan._replace(unchanged=(*plan.unchanged, draft.shared.origin))
             else:
-                dated = one._replace(shared=_dated_after(one.shared, before))
-                told = told._replace(changed=(*told.changed, dated))
-        return told
+                dated = draft._replace(shared=_dated_after(draft.shared, sent))
+                plan = plan._replace(changed=(*plan.changed, dated))
+        return plan
 
     def plan_withdrawal(self, names: Sequence[str], remote: Remote) -> SendPlan:
-        """What taking back would change."""
-        told = SendPlan(remote, "", "")
+        """What withdrawing these records would change."""
+        plan = SendPlan(remote, "", "")
         for name in dict.fromkeys(names):
             found = _find_origin(self._store.outbox(remote.name), name)
-            told = told._replace(gone=(*told.withdrawn, found))
-        return told
+            plan = plan._replace(withdrawn=(*plan.withdrawn, found))
+        return plan
 
-    def queue(self, planned: SendPlan) -> None:
-        """Put what was planned where it waits to be sent."""
-        parcels = [self._parcel(planned, one.shared) for one in (*planned.added, *planned.changed)]
+    def queue(self, plan: SendPlan) -> None:
+        """Queue what was plan; it is sent by `push`."""
+        items = [self._item(plan, draft.shared) for draft in (*plan.added, *plan.changed)]
         with self._store.transaction():
-            for parcel in parcels:
-                self._drop_older(parcel, (OutboxState.WAITING, OutboxState.REFUSED))
-                self._store.put_outbox_item(parcel)
-            for origin in planned.withdrawn:
-                self._take_back(planned.remote.name, origin)
+            for item in items:
+                self._drop_older(item, (OutboxState.WAITING, OutboxState.REFUSED))
+                self._store.put_outbox_item(item)
+            for origin in plan.withdrawn:
+                self._withdraw(plan.remote.name, origin)
 
     def withdraw_everywhere(self, bank: str, origins: Iterable[str]) -> None:
-        """Have every server forget records that are erased here."""
-        meant = set(origins)
+        """Queue the withdrawal, from every server, of records that are erased here."""
+        erased = set(origins)
         with self._store.transaction():
-            held = [p for p in self._store.outbox() if p.bank == bank and not p.gone]
-            for remote, origin in {(p.remote, p.origin) for p in held if p.origin in meant}:
-                self._take_back(remote, origin)
+            sent = [p for p in self._store.outbox() if p.bank == bank and not p.gone]
+            for remote, origin in {(p.remote, p.origin) for p in sent if p.origin in erased}:
+                self._withdraw(remote, origin)
 
     def push(self, name: str = "", due_only: bool = False) -> dict[str, PushReport]:
-        """Send what waits, to one server or to all; with `due_only` not what failed just now. What
-        became of it, by server."""
+        """Send the waiting items to one server, or to all; with `due_only` not those that pause after
+        a failure. Returns a report by server."""
         known = [item.remote for item in self._remotes.listed()]
         chosen = [self._remotes.named(name)] if name else known
-        return {remote.name: self._pushed(remote, due_only) for remote in chosen}
+        return {remote.name: self._push(remote, due_only) for remote in chosen}
 
-    def _pushed(self, remote: Remote, due_only: bool) -> PushReport:
-        dropped = self._drop_forgotten(remote)
-        told = PushReport(dropped=dropped)
+    def _push(self, remote: Remote, due_only: bool) -> PushReport:
+        report = PushReport(dropped=self._drop_forgotten(remote))
         now = self._context.now()
         waiting = [p for p in self._store.outbox(remote.name) if p.state is OutboxState.WAITING]
         due = [p for p in waiting if not due_only or p.not_before <= now]
-        for some in _batches(due):
-            there = remote.bank_for(some[0].bank, self._context.bank_name(some[0].bank))
+        for batch in _batches(due):
+            remote_bank = remote.bank_for(batch[0].bank, self._context.bank_name(batch[0].bank))
             try:
-                told = self._sent(remote, there, some, told)
+                report = self._send(remote, remote_bank, batch, report)
             except RemoteError as error:
-                told = told._replace(problem=error.message)
-                self._put_off(some, error.message)
+                report = report._replace(problem=error.message)
+                self._put_off(batch, error.message)
                 if not isinstance(error, RemoteRefusedError):
-                    break  # one that is refused says nothing about the others
+                    break  # a refusal concerns only this batch, another failure all of them
         left = [p for p in self._store.outbox(remote.name) if p.state is OutboxState.WAITING]
-        return told._replace(waiting=len(left))
+        return report._replace(waiting=len(left))
 
-    def _sent(self, remote: Remote, there: str, some: Sequence[OutboxItem], told: PushReport) -> PushReport:
-        """Send a portion, all of one bank. That it was tried is written down before."""
-        if not there:
+    def _send(
+        self, remote: Remote, remote_bank: str, batch: Sequence[OutboxItem], report: PushReport
+    ) -> PushReport:
+        """Send a batch of one bank. The attempt is recorded first, so that it counts even if this
+        process dies."""
+        if not remote_bank:
             raise RemoteRefusedError("the bank is not listed with it any more")
-        self._put_off(some, "it was sent, and no answer has come yet")
+        self._put_off(batch, "it was sent, and no answer has come yet")
         started = perf_counter()
         try:
-            lines = [cast(dict[str, Any], json.loads(parcel.line)) for parcel in some]
-            receipts = RemoteClient(remote, SEND_TIMEOUT_S).push(there, lines)
+            lines = [cast(dict[str, Any], json.loads(item.line)) for item in batch]
+            receipts = RemoteClient(remote, SEND_TIMEOUT_S).push(remote_bank, lines)
         except RemoteError as error:
             self._remotes.note(remote, 0.0, error)
             raise
         self._remotes.note(remote, (perf_counter() - started) * 1000)
         by_id = {receipt.id: receipt for receipt in receipts}
         with self._store.transaction():
-            for parcel in some:
-                told = self._settled(parcel, by_id.get(parcel.id), told)
-        return told
+            for item in batch:
+                report = self._record_receipt(item, by_id.get(item.id), report)
+        return report
 
-    def _settled(self, parcel: OutboxItem, receipt: Receipt | None, told: PushReport) -> PushReport:
+    def _record_receipt(
+        self, item: OutboxItem, receipt: Receipt | None, report: PushReport
+    ) -> PushReport:
         if receipt is None:
-            return told._replace(problem="it does not say what became of all that was sent")
+            return report._replace(problem="it does not say what became of all that was sent")
         if receipt.state not in _ACCEPTED_STATES:
             why = receipt.why or receipt.state
-            kept = parcel._replace(state=OutboxState.REFUSED, line="", problem=why)
-            self._store.put_outbox_item(kept)
-            return told._replace(refused=told.refused + 1)
-        self._drop_older(parcel, tuple(OutboxState))
-        if not parcel.gone:
-            kept = parcel._replace(state=OutboxState.SENT, line="", problem="", there=receipt.name)
-            self._store.put_outbox_item(kept)
-        return told._replace(sent=told.sent + 1)
+            updated = item._replace(state=OutboxState.REFUSED, line="", problem=why)
+            self._store.put_outbox_item(updated)
+            return report._replace(refused=report.refused + 1)
+        self._drop_older(item, tuple(OutboxState))
+        if not item.gone:
+            updated = item._replace(state=OutboxState.SENT, line="", problem="", there=receipt.name)
+            self._store.put_outbox_item(updated)
+        return report._replace(sent=report.sent + 1)
 
-    def _put_off(self, some: Iterable[OutboxItem], problem: str) -> None:
-        """Note that these were tried, and when they are tried again: later each time."""
+    def _put_off(self, items: Iterable[OutboxItem], problem: str) -> None:
+        """Record an attempt for these items, and when the next one is due: later each time."""
         current = {(p.remote, p.id): p for p in self._store.outbox()}
         now = datetime.fromisoformat(self._context.now())
         with self._store.transaction():
-            for parcel in some:
-                known = current.get((parcel.remote, parcel.id))
+            for item in items:
+                known = current.get((item.remote, item.id))
                 if known is None or known.state is not OutboxState.WAITING:
                     continue
-                attempts = parcel.attempts + 1
+                attempts = item.attempts + 1
                 pause = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts - 1, 20))
                 then = (now + timedelta(seconds=pause)).isoformat(timespec="milliseconds")
                 self._store.put_outbox_item(
@@ -208,30 +216,30 @@ class Outbox:
                 )
 
     def _drop_forgotten(self, remote: Remote) -> int:
-        """What was forgotten here since it was queued is not sent. One that was tried may be there
-        already, and is sent on, so that it can be taken back."""
+        """Drop items whose record was forgotten here since. One that was tried before stays: the
+        server may have it, and only an item that was sent can be withdrawn."""
         new = [p for p in self._store.outbox(remote.name) if not (p.gone or _may_be_on_server(p))]
         gone = [p for p in new if p.state is OutboxState.WAITING and not self._is_shown(p)]
         with self._store.transaction():
-            for parcel in gone:
-                self._store.drop_outbox_item(parcel)
+            for item in gone:
+                self._store.drop_outbox_item(item)
         return len(gone)
 
-    def _is_shown(self, parcel: OutboxItem) -> bool:
-        named = parse_uri(parcel.origin)
-        found = self._store.find(parcel.bank, named.kind, named.id, 1) if named else []
+    def _is_shown(self, item: OutboxItem) -> bool:
+        named = parse_uri(item.origin)
+        found = self._store.find(item.bank, named.kind, named.id, 1) if named else []
         return any(named is not None and record.id == named.id for record in found)
 
-    def _take_back(self, remote: str, origin: str) -> None:
-        """Have a server forget what it was sent; what it cannot have got is only not sent."""
-        parcels = self._of(remote, origin)
-        tried = [p for p in parcels if p.state is not OutboxState.REFUSED and _may_be_on_server(p)]
-        for parcel in parcels:
-            if parcel.state is not OutboxState.SENT:
-                self._store.drop_outbox_item(parcel)
+    def _withdraw(self, remote: str, origin: str) -> None:
+        """Queue the withdrawal of a record; an item that the server cannot have is only dropped."""
+        items = self._items_of(remote, origin)
+        tried = [p for p in items if p.state is not OutboxState.REFUSED and _may_be_on_server(p)]
+        for item in items:
+            if item.state is not OutboxState.SENT:
+                self._store.drop_outbox_item(item)
         if not tried:
             return
-        latest = max(tried, key=lambda parcel: parcel.queued)
+        latest = max(tried, key=lambda item: item.queued)
         now = self._context.now()
         gone = SharedRecord("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
         line = encode_for_server(_dated_after(gone, latest))
@@ -242,84 +250,83 @@ class Outbox:
             )
         )  # fmt: skip
 
-    def _of(self, remote: str, origin: str) -> list[OutboxItem]:
-        return [parcel for parcel in self._store.outbox(remote) if parcel.origin == origin]
+    def _items_of(self, remote: str, origin: str) -> list[OutboxItem]:
+        return [item for item in self._store.outbox(remote) if item.origin == origin]
 
-    def _drop_older(self, parcel: OutboxItem, states: Sequence[OutboxState]) -> None:
-        for known in self._of(parcel.remote, parcel.origin):
-            older = known.bank == parcel.bank and known.queued <= parcel.queued
+    def _drop_older(self, item: OutboxItem, states: Sequence[OutboxState]) -> None:
+        for known in self._items_of(item.remote, item.origin):
+            older = known.bank == item.bank and known.queued <= item.queued
             if older and known.state in states:
                 self._store.drop_outbox_item(known)
 
     def _latest(self, remote: str, bank: str) -> dict[str, OutboxItem]:
-        """What a server has, or will have, of each record."""
+        """The latest item for each record that the server has, or will have, by origin."""
         found: dict[str, OutboxItem] = {}
-        for parcel in self._store.outbox(remote):
-            if parcel.bank == bank and parcel.state is not OutboxState.REFUSED:
-                found[parcel.origin] = parcel
+        for item in self._store.outbox(remote):
+            if item.bank == bank and item.state is not OutboxState.REFUSED:
+                found[item.origin] = item
         return found
 
-    def _bank_there(self, remote: Remote, id: str) -> str:
+    def _remote_bank(self, remote: Remote, id: str) -> str:
         name = self._context.bank_name(id)
-        there = remote.bank_for(id, name)
-        if not there:
+        remote_bank = remote.bank_for(id, name)
+        if not remote_bank:
             raise InputError(
                 f"The bank {name} is not listed with {remote.name}. Nothing was sent.",
                 f"`holdfast remote remove {remote.name}`, then add it with --bank {name}=REMOTE.",
             )
-        return there
+        return remote_bank
 
-    def _parcel(self, planned: SendPlan, shared: SharedRecord) -> OutboxItem:
+    def _item(self, plan: SendPlan, shared: SharedRecord) -> OutboxItem:
         line = encode_for_server(shared)
-        if isinstance(why := decode_from_client(line, "me"), str):
-            raise InputError(f"This cannot be shared: {why}.", "Share less at once.")
+        if isinstance(problem := decode_from_client(line, "me"), str):
+            raise InputError(f"This cannot be shared: {problem}.", "Share less at once.")
         return OutboxItem(
-            planned.bank, planned.remote.name, str(line["id"]), shared.origin, json.dumps(line),
+            plan.bank, plan.remote.name, str(line["id"]), shared.origin, json.dumps(line),
             _content_hash(shared), False, OutboxState.WAITING, shared.shared,
         )  # fmt: skip
 
 
 def _content_hash(shared: SharedRecord) -> str:
-    """A hash of what is said, whenever it is."""
+    """A hash of the content, without the time of sharing."""
     s = shared
     return content_id(s.kind, s.text, s.time, s.lineage, s.note, s.scope, *s.files)
 
 
-def _dated_after(shared: SharedRecord, parcel: OutboxItem) -> SharedRecord:
-    """A record dated behind a parcel, whatever the clock says."""
-    known = SharedRecord("", "", "", "", "", "", "", parcel.queued, parcel.origin)
+def _dated_after(shared: SharedRecord, item: OutboxItem) -> SharedRecord:
+    """The record with a time of sharing after the item's, even if the clock was set back."""
+    known = SharedRecord("", "", "", "", "", "", "", item.queued, item.origin)
     return dated_after(shared, known)
 
 
-def _may_be_on_server(parcel: OutboxItem) -> bool:
-    return parcel.state is OutboxState.SENT or parcel.attempts > 0
+def _may_be_on_server(item: OutboxItem) -> bool:
+    return item.state is OutboxState.SENT or item.attempts > 0
 
 
-def _batches(parcels: Sequence[OutboxItem]) -> list[list[OutboxItem]]:
-    """Parcels in their order, some at once, each time those of one bank, and no more than a server
-    takes in one request."""
-    portions: list[list[OutboxItem]] = []
+def _batches(items: Sequence[OutboxItem]) -> list[list[OutboxItem]]:
+    """The items in order, in batches of one bank each that fit into a request."""
+    batches: list[list[OutboxItem]] = []
     room = 0
-    for parcel in parcels:
-        last = portions[-1] if portions else []
-        room -= len(parcel.line)
-        if not last or len(last) >= _MAX_BATCH_ITEMS or room < 0 or last[0].bank != parcel.bank:
-            portions.append([])
-            room = _MAX_BATCH_BYTES - len(parcel.line)
-        portions[-1].append(parcel)
-    return portions
+    for item in items:
+        last = batches[-1] if batches else []
+        room -= len(item.line)
+        if not last or len(last) >= _MAX_BATCH_ITEMS or room < 0 or last[0].bank != item.bank:
+            batches.append([])
+            room = _MAX_BATCH_BYTES - len(item.line)
+        batches[-1].append(item)
+    return batches
 
 
-def _find_origin(parcels: Sequence[OutboxItem], name: str) -> str:
-    """The origin of what was sent and is called so, here or there, or begins so."""
+def _find_origin(items: Sequence[OutboxItem], name: str) -> str:
+    """The origin of the item whose URI, here or on the server, is or starts with `name`."""
     named = parse_uri(name)
     if named is None:
         raise InputError(f"{name!r} is not the name of a record.", "See `holdfast share --list`.")
-    held = [p for p in parcels if not p.gone and p.state is not OutboxState.REFUSED]
+    sent = [p for p in items if not p.gone and p.state is not OutboxState.REFUSED]
     found = {
-        parcel.origin
-        for parcel in held
-        for uri in (parse_uri(parcel.origin), parse_uri(parcel.there))
+        item.origin
+        for item in sent
+        for uri in (parse_uri(item.origin), parse_uri(item.there))
         if uri and named.kind in ("", uri.kind) and uri.id.startswith(named.id)
     }
     if len(found) == 1:
@@ -334,14 +341,14 @@ def _find_origin(parcels: Sequence[OutboxItem], name: str) -> str:
 
 
 def push_due(context: Context) -> str:
-    """Send what waits and is due; what was done, in words."""
+    """Send the items that are due; returns a sentence about it, "" if none was."""
     waiting = [p for p in context.store.outbox() if p.state is OutboxState.WAITING]
     now = context.now()
-    if not any(parcel.not_before <= now for parcel in waiting):
+    if not any(item.not_before <= now for item in waiting):
         return ""
-    told: list[str] = []
+    parts: list[str] = []
     for name, done in Outbox(context).push(due_only=True).items():
-        told += [f"{done.sent} sent to {name}"] * bool(done.sent)
-        told += [f"{done.refused} refused by {name}"] * bool(done.refused)
-        told += [f"{done.waiting} wait for {name}: {done.problem}"] * bool(done.problem)
-    return "; ".join(told)
+        parts += [f"{done.sent} sent to {name}"] * bool(done.sent)
+        parts += [f"{done.refused} refused by {name}"] * bool(done.refused)
+        parts += [f"{done.waiting} wait for {name}: {done.problem}"] * bool(done.problem)
+    return "; ".join(parts)

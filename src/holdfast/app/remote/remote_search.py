@@ -1,8 +1,8 @@
-"""Servers of the team's: named by a person, asked along with this memory, left alone if they fail.
+"""Team servers: the list a person keeps of them, and queries to them along with a recall.
 
-Only the question goes to them, without secrets, and only for banks that were listed with them. What
-they say is data: redacted, attributed, trusted no better than the team, and never stored. One that
-fails or is late is not asked again for a while, so that work without a network is not slowed.
+Only the redacted query is sent, and only for banks that are listed with a server. Replies are data:
+redacted, attributed, trusted no more than the team, and never stored. A server that fails or is
+late is paused for a while, so that work without a network is not slowed down.
 """
 
 from __future__ import annotations
@@ -41,16 +41,20 @@ from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader
 
 RELIABILITY_FILE = "remotes-seen.json"
+# One failure pauses a server at once, because every query would wait for its timeout again.
 PAUSE_POLICY = PausePolicy(failures=1, rest_s=30, longest_s=600)
+# A query is cut to this length: a server needs no more to search, and less text leaves the machine.
 MAX_QUERY_CHARS = 1_000
+# How long a check on a person's command waits for a server.
 TEST_TIMEOUT_S = 10.0
-# The same question within so many seconds is one question.
+# The same query within this time shares one request: a search by words and the full one after it.
 _REUSE_S = 10.0
+# Requests that are remembered for that; all are dropped when there are more.
 _MAX_REQUESTS = 32
 
 
 class RemoteStatus(NamedTuple):
-    """A server and what is known of it; one that is `resting` is not asked now."""
+    """A server with its reliability; one that `is_paused` after failures is not queried."""
 
     remote: Remote
     reliability: Reliability
@@ -58,8 +62,8 @@ class RemoteStatus(NamedTuple):
 
 
 class RemoteTest(NamedTuple):
-    """How a test went: in how many milliseconds, the banks that the key opens, and those of ours
-    that are listed with the server and are not among them."""
+    """The result of a check: its duration, the banks that the key gives access to, and those that
+    are listed with the server and are not among them."""
 
     ms: int
     banks: tuple[str, ...]
@@ -67,21 +71,24 @@ class RemoteTest(NamedTuple):
 
 
 class Remotes:
-    """The servers of a home."""
+    """The servers that are listed in a home."""
 
     def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
         self._file = settings.remotes
         self._now = now
-        self._book = ReliabilityFile(settings.home, RELIABILITY_FILE, PAUSE_POLICY)
+        self._reliability = ReliabilityFile(settings.home, RELIABILITY_FILE, PAUSE_POLICY)
 
     def listed(self) -> list[RemoteStatus]:
-        """All of them, by name."""
-        known, now = self._book.read(), self._now()
-        found = [(one, known.get(_reliability_key(one), Reliability())) for one in read_remotes(self._file)]
-        return [RemoteStatus(one, standing, standing.is_paused(now)) for one, standing in found]
+        """All servers with their reliability, in the order of the file."""
+        known, now = self._reliability.read(), self._now()
+        found = [
+            (one, known.get(_reliability_key(one), Reliability()))
+            for one in read_remotes(self._file)
+        ]
+        return [RemoteStatus(one, state, state.is_paused(now)) for one, state in found]
 
     def named(self, name: str = "") -> Remote:
-        """The one of a name; without a name, the only one."""
+        """The server with this name; without a name, the only one."""
         found = read_remotes(self._file)
         known = ", ".join(one.name for one in found)
         if not found:
@@ -101,166 +108,168 @@ class Remotes:
         name: str = "",
         insecure: bool = False,
     ) -> Remote:
-        """A server as it would be kept."""
-        kept = checked_address(url, insecure)
-        chosen = check_name(name or default_name(kept))
+        """A server made of these values, which are checked; it is not saved."""
+        address = checked_address(url, insecure)
+        chosen = check_name(name or default_name(address))
         if any(one.name == chosen for one in read_remotes(self._file)):
             raise InputError(
                 f"There is a server {chosen!r} already.",
                 f"Remove it first (holdfast remote remove {chosen}), or give another --name.",
             )
-        return Remote(chosen, kept, check_key(key), tuple(banks), insecure, self._now())
+        return Remote(chosen, address, check_key(key), tuple(banks), insecure, self._now())
 
     def add(self, remote: Remote) -> None:
-        """Keep a server."""
+        """Save a server."""
         write_remotes(self._file, [*read_remotes(self._file), remote])
 
     def remove(self, remote: Remote) -> None:
-        """Keep it no longer, nor its key."""
+        """Delete a server and its key."""
         left = [one for one in read_remotes(self._file) if one.name != remote.name]
         write_remotes(self._file, left)
 
-    def check(self, remote: Remote, patience_s: float = TEST_TIMEOUT_S) -> RemoteTest:
-        """Ask a server which banks the key opens, whether it rests or not."""
+    def check(self, remote: Remote, timeout_s: float = TEST_TIMEOUT_S) -> RemoteTest:
+        """Query a server, paused or not, for the banks that the key gives access to."""
         started = perf_counter()
         try:
-            banks = RemoteClient(remote, patience_s).banks()
+            banks = RemoteClient(remote, timeout_s).banks()
         except RemoteError as error:
-            self.note(remote, 0.0, error)
+            self.record(remote, 0.0, error)
             raise
         ms = (perf_counter() - started) * 1000
-        self.note(remote, ms)
+        self.record(remote, ms)
         missing = tuple(there for _, there in remote.banks if there not in banks)
         return RemoteTest(round(ms), tuple(banks), missing)
 
-    def note(self, remote: Remote, ms: float, error: RemoteError | None = None) -> None:
-        """Note how a server did, without its words. That it does well is written once a minute."""
+    def record(self, remote: Remote, ms: float, error: RemoteError | None = None) -> None:
+        """Record how a request went, without text of the server's. Success is written at most once a
+        minute."""
         now = self._now()
-        known = self._book.read().get(_reliability_key(remote), Reliability())
+        known = self._reliability.read().get(_reliability_key(remote), Reliability())
         if error is None and not known.failures and known.last[:16] == now[:16]:
             return
         problem = error.message.partition(SERVER_TEXT_START)[0] if error else ""
-        self._book.record(_reliability_key(remote), now, ms, problem)
+        self._reliability.record(_reliability_key(remote), now, ms, problem)
 
 
 def _reliability_key(remote: Remote) -> str:
-    """A server is known by its address as well: another one of the same name has another record."""
+    """Name and address, so that another server with the same name starts anew."""
     return f"{remote.name} {remote.url}"
 
 
 class RemoteSearch:
-    """Puts questions to the servers, each question once."""
+    """Queries the servers; equal queries share one request."""
 
     def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
         self._remotes = Remotes(settings, now)
         self._redactor = Redactor(settings.redact_patterns)
-        self._patience_s = settings.remote.wait_ms / 1000
+        self._timeout_s = settings.remote.wait_ms / 1000
         self._requests: dict[tuple[str, str, str], _Request] = {}
 
     def retrievers(
-        self, reader: Reader, question: str, bank: str | None, name: str
+        self, reader: Reader, query: str, bank: str | None, name: str
     ) -> list[Retriever]:
-        """One for each bank of a server that is to be asked; they begin at once. Ours is meant by
-        its id, or, where it is not there yet, by its name; None means all that are listed."""
+        """A retriever for each bank of a server that matches our bank, which is given by its id, or,
+        if it does not exist yet, by its name; None matches all. The requests start at once."""
         try:
             listed = self._remotes.listed()
         except InputError as error:
             return [_failing_retriever("servers", error.message)]
-        asked = TextCleaner(self._redactor, project_root(str(Path.cwd()))).clean(question)[
-            :MAX_QUERY_CHARS
-        ]
-        arms: list[Retriever] = []
+        cleaner = TextCleaner(self._redactor, project_root(str(Path.cwd())))
+        cleaned = cleaner.clean(query)[:MAX_QUERY_CHARS]
+        found: list[Retriever] = []
         for item in listed:
             remote = item.remote
-            there = _all(remote) if bank is None else _some(remote.bank_for(bank, name))
-            if there and item.is_paused:
+            banks = _remote_banks(remote, bank, name)
+            if banks and item.is_paused:
                 until = item.reliability.resting_until[11:19]
                 why = f"left alone until {until}Z: {item.reliability.problem}"
-                arms.append(_failing_retriever(remote.name, why))
+                found.append(_failing_retriever(remote.name, why))
                 continue
-            ours = {parcel.there for parcel in reader.outbox(remote.name)} if there else set[str]()
-            for one in there:
-                label = remote.name if len(there) == 1 else f"{remote.name} ({one})"
-                arms.append(self._arm(label, self._asked(remote, one, asked), ours))
-        return arms
+            own = {sent.there for sent in reader.outbox(remote.name)} if banks else set[str]()
+            for remote_bank in banks:
+                label = remote.name if len(banks) == 1 else f"{remote.name} ({remote_bank})"
+                request = self._request(remote, remote_bank, cleaned)
+                found.append(self._retriever(label, request, own))
+        return found
 
-    def _asked(self, remote: Remote, bank: str, question: str) -> _Request:
-        key = (remote.name, bank, question)
+    def _request(self, remote: Remote, bank: str, query: str) -> _Request:
+        key = (remote.name, bank, query)
         known = self._requests.get(key)
-        if known is not None and monotonic() - known.begun < _REUSE_S:
+        if known is not None and monotonic() - known.started < _REUSE_S:
             return known
         if len(self._requests) >= _MAX_REQUESTS:
             self._requests.clear()
-        made = _Request(remote, bank, question, self._patience_s, self._remotes.note)
-        self._requests[key] = made
-        return made
+        request = _Request(remote, bank, query, self._timeout_s, self._remotes.record)
+        self._requests[key] = request
+        return request
 
-    def _arm(self, label: str, request: _Request, ours: Collection[str]) -> Retriever:
+    def _retriever(self, label: str, request: _Request, own: Collection[str]) -> Retriever:
         def run(reader: object) -> RetrieverResult:
-            said = [one for one in request.wait() if f"holdfast://{one.name}" not in ours]
-            return RetrieverResult([self._find(request.remote, one) for one in said])
+            # What this memory sent there is found here already.
+            records = [r for r in request.wait() if f"holdfast://{r.name}" not in own]
+            return RetrieverResult([self._passage(request.remote, r) for r in records])
 
         return Retriever(f"{STRATEGY_PREFIX}{label}", run, is_external=True)
 
-    def _find(self, remote: Remote, said: RemoteRecord) -> ScoredPassage:
-        text = self._redactor.redact(said.text).text
-        id = f"{remote.name}/{said.name}"
-        passage = Passage("", KIND, id, "", said.time, text, trust=said.trust)
-        return ScoredPassage(passage, said.score, self._redactor.redact(said.shared).text)
+    def _passage(self, remote: Remote, record: RemoteRecord) -> ScoredPassage:
+        text = self._redactor.redact(record.text).text
+        id = f"{remote.name}/{record.name}"
+        passage = Passage("", KIND, id, "", record.time, text, trust=record.trust)
+        return ScoredPassage(passage, record.score, self._redactor.redact(record.shared).text)
 
 
 class _Request:
-    """A question on its way, in a thread of its own: to look up the name of a server that cannot be
-    reached may take longer than anybody waits."""
+    """A running query, in a thread of its own: the name lookup of a server that cannot be reached
+    may take longer than the timeout."""
 
     def __init__(
         self,
         remote: Remote,
         bank: str,
-        question: str,
-        patience_s: float,
-        note: Callable[[Remote, float, RemoteError | None], None],
+        query: str,
+        timeout_s: float,
+        record: Callable[[Remote, float, RemoteError | None], None],
     ) -> None:
         self.remote = remote
-        self.begun = monotonic()
+        self.started = monotonic()
         self._bank = bank
-        self._question = question
-        self._patience_s = patience_s
-        self._note = note
-        self._said: list[RemoteRecord] = []
+        self._query = query
+        self._timeout_s = timeout_s
+        self._record = record
+        self._records: list[RemoteRecord] = []
         self._error: RemoteError | None = None
         self._ms = 0.0
-        self._noted = False
+        self._recorded = False
         self._thread = Thread(target=self._go, name=f"ask {remote.name}", daemon=True)
         self._thread.start()
 
     def _go(self) -> None:
         try:
-            self._said = RemoteClient(self.remote, self._patience_s).recall(
-                self._question, self._bank
+            self._records = RemoteClient(self.remote, self._timeout_s).recall(
+                self._query, self._bank
             )
         except RemoteError as error:
             self._error = error
-        self._ms = (monotonic() - self.begun) * 1000
+        self._ms = (monotonic() - self.started) * 1000
 
     def wait(self) -> list[RemoteRecord]:
-        """What was said; an error where the server failed, or is late."""
-        self._thread.join(max(0.0, self.begun + self._patience_s - monotonic()))
-        error = timeout_error(self._patience_s) if self._thread.is_alive() else self._error
-        if not self._noted:
-            self._noted = True
-            self._note(self.remote, self._ms, error)
+        """The records that the server found; raises `RemoteError` if it failed or is late."""
+        self._thread.join(max(0.0, self.started + self._timeout_s - monotonic()))
+        error = timeout_error(self._timeout_s) if self._thread.is_alive() else self._error
+        if not self._recorded:
+            self._recorded = True
+            self._record(self.remote, self._ms, error)
         if error is not None:
             raise error
-        return self._said
+        return self._records
 
 
-def _all(remote: Remote) -> list[str]:
-    return list(dict.fromkeys(there for _, there in remote.banks))
-
-
-def _some(name: str) -> list[str]:
-    return [name] if name else []
+def _remote_banks(remote: Remote, bank: str | None, name: str) -> list[str]:
+    """The banks of a server that match a bank of ours; all that are listed for None."""
+    if bank is None:
+        return list(dict.fromkeys(listed for _, listed in remote.banks))
+    found = remote.bank_for(bank, name)
+    return [found] if found else []
 
 
 def _failing_retriever(name: str, why: str) -> Retriever:

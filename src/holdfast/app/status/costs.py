@@ -1,4 +1,4 @@
-"""What model services took, may still take, and why they are not asked, if they are not."""
+"""What model services have cost, what the caps still allow, and why none is asked at present."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ from holdfast.spend.prices import PRICES_AS_OF
 from holdfast.store.protocol.model_calls import DailySpending
 
 _DAY_S = 86400.0
+# Waiting sessions are counted up to this number, so that the query stays fast on a long history.
+_MAX_COUNTED = 1000
+# The day's money counts as spent at this share of the cap: a call is priced only afterwards, and
+# must not go over it.
+_CAP_REACHED_SHARE = 0.98
 
 
 class Costs(NamedTuple):
-    """The account. `service` is the one that would be asked, "none" if none; `waiting` sessions
-    have something that was not summed up; `held` says what stands in the way,
-    `as_of` when it was looked at."""
+    """The account. `service` is the one that would be asked, "none" if there is none; `troubled`
+    are calls that failed; `waiting` sessions have something to summarise; `held` says why no call
+    is made at present; `as_of` is the time of the account."""
 
     service: str
     caps: SpendCaps
@@ -37,30 +42,31 @@ class Costs(NamedTuple):
 
 def gather_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
     """Add up the last days."""
-    models, moment = memory.settings.models, now()
-    ledger = memory.store
-    today = ledger.total_spent(moment[:10])
-    spending = ledger.spending_by_day(add_seconds(moment, -days * _DAY_S)[:10])
-    pauses = [pause for pause in ledger.paused_services() if pause.since <= moment < pause.until]
-    troubled = ledger.failed_calls()
-    since = add_seconds(moment, -models.days * _DAY_S) if models.days else ""
-    waiting = len(ledger.unsummarised_sessions(since, PROMPT_VERSION, 1000))
+    models, current = memory.settings.models, now()
+    store = memory.store
+    today = store.total_spent(current[:10])
+    spending = store.spending_by_day(add_seconds(current, -days * _DAY_S)[:10])
+    pauses = [pause for pause in store.paused_services() if pause.since <= current < pause.until]
+    troubled = store.failed_calls()
+    since = add_seconds(current, -models.days * _DAY_S) if models.days else ""
+    waiting = len(store.unsummarised_sessions(since, PROMPT_VERSION, _MAX_COUNTED))
     service = detect_service(models)
     waiting = waiting if service != NO_MODEL else 0
-    held = _held(models.caps, today, pauses) if service != NO_MODEL else ""
+    held = _why_held(models.caps, today, pauses) if service != NO_MODEL else ""
     return Costs(
         *(service, models.caps, today, tuple(spending), tuple(pauses), tuple(troubled)),
         *(waiting, held),
-        as_of=moment,
+        as_of=current,
     )
 
 
-def _held(caps: SpendCaps, today: Spending, pauses: list[ServicePause]) -> str:
-    """Why nothing is asked for the moment; a call needs room for more than nothing."""
+def _why_held(caps: SpendCaps, today: Spending, pauses: list[ServicePause]) -> str:
+    """Why no call is made at present; "" if calls are possible. A call needs room for a whole
+    answer."""
     if pauses:
         return f"{pauses[0].service} rests until {pauses[0].until}: {pauses[0].problem}"
     if today.tokens + MAX_ANSWER_TOKENS > caps.day_tokens:
         return f"the day's cap of {caps.day_tokens:,} tokens has no room for another call"
-    if today.usd >= caps.day_usd * 0.98 and today.calls:
+    if today.usd >= caps.day_usd * _CAP_REACHED_SHARE and today.calls:
         return f"the day's cap of ${caps.day_usd:.2f} is reached"
     return ""

@@ -1,6 +1,5 @@
-"""What failed lately, from wherever it is noted: steps of the worker that are tried again, what its
-log tells, and calls of model services that did not end well. It knows no more than those notes: a
-log that was cut tells of nothing older."""
+"""Recent failures from all records of them: failed tasks of the worker, its log, and failed calls of
+model services. Failures older than the start of the log, which is cut now and then, are missing."""
 
 from __future__ import annotations
 
@@ -15,11 +14,12 @@ from holdfast.regex import regex
 
 _LINE = regex(r"^(?P<time>\d{4}-\d\d-\d\dT[\d:.]+Z) \[\d+\] (?P<text>.+)$")
 _FAILED = regex(r"\bfailed \(\d+\): |\bcannot be\b|^left: |\bdamaged\b", re.IGNORECASE)
-_LOOKED_AT = 5_000
+# Lines read from the end of the log: more than its maximal size usually holds.
+_MAX_LOG_LINES = 5_000
 
 
 class Failure(NamedTuple):
-    """Something that went wrong: when, what, and whether it is still to be done."""
+    """When something failed, what it was, and whether it is still to be done (`open`)."""
 
     time: str
     what: str
@@ -27,25 +27,26 @@ class Failure(NamedTuple):
 
 
 def recent_failures(memory: Holdfast, limit: int = 20) -> list[Failure]:
-    """The latest, the last first."""
+    """The latest failures, newest first."""
     found = [*failures_in_log(memory.settings.home)]
     found += [
-        Failure(chore.failed_at, f"{chore.name}: {chore.problem}", True)
-        for chore in memory.inventory.failed_tasks()
+        Failure(task.failed_at, f"{task.name}: {task.problem}", True)
+        for task in memory.inventory.failed_tasks()
     ]
     found += [
         Failure(call.time, f"{call.service} ({call.operation}): {call.problem}")
         for call in memory.store.failed_calls()
     ]
+    # The same failure may be in the log and in the store: one per second and text is enough.
     latest = {(one.time[:19], one.what): one for one in sorted(found)}
     return sorted(latest.values(), reverse=True)[:limit]
 
 
 def failures_in_log(home: Path) -> list[Failure]:
-    """What the worker's log of a home tells of failures."""
+    """The failures in the worker's log of a home."""
     found: list[Failure] = []
-    for line in last_lines(HomePaths(home).worker_log, _LOOKED_AT):
-        known = _LINE.match(line)
-        if known and _FAILED.search(known["text"]):
-            found.append(Failure(known["time"], known["text"]))
+    for line in last_lines(HomePaths(home).worker_log, _MAX_LOG_LINES):
+        entry = _LINE.match(line)
+        if entry and _FAILED.search(entry["text"]):
+            found.append(Failure(entry["time"], entry["text"]))
     return found

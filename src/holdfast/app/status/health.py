@@ -1,9 +1,9 @@
-"""How capture stands, from what lies on disk: fast, and without touching anything."""
+"""Whether capture works: the facts from disk and store, and a verdict. Fast and read-only."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,19 +17,23 @@ from holdfast.capture.inbox import inbox_folders, list_events
 from holdfast.hosts.claude_code.detect import HookStatus, detect_hooks
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.model.failed_tasks import FailedTask
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledger import Source, SourceState
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
 from holdfast.sources.file_stamp import stamp_of
-from holdfast.store.protocol import Reader
 
-# A worker takes events up within seconds; what lies longer than this, nobody takes up.
-LATE_EVENTS_S = 600.0
 _DAY_S = 86400.0
-_WARN_DAYS = 7.0
-_SLACK_S = 3600.0
-_OTHER = ("briefs", "hooks", "marks", "research")
-# Why lines are left out, for people.
+# A worker takes an event within seconds, so one that is older than this is not going to be taken.
+LATE_EVENTS_S = 600.0
+# Warn this many days before Claude Code deletes a transcript that is not fully read, or half of its
+# cleanup period if that is shorter. Earlier warnings would concern files that the worker reads in
+# time anyway.
+_WARN_BEFORE_DELETION_DAYS = 7.0
+# A time this far in the future counts as now: clocks of two machines differ a little.
+_CLOCK_SLACK_S = 3600.0
+# Folders of the home whose sizes are added up as `DiskUse.other`.
+_OTHER_FOLDERS = ("briefs", "hooks", "marks", "research")
+# What each skip reason of the ledger means, for people.
 SKIP_REASON_TEXT = {
     "housekeeping": "records of the program about itself",
     "thinking": "the model's private reasoning",
@@ -47,7 +51,8 @@ SKIP_REASON_TEXT = {
 
 
 class InboxStatus(NamedTuple):
-    """The events that wait; times as the clock counts, 0 where there are none."""
+    """The hook events that no worker has taken yet; times in seconds since 1970, 0 if there are
+    none. `folder` is None if hooks have no inbox."""
 
     folder: Path | None = None
     events: int = 0
@@ -57,7 +62,7 @@ class InboxStatus(NamedTuple):
 
 
 class DiskUse(NamedTuple):
-    """What the home takes, in bytes; `other` are briefs, investigations, hooks and marks."""
+    """Bytes that the home takes; `other` are briefs, investigations, hooks and marks."""
 
     database: int = 0
     vectors: int = 0
@@ -68,8 +73,8 @@ class DiskUse(NamedTuple):
 
 
 class ArchiveStatus(NamedTuple):
-    """How long Claude Code keeps transcripts, and those not fully read that it will soon delete:
-    how many, and in how many days the first goes."""
+    """For how many days Claude Code keeps transcripts; how many it will delete soon that are not
+    fully read, and in how many days it deletes the first."""
 
     kept_days: float
     at_risk: int = 0
@@ -77,7 +82,8 @@ class ArchiveStatus(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether capture works, in a sentence, and the one thing to do where it does not."""
+    """Whether capture works (`state` is works, lags, off or broken), a sentence that says so, and
+    what to do if it does not."""
 
     state: str
     sentence: str
@@ -85,8 +91,9 @@ class Verdict(NamedTuple):
 
 
 class Health(NamedTuple):
-    """All that `status` and `doctor` look at first. `last_event` is the latest thing known to have
-    happened, `last_told` the latest that a hook told of."""
+    """The facts about capture. `last_event` is the time of the latest known activity,
+    `last_hook_event` that of the latest hook event; both are "" if there is none. `gone` counts the
+    transcripts that are gone from disk, and their lines that are kept."""
 
     hooks: HookStatus
     inbox: InboxStatus
@@ -99,12 +106,11 @@ class Health(NamedTuple):
     gone: tuple[int, int]
     scripts_present: bool
     last_hook_event: str = ""
-    # Whether another agent than Claude Code was set up.
     other_agents_installed: bool = False
 
 
 def current_folder() -> Path | None:
-    """Where we stand, for the settings of its project; None where that is not there any more."""
+    """The working folder, whose project settings count; None if it was deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -112,47 +118,47 @@ def current_folder() -> Path | None:
 
 
 def gather_health(memory: Holdfast, folder: Path | None) -> Health:
-    """Look at everything, from a folder."""
+    """Gather the facts; hook settings are those of the user and of the project in `folder`."""
     settings, reader = memory.settings, memory.reader
-    places = HomePaths(settings.home)
-    seen = detect_hooks(settings.claude_dir, folder)
-    inbox = inbox_status(places)
+    paths = HomePaths(settings.home)
+    hooks = detect_hooks(settings.claude_dir, folder)
+    inbox = inbox_status(paths)
     sources = reader.sources()
     gone = [
         source.lines
         for source in sources
         if source.state is SourceState.GONE and source.agent == AGENT
     ]
-    newest = max(inbox.newest, _newest(places.journals))
-    told = _moment(newest) if newest else ""
+    newest = max(inbox.newest, _newest_change(paths.journals))
+    last_hook_event = _iso_time(newest) if newest else ""
     return Health(
-        hooks=seen,
+        hooks=hooks,
         inbox=inbox,
-        worker=worker_status(places),
+        worker=worker_status(paths),
         disk=disk_use(settings),
-        archive=archive_status(reader, settings, seen.kept_days),
+        archive=archive_status(sources, settings, hooks.kept_days),
         failed_tasks=tuple(memory.inventory.failed_tasks()),
-        last_event=max(reader.last_session_end(), told),
+        last_event=max(reader.last_session_end(), last_hook_event),
         last_ingest=max((source.read_at for source in sources), default=""),
         gone=(len(gone), sum(gone)),
-        scripts_present=(places.hooks / "capture.sh").is_file(),
-        last_hook_event=told,
-        other_agents_installed=bool(InstallRecord(places.home, OTHER_AGENTS).files),
+        scripts_present=(paths.hooks / "capture.sh").is_file(),
+        last_hook_event=last_hook_event,
+        other_agents_installed=bool(InstallRecord(paths.home, OTHER_AGENTS).files),
     )
 
 
-def inbox_status(places: HomePaths) -> InboxStatus:
-    """Count the events of this version."""
-    folder = places.inbox()
-    found = [event for place in inbox_folders(places) for event in list_events(place).events]
+def inbox_status(paths: HomePaths) -> InboxStatus:
+    """Count the events that this version can read."""
+    folder = paths.inbox()
+    found = [event for box in inbox_folders(paths) for event in list_events(box).events]
     if not found:
         return InboxStatus(folder)
     times = [event.changed_ns / 1e9 for event in found]
     return InboxStatus(folder, len(found), sum(e.size for e in found), min(times), max(times))
 
 
-def _newest(folder: Path) -> float:
-    """When the latest file of a folder was written."""
+def _newest_change(folder: Path) -> float:
+    """When a file of the folder was last written; 0 if there is none."""
     newest = 0.0
     with suppress(OSError):
         for entry in os.scandir(folder):
@@ -161,44 +167,50 @@ def _newest(folder: Path) -> float:
     return newest
 
 
-def _moment(seconds: float) -> str:
+def _iso_time(seconds: float) -> str:
     at = datetime.fromtimestamp(seconds, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def disk_use(settings: Settings) -> DiskUse:
-    """Add up what lies in the home."""
-    places, database = HomePaths(settings.home), settings.database
-    beside = (database, *(database.with_name(f"{database.name}-{end}") for end in ("wal", "shm")))
+    """Add up the sizes of the files in the home."""
+    paths, database = HomePaths(settings.home), settings.database
+    database_files = (
+        database,
+        *(database.with_name(f"{database.name}-{end}") for end in ("wal", "shm")),
+    )
     return DiskUse(
-        database=sum(map(_size, beside)),
-        vectors=sum(_sizes(settings.vectors)),
-        journals=sum(_sizes(places.journals)),
-        logs=_size(places.worker_log),
-        backups=sum(_sizes(settings.home / "backups")),
-        other=sum(sum(_sizes(settings.home / name)) for name in _OTHER),
+        database=sum(map(_file_size, database_files)),
+        vectors=sum(_file_sizes(settings.vectors)),
+        journals=sum(_file_sizes(paths.journals)),
+        logs=_file_size(paths.worker_log),
+        backups=sum(_file_sizes(settings.home / "backups")),
+        other=sum(sum(_file_sizes(settings.home / name)) for name in _OTHER_FOLDERS),
     )
 
 
-def _size(path: Path) -> int:
+def _file_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
         return 0
 
 
-def _sizes(folder: Path) -> Iterator[int]:
+def _file_sizes(folder: Path) -> Iterator[int]:
     with suppress(OSError):
         for entry in os.scandir(folder):
             with suppress(OSError):
                 yield entry.stat(follow_symlinks=False).st_size
 
 
-def archive_status(reader: Reader, settings: Settings, kept_days: float) -> ArchiveStatus:
-    """Which transcripts will be deleted before they were read, if nothing happens."""
-    read = {source.path: source.stamp for source in reader.sources()}
-    warn = min(_WARN_DAYS, kept_days / 2)
-    left: list[float] = []
+def archive_status(
+    sources: Iterable[Source], settings: Settings, kept_days: float
+) -> ArchiveStatus:
+    """Which transcripts Claude Code will soon delete that are not fully read; `sources` are those
+    that were read so far."""
+    read = {source.path: source.stamp for source in sources}
+    warn = min(_WARN_BEFORE_DELETION_DAYS, kept_days / 2)
+    days_left: list[float] = []
     for path in find_transcripts(default_folder(settings.claude_dir)):
         try:
             stat = path.stat()
@@ -206,19 +218,25 @@ def archive_status(reader: Reader, settings: Settings, kept_days: float) -> Arch
             continue
         days = kept_days - (time() - stat.st_mtime) / _DAY_S
         if days < warn and read.get(str(path)) != stamp_of(stat):
-            left.append(days)
-    return ArchiveStatus(kept_days, len(left), max(0.0, min(left, default=0.0)))
+            days_left.append(days)
+    return ArchiveStatus(kept_days, len(days_left), max(0.0, min(days_left, default=0.0)))
 
 
 def judge_capture(health: Health, pending: int) -> Verdict:
-    """Whether capture works; `pending` lines are on disk and not yet read."""
-    for found in (_not_set_up(health), _late(health), _failing(health), _soon_gone(health)):
-        if found is not None:
-            return found
+    """Whether capture works; the first problem found decides. `pending` lines are on disk and not
+    yet read."""
+    for problem in (
+        _not_set_up(health),
+        _events_wait(health),
+        _tasks_failed(health),
+        _deleted_soon(health),
+    ):
+        if problem is not None:
+            return problem
     lines = "1 line is" if pending == 1 else f"{pending:,} lines are"
     busy = " (a worker is at it)" if health.worker.running else ""
     left = f"{lines} still to be read{busy}" if pending else ""
-    # What was read from transcripts proves nothing: only a hook's word shows that hooks run.
+    # Only a hook event shows that hooks run; transcripts are read without them, too.
     if not health.last_hook_event:
         waits = "Capture is set up and waits for your next session"
         return Verdict("works", f"{waits}; {left}." if left else f"{waits}.")
@@ -227,68 +245,72 @@ def judge_capture(health: Health, pending: int) -> Verdict:
 
 
 def _not_set_up(health: Health) -> Verdict | None:
-    seen = health.hooks
-    for problem in seen.problems:
+    hooks = health.hooks
+    for problem in hooks.problems:
         return Verdict("broken", f"Capture may not work: {problem}.", "Correct that file.")
-    if not seen.is_installed and health.other_agents_installed:
-        return None  # transcripts of the others are read, whether Claude Code is here or not
-    if not seen.is_installed:
+    if not hooks.is_installed and health.other_agents_installed:
+        return None  # transcripts of the other agents are read without hooks of Claude Code
+    if not hooks.is_installed:
         why = "Claude Code does not tell Holdfast of its sessions"
         return Verdict("off", f"Capture is not set up: {why}.", "holdfast setup")
     if not health.scripts_present or health.inbox.folder is None:
         why = "the scripts that Claude Code runs are not there"
         return Verdict("broken", f"Capture does not work: {why}.", "holdfast doctor --fix")
-    if seen.off is not None:
-        why = f"{seen.off} says disableAllHooks, so Claude Code runs no hooks"
+    if hooks.off is not None:
+        why = f"{hooks.off} says disableAllHooks, so Claude Code runs no hooks"
         return Verdict("broken", f"Capture does not work: {why}.", "Take that setting out.")
-    if seen.missing:
-        why = f"Claude Code does not tell of {', '.join(seen.missing)}"
+    if hooks.missing:
+        why = f"Claude Code does not tell of {', '.join(hooks.missing)}"
         return Verdict("broken", f"Capture is incomplete: {why}.", "holdfast setup")
     return None
 
 
-def _late(health: Health) -> Verdict | None:
+def _events_wait(health: Health) -> Verdict | None:
     inbox = health.inbox
     waited = time() - inbox.oldest
-    # A time to come is a clock that was set back; how long it waited is not known then.
+    # If the event lies in the future, the clock was set back, and nobody knows how long it waited.
     if not inbox.events or health.worker.running or 0 <= waited < LATE_EVENTS_S:
         return None
     events = "1 event has" if inbox.events == 1 else f"{inbox.events:,} events have"
-    long = f"for {_span(waited)}" if waited >= 0 else "since before the clock was set back"
+    long = f"for {_format_span(waited)}" if waited >= 0 else "since before the clock was set back"
     sentence = f"Capture lags: {events} waited {long}, and no worker runs."
     return Verdict("lags", sentence, "holdfast worker")
 
 
-def _failing(health: Health) -> Verdict | None:
+def _tasks_failed(health: Health) -> Verdict | None:
     if not health.failed_tasks:
         return None
-    names = ", ".join(chore.name for chore in health.failed_tasks)
+    names = ", ".join(task.name for task in health.failed_tasks)
     event = f" (last event {ago(health.last_event)})" if health.last_event else ""
     return Verdict("lags", f"Capture works{event}, but failed at: {names}.", "holdfast doctor")
 
 
-def _soon_gone(health: Health) -> Verdict | None:
+def _deleted_soon(health: Health) -> Verdict | None:
     archive = health.archive
     if not archive.at_risk:
         return None
     which = "1 transcript is" if archive.at_risk == 1 else f"{archive.at_risk:,} transcripts are"
-    when = f"in {_span(archive.first_in_days * _DAY_S)}" if archive.first_in_days else "any moment"
+    when = (
+        f"in {_format_span(archive.first_in_days * _DAY_S)}"
+        if archive.first_in_days
+        else "any moment"
+    )
     text = f"Capture lags: {which} not fully read, and Claude Code deletes the first {when}."
     return Verdict("lags", text, "holdfast worker")
 
 
 def ago(moment: str) -> str:
-    """How long ago, for people."""
+    """How long ago a time was, for people."""
     try:
         passed = time() - datetime.fromisoformat(moment).timestamp()
     except ValueError:
         return "at an unknown time"
-    if passed < -_SLACK_S:
-        return f"in {_span(-passed)} by this clock"
-    return "just now" if passed < 60 else f"{_span(passed)} ago"
+    if passed < -_CLOCK_SLACK_S:
+        return f"in {_format_span(-passed)} by this clock"
+    return "just now" if passed < 60 else f"{_format_span(passed)} ago"
 
 
-def _span(seconds: float) -> str:
+def _format_span(seconds: float) -> str:
     for unit, length in (("day", _DAY_S), ("hour", 3600.0), ("minute", 60.0)):
         if seconds >= length:
             count = int(seconds // length)

@@ -1,4 +1,4 @@
-"""What a memory takes on disk, part by part, and what of it could be freed, and how."""
+"""How much space a memory takes, part by part, and what of it could be freed, and how."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from holdfast.learn.bank_settings import hidden_by_retention
 from holdfast.store.protocol.overview import BankContentSize
 from holdfast.store.sqlite.connection import open_read_only, translated
 
+# The full-text index consists of several tables, which are added up as one.
 _TABLES = (
     "SELECT CASE WHEN t LIKE 'passage_fts%' THEN 'passage_fts' ELSE t END AS n, sum(size) AS s FROM ("
     "SELECT coalesce(m.tbl_name, d.name) AS t, d.pgsize AS size FROM dbstat AS d "
@@ -22,8 +23,9 @@ _TABLES = (
 
 
 class BankSize(NamedTuple):
-    """What a bank holds: sessions, characters of what can be found, bytes of vectors; how many
-    months it shows sessions (0: for ever), and how many are put away for that."""
+    """A bank: its sessions, the characters that can be searched (`words`), the bytes of its
+    vectors, for how many months it shows sessions (`retention`, 0 for ever), and how many sessions
+    that hides (`put_away`)."""
 
     name: str
     sessions: int
@@ -34,7 +36,7 @@ class BankSize(NamedTuple):
 
 
 class Freeable(NamedTuple):
-    """What could be freed, and how."""
+    """A part that could be freed, its size, and how to free it."""
 
     what: str
     bytes: int
@@ -42,8 +44,8 @@ class Freeable(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """All of it. `tables` have their indexes with them in a file; on a server, where `database` is
-    the sum of them, indexes stand beside them."""
+    """All sizes. In a file the size of a table includes its indexes; on a server indexes are
+    entries of their own, and `disk.database` is the sum of all entries."""
 
     disk: DiskUse
     tables: dict[str, int]
@@ -52,40 +54,41 @@ class Sizes(NamedTuple):
 
 
 def measure_sizes(memory: Holdfast) -> Sizes:
-    """Look at everything that takes room."""
+    """Measure the home, the tables and the banks."""
     settings = memory.settings
     disk = disk_use(settings)
     tables: dict[str, int] = {}
     free = 0
     if settings.store:
-        tables = {portion.name: portion.bytes for portion in memory.reader.table_sizes()}
+        tables = {table.name: table.bytes for table in memory.reader.table_sizes()}
         disk = disk._replace(database=sum(tables.values()))
     elif settings.database.exists():
-        tables, free = _look_into(settings.database)
-    held = {one.bank: one for one in memory.reader.bank_content_sizes()}
-    none = BankContentSize("", 0, 0)
+        tables, free = _table_sizes(settings.database)
+    contents = {one.bank: one for one in memory.reader.bank_content_sizes()}
+    empty = BankContentSize("", 0, 0)
     banks = [
         BankSize(
             bank.name,
             memory.reader.counts(bank.id).sessions,
-            held.get(bank.id, none).words,
-            held.get(bank.id, none).vectors,
+            contents.get(bank.id, empty).words,
+            contents.get(bank.id, empty).vectors,
             bank.retention,
             len(hidden_by_retention(memory.reader, bank.id)),
         )
         for bank in memory.reader.banks()
     ]
-    vectors = sum(one.vectors for one in held.values())
+    vectors = sum(one.vectors for one in contents.values())
     return Sizes(disk, tables, banks, _freeable(disk, vectors, free))
 
 
-def _look_into(database: Path) -> tuple[dict[str, int], int]:
+def _table_sizes(database: Path) -> tuple[dict[str, int], int]:
+    """The bytes of each table of a SQLite file, and those of its free pages."""
     with translated(database), closing(open_read_only(database)) as connection:
         tables: dict[str, int] = {}
         try:
             tables = dict(connection.execute(_TABLES))
         except sqlite3.OperationalError:
-            tables = {}  # this SQLite was built without the table that tells
+            tables = {}  # this SQLite was built without the dbstat table
         free = connection.execute("PRAGMA freelist_count").fetchone()[0]
         free *= connection.execute("PRAGMA page_size").fetchone()[0]
         return tables, free

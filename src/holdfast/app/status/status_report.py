@@ -1,75 +1,58 @@
-"""How the memory stands, as `status` tells it to programs."""
+"""The status of a memory as JSON, for `holdfast status --json` and the REST API."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.background.outdated import count_outdated
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.costs import Costs, gather_costs
-from holdfast.app.status.health import Health, Verdict, gather_health, judge_capture
-from holdfast.model.ledger import Balance
+from holdfast.app.status.costs import Costs
+from holdfast.app.status.memory_status import CoreStatus, gather_status
 from holdfast.model.model_calls import Spending
 from holdfast.model.to_json import to_jsonable
-from holdfast.settings import NO_MODEL, OFF
-from holdfast.sources.providers.reliability import ReliabilityFile
-from holdfast.store.protocol import Counts
+from holdfast.settings import NO_MODEL
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def status_json(memory: Holdfast, bank: str | None, folder: Path | None, whole_cost: bool) -> Told:
+def status_json(
+    memory: Holdfast, bank: str | None, folder: Path | None, whole_cost: bool
+) -> JsonObject:
     """Whether capture works, what is remembered, and the account of every input line."""
-    id = memory.context.bank_id(bank)
-    balance = memory.inventory.balance(bank)
-    health = gather_health(memory, folder)
+    status = gather_status(memory, bank, folder)
+    core, health = status.core, status.core.health
+    last_event = (
+        health.last_event if core.bank_id is None else memory.reader.last_session_end(core.bank_id)
+    )
     return to_jsonable(
         {
-            **_kept(memory, id, memory.inventory.counts(bank), balance),
-            "cost": cost_json(gather_costs(memory), whole_cost),
-            "older": count_outdated(memory),
+            "bank": memory.context.bank_name(core.bank_id),
+            **_contents(core),
+            "stale_sessions": status.outdated.unfinished,
+            "cost": cost_json(status.costs, whole_cost),
+            "older": status.outdated,
             "providers": {
                 "use": memory.settings.providers.use,
-                "failing": failing_providers(memory),
+                "failing": status.failing_providers,
             },
-            **_health(
-                health,
-                judge_capture(health, balance.pending),
-                memory.reader.last_session_end(id),
-                id,
-            ),
+            "capture": core.verdict,
+            "worker": {"running": health.worker.running, "pid": health.worker.pid},
+            "last_event": last_event or None,
+            "last_ingest": health.last_ingest or None,
+            "waiting": {"events": health.inbox.events, "bytes": health.inbox.bytes},
+            "chores": health.failed_tasks,
+            "disk": health.disk,
+            "archive": health.archive,
+            "gone": {"files": health.gone[0], "lines_kept": health.gone[1]},
         }
     )
 
 
-def failing_providers(memory: Holdfast) -> dict[str, str]:
-    """The plugins that did not answer when they were last asked, and why."""
-    known = (
-        ReliabilityFile(memory.settings.home).read() if memory.settings.providers.use != OFF else {}
-    )
-    return {id: standing.problem for id, standing in known.items() if standing.failures}
-
-
-def _health(health: Health, verdict: Verdict, last_of_bank: str, id: str | None) -> Told:
+def _contents(core: CoreStatus) -> JsonObject:
+    counts, balance = core.counts, core.balance
     return {
-        "capture": verdict,
-        "worker": {"running": health.worker.running, "pid": health.worker.pid},
-        "last_event": (health.last_event if id is None else last_of_bank) or None,
-        "last_ingest": health.last_ingest or None,
-        "waiting": {"events": health.inbox.events, "bytes": health.inbox.bytes},
-        "chores": health.failed_tasks,
-        "disk": health.disk,
-        "archive": health.archive,
-        "gone": {"files": health.gone[0], "lines_kept": health.gone[1]},
-    }
-
-
-def _kept(memory: Holdfast, id: str | None, counts: Counts, balance: Balance) -> Told:
-    return {
-        "bank": memory.context.bank_name(id),
-        "home": str(memory.settings.home),
-        "banks": [{"id": b.id, "name": b.name} for b in memory.reader.banks()],
+        "home": core.home,
+        "banks": [{"id": bank.id, "name": bank.name} for bank in core.banks],
         "sessions": counts.sessions,
         "turns": counts.turns,
         "exchanges": counts.exchanges,
@@ -91,17 +74,16 @@ def _kept(memory: Holdfast, id: str | None, counts: Counts, balance: Balance) ->
             "pending": balance.pending,
             "redacted": balance.redacted or {},
             "problems": list(balance.problems),
-            "balanced": balance.accounted + balance.pending == balance.lines,
+            "balanced": core.is_balanced,
         },
-        "stale_sessions": len(memory.reader.stale_sessions()),
     }
 
 
-def cost_json(costs: Costs, whole: bool) -> Told:
-    """What model services took, in brief or all of it. `usd` is null where no price is known for
-    any of it."""
+def cost_json(costs: Costs, whole: bool) -> JsonObject:
+    """What model services cost: today only, or the whole account. `usd` is null if no call has a
+    known price."""
     today = costs.today
-    told: Told = {
+    summary: JsonObject = {
         "model": None if costs.service == NO_MODEL else costs.service,
         "tokens": today.tokens,
         "usd": _usd(today),
@@ -109,21 +91,21 @@ def cost_json(costs: Costs, whole: bool) -> Told:
         "waiting": costs.waiting,
     }
     if not whole:
-        return told
+        return summary
     days = [
         {
             "day": one.day,
             "operation": one.operation,
             "service": one.service,
             "model": one.model,
-            **_spent(one.spent),
+            **_spending(one.spent),
         }
         for one in costs.days
     ]
     return {
-        **told,
+        **summary,
         "caps": costs.caps,
-        "today": _spent(today),
+        "today": _spending(today),
         "days": days,
         "pauses": costs.pauses,
         "troubled": costs.troubled,
@@ -131,9 +113,9 @@ def cost_json(costs: Costs, whole: bool) -> Told:
     }
 
 
-def _usd(spent: Spending) -> float | None:
-    return None if spent.unpriced and not spent.usd else round(spent.usd, 6)
+def _usd(spending: Spending) -> float | None:
+    return None if spending.unpriced and not spending.usd else round(spending.usd, 6)
 
 
-def _spent(spent: Spending) -> Told:
-    return {**spent._asdict(), "usd": _usd(spent)}
+def _spending(spending: Spending) -> JsonObject:
+    return {**spending._asdict(), "usd": _usd(spending)}

@@ -1,7 +1,7 @@
-"""What the memory was worth, as far as its own ledgers show it: how often something was put into a
-session and what came of that, what people put right, what it took, and when something last failed.
+"""How the memory was used, for `holdfast worth`: how much context was injected into sessions and what
+became of it, what people corrected, what model services cost, and when something last failed.
 
-Only traces are counted here, and what they cannot show is said with them.
+Only what the records show is counted; `CANNOT_CLAIM` says what they do not show.
 """
 
 from __future__ import annotations
@@ -23,9 +23,14 @@ from holdfast.recall.core.plan import Plan
 
 DEFAULT_DAYS = 30
 USED_OUTCOMES = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
-_MOST = 100_000
+# More injections than any home has in the days of a report; it only bounds the query.
+_MAX_INJECTIONS = 100_000
+# A usual estimate for English text and code; no tokenizer of the agent's model is at hand.
 _CHARACTERS_PER_TOKEN = 4
-_ASKED = 50
+# Injections listed on the page, and questions of the own history that `measure` asks: more take
+# longer and say the same.
+_MAX_LISTED = 50
+_MAX_QUESTIONS = 50
 
 CANNOT_CLAIM = (
     "Used means that a trace was left: an address was cited, one of its files was touched, or its "
@@ -41,7 +46,7 @@ CANNOT_CLAIM = (
 
 
 class OutcomeCounts(NamedTuple):
-    """What became of the injections of an occasion, each counted once."""
+    """How many injections there were, and what became of them. Each is counted in one field."""
 
     injected: int = 0
     used: int = 0
@@ -52,8 +57,8 @@ class OutcomeCounts(NamedTuple):
 
 
 class Corrections(NamedTuple):
-    """What people put right: records said anew and left out, facts that something speaks against,
-    rules that were turned down."""
+    """What people changed: records they corrected and forgot, facts that were contradicted, and
+    proposed rules they refused."""
 
     corrected: int = 0
     forgotten: int = 0
@@ -62,7 +67,7 @@ class Corrections(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What model services took; `usd` has no calls in it whose price nobody knows."""
+    """What model services cost; `usd` leaves out the `unpriced` calls."""
 
     calls: int = 0
     tokens: int = 0
@@ -71,8 +76,8 @@ class Spent(NamedTuple):
 
 
 class UsageReport(NamedTuple):
-    """All of it for some days up to now. `told` sessions had something put into them, by the
-    agent's own ids; `own` is what `eval --own` measured, where that was asked for."""
+    """The report on some days up to now. `told` counts the sessions with injected context; `own` is
+    the result of `eval --own`, if asked for. The field names are the keys of the JSON output."""
 
     bank: str
     since: str
@@ -99,11 +104,11 @@ def gather_usage(
     measure: bool = False,
     now: str = "",
 ) -> UsageReport:
-    """Add up the last days; `measure` also asks the memory what it once did not know yet."""
+    """Add up the last days; `measure` also evaluates recall on the own history."""
     until = now or utc_now()
     since = days_before(until, days)
     id = memory.context.bank_id(bank)
-    known = [i for i in memory.inventory.injections(bank, _MOST) if i.time >= since]
+    known = [i for i in memory.inventory.injections(bank, _MAX_INJECTIONS) if i.time >= since]
     last = next(iter(recent_failures(memory, 1)), None)
     kinds = sorted({one.kind.value for one in known})
     return UsageReport(
@@ -119,27 +124,27 @@ def gather_usage(
         ),
         tokens=sum(one.characters for one in known if one.arrived) // _CHARACTERS_PER_TOKEN,
         corrections=_corrections(memory, id, since),
-        spent=_spent(memory, since),
+        spent=_spending(memory, since),
         failure=last,
-        hours_since_failure=_hours(last.time, until) if last else None,
-        latest=tuple(known[:_ASKED]),
-        own=_own(memory, id) if measure else None,
+        hours_since_failure=_hours_between(last.time, until) if last else None,
+        latest=tuple(known[:_MAX_LISTED]),
+        own=_evaluate_own(memory, id) if measure else None,
     )
 
 
-def days_before(moment: str, days: int) -> str:
-    """The same time of an earlier day, spelled alike."""
-    then = datetime.fromisoformat(moment) - timedelta(days=days)
+def days_before(time: str, days: int) -> str:
+    """The same time some days earlier, in the format of records."""
+    then = datetime.fromisoformat(time) - timedelta(days=days)
     return then.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def count_outcomes(injections: Iterable[Injection]) -> OutcomeCounts:
-    """Count each in one place: what did not arrive was neither used nor ignored."""
-    found = Counter(map(_fate, injections))
+    """Count the outcomes. What did not arrive is `lost`, and neither used nor ignored."""
+    found = Counter(map(_outcome, injections))
     return OutcomeCounts(found.total(), *(found[name] for name in OutcomeCounts._fields[1:]))
 
 
-def _fate(one: Injection) -> str:
+def _outcome(one: Injection) -> str:
     if one.arrived is None:
         return "unjudged"
     if not one.arrived:
@@ -171,11 +176,11 @@ def _corrections(memory: Holdfast, id: str | None, since: str) -> Corrections:
 
 
 def distinct(reviews: Iterable[Review]) -> set[tuple[str, str]]:
-    """The records that reviews ask about."""
+    """The records that the reviews are about (bank, target)."""
     return {(one.bank, one.target) for one in reviews}
 
 
-def _spent(memory: Holdfast, since: str) -> Spent:
+def _spending(memory: Holdfast, since: str) -> Spent:
     days = [one.spent for one in memory.store.spending_by_day(since[:10])]
     return Spent(
         calls=sum(one.calls for one in days),
@@ -185,29 +190,29 @@ def _spent(memory: Holdfast, since: str) -> Spent:
     )
 
 
-def _hours(moment: str, now: str) -> float:
-    passed = datetime.fromisoformat(now) - datetime.fromisoformat(moment)
+def _hours_between(earlier: str, later: str) -> float:
+    passed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     return round(max(0.0, passed.total_seconds() / 3600), 1)
 
 
-def _own(memory: Holdfast, id: str | None) -> Any:
-    """What `eval --own` gives for a few questions; None where the history gives none."""
+def _evaluate_own(memory: Holdfast, id: str | None) -> Any:
+    """The result of `eval --own` for a few questions; None if the history yields no question."""
     from holdfast.app.evaluation import own, replay, sets
 
     questions = own.find_questions(memory.reader, id).questions
     if not questions:
         return None
-    return replay.replay(memory, sets.sample_evenly(questions, _ASKED), Plan())
+    return replay.replay(memory, sets.sample_evenly(questions, _MAX_QUESTIONS), Plan())
 
 
-def usage_json(worth: UsageReport) -> dict[str, Any]:
-    """The same for programs."""
-    own = worth.own
+def usage_json(report: UsageReport) -> dict[str, Any]:
+    """The report as JSON, without the list of injections."""
+    own = report.own
     measured = own and {"questions": own.questions, **own.measures, "chance": own.chance}
-    told = worth._replace(latest=(), own=None)._asdict()
-    del told["latest"]
-    told |= {"total": worth.total._asdict(), "own": measured}
-    told |= {"kinds": {kind: fate._asdict() for kind, fate in worth.kinds.items()}}
-    told |= {"corrections": worth.corrections._asdict(), "spent": worth.spent._asdict()}
-    told |= {"failure": worth.failure._asdict() if worth.failure else None}
-    return to_jsonable(told)
+    fields = report._asdict()
+    del fields["latest"]
+    fields |= {"total": report.total._asdict(), "own": measured}
+    fields |= {"kinds": {kind: counts._asdict() for kind, counts in report.kinds.items()}}
+    fields |= {"corrections": report.corrections._asdict(), "spent": report.spent._asdict()}
+    fields |= {"failure": report.failure._asdict() if report.failure else None}
+    return to_jsonable(fields)

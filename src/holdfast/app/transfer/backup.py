@@ -1,9 +1,9 @@
-"""Backups of a memory: made, listed, looked into, and put back.
+"""Backups of a memory in a file: making, listing, checking and restoring them.
 
-In a backup is what cannot be had again: the memory itself, the settings, and the journals of
-events, whose transcripts may be gone. Not in it is what is made again by itself (matrices of
-vectors, briefs, hooks), what only this machine needs (logs, locks), investigations, which can be
-asked for again, and raw events that no worker has cleaned yet.
+A backup holds what cannot be computed again: the database, the settings, and the journals of hook
+events, whose transcripts may be gone. It leaves out what is derived (vector matrices, briefs,
+hooks), what only this machine needs (logs, locks), research sessions, which can be run again, and
+raw events that are not redacted yet. The SQLite side is in `holdfast.store.sqlite.backup`.
 """
 
 from __future__ import annotations
@@ -34,15 +34,23 @@ from holdfast.store.sqlite.connection import BUSY_S
 from holdfast.store.sqlite.schema import VERSION
 from holdfast.version import __version__
 
+# The folder of backups in the home, and what the names of files in it start with after "memory-".
 FOLDER = "backups"
-_BEFORE = "before-restore-"
-_SCHEMA = "schema"
-_EVENTS = "events/"
-_PATIENCE_S = 10.0
+_BEFORE_RESTORE = "before-restore-"
+_BEFORE_MIGRATION = "schema"
+# The names of journals in a backup start with this; so do their paths in the home.
+_JOURNALS = "events/"
+# A restore works in a folder of the home whose name starts with this.
+_STAGING = ".restoring-"
+# How long a restore waits for a running worker to finish. Longer keeps the user waiting; shorter
+# refuses where the worker would have been done in a moment.
+_LEASE_WAIT_S = 10.0
+# Suffixes of the files in which SQLite keeps changes that are not in the database file yet.
+_LOG_SUFFIXES = ("-wal", "-shm")
 
 
 class Backup(NamedTuple):
-    """A backup: where it lies, how long it is, and what is in it."""
+    """A backup that was just made: where it is, its size, and what it holds."""
 
     path: Path
     bytes: int
@@ -50,7 +58,8 @@ class Backup(NamedTuple):
 
 
 class BackupFile(NamedTuple):
-    """A backup of the home: `why` it was made, when, and by which schema it is."""
+    """A backup in the home: why and when it was made, and the version of its schema (0 if it
+    cannot be read)."""
 
     path: Path
     why: str
@@ -60,7 +69,7 @@ class BackupFile(NamedTuple):
 
 
 class BackupCheck(NamedTuple):
-    """What a backup holds, and how many things that were erased since come back with it."""
+    """What a backup holds, and how many records erased since then a restore would bring back."""
 
     path: Path
     copy: Copy
@@ -68,7 +77,8 @@ class BackupCheck(NamedTuple):
 
 
 class RestoreResult(NamedTuple):
-    """What was put back, and where the memory of before lies now ("" where there was none)."""
+    """What was restored, where the previous memory was kept ("" if there was none), and which files
+    were written beside it."""
 
     look: BackupCheck
     aside: str
@@ -78,22 +88,20 @@ class RestoreResult(NamedTuple):
 def back_up(
     settings: Settings, target: Path | None = None, now: Callable[[], str] = utc_now
 ) -> Backup:
-    """Make a backup while others go on; into the home where no file is named."""
-    _check_file(settings)
+    """Make a backup without stopping other processes; in the home if no `target` is given."""
+    _check_is_file(settings)
     if not settings.database.exists():
         raise NotFoundError(
             f"There is no memory at {settings.database}.", "`holdfast ingest` makes one."
         )
-    path = _place(settings, target, now())
-    return _copy(settings, path, now())
+    return _copy(settings, backup_path(settings, target, now()), now())
 
 
-def backup_json(made: Backup) -> dict[str, Any]:
-    """A backup, ready to be sent."""
-    copy = made.copy
+def backup_json(backup: Backup) -> dict[str, Any]:
+    copy = backup.copy
     return {
-        "path": str(made.path),
-        "bytes": made.bytes,
+        "path": str(backup.path),
+        "bytes": backup.bytes,
         "made": True,
         "schema": copy.schema,
         "rows": copy.tables,
@@ -102,12 +110,7 @@ def backup_json(made: Backup) -> dict[str, Any]:
     }
 
 
-def backup_path(settings: Settings, target: Path | None, now: str) -> Path:
-    """Where a backup would lie; refuses a file that is there."""
-    return _place(settings, target, now)
-
-
-def _check_file(settings: Settings) -> None:
+def _check_is_file(settings: Settings) -> None:
     if settings.store:
         raise InputError(
             "This memory lies on a PostgreSQL server, which has backups of its own.",
@@ -115,7 +118,8 @@ def _check_file(settings: Settings) -> None:
         )
 
 
-def _place(settings: Settings, target: Path | None, now: str) -> Path:
+def backup_path(settings: Settings, target: Path | None, now: str) -> Path:
+    """Where a backup would be written. Refuses a file that exists."""
     name = f"memory-{_stamp(now)}.db"
     path = target or settings.home / FOLDER / name
     if path.is_dir():
@@ -136,9 +140,7 @@ def _copy(settings: Settings, path: Path, made: str) -> Backup:
     try:
         if path.parent == settings.home / FOLDER:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        copy = copies.make_copy(
-            settings.database, part, _files(settings), made, __version__
-        )
+        copy = copies.make_copy(settings.database, part, _files(settings), made, __version__)
         copies.name_durably(part, path)
     except FileExistsError as error:
         raise InputError(f"{path} is there already.", "Choose another name.") from error
@@ -158,7 +160,7 @@ def _copy(settings: Settings, path: Path, made: str) -> Backup:
 
 
 def _files(settings: Settings) -> Iterator[tuple[str, bytes]]:
-    """The files of the home that belong into a backup, as they are now."""
+    """The files of the home that belong in a backup, by their names in it."""
     own = settings.home / FILE_NAME
     if own.is_file():
         yield FILE_NAME, own.read_bytes()
@@ -166,7 +168,7 @@ def _files(settings: Settings) -> Iterator[tuple[str, bytes]]:
     for path in sorted(journals.glob("*.jsonl")) if journals.is_dir() else ():
         with suppress(FileNotFoundError):
             if path.is_file() and not path.is_symlink():
-                yield f"{_EVENTS}{path.name}", path.read_bytes()
+                yield f"{_JOURNALS}{path.name}", path.read_bytes()
 
 
 def list_backups(settings: Settings) -> list[BackupFile]:
@@ -176,34 +178,38 @@ def list_backups(settings: Settings) -> list[BackupFile]:
     for path in folder.glob("*.db") if folder.is_dir() else ():
         stat = path.stat()
         schema, made = copies.read_schema_and_time(path)
-        found.append((stat.st_mtime, BackupFile(path, _why(path.stem, schema), made, schema,
-                                          stat.st_size)))  # fmt: skip
-    return [kept for _, kept in sorted(found, key=lambda one: -one[0])]
+        backup = BackupFile(path, _why(path.stem, schema), made, schema, stat.st_size)
+        found.append((stat.st_mtime, backup))
+    return [backup for _, backup in sorted(found, key=lambda pair: -pair[0])]
 
 
 def latest_backup(settings: Settings) -> Path:
-    """The latest backup in the home that this program can put back."""
-    for kept in list_backups(settings):
-        if 0 < kept.schema <= VERSION:
-            return kept.path
+    """The latest backup in the home that this version can restore."""
+    for backup in _restorable(settings):
+        return backup.path
     raise NotFoundError(
         f"There is no backup in {settings.home / FOLDER} that this version can put back.",
         "Name a file: `holdfast restore-backup FILE`.",
     )
 
 
+def _restorable(settings: Settings) -> Iterator[BackupFile]:
+    return (backup for backup in list_backups(settings) if 0 < backup.schema <= VERSION)
+
+
 def _why(stem: str, schema: int) -> str:
+    """Why a backup was made, by the name of its file."""
     if not schema:
         return "cannot be read"
-    told = stem.removeprefix("memory-")
-    if told.startswith(_SCHEMA):
+    reason = stem.removeprefix("memory-")
+    if reason.startswith(_BEFORE_MIGRATION):
         return f"before the schema moved on from {schema}"
-    return "before another was put back" if told.startswith(_BEFORE) else "a backup"
+    return "before another was put back" if reason.startswith(_BEFORE_RESTORE) else "a backup"
 
 
 def check_backup(settings: Settings, path: Path) -> BackupCheck:
-    """Look through a backup; raises where it cannot be used."""
-    _check_file(settings)
+    """Read a whole backup and compare it with its checksum; raises if it cannot be used."""
+    _check_is_file(settings)
     if not path.is_file():
         raise NotFoundError(
             f"There is no backup {path}.", "`holdfast restore-backup --list` names those there are."
@@ -222,11 +228,11 @@ def restore(
     with_settings: bool = False,
     busy_s: float = BUSY_S,
 ) -> RestoreResult:
-    """Put a backup in the place of the memory, which is kept aside. Killed anywhere, the one or
-    the other is there."""
-    seen = check_backup(settings, path)
+    """Replace the memory by a backup; the previous memory is kept in the folder of backups. If the
+    process is killed at any point, the home has either the old memory or the new one."""
+    checked = check_backup(settings, path)
     places = HomePaths(settings.home)
-    with take_lease(places, _PATIENCE_S) as held:
+    with take_lease(places, _LEASE_WAIT_S) as held:
         if held is None:
             raise StoreBusyError(
                 "Holdfast is at work on this memory just now. Nothing was changed.",
@@ -238,8 +244,8 @@ def restore(
             staged = folder / "memory.db"
             copies.stage_copy(path, staged)
             copies.carry_over_revocations(settings.database, staged)
-            aside = _aside(settings, now())
-            files = _put_files(settings, path, with_settings)
+            aside = _keep_current(settings, now())
+            files = _restore_files(settings, path, with_settings)
             _swap(settings.database, staged, busy_s)
         except OSError as error:
             raise StoreError(
@@ -250,28 +256,26 @@ def restore(
             shutil.rmtree(folder, ignore_errors=True)
         remove_derived_files(settings)
         with suppress(FileNotFoundError):
-            places.last_scan.unlink()  # the next worker looks through all transcripts
-    return RestoreResult(seen, str(aside or ""), tuple(files))
+            places.last_scan.unlink()  # so that the next worker scans all transcripts
+    return RestoreResult(checked, str(aside or ""), tuple(files))
 
 
-def restore_latest_intact(settings: Settings, now: Callable[[], str] = utc_now) -> RestoreResult | None:
-    """Put back the latest backup of the home that is whole and that this version knows; None where
-    there is none."""
-    for kept in list_backups(settings):
-        if 0 < kept.schema <= VERSION:
-            try:
-                return restore(settings, kept.path, now)
-            except StoreCorruptError:
-                continue
+def restore_latest_intact(
+    settings: Settings, now: Callable[[], str] = utc_now
+) -> RestoreResult | None:
+    """Restore the latest backup of the home that is not damaged; None if there is none."""
+    for backup in _restorable(settings):
+        with suppress(StoreCorruptError):
+            return restore(settings, backup.path, now)
     return None
 
 
 def set_aside_damaged(settings: Settings, now: Callable[[], str] = utc_now) -> Path:
-    """Keep a memory that cannot be read under another name, so that a new one can begin."""
+    """Rename a memory that cannot be read, so that a new one can be made; returns the new path."""
     database = settings.database
     to = settings.home / FOLDER / f"{database.stem}-damaged-{_stamp(now())}.db.kept"
     to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for end in ("-wal", "-shm", ""):
+    for end in (*_LOG_SUFFIXES, ""):
         with suppress(FileNotFoundError):
             database.with_name(database.name + end).rename(to.with_name(to.name + end))
     remove_derived_files(settings)
@@ -280,24 +284,21 @@ def set_aside_damaged(settings: Settings, now: Callable[[], str] = utc_now) -> P
     return to
 
 
-_STAGING = ".restoring-"
-
-
 def _remove_leftovers(home: Path) -> None:
-    """What one that was killed left behind; nobody else is at it while we hold the lease."""
+    """Delete the folders of restores that were killed. The lease excludes running ones."""
     for left in home.glob(f"{_STAGING}*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _aside(settings: Settings, now: str) -> Path | None:
-    """Keep the memory in use; as it is on disk where it cannot be read as one."""
+def _keep_current(settings: Settings, now: str) -> Path | None:
+    """Copy the memory in use into the folder of backups; byte by byte if it cannot be read."""
     database = settings.database
     if not database.exists():
         return None
-    path = settings.home / FOLDER / f"memory-{_BEFORE}{_stamp(now)}.db"
+    path = settings.home / FOLDER / f"memory-{_BEFORE_RESTORE}{_stamp(now)}.db"
     if copies.is_sound(database):
         return _copy(settings, path, now).path
-    path = path.with_name(path.name.replace(_BEFORE, f"damaged-{_BEFORE}"))
+    path = path.with_name(path.name.replace(_BEFORE_RESTORE, f"damaged-{_BEFORE_RESTORE}"))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for end in ("", "-wal"):
         if database.with_name(database.name + end).exists():
@@ -305,8 +306,9 @@ def _aside(settings: Settings, now: str) -> Path | None:
     return path
 
 
-def _put_files(settings: Settings, path: Path, with_settings: bool) -> list[str]:
-    """Write the files that are missing. Journals that are there have all that theirs had."""
+def _restore_files(settings: Settings, path: Path, with_settings: bool) -> list[str]:
+    """Write the files of a backup that are missing in the home; returns their names. A journal that
+    exists is left: journals only grow, so it holds what the backup has."""
     written: list[str] = []
     for name, content in copies.kept_files(path):
         own = settings.home / FILE_NAME
@@ -315,8 +317,8 @@ def _put_files(settings: Settings, path: Path, with_settings: bool) -> list[str]
                 continue
             if own.exists():
                 own.replace(own.with_name(f"{FILE_NAME}.before-restore"))
-        elif not name.startswith(_EVENTS) or Path(name).name != name.removeprefix(_EVENTS):
-            continue  # nothing that we put there
+        elif not name.startswith(_JOURNALS) or Path(name).name != name.removeprefix(_JOURNALS):
+            continue  # not written by `back_up`
         to = settings.home / name
         if name == FILE_NAME or not to.exists():
             _write(to, content)
@@ -338,7 +340,7 @@ def _swap(database: Path, staged: Path, busy_s: float) -> None:
     if copies.is_sound(database):
         copies.put_back(staged, database, busy_s)
         return
-    # Nothing that could be read is there. A log that was left would be read into the new one.
-    for end in ("-wal", "-shm"):
+    # There is no readable database. SQLite would apply a leftover log to the new one.
+    for end in _LOG_SUFFIXES:
         database.with_name(database.name + end).unlink(missing_ok=True)
     staged.replace(database)

@@ -1,7 +1,7 @@
-"""Dialogues as imports: what was read of a file is noted, taken back, and brought back as one.
+"""Imports of conversation files: previewing, recording, undoing and redoing them.
 
-A dialogue becomes sessions and turns, so taking it back is forgetting them: each entry of the log
-names the import that it belongs to, and reading the same file again restores what they put away.
+A conversation becomes sessions and turns, so undoing its import forgets those. Each of these log
+entries has the URI of the import as its text; importing the same file again restores them.
 """
 
 from __future__ import annotations
@@ -32,22 +32,26 @@ from holdfast.sources.json_fields import Record, mapping
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.sqlite.store import SqliteStore
 
-_ALL = 1_000_000
-_FIRST = 200
-_LINE = 1 << 20
+# Larger than any bank: asks the store for all sessions.
+_NO_LIMIT = 1_000_000
+# A file is refused if none of this many first lines is a turn. Fewer could refuse a conversation
+# that starts with other lines; more reads longer before saying no.
+_CHECKED_LINES = 200
+# Longer lines are read in pieces of this size.
+_MAX_LINE_BYTES = 1 << 20
+_COPY_CHUNK_BYTES = 1 << 20
 
 
 def preview(reader: Reader, settings: Settings, path: Path, bank: str) -> IngestReport:
-    """What reading a file would come to: what is new in it is read into a memory that is thrown
-    away."""
+    """What importing a file would report: its new part is read into a temporary memory."""
     known = reader.source_at(str(path))
-    with TemporaryDirectory(prefix="holdfast-look-") as place:
-        copy = Path(place) / path.name
+    with TemporaryDirectory(prefix="holdfast-look-") as folder:
+        copy = Path(folder) / path.name
         with path.open("rb") as file, copy.open("wb") as part:
             file.seek(known.offset if known is not None else 0)
-            while data := file.read(1 << 20):
+            while data := file.read(_COPY_CHUNK_BYTES):
                 part.write(data)
-        own = replace(settings, home=Path(place) / "home", store="")
+        own = replace(settings, home=Path(folder) / "home", store="")
         store = SqliteStore(own.database)
         try:
             rules = PrivacyRules(own.redact_patterns, own.exclude_tools, own.exclude_paths)
@@ -58,12 +62,12 @@ def preview(reader: Reader, settings: Settings, path: Path, bank: str) -> Ingest
 
 
 def check_is_conversation(reader: Reader, path: Path) -> None:
-    """Refuse a file that is no dialogue, before its lines stand in the ledger for good: one that
-    was never read, and whose first lines hold not a single turn."""
+    """Refuse a file that was never read and has no turn in its first lines, because its lines would
+    stay in the ledger for good."""
     if reader.source_at(str(path)) is not None:
         return
     with path.open("rb") as file:
-        first = list(islice(iter(lambda: file.readline(_LINE), b""), _FIRST))
+        first = list(islice(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), _CHECKED_LINES))
     lines = [line for line in first if line.strip()]
     if lines and _object(lines[0]).get("format") == FORMAT:
         raise InputError(
@@ -79,9 +83,9 @@ def check_is_conversation(reader: Reader, path: Path) -> None:
 
 
 def _is_turn(line: bytes) -> bool:
-    # A line that is longer than what was read of it may well be one.
-    is_part = len(line) >= _LINE and line.lstrip().startswith(b"{")
-    return is_part or isinstance(_object(line).get("text"), str)
+    # The first piece of a line that is too long to read at once may be a turn.
+    is_piece = len(line) >= _MAX_LINE_BYTES and line.lstrip().startswith(b"{")
+    return is_piece or isinstance(_object(line).get("text"), str)
 
 
 def _object(line: bytes) -> Record:
@@ -91,62 +95,66 @@ def _object(line: bytes) -> Record:
         return {}
 
 
-def record_batch(writer: Writer, path: Path, account: IngestReport, now: str, who: str) -> None:
-    """Note that something of a file came in."""
+def record_batch(writer: Writer, path: Path, report: IngestReport, now: str, who: str) -> None:
+    """Record an import, and log it, if anything of the file was stored."""
     source = writer.source_at(str(path))
-    if source is None or not account.captured:
+    if source is None or not report.captured:
         return
     number = str(len(writer.import_batches()))
     id = content_id(IMPORT_BATCH, conversation.AGENT, str(path), now, number)
-    told = ImportBatch(
-        source.bank, id, conversation.AGENT, str(path), now, {"turn": account.captured},
-        {"line": account.skipped} if account.skipped else {},
-        {"line": account.failed} if account.failed else {}, account.redacted,
+    batch = ImportBatch(
+        source.bank, id, conversation.AGENT, str(path), now, {"turn": report.captured},
+        {"line": report.skipped} if report.skipped else {},
+        {"line": report.failed} if report.failed else {}, report.redacted,
     )  # fmt: skip
-    writer.put_import_batch(told)
-    name = f"{account.captured} from {path}"
-    writer.append_curation(Curation(0, source.bank, now, Action.IMPORT, uri(IMPORT_BATCH, id), name, who))
+    writer.put_import_batch(batch)
+    name = f"{report.captured} from {path}"
+    writer.append_curation(
+        Curation(0, source.bank, now, Action.IMPORT, uri(IMPORT_BATCH, id), name, who)
+    )
 
 
 def forget_batch(writer: Writer, undone: Curation, curator: Curator, now: str) -> None:
-    """Forget all that came of the file of an import that was taken back, if it was a dialogue."""
+    """Forget all sessions and turns of an undone import, if it was of a conversation."""
     named = parse_uri(undone.target)
     found = [one for one in writer.import_batches(undone.bank) if named and one.id == named.id]
     if not found or found[0].program != conversation.AGENT:
         return
     source = writer.source_at(found[0].place)
     if source is not None:
-        targets = list(_of(writer, undone.bank, source.id))
-        _decide(writer, Action.FORGET, targets, curator, (now, undone.target, undone.who))
+        targets = list(_targets_in(undone.bank, source.id))
+        _log_and_apply(writer, Action.FORGET, targets, curator, (now, undone.target, undone.who))
 
 
 def restore_forgotten(writer: Writer, path: Path, curator: Curator, now: str) -> bool:
-    """Restore what the undoing of a file's import put away; whether there was anything."""
+    """Restore what undoing the import of a file forgot; returns whether there was anything."""
     source = writer.source_at(str(path))
     if source is None:
         return False
     bank = source.bank
     log = in_effect(writer.curations(bank))
-    names = {uri(IMPORT_BATCH, one.id) for one in writer.import_batches(bank) if one.place == str(path)}
-    away = [e for e in log if e.action is Action.FORGET and e.text in names]
-    named = [(entry, parse_uri(entry.target)) for entry in away]
+    names = {
+        uri(IMPORT_BATCH, one.id) for one in writer.import_batches(bank) if one.place == str(path)
+    }
+    forgotten = [e for e in log if e.action is Action.FORGET and e.text in names]
+    named = [(entry, parse_uri(entry.target)) for entry in forgotten]
     targets = [
         Target(bank, name.kind, name.id, known.session if known else "")
         for _, name in named
         if name and (known := writer.curation_state(bank, name.kind, name.id)) and known.forgotten
     ]
     if targets:
-        who = away[0].who
-        _decide(writer, Action.RESTORE, targets, curator, (now, "", who))
+        who = forgotten[0].who
+        _log_and_apply(writer, Action.RESTORE, targets, curator, (now, "", who))
         turns = sum(len(writer.turns(bank, t.id)) for t in targets if t.kind == "session")
-        account = IngestReport(captured=turns or len(targets))
-        record_batch(writer, path, account, now, who)
+        report = IngestReport(captured=turns or len(targets))
+        record_batch(writer, path, report, now, who)
     return bool(targets)
 
 
-def _of(writer: Writer, bank: str, source: int) -> Iterable[Target]:
-    """The sessions that came of a file, and its turns in those of other files."""
-    for session in writer.sessions(bank, _ALL):
+def _targets_in(writer: Writer, bank: str, source: int) -> Iterable[Target]:
+    """The sessions that a file began, and its turns in sessions of other files."""
+    for session in writer.sessions(bank, _NO_LIMIT):
         if session.agent != conversation.AGENT:
             continue
         if session.source == source:
@@ -160,14 +168,15 @@ def _of(writer: Writer, bank: str, source: int) -> Iterable[Target]:
             )
 
 
-def _decide(
+def _log_and_apply(
     writer: Writer,
     action: Action,
     targets: list[Target],
     curator: Curator,
-    told: tuple[str, str, str],
+    logged: tuple[str, str, str],
 ) -> None:
-    now, text, who = told
+    """Log one action for each target, with (time, text, author), and apply it."""
+    now, text, who = logged
     for target in targets:
         writer.append_curation(Curation(0, target.bank, now, action, target.uri, text, who))
     for bank in {target.bank for target in targets}:

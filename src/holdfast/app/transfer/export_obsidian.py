@@ -58,7 +58,9 @@ def _quoted(text: str) -> str:
     return _MEANT.sub(lambda found: _INSTEAD[found[0]], text)
 
 
-def _notes(reader: Reader, bank: Bank, wanted: ExportRequest, clean: CleanText) -> Iterator[tuple[str, str]]:
+def _notes(
+    reader: Reader, bank: Bank, wanted: ExportRequest, clean: CleanText
+) -> Iterator[tuple[str, str]]:
     since, until = wanted.selection.since, wanted.selection.until or "~"
     sessions = [
         one for one in reader.sessions(bank.id, _ALL) if one.ended >= since and one.started <= until

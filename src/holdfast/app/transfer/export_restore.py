@@ -12,7 +12,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.transfer.export_format import DERIVED_TYPES, Header, ExportLine, check_export, read_lines
+from holdfast.app.transfer.export_format import (
+    DERIVED_TYPES,
+    Header,
+    ExportLine,
+    check_export,
+    read_lines,
+)
 from holdfast.capture.redact import Redactor
 from holdfast.learn import import_intake, share_intake
 from holdfast.learn.curation import Curator
@@ -58,7 +64,9 @@ def restore(
     total = sum(header.counts.values())
     with writer.transaction():
         work = _Work(writer, redactor)
-        for (bank, type), group in groupby(read_lines(path), key=lambda line: (line.bank, line.type)):
+        for (bank, type), group in groupby(
+            read_lines(path), key=lambda line: (line.bank, line.type)
+        ):
             work.put(bank, type, (line.row for line in _counted(group, work, total, tick)))
         work.show()
         derive_stale(writer)
@@ -67,7 +75,9 @@ def restore(
     return ExportRestoreReport(header, dict(work.added), dict(work.known), work.made_again)
 
 
-def _counted(group: Iterator[ExportLine], work: _Work, total: int, tick: Tick) -> Iterator[ExportLine]:
+def _counted(
+    group: Iterator[ExportLine], work: _Work, total: int, tick: Tick
+) -> Iterator[ExportLine]:
     for line in group:
         work.read += 1
         tick(work.read, total)
@@ -144,7 +154,9 @@ class _Work:
             numbers[str(row["seq"])] = str(same)
             named = parse_uri(row["target"])
             if named and named.kind and not self._writer.curation_state(bank, named.kind, named.id):
-                self._writer.put_curation_state(CurationState(bank, named.kind, named.id, row["session"]))
+                self._writer.put_curation_state(
+                    CurationState(bank, named.kind, named.id, row["session"])
+                )
 
     def show(self) -> None:
         """Make findable what belongs to no session, and let the rest be derived."""

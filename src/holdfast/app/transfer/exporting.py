@@ -8,7 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.app.transfer.export_format import VERSION, Header, ExportLine, Checksum, encode_line, encode_header
+from holdfast.app.transfer.export_format import (
+    VERSION,
+    Header,
+    ExportLine,
+    Checksum,
+    encode_line,
+    encode_header,
+)
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank

@@ -1,4 +1,5 @@
-"""A memory that takes in what other programs remembered, and can give it up again."""
+"""Imports into a memory: records of other programs, conversation files, and exports of Holdfast;
+and undoing them."""
 
 from __future__ import annotations
 
@@ -34,12 +35,13 @@ FORMATS = {
     "mem0": mem0,
     "hindsight": hindsight,
 }
-Tick = Callable[[int], None]
+# Called with the number of records read so far.
+OnRead = Callable[[int], None]
 
 
 class ImportResult(NamedTuple):
-    """What an import did, or would do: its name ("" where nothing came in), the source, and an
-    account of every record by bank. Banks that would have to be made have no id."""
+    """What an import did or, in a dry run, would do: its URI ("" if nothing was stored), the
+    program and path it came from, and the counts of records by the name of their bank."""
 
     uri: str
     program: str
@@ -48,17 +50,17 @@ class ImportResult(NamedTuple):
 
     @property
     def read(self) -> int:
-        """How many records the source holds."""
+        """How many records were read."""
         return sum(tally.read for _, tally in self.tallies)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing new in it."""
+        """Whether nothing was new."""
         return all(tally.is_empty for _, tally in self.tallies)
 
 
 class Imports:
-    """Imports what other programs remembered. A `format` is one of `FORMATS`."""
+    """Imports records, conversations and exports. A `format` is one of `FORMATS`."""
 
     def __init__(self, context: Context, ingestion: Ingestion) -> None:
         self._context = context
@@ -70,68 +72,81 @@ class Imports:
         path: Path,
         bank: str = "",
         dry_run: bool = False,
-        tick: Tick = lambda read: None,
+        on_progress: OnRead = lambda read: None,
         who: str = "",
     ) -> ImportResult:
-        """Take in what another program remembered, all of it or nothing; into the bank that is
-        named, or else into that of each record's project. A dry run only counts."""
+        """Import all records of another program in one transaction, into the named bank or else
+        into the bank of each record's project. A dry run only counts."""
         if format not in FORMATS:
             raise InputError(f"There is no format {format!r}.", f"One of: {', '.join(FORMATS)}.")
-        reading = FORMATS[format]
-        program = reading.PROGRAM
+        source = FORMATS[format]
+        program = source.PROGRAM
         path = path.expanduser()
         if not path.exists():
             raise NotFoundError(f"There is no {path}.", "Check the path.")
         now = self._context.now()
-        taker = DraftImporter(
+        importer = DraftImporter(
             self._context.store, Redactor(self._context.settings.redact_patterns), program, now
         )
         place = str(path.absolute()).encode("utf-8", "replace").decode()
         if dry_run:
-            names = _Names()
-            banks = _Choice(self._context.store, self._known, bank, names.look, self._present())
-            taker.import_drafts(_counted(reading.read(path), tick), banks.of, "")
-            return ImportResult("", program, place, _told(taker, self._context.bank_names() | names.new))
+            planned = _PlannedBanks()
+            banks = _BankChooser(
+                self._context.store, self._find_bank, bank, planned.add, self._project_name()
+            )
+            importer.import_drafts(_count(source.read(path), on_progress), banks.choose, "")
+            return ImportResult(
+                "",
+                program,
+                place,
+                _counts_by_bank(importer, self._context.bank_names() | planned.names),
+            )
         known = len(self._context.store.import_batches())
         id = content_id(IMPORT_BATCH, program, place, now, str(known))
         with self._context.store.transaction():
-            banks = _Choice(self._context.store, self._known, bank, self._make, self._present())
-            taker.import_drafts(_counted(reading.read(path), tick), banks.of, id)
+            banks = _BankChooser(
+                self._context.store, self._find_bank, bank, self._make_bank, self._project_name()
+            )
+            importer.import_drafts(_count(source.read(path), on_progress), banks.choose, id)
             got = record_import(
-                self._context.store, taker, program, place, id, self._context.actor(who)
+                self._context.store, importer, program, place, id, self._context.actor(who)
             )
         self._context.after_change()
         name = uri(IMPORT_BATCH, id) if got else ""
-        return ImportResult(name, program, place, _told(taker, self._context.bank_names()))
+        return ImportResult(
+            name, program, place, _counts_by_bank(importer, self._context.bank_names())
+        )
 
     def import_export(
         self,
         path: Path,
         dry_run: bool = False,
-        tick: Callable[[int, int], None] = lambda done, total: None,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
         who: str = "",
     ) -> Any:
-        """Put back what `holdfast export` wrote, all of it or nothing; returns an
-        `export_restore.Restored`. A memory in a file that is not empty is backed up first."""
+        """Restore what `holdfast export` wrote, in one transaction; returns an
+        `export_restore.ExportRestoreReport`. A memory in a file that is not empty is backed up
+        first."""
         from holdfast.app.transfer import export_restore
 
+        preview = export_restore.preview(path)
         if dry_run:
-            return export_restore.preview(path)
-        export_restore.preview(path)
+            return preview
         backup = ""
         if self._context.store.banks() and not self._context.settings.store:
-            from holdfast.app.transfer import backup as backing
+            from holdfast.app.transfer import backup as backups
 
-            backup = str(backing.back_up(self._context.settings, None, self._context.now).path)
+            backup = str(backups.back_up(self._context.settings, None, self._context.now).path)
         redactor = Redactor(self._context.settings.redact_patterns)
         empty = not self._context.store.banks()
         done = export_restore.restore(
-            self._context.store, path, curator_for(self._context, who), redactor, tick
+            self._context.store, path, curator_for(self._context, who), redactor, on_progress
         )
         if empty:
-            # Opinions come back as they were weighed last; they fade from today on.
-            moment = max((o.updated for o in self._opinions()), default=self._context.now())
-            update_stages(self._context.store, lambda: moment)
+            # Confidence in opinions decays with time. Derived as of their last update, they come
+            # back with the confidence they had.
+            last_update = max((o.updated for o in self._opinions()), default=self._context.now())
+            update_stages(self._context.store, lambda: last_update)
         self._context.after_change()
         return done._replace(backup=backup)
 
@@ -140,41 +155,42 @@ class Imports:
         return [opinion for bank in banks for opinion in self._context.store.all_opinions(bank.id)]
 
     def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> IngestReport:
-        """Read any dialogue, one JSON object a line; `undo_import` takes it back. A dry run only
-        counts what is new in it."""
+        """Import a conversation, one JSON object a line; `undo_import` forgets it again. A dry run
+        only counts what is new."""
         if not path.is_file():
             raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
         from holdfast.app.transfer import conversation_imports
 
-        conversation_imports.check_is_conversation(self._context.store, path.resolve())
+        file = path.resolve()
+        conversation_imports.check_is_conversation(self._context.store, file)
         if dry_run:
             return conversation_imports.preview(
-                self._context.store, self._context.settings, path.resolve(), bank
+                self._context.store, self._context.settings, file, bank
             )
-        account = self._ingestion.ingest([Input(path.resolve(), conversation.AGENT, bank)])
+        report = self._ingestion.ingest([Input(file, conversation.AGENT, bank)])
         with self._context.store.transaction():
             conversation_imports.record_batch(
-                self._context.store, path.resolve(), account, self._context.now(), current_user()
+                self._context.store, file, report, self._context.now(), current_user()
             )
-            back = conversation_imports.restore_forgotten(
-                self._context.store, path.resolve(), curator_for(self._context), self._context.now()
+            restored = conversation_imports.restore_forgotten(
+                self._context.store, file, curator_for(self._context), self._context.now()
             )
-        if back:
+        if restored:
             self._context.after_change()
-        return account
+        return report
 
     def list_batches(self, bank: str | None = None) -> list[tuple[ImportBatch, bool]]:
-        """Every import that brought something, and whether it stands."""
+        """Every import that stored something, and whether it is in effect (not undone)."""
         id, banks = self._context.bank_id(bank), self._context.bank_ids(bank)
         log = [entry for one in banks for entry in in_effect(self._context.store.curations(one))]
-        left = {(entry.bank, entry.target) for entry in log if entry.action is Action.IMPORT}
+        effective = {(entry.bank, entry.target) for entry in log if entry.action is Action.IMPORT}
         return [
-            (one, (one.bank, uri(IMPORT_BATCH, one.id)) in left)
+            (one, (one.bank, uri(IMPORT_BATCH, one.id)) in effective)
             for one in self._context.store.import_batches(id)
         ]
 
     def undo_import(self, name: str, who: str = "") -> list[Curation]:
-        """Take back all that one import brought, into whatever banks."""
+        """Remove all that one import stored, in all banks; returns the log entries."""
         banks = [known.id for known in self._context.store.banks()]
         from holdfast.app.transfer import conversation_imports
 
@@ -188,13 +204,13 @@ class Imports:
         self._context.after_change()
         return undone
 
-    def _known(self, folder: str) -> str | None:
+    def _find_bank(self, folder: str) -> str | None:
         return self._context.banks.find(self._context.store, folder)
 
-    def _present(self) -> str:
+    def _project_name(self) -> str:
         return self._context.banks.project(current_folder()).name or Path(current_folder()).name
 
-    def _make(self, project: str) -> str:
+    def _make_bank(self, project: str) -> str:
         if not project:
             return self._context.bank_maker.ensure(self._context.store, current_folder())
         if Path(project).is_absolute():
@@ -202,8 +218,8 @@ class Imports:
         return self._context.bank_maker.ensure_named(self._context.store, project)
 
 
-class _Choice:
-    """Which bank a project's records go into. Each project is looked at once."""
+class _BankChooser:
+    """Finds or makes the bank for the records of a project. Each project is looked up once."""
 
     def __init__(
         self,
@@ -211,16 +227,16 @@ class _Choice:
         find: Callable[[str], str | None],
         bank: str,
         make: Callable[[str], str],
-        present: str,
+        current_project: str,
     ) -> None:
         self._reader = reader
-        self._of_folder = find
+        self._find_by_folder = find
         self._bank = bank
         self._make = make
-        self._here = present
+        self._current_project = current_project
         self._known: dict[str, str] = {}
 
-    def of(self, project: str) -> str:
+    def choose(self, project: str) -> str:
         """The id of the bank."""
         return self._choose(self._bank or project)
 
@@ -237,39 +253,41 @@ class _Choice:
                 "Name a bank for it: --bank NAME.",
             )
         if not wanted or Path(wanted).is_absolute():
-            return self._of_folder(wanted or current_folder()) or self._make(wanted)
+            return self._find_by_folder(wanted or current_folder()) or self._make(wanted)
         try:
             chosen = find_bank_by_name(self._reader, wanted)
         except NotFoundError as error:
             raise InputError(error.message, "Name one with --bank.") from error
-        if chosen is None and wanted.lower() == self._here.rsplit("/", 1)[-1].lower():
-            return self._choose("")  # what it is of is where we stand, though it has no bank yet
+        if chosen is None and wanted.lower() == self._current_project.rsplit("/", 1)[-1].lower():
+            return self._choose("")  # the current project, which has no bank yet
         return chosen.id if chosen else self._make(wanted)
 
 
-class _Names:
-    """Banks that would have to be made, by a name that no bank has."""
+class _PlannedBanks:
+    """The banks that a dry run does not make: their names by ids that no bank has."""
 
     def __init__(self) -> None:
-        self.new: dict[str, str] = {}
+        self.names: dict[str, str] = {}
 
-    def look(self, project: str) -> str:
-        """The id of one that is to be made for a project."""
+    def add(self, project: str) -> str:
+        """The id that stands for the bank of a project."""
         id = content_id("a bank to be made", project)
-        self.new[id] = (
+        self.names[id] = (
             project
             if project and not Path(project).is_absolute()
-            else (Path(project or current_folder()).name)
+            else Path(project or current_folder()).name
         )
         return id
 
 
-def _counted(given: Iterable[Any], tick: Tick) -> Iterator[Any]:
-    for number, one in enumerate(given, 1):
-        tick(number)
-        yield one
+def _count(items: Iterable[Any], on_progress: OnRead) -> Iterator[Any]:
+    for number, item in enumerate(items, 1):
+        on_progress(number)
+        yield item
 
 
-def _told(taker: DraftImporter, names: dict[str, str]) -> tuple[tuple[str, ImportCounts], ...]:
-    found = [(names.get(bank, ""), tally) for bank, tally in taker.counts.items() if tally.read]
+def _counts_by_bank(
+    importer: DraftImporter, names: dict[str, str]
+) -> tuple[tuple[str, ImportCounts], ...]:
+    found = [(names.get(bank, ""), tally) for bank, tally in importer.counts.items() if tally.read]
     return tuple(sorted(found, key=lambda one: one[0]))

@@ -204,7 +204,9 @@ class Sharing:
         id = self._context.one_bank_id(bank) or self._context.bank_maker.ensure(
             self._context.store, current_folder()
         )
-        taking = import_shares(self._context.store, id, planned, self._context.now, self._context.actor(who))
+        taking = import_shares(
+            self._context.store, id, planned, self._context.now, self._context.actor(who)
+        )
         self._context.after_change()
         return taking
 
@@ -219,7 +221,9 @@ class Sharing:
         """Every pull that brought something, and whether it stands."""
         id = self._context.one_bank_id(bank)
         left = {entry.target for entry in in_effect(self._context.store.curations(id))}
-        return [(one, uri("taking", one.id) in left) for one in self._context.store.share_imports(id)]
+        return [
+            (one, uri("taking", one.id) in left) for one in self._context.store.share_imports(id)
+        ]
 
     def _shelf(self, place: str) -> ShareBranch:
         folder = Path(place).expanduser() if place else Path(current_folder())

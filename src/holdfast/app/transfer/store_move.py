@@ -38,7 +38,9 @@ def move_memory(
         return _moved(settings, source, target, tick)
 
 
-def _moved(settings: Settings, source: str, target: str, tick: Callable[[int, int], None]) -> MoveResult:
+def _moved(
+    settings: Settings, source: str, target: str, tick: Callable[[int, int], None]
+) -> MoveResult:
     name = str(_path_of(settings, source) or location_of(source))
     with closing(_opened(settings, source)) as old, _filled(settings, target) as new:
         return move(old, new, name, tick)

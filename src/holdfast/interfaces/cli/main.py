@@ -80,7 +80,7 @@ GROUPS = {
             "curate.records:CORRECT", "say a record anew; its old words are kept as superseded"
         ),
         "forget": Command(
-            "curate.records:FORGET", "leave a record out of everything, or erase it for good"
+            "curate.removal:FORGET", "leave a record out of everything, or erase it for good"
         ),
         "restore": Command("curate.records:RESTORE", "bring back what was forgotten or merged"),
         "merge": Command(
@@ -89,7 +89,9 @@ GROUPS = {
         "entity": Command("curate.entity", "say which names mean the same"),
         "review": Command("curate.review", "decide about facts that something speaks against"),
         "undo": Command("curate.undo", "take back the latest decisions about records"),
-        "scrub": Command("curate.scrub", "erase a secret for good, wherever it is in the memory"),
+        "scrub": Command(
+            "curate.removal:SCRUB", "erase a secret for good, wherever it is in the memory"
+        ),
     },
     "Make rules of it": {
         "learn": Command("rules.learn", "add a rule to the files that people review"),

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from holdfast.app.doctor.page_status import State, doctor_checks, look_at_state, processes
+from holdfast.app.doctor.page_status import doctor_checks, running_processes
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.health import SKIP_REASON_TEXT, ago
+from holdfast.app.status.health import SKIP_REASON_TEXT, ago, current_folder
+from holdfast.app.status.memory_status import MemoryStatus, gather_status
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.plots import Plot, by_day, format_bytes, shares
 from holdfast.model.bank import Bank
@@ -36,7 +37,7 @@ class Latency(NamedTuple):
 class StatusView(NamedTuple):
     """What the page shows; checks and table sizes only on request."""
 
-    state: State
+    status: MemoryStatus
     banks: list[Bank]
     checks: list[Any]
     portions: list[TableSize]
@@ -48,7 +49,7 @@ async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> 
 
     def load(memory: Holdfast) -> StatusView:
         return StatusView(
-            look_at_state(memory, bank),
+            gather_status(memory, bank, current_folder()),
             memory.reader.banks(),
             doctor_checks(memory) if look == "doctor" else [],
             memory.reader.table_sizes()[:_MAX_TABLES] if look == "sizes" else [],
@@ -56,7 +57,7 @@ async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> 
 
     # Checks and sizes take seconds, so they run on the engine thread.
     seen = await (request.pool.run if look else request.pool.read)(load)
-    state, account = seen.state, seen.state.balance
+    state, account = seen.status, seen.status.core.balance
     parts = [("captured", account.captured), *(account.skipped or {}).items()]
     parts += [("failed", account.failed), ("still to be read", account.pending)]
     return request.render(
@@ -71,14 +72,14 @@ async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> 
         tokens=_tokens(state),
         dollars=_dollars(state),
         latency=_latency(request.pool.durations_ms.items()),
-        processes=processes(state.health),
+        processes=running_processes(state.core.health),
         asks_model=state.costs.service != NO_MODEL,
         ago=ago,
         size=format_bytes,
     )
 
 
-def _tokens(state: State) -> Plot | None:
+def _tokens(state: MemoryStatus) -> Plot | None:
     spent = {(one.day, one.operation): 0.0 for one in state.costs.days}
     for one in state.costs.days:
         spent[one.day, one.operation] += one.spent.tokens
@@ -89,7 +90,7 @@ def _tokens(state: State) -> Plot | None:
     )
 
 
-def _dollars(state: State) -> Plot | None:
+def _dollars(state: MemoryStatus) -> Plot | None:
     spent: dict[tuple[str, str], float] = {}
     for one in state.costs.days:
         name = (one.day, one.operation)
@@ -101,7 +102,7 @@ def _dollars(state: State) -> Plot | None:
     )
 
 
-def _today(state: State) -> str:
+def _today(state: MemoryStatus) -> str:
     return state.costs.as_of[:10]
 
 

@@ -62,26 +62,26 @@ def run(arguments: argparse.Namespace) -> int:
     with open_memory(create=not arguments.dry_run) as memory:
         older = count_outdated(memory)
         if arguments.dry_run:
-            offer = rebuild.plan_model_calls(memory) if _wants_model(older, arguments) else None
+            plan = rebuild.plan_model_calls(memory) if _wants_model(older, arguments) else None
             if arguments.json:
-                screen.json(_json(older, offer, _Done()))
+                screen.json(_json(older, plan, _Done()))
             else:
-                _print_dry_run(screen, older, offer, arguments)
+                _print_dry_run(screen, older, plan, arguments)
             return 0
-        offer = None
+        plan = None
         if arguments.stale:
             _refuse_unasked(older, memory, arguments)
             bar = _Bar("deriving", "session", arguments.json)
             done = _Done(rebuild.rebuild_by_rules(memory, bar))
             bar.finish()
             if _wants_model(count_outdated(memory), arguments):
-                offer = rebuild.plan_model_calls(memory)
-                done = _ask_model(screen, memory, offer, done, arguments)
+                plan = rebuild.plan_model_calls(memory)
+                done = _ask_model(screen, memory, plan, done, arguments)
         else:
             done = _Done(rebuild.derive_pending(memory))
         left = count_outdated(memory)
     if arguments.json:
-        screen.json(_json(left, offer, done))
+        screen.json(_json(left, plan, done))
     else:
         _print_result(screen, done, left, arguments)
     return 0
@@ -121,15 +121,15 @@ def _refuse_unasked(older: OutdatedCounts, memory: Holdfast, arguments: argparse
 
 
 def _ask_model(
-    screen: Screen, memory: Holdfast, offer: ModelPlan, done: _Done, arguments: argparse.Namespace
+    screen: Screen, memory: Holdfast, plan: ModelPlan, done: _Done, arguments: argparse.Namespace
 ) -> _Done:
     if not arguments.json:
-        _print_offer(screen, offer)
-    calls = offer.estimate.calls
-    if not offer.service or (calls and not _is_agreed(arguments)):
+        _print_plan(screen, plan)
+    calls = plan.estimate.calls
+    if not plan.service or (calls and not _is_agreed(arguments)):
         return done
     bar = _Bar("asking the model", "call", arguments.json)
-    report = rebuild.run_model_plan(memory, offer, bar)
+    report = rebuild.run_model_plan(memory, plan, bar)
     bar.finish()
     return done._replace(by_model=report, asked=bool(calls))
 
@@ -139,14 +139,14 @@ def _is_agreed(arguments: argparse.Namespace) -> bool:
 
 
 def _print_dry_run(
-    screen: Screen, older: OutdatedCounts, offer: ModelPlan | None, arguments: argparse.Namespace
+    screen: Screen, older: OutdatedCounts, plan: ModelPlan | None, arguments: argparse.Namespace
 ) -> None:
     if older.unfinished:
         screen.line(f"{number(older.unfinished, 'session')} to be derived.")
     if arguments.stale:
         _print_older(screen, older)
-        if offer is not None:
-            _print_offer(screen, offer)
+        if plan is not None:
+            _print_plan(screen, plan)
     screen.line("Nothing was changed.")
 
 
@@ -167,17 +167,17 @@ def _print_older(screen: Screen, older: OutdatedCounts) -> None:
         screen.line(f"Nothing is older than rules {RULES_VERSION} and prompts {PROMPTS}.")
 
 
-def _print_offer(screen: Screen, offer: ModelPlan) -> None:
-    made = offer.estimate
-    if not offer.service:
+def _print_plan(screen: Screen, plan: ModelPlan) -> None:
+    made = plan.estimate
+    if not plan.service:
         screen.line("No model may be asked (models.use in config.toml); the older words stand.")
         return
     if made.calls:
         tokens = made.tokens_in + made.tokens_out
         screen.wrap(
-            f"{offer.service} would be asked for {number(made.exchanges, 'exchange')} and "
+            f"{plan.service} would be asked for {number(made.exchanges, 'exchange')} and "
             f"{number(made.digests, 'digest')} of {number(len(made.sessions), 'session')}: "
-            f"{number(made.calls, 'call')}, about {tokens:,} tokens, {_money(offer)}.",
+            f"{number(made.calls, 'call')}, about {tokens:,} tokens, {_money(plan)}.",
         )
         screen.line(_days(made))
     if made.capped:
@@ -185,13 +185,13 @@ def _print_offer(screen: Screen, offer: ModelPlan) -> None:
             f"{number(len(made.capped), 'session')} left as they are: what is left of the caps of "
             "a session does not suffice (models.session_tokens, models.session_usd)."
         )
-    if offer.held:
-        screen.wrap(f"Not now: {offer.held}")
+    if plan.held:
+        screen.wrap(f"Not now: {plan.held}")
 
 
-def _money(offer: ModelPlan) -> str:
-    usd = offer.estimate.usd
-    if offer.service.startswith("claude"):
+def _money(plan: ModelPlan) -> str:
+    usd = plan.estimate.usd
+    if plan.service.startswith("claude"):
         return "no money where your subscription covers it"
     return "price unknown" if usd is None else f"${usd:.4f} by the prices of {PRICES_AS_OF}"
 
@@ -228,21 +228,21 @@ def _print_result(
         screen.line("Everything is up to date.")
 
 
-def _json(older: OutdatedCounts, offer: ModelPlan | None, done: _Done) -> dict[str, object]:
+def _json(older: OutdatedCounts, plan: ModelPlan | None, done: _Done) -> dict[str, object]:
     """`older` counts what is still outdated after what was `done`."""
-    made = offer.estimate if offer is not None else None
+    made = plan.estimate if plan is not None else None
     return {
         "rules": RULES_VERSION,
         "prompts": PROMPTS,
         "older": older,
         "offer": None
-        if offer is None or made is None
+        if plan is None or made is None
         else {
-            "service": offer.service or None,
+            "service": plan.service or None,
             **made._asdict(),
             "sessions": len(made.sessions),
             "capped": len(made.capped),
-            "held": offer.held or None,
+            "held": plan.held or None,
             "prices_as_of": PRICES_AS_OF,
         },
         "done": {"sessions": done.sessions, "by_model": done.by_model},

@@ -5,26 +5,22 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from holdfast.app.background.outdated import OutdatedCounts, count_outdated
+from holdfast.app.background.outdated import OutdatedCounts
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.status.costs import gather_costs
-from holdfast.app.status.health import (
-    SKIP_REASON_TEXT,
-    Health,
-    Verdict,
-    ago,
-    current_folder,
-    gather_health,
-    judge_capture,
-)
-from holdfast.app.status.status_report import failing_providers, status_json
+from holdfast.app.status.health import SKIP_REASON_TEXT, Health, Verdict, ago, current_folder
+from holdfast.app.status.memory_status import CoreStatus, MemoryStatus, gather_status
+from holdfast.app.status.status_report import status_json
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.cost import print_costs, print_summary
 from holdfast.interfaces.cli.output.sizes import print_retention, show_sizes
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.model.ledger import Balance, SourceState
-from holdfast.store.protocol import Counts
+
+# Lines and files with problems that are listed; the rest is only counted, to keep the output to one
+# screen.
+_MAX_FAILED_LINES = 5
+_MAX_PROBLEMS = 10
 
 HELP = """\
 Whether capture works, what is remembered, and the account of every input line:
@@ -61,36 +57,28 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             screen.json(status_json(memory, arguments.bank, current_folder(), arguments.cost))
             return 0
-        costs = gather_costs(memory)
         if arguments.cost:
-            print_costs(screen, costs)
+            print_costs(screen, gather_costs(memory))
             return 0
-        id = memory.context.bank_id(arguments.bank)
-        counts, balance = (
-            memory.inventory.counts(arguments.bank),
-            memory.inventory.balance(arguments.bank),
-        )
-        health = gather_health(memory, current_folder())
-        _print_verdict(screen, health, judge_capture(health, balance.pending))
-        _print(screen, memory, id, counts, balance)
-        _print_work(screen, health)
-        print_summary(screen, costs)
+        status = gather_status(memory, arguments.bank, current_folder())
+        _print_verdict(screen, status.core.health, status.core.verdict)
+        _print(screen, memory, status)
+        _print_work(screen, status.core.health)
+        print_summary(screen, status.costs)
         print_retention(screen, memory)
-        _print_older(screen, count_outdated(memory))
-        for who, problem in failing_providers(memory).items():
+        _print_older(screen, status.outdated)
+        for who, problem in status.failing_providers.items():
             screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
     return 0
 
 
-def _print(
-    screen: Screen, memory: Holdfast, id: str | None, counts: Counts, balance: Balance
-) -> None:
-    banks = memory.reader.banks()
-    screen.line(f"{screen.paint('Holdfast', 'bold')} at {memory.settings.home}")
-    if not banks:
+def _print(screen: Screen, memory: Holdfast, status: MemoryStatus) -> None:
+    counts = status.core.counts
+    screen.line(f"{screen.paint('Holdfast', 'bold')} at {status.core.home}")
+    if not status.core.banks:
         screen.line("Nothing is remembered yet. `holdfast ingest` reads your sessions.")
         return
-    _print_banks(screen, memory, id)
+    _print_banks(screen, memory, status.core)
     screen.line(
         f"  {number(counts.sessions, 'session')}, {number(counts.turns, 'turn')}, "
         f"{number(counts.exchanges, 'exchange')}, {number(counts.digests, 'digest')}, "
@@ -117,8 +105,8 @@ def _print(
             f"({share:.1%})"
         )
     screen.line()
-    _print_ledger(screen, balance)
-    _print_failures(screen, memory, id, balance)
+    _print_ledger(screen, status.core)
+    _print_failures(screen, status)
 
 
 def _print_verdict(screen: Screen, health: Health, verdict: Verdict) -> None:
@@ -166,18 +154,19 @@ def _print_older(screen: Screen, older: OutdatedCounts) -> None:
         screen.wrap(f"made: {'; '.join(parts)}. `holdfast refine --stale` makes it again", "", "  ")
 
 
-def _print_banks(screen: Screen, memory: Holdfast, id: str | None) -> None:
-    if id is not None:
-        screen.line(f"bank {memory.context.bank_name(id)}")
+def _print_banks(screen: Screen, memory: Holdfast, core: CoreStatus) -> None:
+    if core.bank_id is not None:
+        screen.line(f"bank {memory.context.bank_name(core.bank_id)}")
         return
-    used_banks = [bank for bank in memory.reader.banks() if any(memory.reader.counts(bank.id))]
+    used_banks = [bank for bank in core.banks if any(memory.reader.counts(bank.id))]
     names = Counter(bank.name for bank in used_banks)
     # Of several projects that share a name each is called by its id, too: so can it be asked for.
     labels = [f"{b.name} ({b.id[:8]})" if names[b.name] > 1 else b.name for b in used_banks]
     screen.wrap(f"{number(len(used_banks), 'bank')}: {', '.join(labels)}", "", "  ")
 
 
-def _print_ledger(screen: Screen, balance: Balance) -> None:
+def _print_ledger(screen: Screen, core: CoreStatus) -> None:
+    balance = core.balance
     screen.line(
         f"ledger: {number(balance.files, 'file')}, {number(balance.lines, 'line')} on disk "
         "or once read"
@@ -187,37 +176,28 @@ def _print_ledger(screen: Screen, balance: Balance) -> None:
         screen.line(f"  {count:>9,} skipped: {reason} ({SKIP_REASON_TEXT.get(reason, reason)})")
     screen.line(f"  {balance.failed:>9,} failed")
     screen.line(f"  {balance.pending:>9,} still to be read")
-    adds_up = balance.accounted + balance.pending == balance.lines
     total = f"  {balance.accounted + balance.pending:>9,} in all: "
-    verdict = "every line is accounted for" if adds_up else "THE BALANCE DOES NOT ADD UP"
-    screen.line(total + screen.paint(verdict, "green" if adds_up else "red"))
+    verdict = "every line is accounted for" if core.is_balanced else "THE BALANCE DOES NOT ADD UP"
+    screen.line(total + screen.paint(verdict, "green" if core.is_balanced else "red"))
     if balance.redacted:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in balance.redacted.items())
         screen.line(f"  secrets taken out: {kinds}")
 
 
-def _print_failures(screen: Screen, memory: Holdfast, id: str | None, balance: Balance) -> None:
-    failures = memory.reader.failures(id, limit=5)
-    if failures:
+def _print_failures(screen: Screen, status: MemoryStatus) -> None:
+    shown, failed = status.unreadable_lines[:_MAX_FAILED_LINES], status.core.balance.failed
+    if shown:
         screen.line()
         screen.line("lines that could not be read (kept, and tried again by newer versions):")
-    for failure in failures:
-        source = memory.reader.source(failure.source)
-        path = source.path if source else "?"
-        screen.line(f"  {path}:{failure.line}  {failure.reason}")
-    if balance.failed > len(failures):
-        screen.line(f"  … and {balance.failed - len(failures):,} more")
-    # What is gone was told when it went, and is summed up; the rest wants to be looked at.
-    gone = {
-        f"{source.path}: {source.problem}"
-        for source in memory.reader.sources(id)
-        if source.state is SourceState.GONE
-    }
-    problems = [problem for problem in balance.problems if problem not in gone]
+    for path, line in shown:
+        screen.line(f"  {path}:{line.line}  {line.reason}")
+    if failed > len(shown):
+        screen.line(f"  … and {failed - len(shown):,} more")
+    problems = status.file_problems
     if problems:
         screen.line()
         screen.line("files:")
-    for problem in problems[:10]:
+    for problem in problems[:_MAX_PROBLEMS]:
         screen.wrap(problem, "  ", "    ")
-    if len(problems) > 10:
-        screen.line(f"  … and {len(problems) - 10:,} more")
+    if len(problems) > _MAX_PROBLEMS:
+        screen.line(f"  … and {len(problems) - _MAX_PROBLEMS:,} more")

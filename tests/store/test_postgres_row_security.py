@@ -14,8 +14,8 @@ import pytest
 from tests.store.postgres_server import Server
 from tests.store.test_postgres import NOON, a_bank, a_passage, fill, found
 from tests.store.test_postgres_faults import kill_others
-from tests.store.test_postgres_near import MODEL, some_vectors
-from tests.store.test_postgres_near import fill as fill_vectors
+from tests.store.test_postgres_nearest import MODEL, some_vectors
+from tests.store.test_postgres_nearest import fill as fill_vectors
 
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.model.model_calls import ServicePause

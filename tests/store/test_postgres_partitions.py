@@ -19,7 +19,7 @@ from tests.store.conformance import (
 )
 from tests.store.conformance.suite import CHECKS, MakeStore
 from tests.store.postgres_server import Server
-from tests.store.test_postgres_near import MODEL, by_matrix, by_server, fill, some_vectors
+from tests.store.test_postgres_nearest import MODEL, by_matrix, by_server, fill, some_vectors
 
 from holdfast.errors import SettingsError
 from holdfast.store.postgres import nearest

@@ -1,0 +1,166 @@
+"""`holdfast forget` and `holdfast scrub`: leave a record out of everything, or erase words for good."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from holdfast.app.curation.erasure import erasure_json, remove_backups
+from holdfast.app.memory import Holdfast, open_memory
+from holdfast.errors import InputError
+from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.command_spec import CommandSpec
+from holdfast.interfaces.cli.commands.curate.records import ID_CHARACTERS, Change, run_change
+from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.learn.erasure import Erased
+
+_PLURALS = {"memory": "memories", "shared memory": "shared memories"}
+
+
+def _configure_forget(parser: argparse.ArgumentParser) -> None:
+    options.add_record(parser)
+    parser.add_argument("--purge", action="store_true", help="erase it for good")
+    parser.add_argument(
+        "--backups", action="store_true", help="with --purge: remove backups that hold it, too"
+    )
+    options.add_yes(parser)
+
+
+def _announce_forgetting(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> Change:
+    target = memory.curation.target(arguments.id)
+    screen.line(f"This leaves {target.uri}, and what is made of it, out of everything.")
+    return Change(
+        lambda: memory.forget(target.uri),
+        f"Forgotten. `holdfast restore {target.id[:ID_CHARACTERS]}` brings it back.",
+    )
+
+
+def _run_forget(arguments: argparse.Namespace) -> int:
+    return _purge(arguments) if arguments.purge else run_change(_announce_forgetting, arguments)
+
+
+def _purge(arguments: argparse.Namespace) -> int:
+    screen = Screen()
+    with open_memory(create=False) as memory:
+        target = memory.curation.target(arguments.id)
+        planned = memory.erasure.plan_purge(target.uri)
+        screen.line(f"This erases {target.uri} for good:")
+        _print_planned(screen, planned)
+        if confirm.confirm_memory_change(screen, arguments.yes, "Erase it?", False):
+            erased = memory.erasure.purge(target.uri)
+            _finish(screen, erased, arguments.yes, arguments.backups)
+    return 0
+
+
+def _configure_scrub(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("pattern", metavar="PATTERN", help="a text, a /regex/, or - for stdin")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be erased")
+    parser.add_argument("--backups", action="store_true", help="remove backups that hold it, too")
+    options.add_yes(parser)
+    options.add_json(parser)
+
+
+def _run_scrub(arguments: argparse.Namespace) -> int:
+    screen = Screen()
+    pattern = arguments.pattern
+    if pattern == "-":
+        pattern = sys.stdin.readline().rstrip("\n")
+        if not pattern:
+            raise InputError("Standard input holds no pattern.", "Write it on the first line.")
+    with open_memory(create=False) as memory:
+        planned = memory.erasure.plan_scrub(pattern)
+        if not arguments.json:
+            _print_planned(screen, planned)
+        if arguments.dry_run or (planned.nothing and not planned.copies):
+            if arguments.json:
+                screen.json(erasure_json(planned, False))
+            elif arguments.dry_run and not planned.nothing:
+                screen.line(confirm.NOTHING_CHANGED)
+            return 0
+        if not confirm.confirm_change(
+            screen, arguments.yes, "Erase it for good?", False, "the memory"
+        ):
+            return 0
+        erased = memory.erasure.scrub(pattern)
+    if arguments.json:
+        remove_backups(erased, arguments.backups)
+        screen.json(erasure_json(erased, True))
+    else:
+        _finish(screen, erased, arguments.yes, arguments.backups)
+        screen.wrap(
+            "To keep it out from now on, add a pattern to [redact.patterns] in config.toml.", "", ""
+        )
+    return 0
+
+
+def _print_planned(screen: Screen, planned: Erased) -> None:
+    """Print what will be erased, and the files that hold it and are not Holdfast's to change."""
+    if planned.nothing:
+        screen.line("Nothing in the memory holds it.")
+    for count in _record_counts(planned):
+        screen.line(f"  {count}")
+    if planned.events:
+        screen.line(f"  {number(planned.events, 'event')} in journals of hooks")
+    if planned.log_lines:
+        screen.line(f"  {number(planned.log_lines, 'line')} of the worker's log")
+    for path in planned.copies:
+        screen.line(f"  still holds it: {path} (a backup)")
+    for path in planned.transcripts:
+        screen.line(f"  may still hold it: {path} (not ours)")
+
+
+def _record_counts(erased: Erased) -> list[str]:
+    return [number(n, kind, _PLURALS.get(kind, "")) for kind, n in sorted(erased.records.items())]
+
+
+def _finish(screen: Screen, erased: Erased, yes: bool, backups: bool) -> None:
+    """Print what was erased, and remove the backups that hold it: with `backups`, or if the person
+    at the terminal agrees."""
+    counts = _record_counts(erased)
+    counts += [number(erased.events, "event")] if erased.events else []
+    counts += [number(erased.log_lines, "log line")] if erased.log_lines else []
+    screen.line(f"Erased for good: {', '.join(counts) or 'nothing'}.")
+    if not erased.copies:
+        return
+    many = number(len(erased.copies), "backup")
+    if not backups and not yes and confirm.is_interactive():
+        backups = confirm.ask(f"{many} still hold it. Remove them?", default=False)
+    if backups:
+        remove_backups(erased, True)
+        screen.line(f"Removed {many}.")
+    else:
+        screen.line(f"{many} still hold it; --backups removes them:")
+        for path in erased.copies:
+            screen.line(f"  {path}")
+
+
+FORGET = CommandSpec(
+    help="""\
+Leave a record out of everything: recall, ask, find, timelines and briefs. A session takes its
+turns, exchanges and digest with it, an exchange its turns; what sums them up is made again
+without them. It survives reading again, and `restore` or `undo` brings all of it back.
+
+--purge erases for good instead: from the database with its index and vectors, from the
+journals of hooks, from prepared briefs. It names the backups that still hold it.""",
+    examples="""\
+  holdfast forget 5c1f0a
+  holdfast forget holdfast://session/0b54c3aa-1d2e-4c8e-9c1f-2f8f7d1a9e10 --purge""",
+    configure=_configure_forget,
+    run=_run_forget,
+)
+
+SCRUB = CommandSpec(
+    help="""\
+Erase a secret that slipped in, for good, wherever it is in the memory: in every bank, in the
+database with its index and vectors, in the journals of hooks, in prepared briefs. The records
+stay, with [erased] in its place. Shows first how much would be erased, and asks.
+
+The pattern is taken as it stands; between slashes it is a regular expression. A dash reads
+it from standard input, so that it does not end up in the history of your shell. The
+transcripts of your agent are not ours: they are named, not changed.""",
+    examples="""\
+  holdfast scrub - --yes < secret.txt
+  holdfast scrub '/hunter[0-9]+/' --dry-run""",
+    configure=_configure_scrub,
+    run=_run_scrub,
+)
