@@ -22,7 +22,7 @@ from holdfast.app.background.step_runner import Step, WorkerPass
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.core.lease import take_lease
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.backup import back_up, latest_backup, list_backups, check_backup, restore
+from holdfast.app.transfer.backup import back_up, check_backup, latest_backup, list_backups, restore
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import (
     InputError,

@@ -11,7 +11,7 @@ from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.period_digest import as_markdown, digest, digest_json
 from holdfast.interfaces.cli.main import main
-from holdfast.model.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
 
 SAMPLES = Path(__file__).parents[2] / "examples" / "sessions"

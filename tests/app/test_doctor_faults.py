@@ -28,7 +28,7 @@ from holdfast.errors import SettingsError
 from holdfast.hosts.claude_code import install
 from holdfast.hosts.claude_code import locations as host
 from holdfast.interfaces.cli.main import main
-from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.settings import Settings, load_settings
 
 LONG_AGO_S = 7200.0

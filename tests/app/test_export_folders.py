@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.app.transfer.export_folder import MANIFEST, FolderReport, ExportFolder, safe_name
+from holdfast.app.transfer.export_folder import MANIFEST, ExportFolder, FolderReport, safe_name
 from holdfast.app.transfer.export_memory_keeper import write_memory_keeper
 from holdfast.app.transfer.export_obsidian import write_vault
 from holdfast.app.transfer.exporting import ExportRequest

@@ -23,7 +23,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import ModelError, NewerSchemaError
 from holdfast.inference import packaged
-from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.settings import Settings
 
 QUICK = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0, lease_timeout_s=0)

@@ -14,8 +14,8 @@ from holdfast.app.background.worker_log import WorkerLog
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.usage_report import OutcomeCounts, count_outcomes, gather_usage, usage_json
 from holdfast.interfaces.cli.main import main
-from holdfast.model.injections import Injection, InjectionKind, InjectionUse
-from holdfast.model.model_calls import CallOutcome, ModelCall
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
 from holdfast.settings import Settings
 
 NOW = "2026-11-15T12:00:00.000Z"

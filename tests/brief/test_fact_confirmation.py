@@ -11,8 +11,8 @@ from tests.support.transcripts import Script
 from holdfast.app.background.steps import STEPS
 from holdfast.app.memory import Holdfast
 from holdfast.brief.injection_outcomes import settle_injections
-from holdfast.model.injections import Injection, InjectionKind
 from holdfast.model.knowledge import EvidenceKind, Fact
+from holdfast.model.ledgers.injections import Injection, InjectionKind
 from holdfast.model.uris import uri
 
 OVER = "2026-12-20T12:00:00.000Z"

@@ -9,7 +9,7 @@ from tests.support.transcripts import Script, bug_hunt
 from holdfast.app.memory import Holdfast
 from holdfast.brief.injection_outcomes import SettledCounts, settle_injections
 from holdfast.interfaces.cli.main import main
-from holdfast.model.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
 
 NOW = "2026-09-02T12:00:00.000Z"

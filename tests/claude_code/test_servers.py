@@ -13,7 +13,7 @@ from tests.claude_code.test_moving import learn
 from holdfast.app.answers.access_tools import ACCESS_TOOLS
 from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
 from holdfast.app.answers.tool import Tool
-from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.interfaces.mcp.main_tools import TOOLS
 
 GIVEN: dict[str, Any] = {
     "question": "Why does the nightly import fail?",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from holdfast.inference import packaged
 from holdfast.interfaces.cli.main import COMMANDS
-from holdfast.model.ledger import FailureReason, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, SkipReason
 from holdfast.settings import load_settings
 
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ from holdfast.interfaces.ui.plots import by_day, format_bytes, shares
 from holdfast.interfaces.ui.render import PLACES
 from holdfast.interfaces.ui.time_bars import draw, period_name
 from holdfast.model.forge import Issue, Pull, Remark, RemarkKind, ThreadState
-from holdfast.model.model_calls import CallOutcome, ModelCall
+from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.lookup.histogram import Histogram, adjacent_spans, read_span

@@ -11,7 +11,7 @@ from tests.http.server import Server, make_home, serving
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.model.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
 
 EVIL = "<script>alert(1)</script> said otherwise"

@@ -14,7 +14,7 @@ from tests.support.transcripts import Script
 from holdfast.app.answers.access_tools import ACCESS_TOOLS
 from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
 from holdfast.app.memory import open_memory
-from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.interfaces.mcp.main_tools import TOOLS
 from holdfast.settings import load_settings
 
 anyio = pytest.importorskip("anyio")

@@ -27,7 +27,7 @@ from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.learn.erasure import is_unfinished
-from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.model.query import RecordFilter
 from holdfast.refine.hooks.reconcile import reconcile
 from holdfast.refine.sessions.embedding import embed_pending

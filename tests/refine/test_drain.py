@@ -19,7 +19,7 @@ from tests.hooked import NOON_S, RECORDED, SESSION, Home, recorded
 
 from holdfast.capture import journal
 from holdfast.capture.inbox import list_events
-from holdfast.model.injections import InjectionKind
+from holdfast.model.ledgers.injections import InjectionKind
 
 SECRET = "sk-" + "ant-api03-" + "Zk3m9QpL7vT2xW8yAb4cDe6fGh1jKl5nMo0pQr"
 

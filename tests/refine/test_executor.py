@@ -18,7 +18,7 @@ from tests.dump import dump
 from tests.refine.test_ingest_crash import make_corpus
 from tests.support.transcripts import Script
 
-from holdfast.app.ingest.executors import open_executors, is_cluster, worker_version
+from holdfast.app.ingest.executors import is_cluster, open_executors, worker_version
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor

@@ -13,7 +13,7 @@ from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreFullError
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Role
 from holdfast.refine.sessions import exchanges
 from holdfast.settings import Settings

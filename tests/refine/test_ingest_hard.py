@@ -13,7 +13,7 @@ from tests.support.transcripts import Script, bug_hunt
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.core.passages import split_identifiers
 from holdfast.settings import Settings

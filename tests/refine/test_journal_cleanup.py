@@ -11,7 +11,7 @@ from time import sleep, time
 from tests.hooked import SESSION, Home
 
 from holdfast.capture import journal
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.refine.hooks.journal_cleanup import RETENTION_S, remove_old_journals
 from holdfast.sources.claude_code.events import AGENT
 

@@ -13,7 +13,7 @@ from tests.hooked import RECORDED, SESSION, Home, recorded
 from tests.support.transcripts import Script
 
 from holdfast.errors import InputError
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Role, Turn
 from holdfast.refine.hooks.reconcile import unread_journals
 from holdfast.sources.claude_code.events import AGENT

@@ -250,6 +250,6 @@ def test_an_agent_that_asks_by_mcp_hears_the_server_too(
 def test_what_a_server_said_of_itself_is_not_written_down(ann: Laptop) -> None:
     remotes = Remotes(ann.settings, ann.memory.now)
     named(ann, "http://127.0.0.1:9")
-    remotes.note(remotes.named(), 0.0, RemoteError("it answered with HTTP 400 (“CANARY-9”)"))
+    remotes.record(remotes.named(), 0.0, RemoteError("it answered with HTTP 400 (“CANARY-9”)"))
     kept = (ann.settings.home / "remotes-seen.json").read_text()
     assert "HTTP 400" in kept and "CANARY" not in kept

@@ -8,7 +8,7 @@ import pytest
 from tests.dump import dump
 from tests.sources.agent_samples import RECORDED, copy, remember, sessions, turns
 
-from holdfast.model.ledger import SkipReason
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.recall.lookup.trace import RawState, raw_line
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.registry import DEFAULT_AGENT, agents

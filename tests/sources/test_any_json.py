@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.model.ledger import FailureReason
+from holdfast.model.ledgers.lines import FailureReason
 from holdfast.refine.ingest.turns import PrivacyRules, RefinedLines, RefinedTurn, refine_lines
 from holdfast.sources.claude_code.records import describe_session, read_record
 from holdfast.sources.draft import FileInfo

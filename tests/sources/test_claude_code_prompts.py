@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.model.ledger import SkipReason
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources.claude_code.prompts import INTERRUPTED, Prompt, read_prompt
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.sources.agent_samples import copy, read, remember, sessions, turns
 
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.gemini import AGENT

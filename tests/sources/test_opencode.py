@@ -11,7 +11,7 @@ from time import time
 from tests.sources.agent_samples import conversation, copy, read, remember, sessions, turns
 
 from holdfast.errors import InputError
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.trust import Trust
 
 SESSION = "ses_three00000003"

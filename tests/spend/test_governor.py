@@ -18,7 +18,7 @@ from holdfast.errors import (
     SpendError,
 )
 from holdfast.inference.chat import Question, Usage
-from holdfast.model.model_calls import CallOutcome, ModelCall
+from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
 from holdfast.settings import SpendCaps
 from holdfast.spend.governor import CallPurpose, Governor, estimate_tokens
 from holdfast.spend.prices import price_of

@@ -18,7 +18,7 @@ from tests.store.test_postgres_nearest import MODEL, some_vectors
 from tests.store.test_postgres_nearest import fill as fill_vectors
 
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.model.model_calls import ServicePause
+from holdfast.model.ledgers.model_calls import ServicePause
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import fence_store
 from holdfast.store.postgres import nearest

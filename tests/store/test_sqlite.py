@@ -13,7 +13,7 @@ import pytest
 from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, StoreFullError
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action, Curation
-from holdfast.model.ledger import FailedLine, Source
+from holdfast.model.ledgers.lines import FailedLine, Source
 from holdfast.model.query import Passage
 from holdfast.model.records import (
     Digest,

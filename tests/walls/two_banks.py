@@ -15,8 +15,8 @@ from tests.support.transcripts import Script
 
 from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
-from holdfast.model.injections import Injection, InjectionKind
 from holdfast.model.knowledge import Network
+from holdfast.model.ledgers.injections import Injection, InjectionKind
 from holdfast.settings import Settings, load_settings
 
 Row = tuple[object, ...]

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from holdfast.language import STOPWORDS, stem, truncate, words
-from holdfast.model.injections import Injection, InjectionKind, InjectionUse, RecordUse
 from holdfast.model.knowledge import Fact, Memory
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse, RecordUse
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri

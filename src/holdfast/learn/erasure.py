@@ -21,8 +21,8 @@ from holdfast.learn.curation import Curator, Target
 from holdfast.learn.opinions import update_opinions
 from holdfast.learn.text_erasure import EventEraser, TextRemover, scrub_json
 from holdfast.model.curation import Action, Curation
-from holdfast.model.failed_tasks import FailedTask
 from holdfast.model.knowledge import Rule
+from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.model.records import Role, Turn
 from holdfast.refine.facts.fact_stage import update_bank_facts
 from holdfast.refine.git.forge_threads import FORGE_KINDS, records_erased_with, refresh_passages

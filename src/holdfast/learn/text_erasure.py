@@ -9,7 +9,7 @@ from typing import Any, cast
 from holdfast.capture import journal
 from holdfast.errors import InputError
 from holdfast.language import collapse_spaces
-from holdfast.model.ledger import SkipReason
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.model.records import Turn
 from holdfast.sources.claude_code.events import session_id
 from holdfast.sources.draft import FileInfo

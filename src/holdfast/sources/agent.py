@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.model.ledger import SkipReason
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources.draft import DraftSession, FileInfo, ParsedLine
 from holdfast.sources.json_fields import Record
 

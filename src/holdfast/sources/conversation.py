@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, ParsedLine, skipped

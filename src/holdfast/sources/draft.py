@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.model.ledger import LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 

@@ -26,7 +26,7 @@ from holdfast.errors import (
     SpendError,
 )
 from holdfast.inference.chat import Chat, Question, Reply, Usage
-from holdfast.model.model_calls import CallOutcome, ModelCall, ServicePause, Spending
+from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall, ServicePause, Spending
 from holdfast.model.query import ModelCost
 from holdfast.settings import SpendCaps
 from holdfast.spend.prices import price_of

@@ -18,7 +18,6 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.fact_history import fact_as_of, status_change_at
-from holdfast.model.injections import RecordUse
 from holdfast.model.knowledge import (
     Claim,
     ClaimKind,
@@ -31,6 +30,7 @@ from holdfast.model.knowledge import (
     StatusChange,
     Validity,
 )
+from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.store.protocol.curation import Erasure, HiddenTurn

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
-from holdfast.model.failed_tasks import FailedTask
-from holdfast.model.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.ledgers.failed_tasks import FailedTask
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.store.protocol.maintenance import IntegrityReport
 
 _LATER = "2026-03-01T13:00:00.000Z"

@@ -26,7 +26,7 @@ from tests.store.conformance.samples import (
 
 from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.query import RecordFilter, TimelinePosition
 from holdfast.store.protocol import Counts, Store
 

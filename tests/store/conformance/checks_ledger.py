@@ -23,7 +23,7 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Origin
 from holdfast.store.protocol import Counts
 

@@ -18,7 +18,13 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.model_calls import CallOutcome, ModelCall, ModelSummary, ServicePause, Spending
+from holdfast.model.ledgers.model_calls import (
+    CallOutcome,
+    ModelCall,
+    ModelSummary,
+    ServicePause,
+    Spending,
+)
 from holdfast.store.protocol import StaleSession
 from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
 

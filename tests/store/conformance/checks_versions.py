@@ -17,7 +17,7 @@ from tests.store.conformance.samples import (
     prepared,
 )
 
-from holdfast.model.model_calls import ModelSummary
+from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.trust import Status
 from holdfast.store.protocol import Store
 from holdfast.store.protocol.curation import Erasure

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Action, Curation
-from holdfast.model.ledger import FailedLine, FailureReason
+from holdfast.model.ledgers.lines import FailedLine, FailureReason
 from holdfast.model.query import Passage
 from holdfast.model.records import (
     Digest,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.errors import InputError
 from holdfast.model.curation import Action, Curation
-from holdfast.model.injections import RecordUse
+from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.research import ResearchStage
 from holdfast.model.uris import parse_uri
 from holdfast.research.journal_lines import answer_from_json

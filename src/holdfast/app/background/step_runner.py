@@ -15,7 +15,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
-from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.settings import Settings
 from holdfast.spend.governor import add_seconds
 

@@ -23,7 +23,7 @@ from holdfast.capture.inbox import make_inbox
 from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
 from holdfast.learn.erasure import is_unfinished, overwrite_erased
-from holdfast.model.injections import Injection
+from holdfast.model.ledgers.injections import Injection
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.refine.hooks import drain as events

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import time
 
 from holdfast.capture.home_paths import HomePaths
-from holdfast.model.ledger import SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.refine.ingest.discovery import (
     detect_agent,
     find_all_transcripts,

@@ -1,5 +1,7 @@
-"""Briefs of a whole memory: what the worker prepares and settles, what a server is asked, and
-what a person may look at."""
+"""Briefs of an open memory: made for a caller, prepared as files for hooks, or served on a socket.
+
+What a brief says is decided in `holdfast.brief`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from holdfast.settings import Settings
 
 
 class Briefs:
-    """The briefs of a memory: what a session gets when it starts, and with its first prompt."""
+    """The context that is injected into a session at its start and with its first prompt."""
 
     def __init__(self, context: Context, search: Search) -> None:
         self._context = context
@@ -30,22 +32,22 @@ class Briefs:
     def session_brief(self, bank: str | None = None) -> Brief:
         """The brief that the next session in this bank gets at its start."""
         context = self._context
-        id, wanted = context.bank_id(bank), context.settings.brief
+        id, limits = context.bank_id(bank), context.settings.brief
         return (
-            session_brief(context.store, id, wanted.tokens, wanted.exchanges) if id else EMPTY_BRIEF
+            session_brief(context.store, id, limits.tokens, limits.exchanges) if id else EMPTY_BRIEF
         )
 
     def goal_brief(self, prompt: str, bank: str | None = None, quickly: bool = False) -> Brief:
-        """The brief for a session in this bank with this first prompt; `quickly` by words alone,
-        as a hook does where no server runs."""
+        """The brief for a session in this bank with this first prompt; `quickly` without a model,
+        as a hook makes it if no server runs."""
         id = self._context.bank_id(bank)
         return self._goal(id, prompt, quickly) if id else EMPTY_BRIEF
 
     def goal_brief_in(self, folder: str, prompt: str) -> Brief:
         """The brief for a session in this folder with this first prompt."""
         context = self._context
-        own = bool(context.settings.bank)
-        id = context.bank_id() if own else context.banks.find(context.store, folder)
+        has_fixed_bank = bool(context.settings.bank)
+        id = context.bank_id() if has_fixed_bank else context.banks.find(context.store, folder)
         return self._goal(id, prompt, False) if id else EMPTY_BRIEF
 
     def load_model(self) -> SemanticSearch | None:
@@ -61,8 +63,8 @@ class Briefs:
 
 
 def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list[str]:
-    """Bring every bank's prepared files up to date; returns the banks that were written. A bank
-    that did not change costs next to nothing."""
+    """Write the prepared brief files of every bank that changed; returns those banks. A bank that
+    did not change costs almost nothing."""
     context = Context(settings, now)
     try:
         only = (context.bank_id() or "") if settings.bank else ""
@@ -72,41 +74,46 @@ def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list
 
 
 class _BriefAnswerer:
-    """Answers hooks from a memory that is opened in the thread that asks, and opened anew when
-    it comes into being or is replaced."""
+    """Answers hooks from a memory. It is opened in the thread of the socket, and opened again when
+    the database was created or replaced."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._context: Context | None = None
         self._briefs: Briefs | None = None
-        self._seen: DatabaseIdentity | None = None
+        self._opened_identity: DatabaseIdentity | None = None
 
     def prepare(self) -> None:
-        self._opened().load_model()
+        self._open().load_model()
 
-    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         brief = EMPTY_BRIEF
-        if asked.get("op") == "goal" and self._settings.brief.goal:
-            brief = self._opened().goal_brief_in(str(asked["cwd"]), str(asked["prompt"]))
-        return {"v": EVENT_VERSION, "id": brief.id, "text": brief.text, "records": list(brief.records)}
+        if request.get("op") == "goal" and self._settings.brief.goal:
+            brief = self._open().goal_brief_in(str(request["cwd"]), str(request["prompt"]))
+        return {
+            "v": EVENT_VERSION,
+            "id": brief.id,
+            "text": brief.text,
+            "records": list(brief.records),
+        }
 
     def close(self) -> None:
         if self._context is not None:
             self._context.close()
             self._context = self._briefs = None
 
-    def _opened(self) -> Briefs:
-        seen = database_identity(self._settings.database)
-        if self._briefs is None or seen != self._seen:
+    def _open(self) -> Briefs:
+        identity = database_identity(self._settings.database)
+        if self._briefs is None or identity != self._opened_identity:
             self.close()
-            self._context, self._seen = Context(self._settings), seen
+            self._context, self._opened_identity = Context(self._settings), identity
             self._briefs = Briefs(self._context, Search(self._context))
         return self._briefs
 
 
 def serve_briefs(settings: Settings) -> HookSocket | None:
-    """Listen for hooks in the background; None where another process does so already, or where
-    hooks were never set up."""
+    """Answer hooks in the background; None if another process does so already, or if hooks were
+    never installed."""
     path = HomePaths(settings.home).socket()
-    asking = HookSocket(path, _BriefAnswerer(settings)) if path is not None else None
-    return asking if asking is not None and asking.start() else None
+    hook_socket = HookSocket(path, _BriefAnswerer(settings)) if path is not None else None
+    return hook_socket if hook_socket is not None and hook_socket.start() else None

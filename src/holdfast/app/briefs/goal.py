@@ -1,7 +1,6 @@
-"""The goal brief by the shortest way: for a hook that finds no server to ask.
+"""The goal brief with as few imports as possible, for a hook that finds no server to ask.
 
-It imports what a search by words needs and nothing else; loading a model would take longer than
-anybody should wait for a prompt.
+It searches by words only: loading a model would take longer than a prompt may be delayed.
 """
 
 from __future__ import annotations
@@ -18,9 +17,13 @@ if TYPE_CHECKING:
 
 
 def goal_brief_by_words(home: str, bank: str, prompt: str) -> dict[str, object]:
-    """The brief for a prompt, as a hook takes it."""
+    """The brief for a prompt, in the format that the socket replies with."""
     path = Path(os.path.abspath(home)) / "memory.db"  # noqa: PTH100
-    store = SqliteStore(path, create=False, as_it_is=True) if path.exists() else _open_server_store(path)
+    store = (
+        SqliteStore(path, create=False, as_it_is=True)
+        if path.exists()
+        else _open_server_store(path)
+    )
     try:
         brief = goal_brief(store, bank, prompt)
     finally:
@@ -29,7 +32,7 @@ def goal_brief_by_words(home: str, bank: str, prompt: str) -> dict[str, object]:
 
 
 def _open_server_store(path: Path) -> Store:
-    """Where there is no file, the settings may name a server."""
+    """The store of the settings, which may name a server if there is no file."""
     from holdfast import settings
     from holdfast.app.core import backends
 

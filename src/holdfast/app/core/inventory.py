@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.app.core.context import Context
-from holdfast.model.failed_tasks import FailedTask
-from holdfast.model.injections import Injection
-from holdfast.model.ledger import Balance
+from holdfast.model.ledgers.failed_tasks import FailedTask
+from holdfast.model.ledgers.injections import Injection
+from holdfast.model.ledgers.lines import Balance
 from holdfast.model.records import Digest, Exchange
 from holdfast.store.protocol import Counts, Record
 

@@ -1,4 +1,4 @@
-"""What a check says, and what it is given to look at."""
+"""What a check returns, and what it is given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from holdfast.settings import Settings
 
 
 class Grade(StrEnum):
-    """How something stands."""
+    """The result of a check."""
 
     OK = "ok"
     WARNING = "warning"
@@ -26,8 +26,9 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at. `fix` mends it and says what it did; where that takes something away
-    or takes long, `asks` is the question to ask first."""
+    """The result of a check: a sentence for people, and what to do if there is a problem. `fix`
+    repairs it and returns what it did. If the fix deletes something or takes long, `question` is
+    asked first."""
 
     name: str
     grade: Grade
@@ -38,8 +39,8 @@ class Check:
 
 
 class DoctorContext(NamedTuple):
-    """What is examined. `memory` is None where it cannot be opened, and `failure` says why;
-    `unsettled` says what is wrong with the settings file, if anything."""
+    """What checks look at. `memory` is None if it cannot be opened, and `open_error` says why;
+    `settings_error` says what is wrong with the settings file, whose place the defaults take."""
 
     settings: Settings
     paths: HomePaths
@@ -53,18 +54,18 @@ CheckGroup = Callable[[DoctorContext], list[Check]]
 
 
 def ok(name: str, sentence: str) -> Check:
-    """All is well."""
+    """The result of a check that found no problem."""
     return Check(name, Grade.OK, sentence)
 
 
 def make_private(path: Path) -> str:
-    """Make a folder its owner's alone; says so."""
+    """Close a folder to other users; returns a sentence that says so."""
     path.chmod(0o700)
     return f"{path} is for its owner alone now."
 
 
-def report_json(checks: Sequence[Check], mended: Sequence[object]) -> dict[str, Any]:
-    """What `doctor` found, and what it mended."""
+def report_json(checks: Sequence[Check], fixes: Sequence[object]) -> dict[str, Any]:
+    """The results of checks and fixes as JSON."""
     return {
         "healthy": not any(check.grade is Grade.BROKEN for check in checks),
         "checks": [
@@ -77,5 +78,5 @@ def report_json(checks: Sequence[Check], mended: Sequence[object]) -> dict[str, 
             }
             for check in checks
         ],
-        "mended": to_jsonable(list(mended)),
+        "mended": to_jsonable(list(fixes)),
     }

@@ -1,4 +1,4 @@
-"""All checks, and mending what can be mended."""
+"""Runs all checks, and applies the fixes of those that found a problem."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from holdfast.errors import HoldfastError, SettingsError, StoreError
 from holdfast.hosts.claude_code.detect import detect_hooks
 from holdfast.settings import Settings
 
+# In the order of the output. Fixes run in the same order, so hooks and home come before the store.
 CHECK_GROUPS: tuple[CheckGroup, ...] = (
     check_hooks,
     check_home,
@@ -34,7 +35,7 @@ CHECK_GROUPS: tuple[CheckGroup, ...] = (
 
 
 class FixResult(NamedTuple):
-    """What a fix did, or why it was not done."""
+    """What a fix did, or why it was not done. The field names are keys of the JSON output."""
 
     name: str
     what: str
@@ -42,26 +43,26 @@ class FixResult(NamedTuple):
 
 
 @contextmanager
-def _patient(
-    settings: Settings, folder: Path | None, unsettled: SettingsError | None
+def _open_context(
+    settings: Settings, folder: Path | None, settings_error: SettingsError | None
 ) -> Generator[DoctorContext]:
-    places, seen = HomePaths(settings.home), detect_hooks(settings.claude_dir, folder)
+    paths, hooks = HomePaths(settings.home), detect_hooks(settings.claude_dir, folder)
     try:
         memory = Holdfast(settings, create=False)
     except StoreError as error:
-        yield DoctorContext(settings, places, seen, None, error, unsettled)
+        yield DoctorContext(settings, paths, hooks, None, error, settings_error)
         return
     with memory:
-        yield DoctorContext(settings, places, seen, memory, None, unsettled)
+        yield DoctorContext(settings, paths, hooks, memory, None, settings_error)
 
 
 def run_checks(
     settings: Settings, folder: Path | None, settings_error: SettingsError | None = None
 ) -> list[Check]:
-    """Look at everything; changes nothing. `unsettled` tells why the settings are not those of
-    their file."""
-    with _patient(settings, folder, settings_error) as context:
-        return [check for family in CHECK_GROUPS for check in _looked(family, context)]
+    """Run all checks; changes nothing. `settings_error` says why `settings` are the defaults and
+    not those of the file."""
+    with _open_context(settings, folder, settings_error) as context:
+        return [check for group in CHECK_GROUPS for check in _run_group(group, context)]
 
 
 def run_fixes(
@@ -70,27 +71,28 @@ def run_fixes(
     approve: Callable[[Check], bool],
     settings_error: SettingsError | None = None,
 ) -> list[FixResult]:
-    """Fix what can be fixed; `may` is asked where something is taken away or takes long."""
-    done: list[FixResult] = []
-    with _patient(settings, folder, settings_error) as context:
-        for family in CHECK_GROUPS:
-            for check in _looked(family, context):
+    """Fix what can be fixed. `approve` is asked about fixes that delete something or take long. Each
+    group is checked after the fixes of the groups before it."""
+    results: list[FixResult] = []
+    with _open_context(settings, folder, settings_error) as context:
+        for group in CHECK_GROUPS:
+            for check in _run_group(group, context):
                 if check.grade is Grade.OK or check.fix is None:
                     continue
                 if check.question and not approve(check):
-                    done.append(FixResult(check.name, "left as it is.", False))
+                    results.append(FixResult(check.name, "left as it is.", False))
                     continue
                 try:
-                    done.append(FixResult(check.name, check.fix(), True))
+                    results.append(FixResult(check.name, check.fix(), True))
                 except (HoldfastError, OSError) as error:
-                    done.append(FixResult(check.name, f"could not be mended: {error}", False))
-    return done
+                    results.append(FixResult(check.name, f"could not be mended: {error}", False))
+    return results
 
 
-def _looked(family: CheckGroup, context: DoctorContext) -> list[Check]:
-    """The checks of a family; one that breaks is itself a finding."""
-    name = family.__name__.removeprefix("check_")
+def _run_group(group: CheckGroup, context: DoctorContext) -> list[Check]:
+    """The checks of a group; an error in one of them is reported as a problem."""
+    name = group.__name__.removeprefix("check_")
     try:
-        return family(context)
+        return group(context)
     except (HoldfastError, OSError) as error:
         return [Check(name, Grade.BROKEN, f"Could not be looked at: {error}.", "holdfast status")]

@@ -1,5 +1,5 @@
-"""What lies in the home besides the memory: who may read it, what was left half-written, and
-whether settings, journals and backups can be used."""
+"""Checks of the files in the home: permissions, half-written files, and whether settings, journals
+and backups can be used."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from holdfast.app.transfer.backup import list_backups
 from holdfast.capture import journal
 from holdfast.settings import FILE_NAME, Settings
 
-_FOLDERS = ("backups", "briefs", "events", "marks", "research", "vectors")
-_LEFT = (
+# Folders with private content.
+_PRIVATE_FOLDERS = ("backups", "briefs", "events", "marks", "research", "vectors")
+# Temporary files by folder and pattern; they are renamed or removed unless the writer is killed.
+_TEMPORARY_FILES = (
     (".", ".restoring-*"),
     (".", ".worker.log.*"),
     ("backups", ".*.part*"),
@@ -24,12 +26,14 @@ _LEFT = (
     ("hooks", ".worker.pid.*"),
     ("vectors", ".*.vectors.*"),
 )
-_AN_HOUR_S = 3600.0
-_SHOWN = 4
+# A temporary file this old is not being written any more.
+_LEFTOVER_AGE_S = 3600.0
+# File names in a sentence; the rest is only counted.
+_MAX_NAMES = 4
 
 
 def check_files(context: DoctorContext) -> list[Check]:
-    """Settings, who may read what, leftovers, journals, backups."""
+    """Settings, permissions, leftovers, journals, backups."""
     home = context.settings.home
     if not home.is_dir():
         return []
@@ -40,99 +44,101 @@ def check_files(context: DoctorContext) -> list[Check]:
 def _settings(context: DoctorContext) -> Check:
     file, problem = context.settings.home / FILE_NAME, context.settings_error
     if problem is None:
-        told = f"{file} can be used." if file.exists() else "All settings are the usual ones."
-        return ok("settings", told)
+        sentence = f"{file} can be used." if file.exists() else "All settings are the usual ones."
+        return ok("settings", sentence)
 
-    def put_aside() -> str:
-        return f"{file} is {_aside(file, 'broken').name} now; the usual settings hold."
+    def rename() -> str:
+        return f"{file} is {_rename_aside(file, 'broken').name} now; the usual settings hold."
 
-    asks = "Put the settings file aside, and go on with the usual settings?"
+    question = "Put the settings file aside, and go on with the usual settings?"
     remedy = problem.remedy or "Correct that file."
-    return Check("settings", Grade.BROKEN, problem.message, remedy, put_aside, asks)
+    return Check("settings", Grade.BROKEN, problem.message, remedy, rename, question)
 
 
-def _aside(path: Path, why: str) -> Path:
-    """Give a file another name beside its own, which nothing has yet."""
+def _rename_aside(path: Path, reason: str) -> Path:
+    """Rename a file to `NAME.REASON-NUMBER` with the first free number; returns the new path."""
     number = 1
-    while (to := path.with_name(f"{path.name}.{why}-{number}")).exists():
+    while (to := path.with_name(f"{path.name}.{reason}-{number}")).exists():
         number += 1
     path.rename(to)
     return to
 
 
 def _privacy(home: Path) -> Check:
-    open_ones = [path for path in _private(home) if path.lstat().st_mode & 0o077]
-    if not open_ones:
+    readable = [path for path in _private_paths(home) if path.lstat().st_mode & 0o077]
+    if not readable:
         return ok("privacy", "Nobody else can read what is remembered.")
 
     def close() -> str:
-        for path in open_ones:
+        for path in readable:
             path.chmod(0o700 if path.is_dir() else 0o600)
-        return f"{_named(open_ones)} closed to others."
+        return f"{_list_names(readable)} closed to others."
 
-    sentence = f"Others may read {_named(open_ones)}, were it not for the folder above."
+    sentence = f"Others may read {_list_names(readable)}, were it not for the folder above."
     return Check("privacy", Grade.WARNING, sentence, "holdfast doctor --fix", close)
 
 
-def _private(home: Path) -> Iterator[Path]:
-    """What is for nobody else: files of words, and the folders of them."""
+def _private_paths(home: Path) -> Iterator[Path]:
+    """The files and folders that only their owner may read."""
     for pattern in ("memory.db*", FILE_NAME, "worker.log"):
         yield from (path for path in home.glob(pattern) if stat.S_ISREG(path.lstat().st_mode))
-    for name in _FOLDERS:
+    for name in _PRIVATE_FOLDERS:
         folder = home / name
         if folder.is_dir() and not folder.is_symlink():
             yield folder
             yield from (path for path in folder.iterdir() if stat.S_ISREG(path.lstat().st_mode))
 
 
-def _named(paths: list[Path]) -> str:
-    names = [path.name for path in paths[:_SHOWN]]
-    return ", ".join(names) + (f" and {len(paths) - _SHOWN} more" * (len(paths) > _SHOWN))
+def _list_names(paths: list[Path]) -> str:
+    names = [path.name for path in paths[:_MAX_NAMES]]
+    return ", ".join(names) + (f" and {len(paths) - _MAX_NAMES} more" * (len(paths) > _MAX_NAMES))
 
 
 def _leftovers(home: Path) -> Check:
-    left = [
+    leftovers = [
         path
-        for folder, pattern in _LEFT
+        for folder, pattern in _TEMPORARY_FILES
         for path in (home / folder).glob(pattern)
-        if time() - path.lstat().st_mtime > _AN_HOUR_S
+        if time() - path.lstat().st_mtime > _LEFTOVER_AGE_S
     ]
-    if not left:
+    if not leftovers:
         return ok("leftovers", "Nothing was left half-written.")
 
     def remove() -> str:
-        for path in left:
+        for path in leftovers:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
-        return f"{_named(left)} removed."
+        return f"{_list_names(leftovers)} removed."
 
-    sentence = f"Left behind by programs that were killed: {_named(left)}."
+    sentence = f"Left behind by programs that were killed: {_list_names(leftovers)}."
     return Check("leftovers", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
 
 
 def _journals(context: DoctorContext) -> Check:
     folder = context.paths.journals
-    ill = [path for path in sorted(folder.glob("*.jsonl")) if _bad_lines(path)]
-    if not ill:
+    damaged = [path for path in sorted(folder.glob("*.jsonl")) if _bad_lines(path)]
+    if not damaged:
         return ok("journals", "Every line of the journals is an event.")
 
-    def mend() -> str:
-        for path in ill:
+    def repair() -> str:
+        for path in damaged:
             copy = path.with_name(f"{path.name}.damaged")
             shutil.copy2(path, copy)
             copy.chmod(0o600)
             journal.rewrite(path, lambda event: event)
-        return f"Lines that are no events were taken out of {_named(ill)}; copies are kept."
+        return (
+            f"Lines that are no events were taken out of {_list_names(damaged)}; copies are kept."
+        )
 
-    bad = sum(map(_bad_lines, ill))
-    sentence = f"{bad} lines of journals are no events: {_named(ill)}."
-    return Check("journals", Grade.WARNING, sentence, "holdfast doctor --fix", mend)
+    bad = sum(map(_bad_lines, damaged))
+    sentence = f"{bad} lines of journals are no events: {_list_names(damaged)}."
+    return Check("journals", Grade.WARNING, sentence, "holdfast doctor --fix", repair)
 
 
 def _bad_lines(path: Path) -> int:
-    """How many whole lines are no events; one cut short is healed by the next event."""
+    """How many complete lines are no events. An incomplete last line is repaired by the next event."""
     if path.is_symlink() or not path.is_file():
         return 0
     with path.open("rb") as file:
@@ -140,17 +146,19 @@ def _bad_lines(path: Path) -> int:
 
 
 def _backups(settings: Settings) -> Check:
-    # What was damaged when it was put aside is kept for whoever may still save something of it.
+    # Databases that a restore set aside as damaged are kept: something may still be saved from them.
     known = [kept for kept in list_backups(settings) if "-damaged-" not in kept.path.name]
-    useless = [kept.path for kept in known if not kept.schema]
-    if not useless:
+    unreadable = [backup.path for backup in known if not backup.schema]
+    if not unreadable:
         return ok("backups", "Every backup in the home can be read.")
 
     def remove(paths: list[Path]) -> str:
         for path in paths:
             path.unlink(missing_ok=True)
-        return f"{_named(paths)} removed."
+        return f"{_list_names(paths)} removed."
 
-    sentence = f"Cannot be read as backups: {_named(useless)}."
-    asks = f"Remove {_named(useless)}?"
-    return Check("backups", Grade.WARNING, sentence, "doctor --fix", partial(remove, useless), asks)
+    sentence = f"Cannot be read as backups: {_list_names(unreadable)}."
+    question = f"Remove {_list_names(unreadable)}?"
+    return Check(
+        "backups", Grade.WARNING, sentence, "doctor --fix", partial(remove, unreadable), question
+    )

@@ -1,4 +1,4 @@
-"""The folders: whose they are, who may look into them, how much room there is, what time it is."""
+"""Checks of the home: owner and permissions of its folders, free space, the inbox and the clock."""
 
 from __future__ import annotations
 
@@ -8,48 +8,67 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from time import time
+from typing import NamedTuple
 
 from holdfast.app.doctor.check import Check, DoctorContext, Grade, make_private, ok
 from holdfast.app.doctor.work import run_worker_as_fix
-from holdfast.app.status.health import LATE_EVENTS_S, inbox_status
+from holdfast.app.status.health import LATE_EVENTS_S, InboxStatus, inbox_status
 
-_AHEAD_S = 3600.0
-_LITTLE = 500_000_000
-_NONE = 50_000_000
-_LITTLE_MEMORY = 64_000_000
+# An event this far in the future means that a clock is wrong; smaller differences are usual.
+_FUTURE_EVENT_S = 3600.0
+
+
+class _FreeSpace(NamedTuple):
+    """Free bytes below which the doctor reports a problem."""
+
+    # A warning: room for one more database of usual size, which a backup or an upgrade needs.
+    warning: int = 500_000_000
+    # Broken: a write may fail at any time.
+    broken: int = 50_000_000
+    # A warning: the inbox is in memory (tmpfs), and hooks drop events that do not fit.
+    inbox: int = 64_000_000
+
+
+_FREE_SPACE = _FreeSpace()
 
 
 def check_home(context: DoctorContext) -> list[Check]:
-    """Rights, room, the inbox and the clock."""
-    return [*_rights(context), _room(context), _inbox(context), _clock(context)]
+    """Permissions, free space, the inbox and the clock."""
+    inbox = inbox_status(context.paths)
+    return [
+        *_permissions(context),
+        _free_space(context),
+        _inbox(context, inbox),
+        _clock(inbox),
+    ]
 
 
-def _rights(context: DoctorContext) -> Iterator[Check]:
+def _permissions(context: DoctorContext) -> Iterator[Check]:
     inbox = context.paths.inbox()
     folders = {"home": context.settings.home, "hook folder": context.paths.hooks}
     for name, path in {**folders, **({"inbox": inbox} if inbox else {})}.items():
-        found = _rights_of(name, path)
-        if found is not None:
-            yield found
+        check = _folder_permissions(name, path)
+        if check is not None:
+            yield check
 
 
-def _rights_of(name: str, path: Path) -> Check | None:
+def _folder_permissions(name: str, path: Path) -> Check | None:
     try:
-        known = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
-        # The hook makes its inbox, and the worker its home.
+        # A hook creates the inbox and the worker the home, so neither has to exist yet.
         return ok(name, f"{path} is not there yet.") if name == "home" else None
     except OSError as error:
         return Check(name, Grade.BROKEN, f"{path}: {error.strerror}.", "Check what it is.")
-    if name != "home" and stat.S_ISLNK(known.st_mode):
+    if name != "home" and stat.S_ISLNK(status.st_mode):
         return Check(name, Grade.BROKEN, f"{path} is a link.", "Remove it: nothing goes there.")
-    known = path.stat()
-    if not stat.S_ISDIR(known.st_mode):
+    status = path.stat()
+    if not stat.S_ISDIR(status.st_mode):
         return Check(name, Grade.BROKEN, f"{path} is not a folder.", "Move it away.")
-    if known.st_uid != os.geteuid():
-        sentence = f"{path} belongs to another user (number {known.st_uid})."
+    if status.st_uid != os.geteuid():
+        sentence = f"{path} belongs to another user (number {status.st_uid})."
         return Check(name, Grade.BROKEN, sentence, f"chown it, or remove it: {path}")
-    if known.st_mode & 0o077:
+    if status.st_mode & 0o077:
         sentence = f"Others may look into {path}."
         return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: make_private(path))
     if not os.access(path, os.W_OK | os.X_OK):
@@ -58,32 +77,31 @@ def _rights_of(name: str, path: Path) -> Check | None:
     return ok(name, f"{path} is yours alone.")
 
 
-def _room(context: DoctorContext) -> Check:
-    free = _free(context.settings.home)
-    told = f"{free / 1e9:.1f} GB free at {context.settings.home}."
+def _free_space(context: DoctorContext) -> Check:
+    free = _free_bytes(context.settings.home)
+    sentence = f"{free / 1e9:.1f} GB free at {context.settings.home}."
     inbox = context.paths.inbox()
-    if free < _LITTLE:
-        grade = Grade.BROKEN if free < _NONE else Grade.WARNING
-        return Check("room", grade, told, "Free some space; nothing is lost meanwhile.")
-    if inbox and (held := _free(inbox)) < _LITTLE_MEMORY:
-        sentence = f"{held / 1e6:.0f} MB of memory free for events at {inbox.parent}."
+    if free < _FREE_SPACE.warning:
+        grade = Grade.BROKEN if free < _FREE_SPACE.broken else Grade.WARNING
+        return Check("room", grade, sentence, "Free some space; nothing is lost meanwhile.")
+    if inbox and (inbox_free := _free_bytes(inbox)) < _FREE_SPACE.inbox:
+        sentence = f"{inbox_free / 1e6:.0f} MB of memory free for events at {inbox.parent}."
         return Check("room", Grade.WARNING, sentence, f"Remove what fills {inbox.parent}.")
-    return ok("room", told)
+    return ok("room", sentence)
 
 
-def _free(path: Path) -> int:
-    """Bytes free where a path lies or would lie."""
-    for place in (path, *path.parents):
+def _free_bytes(path: Path) -> int:
+    """Free bytes on the file system of a path, which need not exist."""
+    for existing in (path, *path.parents):
         try:
-            found = os.statvfs(place)
+            found = os.statvfs(existing)
         except OSError:
             continue
         return found.f_bavail * found.f_frsize
     return 0
 
 
-def _inbox(context: DoctorContext) -> Check:
-    inbox = inbox_status(context.paths)
+def _inbox(context: DoctorContext, inbox: InboxStatus) -> Check:
     if inbox.folder is None and context.hooks.is_installed:
         sentence = "Hooks do not know where to leave events."
         return Check("events", Grade.BROKEN, sentence, "holdfast doctor --fix")
@@ -99,9 +117,8 @@ def _inbox(context: DoctorContext) -> Check:
     return Check("events", Grade.WARNING, sentence, "holdfast worker", fix)
 
 
-def _clock(context: DoctorContext) -> Check:
-    inbox = inbox_status(context.paths)
-    if inbox.newest > time() + _AHEAD_S:
+def _clock(inbox: InboxStatus) -> Check:
+    if inbox.newest > time() + _FUTURE_EVENT_S:
         ahead = (inbox.newest - time()) / 3600
         sentence = f"There are events from {ahead:.0f} hours ahead of this machine's clock."
         return Check("clock", Grade.WARNING, sentence, "Set the clock; nothing is lost.")

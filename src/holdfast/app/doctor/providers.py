@@ -1,4 +1,7 @@
-"""Plugins that may be asked: whether they can be, and whether they answer. Nothing is started."""
+"""Checks of plugins that are searched: whether they can be used, and whether their last calls failed.
+
+No plugin is started.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,16 @@ _NAME = "providers"
 
 
 def check_providers(context: DoctorContext) -> list[Check]:
-    """One line for all where they are in order, else one for each that is not."""
+    """One check for each plugin with a problem; a single one if there is none."""
     if context.settings.providers.use == OFF:
         return [ok(_NAME, "Off: no plugin is asked.")]
     found = Providers(context.settings, utc_now, current_folder())
-    told = [_check(item) for item in found.listed()]
-    wrong = [check for check in told if check is not None]
-    wrong += [
+    problems = [check for item in found.listed() if (check := _check(item)) is not None]
+    problems += [
         Check(_NAME, Grade.WARNING, problem, "See docs/providers.md") for problem in found.problems
     ]
     count = len(found.usable())
-    return wrong or [ok(_NAME, f"{count} plugin{'s' * (count != 1)} can be asked.")]
+    return problems or [ok(_NAME, f"{count} plugin{'s' * (count != 1)} can be asked.")]
 
 
 def _check(item: ProviderStatus) -> Check | None:

@@ -1,1 +1,3 @@
-"""ingest."""
+"""Filling a memory. Start with `ingestion.Ingestion`; `stages` runs what follows above the session,
+`github_sync` reads a forge, and `executors` opens the processes or cluster that do the work.
+"""

@@ -1,4 +1,4 @@
-"""Who does what many can do at once: processes of this machine, or a Dask cluster that is named."""
+"""The executors of parallel work: processes of this machine, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _CLUSTER_ADDRESS = regex(r"dask(\+tls)?://[^/\s@?#]+:\d{1,5}/?")
 
 
 class Executors(NamedTuple):
-    """How many processes read files here, who derives (None: the same), and who embeds (None:
-    threads of this process)."""
+    """How many local processes read files, which executor derives sessions (None: those processes),
+    and which one embeds (None: threads of this process)."""
 
     readers: int
     derive: Executor | None = None
@@ -26,18 +26,20 @@ class Executors(NamedTuple):
 
 
 def worker_version() -> str:
-    """The version of this program and of its rules, where this is called."""
+    """The versions of the program and of its rules in the process that runs this. Workers of a
+    cluster must have the same."""
     return f"{__version__}, rules {RULES_VERSION}"
 
 
 def is_cluster(text: str) -> bool:
-    """Whether a text names a cluster."""
+    """Whether a text is the address of a cluster."""
     return _CLUSTER_ADDRESS.fullmatch(text) is not None
 
 
 @contextmanager
 def open_executors(workers: int | str) -> Generator[Executors]:
-    """Hire so many processes, or the cluster at `dask://host:port`, for as long as this lasts."""
+    """Executors for so many local processes, or for the cluster at `dask://host:port`, which is
+    disconnected at the end of the block."""
     if isinstance(workers, int):
         yield Executors(workers)
         return
@@ -45,11 +47,11 @@ def open_executors(workers: int | str) -> Generator[Executors]:
         raise InputError(
             f"{workers!r} names no workers.", "Give a number, or a cluster as dask://host:port."
         )
-    crew = _connect(workers.rstrip("/"))
+    executor = _connect(workers.rstrip("/"))
     try:
-        yield Executors(os.cpu_count() or 1, crew, crew)
+        yield Executors(os.cpu_count() or 1, executor, executor)
     finally:
-        crew.close()
+        executor.close()
 
 
 def _connect(address: str) -> Executor:
@@ -60,5 +62,4 @@ def _connect(address: str) -> Executor:
             "A cluster needs Dask, which is not installed.",
             "pip install 'holdfast-memory[dask]', or give a number of processes: --workers 4.",
         ) from error
-    crew: Executor = dask_cluster.DaskExecutor(address, worker_version)
-    return crew
+    return dask_cluster.DaskExecutor(address, worker_version)

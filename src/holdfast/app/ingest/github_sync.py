@@ -1,7 +1,7 @@
-"""Which forge is meant, with which token, into which bank; loaded only when one is read.
+"""Reading issues and pull requests: which forge and repository, with which token, into which bank.
 
-A token goes to the host of the settings alone: a remote that names another host finds no forge,
-whatever somebody wrote into the repository's configuration.
+The token is sent only to the host of the settings: a git remote on another host is not read,
+whatever the repository's configuration says. Imported only when a forge is read.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ def read_github(
     now: Callable[[], str],
     name: str,
     bank: str,
-    tick: Progress,
-    tell: OnMessage,
+    on_progress: Progress,
+    on_message: OnMessage,
 ) -> ForgeReport:
-    """Read what is new; into the bank of that name, else the one of the repository."""
-    forge = _forge(banks, settings, name, tell)
-    ours = forge.repo in _remotes(current_folder())
+    """Read what is new into the named bank, or the bank of the repository."""
+    forge = _forge(banks, settings, name, on_message)
+    is_current_project = forge.repo in _remotes(current_folder())
     known = store.bank_by_alias(f"remote:{forge.repo}")
     with store.transaction():
         if bank or settings.bank:
             into = banks.ensure_named(store, bank or settings.bank)
-        elif ours:
+        elif is_current_project:
             into = banks.ensure(store, current_folder())
         elif known is not None:
             into = known
@@ -55,27 +55,29 @@ def read_github(
                 f"{forge.own} is not the repository of this folder.",
                 "Name the bank that it belongs to with --bank.",
             )
-    told = read_forge(store, into, forge, settings.redact_patterns, now, tick)
-    named = store.bank(into)
-    told.bank = named.name if named else into
-    return told
+    report = read_forge(store, into, forge, settings.redact_patterns, now, on_progress)
+    record = store.bank(into)
+    report.bank = record.name if record else into
+    return report
 
 
 def count_github(
-    store: Store, banks: BankMaker, settings: Settings, name: str, bank: str, tell: OnMessage
+    store: Store, banks: BankMaker, settings: Settings, name: str, bank: str, on_message: OnMessage
 ) -> ForgeCount:
-    """What there is to read."""
-    forge = _forge(banks, settings, name, tell)
+    """How much there is to read; changes nothing."""
+    forge = _forge(banks, settings, name, on_message)
     chosen = bank or settings.bank
     if chosen:
         found = find_bank_by_name(store, chosen)
         into = found.id if found else ""
     else:
-        into = store.bank_by_alias(f"remote:{forge.repo}") or banks.find(store, current_folder()) or ""
+        into = (
+            store.bank_by_alias(f"remote:{forge.repo}") or banks.find(store, current_folder()) or ""
+        )
     return count_forge(store, into, forge)
 
 
-def _forge(banks: BankMaker, settings: Settings, name: str, tell: OnMessage) -> GitHub:
+def _forge(banks: BankMaker, settings: Settings, name: str, on_message: OnMessage) -> GitHub:
     folder = current_folder()
     if banks.is_excluded(folder):
         raise InputError(
@@ -85,21 +87,21 @@ def _forge(banks: BankMaker, settings: Settings, name: str, tell: OnMessage) -> 
     access = settings.forge
     host = web_host(access.url)
     if not name:
-        name = _name_here(folder, host)
+        name = _repository_name(folder, host)
     if access.token_env and not access.token:
         raise SettingsError(
             f"forge.token_env names {access.token_env}, which is not set.",
             "Set that variable, or take the setting out of config.toml.",
         )
     token = access.token or gh_token(host)
-    return GitHub(name, access.url, token, Pace(access.wait_s, access.requests, tell))
+    return GitHub(name, access.url, token, Pace(access.wait_s, access.requests, on_message))
 
 
-def _name_here(folder: str, host: str) -> str:
+def _repository_name(folder: str, host: str) -> str:
     remotes = _remotes(folder)
     for remote in remotes:
-        place, _, path = remote.partition("/")
-        if place == host:
+        remote_host, _, path = remote.partition("/")
+        if remote_host == host:
             return path
     if not remotes:
         raise InputError(

@@ -11,7 +11,7 @@ from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.recall import Search
 from holdfast.learn.curation import Curator
 from holdfast.refine.core.executor import Executor
-from holdfast.refine.git.history import HistoryOptions, HistoryReport, Progress, read_history
+from holdfast.refine.git.history import HistoryOptions, HistoryReport, read_history
 from holdfast.refine.ingest.discovery import (
     default_folders,
     find_all_transcripts,
@@ -75,11 +75,19 @@ class Ingestion:
         on_session: Callable[[int], None] = lambda sessions: None,
     ) -> IngestReport:
         """Read transcripts and derive everything above them. More than one worker needs a main
-        module that can be imported. `crew` derives sessions; `tick` gets the number of sessions
-        done."""
+        module that can be imported. `executor` derives sessions; `on_session` gets the number
+        of sessions done."""
         context = self._context
         account = ingest(
-            *(context.store, context.bank_maker, inputs, self._rules, context.now, workers, on_progress),
+            *(
+                context.store,
+                context.bank_maker,
+                inputs,
+                self._rules,
+                context.now,
+                workers,
+                on_progress,
+            ),
             executor=executor,
             on_session=on_session,
         )
@@ -114,7 +122,14 @@ class Ingestion:
 
         context = self._context
         read = github_sync.read_github(
-            context.store, context.bank_maker, context.settings, context.now, name, bank, on_progress, on_message
+            context.store,
+            context.bank_maker,
+            context.settings,
+            context.now,
+            name,
+            bank,
+            on_progress,
+            on_message,
         )
         self.update()
         return read
@@ -126,7 +141,9 @@ class Ingestion:
         from holdfast.app.ingest import github_sync
 
         context = self._context
-        return github_sync.count_github(context.store, context.bank_maker, context.settings, name, bank, on_message)
+        return github_sync.count_github(
+            context.store, context.bank_maker, context.settings, name, bank, on_message
+        )
 
     def embed(
         self,

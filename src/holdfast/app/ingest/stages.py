@@ -1,5 +1,7 @@
-"""What is known above the session, brought up to date: every stage in its order, where one is
-behind. A stage is loaded only then."""
+"""The stages above the session (facts, patterns, memories, …), run in order where one is behind.
+
+A stage's module is imported only when that stage has work.
+"""
 
 from __future__ import annotations
 
@@ -21,46 +23,46 @@ class Stage(NamedTuple):
     run: Callable[[Store, OnProgress, str], int]
 
 
-def _facts(store: Store, tick: OnProgress, now: str) -> int:
+def _facts(store: Store, on_progress: OnProgress, now: str) -> int:
     from holdfast.refine.facts.fact_stage import update_facts
 
-    return update_facts(store, tick)
+    return update_facts(store, on_progress)
 
 
-def _patterns(store: Store, tick: OnProgress, now: str) -> int:
+def _patterns(store: Store, on_progress: OnProgress, now: str) -> int:
     from holdfast.refine.rules.pattern_stage import update_patterns
 
-    return len(update_patterns(store, tick))
+    return len(update_patterns(store, on_progress))
 
 
-def _retain(store: Store, tick: OnProgress, now: str) -> int:
+def _retain(store: Store, on_progress: OnProgress, now: str) -> int:
     from holdfast.refine.memories.memory_stage import update_memories
 
-    return update_memories(store, tick)
+    return update_memories(store, on_progress)
 
 
-def _reflect(store: Store, tick: OnProgress, now: str) -> int:
+def _reflect(store: Store, on_progress: OnProgress, now: str) -> int:
     from holdfast.learn.opinion_stage import update_all_banks
 
-    return update_all_banks(store, tick, now)
+    return update_all_banks(store, on_progress, now)
 
 
-def _concepts(store: Store, tick: OnProgress, now: str) -> int:
+def _concepts(store: Store, on_progress: OnProgress, now: str) -> int:
     from holdfast.refine.concepts.concept_stage import update_concepts
 
-    return update_concepts(store, tick)
+    return update_concepts(store, on_progress)
 
 
-def _entities(store: Store, tick: OnProgress, now: str) -> int:
+def _entities(store: Store, on_progress: OnProgress, now: str) -> int:
     from holdfast.refine.entities.entity_stage import update_entities
 
-    return update_entities(store, tick)
+    return update_entities(store, on_progress)
 
 
-def _authorship(store: Store, tick: OnProgress, now: str) -> int:
+def _authorship(store: Store, on_progress: OnProgress, now: str) -> int:
     from holdfast.refine.git.commit_authorship import link_all_commits
 
-    return link_all_commits(store, tick)
+    return link_all_commits(store, on_progress)
 
 
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
@@ -77,15 +79,15 @@ STAGES = (
 
 
 def stages_behind(progress: StageProgress) -> list[str]:
-    """The names of the stages that have not seen all there is, by their present rules."""
+    """The names of the stages that have not processed every change with their present rules."""
     return [stage.name for stage in STAGES if progress.banks_behind(stage.name, stage.version)]
 
 
 def update_stages(
-    store: Store, now: Callable[[], str], on_progress: Callable[[], None] = lambda: None
+    store: Store, now: Callable[[], str], on_progress: OnProgress = lambda: None
 ) -> dict[str, int]:
-    """Run the stages that are behind; returns how much each has changed. A session that waits to
-    be derived would look like one that says nothing."""
+    """Run the stages that are behind; returns how many records each has changed. Sessions are
+    derived first, because one that is not derived yet looks empty to the stages."""
     if store.stale_sessions(1):
         from holdfast.refine.sessions import derive
 

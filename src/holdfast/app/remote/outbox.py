@@ -134,8 +134,8 @@ class Outbox:
                 self._withdraw(remote, origin)
 
     def push(self, name: str = "", due_only: bool = False) -> dict[str, PushReport]:
-        """Send the waiting items to one server, or to all; with `due_only` not those that pause after
-        a failure. Returns a report by server."""
+        """Send the waiting items to one server, or to all; with `due_only` not those that pause
+        after a failure. Returns a report by server."""
         known = [item.remote for item in self._remotes.listed()]
         chosen = [self._remotes.named(name)] if name else known
         return {remote.name: self._push(remote, due_only) for remote in chosen}
@@ -170,9 +170,9 @@ class Outbox:
             lines = [cast(dict[str, Any], json.loads(item.line)) for item in batch]
             receipts = RemoteClient(remote, SEND_TIMEOUT_S).push(remote_bank, lines)
         except RemoteError as error:
-            self._remotes.note(remote, 0.0, error)
+            self._remotes.record(remote, 0.0, error)
             raise
-        self._remotes.note(remote, (perf_counter() - started) * 1000)
+        self._remotes.record(remote, (perf_counter() - started) * 1000)
         by_id = {receipt.id: receipt for receipt in receipts}
         with self._store.transaction():
             for item in batch:

@@ -141,8 +141,8 @@ class Remotes:
         return RemoteTest(round(ms), tuple(banks), missing)
 
     def record(self, remote: Remote, ms: float, error: RemoteError | None = None) -> None:
-        """Record how a request went, without text of the server's. Success is written at most once a
-        minute."""
+        """Record how a request went, without the server's own text. Success is written at most
+        once a minute."""
         now = self._now()
         known = self._reliability.read().get(_reliability_key(remote), Reliability())
         if error is None and not known.failures and known.last[:16] == now[:16]:
@@ -168,8 +168,8 @@ class RemoteSearch:
     def retrievers(
         self, reader: Reader, query: str, bank: str | None, name: str
     ) -> list[Retriever]:
-        """A retriever for each bank of a server that matches our bank, which is given by its id, or,
-        if it does not exist yet, by its name; None matches all. The requests start at once."""
+        """A retriever for each bank of a server that matches our bank, which is given by its id,
+        or, if it does not exist yet, by its name; None matches all. The requests start at once."""
         try:
             listed = self._remotes.listed()
         except InputError as error:

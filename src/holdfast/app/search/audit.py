@@ -1,4 +1,4 @@
-"""What is remembered, held against the code of today."""
+"""The audit: compares what is remembered with the code of today."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from holdfast.recall.links.anchors import subject_of
 from holdfast.recall.lookup.path import describe_record
 from holdfast.store.protocol import Reader, Record
 
+# Records of one kind per bank that an audit looks at; more are left out.
 _MAX_RECORDS = 5000
+# Files that an audit reads on disk at most: it runs on a person's command and may take seconds.
 _MAX_FILE_CHECKS = 20_000
 _DECISION_KINDS = (ClaimKind.RULING, ClaimKind.DECISION)
 
 
 class StaleRecord(NamedTuple):
-    """A record whose code is not what it was: what became of it in all, in words, and file by file,
-    the most changed first."""
+    """A record whose code changed since: a summary in `since`, and the files, most changed
+    first."""
 
     uri: str
     kind: str
@@ -36,9 +38,9 @@ class StaleRecord(NamedTuple):
 
 
 class AuditReport(NamedTuple):
-    """What an audit found: what is stale, the most changed first, and how much is fresh; how much
-    speaks of files that no history knows, and how much of no file. `histories` is how many
-    repositories were read at all."""
+    """The stale records, most changed first, and how many records are fresh, name files that are in
+    no git history that was read (`unknown`), or name no file. `histories` counts the repositories
+    that were read."""
 
     stale: tuple[StaleRecord, ...] = ()
     fresh: int = 0
@@ -48,32 +50,34 @@ class AuditReport(NamedTuple):
 
 
 def audit(reader: Reader, bank: str | None, file: str = "") -> AuditReport:
-    """Hold facts, memories, decisions and rules against the code; of a file, a folder/ or the end
-    of a path alone, if one is given."""
-    disks = WorkingFolders(reader, _MAX_FILE_CHECKS)
+    """Compare facts, memories, decisions and rules with the code; with `file` (a path, its end, or
+    a folder/) only those that name it."""
+    folders = WorkingFolders(reader, _MAX_FILE_CHECKS)
     stale: list[tuple[int, StaleRecord]] = []
-    fresh = unknown = nowhere = 0
+    fresh = unknown = about_no_file = 0
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     for record in (record for id in banks for record in _records(reader, id)):
         subject = subject_of(reader, record)
         if file and not any(_matches_path(file, path) for path in subject.files):
             continue
         if not subject.files or not subject.time:
-            nowhere += 1
+            about_no_file += 1
             continue
-        found = anchor_since_confirmed(disks, record)
-        if found.freshness is Freshness.UNKNOWN and disks.last_confirmation(record) is None:
+        found = anchor_since_confirmed(folders, record)
+        if found.freshness is Freshness.UNKNOWN and folders.last_confirmation(record) is None:
             unknown += 1
         elif found.freshness in (Freshness.FRESH, Freshness.UNKNOWN):
             fresh += 1
         else:
-            stale.append((sum(f.lines for f in found.files), _stale_record(record, subject.time, found)))
+            stale.append(
+                (sum(f.lines for f in found.files), _stale_record(record, subject.time, found))
+            )
     stale.sort(key=lambda pair: (-_severity(pair[1]), -pair[0], pair[1].uri))
     return AuditReport(
         stale=tuple(one for _, one in stale),
         fresh=fresh,
         unknown=unknown,
-        about_no_file=nowhere,
+        about_no_file=about_no_file,
         histories=sum(len(reader.repositories(id)) for id in banks),
     )
 
@@ -83,29 +87,35 @@ def _uri(record: Record) -> str:
 
 
 def _severity(one: StaleRecord) -> int:
-    """What is gone changed most, and what has only another name least."""
+    """Deleted code is worse than changed code, and renamed code is the least."""
     return {Freshness.GONE: 2, Freshness.CHANGED: 1}.get(one.freshness, 0)
 
 
 def _stale_record(record: Record, time: str, found: CodeAnchor) -> StaleRecord:
-    word = record_kind(record)
+    kind = record_kind(record)
     title = describe_record(record)[0]
-    return StaleRecord(_uri(record), word, title, time, found.freshness, found.description, found.affected_files)
+    return StaleRecord(
+        _uri(record), kind, title, time, found.freshness, found.description, found.affected_files
+    )
 
 
 def _records(reader: Reader, bank: str) -> Iterator[Record]:
     yield from (fact for fact in reader.facts(bank) if fact.status not in ENDED_STATUSES)
     yield from reader.rules(bank)
     yield from reader.remembered(bank, _MAX_RECORDS)
-    yield from (m for m in reader.retained(bank, limit=_MAX_RECORDS) if m.status not in ENDED_STATUSES)
+    yield from (
+        m for m in reader.retained(bank, limit=_MAX_RECORDS) if m.status not in ENDED_STATUSES
+    )
     yield from _decisions(reader, bank)
 
 
 def _decisions(reader: Reader, bank: str) -> Iterator[Exchange]:
     """The exchanges in which something was decided."""
     decided = {claim.exchange for claim in reader.claims(bank) if claim.kind in _DECISION_KINDS}
-    sifted = reader.filter_records(bank, RecordFilter(type=ExchangeType.DECISION.value), _MAX_RECORDS)
-    seen = {x.id: x for x in sifted if isinstance(x, Exchange)}
+    filtered = reader.filter_records(
+        bank, RecordFilter(type=ExchangeType.DECISION.value), _MAX_RECORDS
+    )
+    seen = {x.id: x for x in filtered if isinstance(x, Exchange)}
     for id in sorted(decided - seen.keys())[:_MAX_RECORDS]:
         for found in reader.find(bank, "exchange", id, 1):
             if isinstance(found, Exchange):
@@ -114,7 +124,7 @@ def _decisions(reader: Reader, bank: str) -> Iterator[Exchange]:
 
 
 def _matches_path(wanted: str, path: str) -> bool:
-    """Whether a path is the one meant, ends in it, or lies in the folder."""
+    """Whether one path is the other or its end, or lies in the folder."""
     wanted, path = wanted.removeprefix("./"), path.replace("\\", "/")
     if wanted.endswith("/"):
         return path.startswith(wanted) or f"/{wanted}" in path

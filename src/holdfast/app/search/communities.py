@@ -1,5 +1,5 @@
-"""Groups of entities that occur together more than with others, by NetworkX, which is an extra:
-nothing else needs it, and it takes longer to load than recall takes in all."""
+"""Groups of entities that occur together more than with others, by NetworkX. It is an optional
+dependency: nothing else needs it, and importing it takes longer than a whole recall."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from holdfast.errors import InputError
 from holdfast.model.graph import Entity
 from holdfast.store.protocol import Reader
 
-# The groups of what matters most are wanted, not of every name: Louvain over 20,000 takes minutes.
+# Only the most frequent entities are grouped: Louvain over 20,000 takes minutes.
 _MAX_ENTITIES = 600
+# Edges per entity, to those it occurs with most; more make the graph denser and slower.
 _MAX_NEIGHBOURS = 20
+# Any fixed seed, so that the same graph gives the same groups.
 _SEED = 7
 
 
 def find_communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
-    """The groups of a bank, or of each bank, the largest first; who is in none is left out."""
+    """The groups of a bank, or of each bank, largest first. Entities in no group are left out."""
     try:
         networkx: Any = import_module("networkx")
     except ImportError as error:
@@ -26,14 +28,16 @@ def find_communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
         ) from error
     banks = [bank] if bank is not None else [known.id for known in reader.banks()]
     found: list[list[Entity]] = []
-    for one in banks:
-        entities = {entity.id: entity for entity in reader.entities(one, _MAX_ENTITIES)}
+    for bank_id in banks:
+        entities = {entity.id: entity for entity in reader.entities(bank_id, _MAX_ENTITIES)}
         graph: Any = networkx.Graph()
         for entity in entities.values():
-            known = reader.entity(one, entity.id)
-            for other, count in reader.cooccurring_entities(one, known.number, _MAX_NEIGHBOURS) if known else ():
+            known = reader.entity(bank_id, entity.id)
+            for other, count in (
+                reader.cooccurring_entities(bank_id, known.number, _MAX_NEIGHBOURS) if known else ()
+            ):
                 if other.id in entities and count > 1:
-                    # Two that are everywhere are often together by chance.
+                    # Normalised, because two frequent entities often occur together by chance.
                     share = count / (entity.mentions * other.records) ** 0.5
                     graph.add_edge(entity.id, other.id, weight=share)
         groups: list[set[str]] = networkx.community.louvain_communities(graph, seed=_SEED)

@@ -1,6 +1,6 @@
-"""The shapes in which records are told to programs, the same on the command line and by HTTP.
+"""Records and results as JSON, the same for the command line and the HTTP API.
 
-It imports next to nothing, because `holdfast recall` pays for it.
+It imports next to nothing, because `holdfast recall` imports it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from holdfast.recall.lookup.topics import KeywordHits
     from holdfast.recall.lookup.trace import Trace
 
+# The names of banks by their ids.
 BankNames = Mapping[str, str]
 Json = dict[str, Any]
-# Said of a hit only where there is something to say.
+# Keys of a hit that are left out if they have no value.
 _OMITTED_IF_EMPTY = (
     "corrected", "shared", "imported", "superseded_by", "supersedes", "agent", "provider", "since",
     "astray",
@@ -34,8 +35,7 @@ _OMITTED_IF_EMPTY = (
 
 
 def recall_json(found: RecallResult, names: BankNames) -> Json:
-    """A recall. The bank of each hit is told only where there is more than one, and that it was
-    corrected only where it was."""
+    """The result of a recall. A hit names its bank only if the bank is in `names`."""
     whole: Json = to_jsonable(found)
     for hit in (*whole["hits"], *whole["misses"]):
         bank = hit.pop("bank")
@@ -48,40 +48,40 @@ def recall_json(found: RecallResult, names: BankNames) -> Json:
 
 
 def found_json(found: Found, names: BankNames) -> Json:
-    """What passes a filter."""
+    """The records that match a filter."""
     return _with_bank_names(to_jsonable(found), "findings", names)
 
 
-def timeline_json(told: Timeline, names: BankNames) -> Json:
-    """What came before and after."""
-    return _with_bank_names(to_jsonable(told), "events", names)
+def timeline_json(found: Timeline, names: BankNames) -> Json:
+    """A timeline."""
+    return _with_bank_names(to_jsonable(found), "events", names)
 
 
 def keyword_hits_json(found: KeywordHits, bank: str, names: BankNames) -> Json:
-    """What words lead to."""
+    """The records that have certain keywords."""
     return {"bank": bank, **_with_bank_names(to_jsonable(found), "leads", names)}
 
 
-def _with_bank_names(whole: Json, list: str, names: BankNames) -> Json:
-    for item in whole[list]:
+def _with_bank_names(result: Json, key: str, names: BankNames) -> Json:
+    for item in result[key]:
         item["bank"] = names.get(item["bank"], item["bank"])
-    return whole
+    return result
 
 
-def record_json(word: str, record: object) -> Json:
-    """A record under its name."""
+def record_json(kind: str, record: object) -> Json:
+    """A record with its URI."""
     whole: Json = to_jsonable(record)
-    return {"uri": uri(word, whole["id"]), **whole}
+    return {"uri": uri(kind, whole["id"]), **whole}
 
 
 def memory_json(memory: Memory, bank: str) -> Json:
-    """A memory that was just kept, and the name of the bank that it is in."""
+    """A memory that was just stored, with the name of its bank."""
     return {"uri": uri("memory", memory.id), "bank": bank, "record": to_jsonable(memory)}
 
 
-def proposal_json(proposal_json: Proposal, bank: str) -> Json:
-    """What waits to become a rule, in brief."""
-    p = proposal_json
+def proposal_json(proposal: Proposal, bank: str) -> Json:
+    """The summary of a proposed rule."""
+    p = proposal
     return {
         "id": p.id,
         "bank": bank,
@@ -92,9 +92,9 @@ def proposal_json(proposal_json: Proposal, bank: str) -> Json:
     }
 
 
-def concept_json(concept_json: Concept, names: BankNames) -> Json:
-    """A concept in brief."""
-    c = concept_json
+def concept_json(concept: Concept, names: BankNames) -> Json:
+    """The summary of a concept."""
+    c = concept
     return {
         "uri": uri("concept", c.id),
         "name": c.name,
@@ -109,24 +109,24 @@ def concept_json(concept_json: Concept, names: BankNames) -> Json:
     }
 
 
-def count_exchanges(concept_json: Concept) -> int:
+def count_exchanges(concept: Concept) -> int:
     """How many exchanges belong to a concept."""
-    known = [parse_uri(member_json) for member_json in concept_json.members]
+    known = [parse_uri(member) for member in concept.members]
     return sum(name is not None and name.kind == "exchange" for name in known)
 
 
-def concept_details_json(one: Concept, found: Trace, names: BankNames) -> Json:
-    """A concept with how it came about, what belongs to it, and what was decided about it."""
+def concept_details_json(concept: Concept, found: Trace, names: BankNames) -> Json:
+    """A concept with its history, its members, and the decisions about it."""
     return {
-        **concept_json(one, names),
-        "history": [to_jsonable(told) for told in one.history],
+        **concept_json(concept, names),
+        "history": [to_jsonable(event) for event in concept.history],
         "members": [member_json(record) for record in found.below],
         "decided": [to_jsonable(entry) for entry in found.history],
     }
 
 
 def member_json(record: object) -> Json:
-    """What belongs to a concept, in brief."""
+    """The summary of a member of a concept."""
     whole = to_jsonable(record)
     kind = record_kind(record)
     title = whole.get("title") or whole.get("what", "")
@@ -134,15 +134,15 @@ def member_json(record: object) -> Json:
     return {"uri": uri(kind, whole["id"]), "kind": kind, "title": title, "time": time}
 
 
-def entity_json(entity_json: Entity) -> Json:
-    """An entity."""
-    whole = record_json("entity", entity_json)
+def entity_json(entity: Entity) -> Json:
+    """An entity, without its bank."""
+    whole = record_json("entity", entity)
     del whole["bank"]
     return whole
 
 
 def entity_details_json(found: EntityDetails) -> Json:
-    """An entity with what mentions it, what occurs with it, and how that is linked."""
+    """An entity with the records that mention it, the entities beside it, and its links."""
     whole: Json = to_jsonable(found)
     whole["entity"] = entity_json(found.entity)
     for link in whole["links"]:
@@ -151,12 +151,12 @@ def entity_details_json(found: EntityDetails) -> Json:
 
 
 def anchor_json(anchor: CodeAnchor) -> Json:
-    """An anchor, with what its files come to."""
+    """A code anchor, with the freshness of its files together."""
     return {"freshness": anchor.freshness.value, **to_jsonable(anchor)}
 
 
 def trace_json(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Json:
-    """A record and the way down from it."""
+    """A record and the chain from it down to its raw line."""
     return {
         "uri": uri(found.kind, found.record.id),
         "kind": found.kind,
@@ -168,8 +168,8 @@ def trace_json(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Jso
         "superseded": found.superseded,
         **({"note": found.note} if found.note else {}),
         "history": [_curation_json(entry) for entry in found.history],
-        "life": [_status_change_json(life) for life in found.lives],
-        "bearings": [_evidence_json(bearing) for bearing in found.bearings],
+        "life": [_status_change_json(change) for change in found.lives],
+        "bearings": [_evidence_json(evidence) for evidence in found.bearings],
         **({"beliefs": to_jsonable(found.beliefs)} if found.beliefs else {}),
         **({"commit": to_jsonable(found.story)} if found.story else {}),
         **({"commits": to_jsonable(found.commits)} if found.commits else {}),
@@ -183,11 +183,11 @@ def _curation_json(entry: Curation) -> Json:
     return whole
 
 
-def _status_change_json(life: StatusChange) -> Json:
-    return {"time": life.time, "status": life.status.value, "because": life.because}
+def _status_change_json(change: StatusChange) -> Json:
+    return {"time": change.time, "status": change.status.value, "because": change.because}
 
 
-def _evidence_json(bearing: FactEvidence) -> Json:
-    side = "against" if bearing.against else "for"
-    told = {"time": bearing.time, "side": side, "how": bearing.how.value}
-    return {**told, "uri": bearing.uri}
+def _evidence_json(evidence: FactEvidence) -> Json:
+    side = "against" if evidence.against else "for"
+    result = {"time": evidence.time, "side": side, "how": evidence.how.value}
+    return {**result, "uri": evidence.uri}

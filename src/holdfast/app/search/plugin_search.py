@@ -79,8 +79,8 @@ class ProviderStatus(NamedTuple):
 
 
 class Providers:
-    """The providers that are enabled in a folder. The constructor only reads files; `tools`, `call`,
-    `ask` and the retrievers start processes or connect, each within `patience_s`."""
+    """The providers that are enabled in a folder. The constructor only reads files; `tools`,
+    `call`, `ask` and the retrievers start processes or connect, each within `timeout_s`."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Providers:
         timeout_s: float = ANSWER_TIMEOUT_S,
     ) -> None:
         self._now = now
-        self._patience_s = timeout_s
+        self._timeout_s = timeout_s
         self._folder = folder
         self._book = ReliabilityFile(settings.home)
         self._redactor = Redactor(settings.redact_patterns)
@@ -171,8 +171,8 @@ class Providers:
         return self._recorded(provider, go)
 
     def retrievers(self, question: str) -> list[Retriever]:
-        """A retriever for each provider, the most reliable first; one for a paused provider fails with
-        the reason."""
+        """A retriever for each provider, the most reliable first; one for a paused provider fails
+        with the reason."""
         return [self._retriever(item, question) for item in self.usable()]
 
     def _retriever(self, item: ProviderStatus, question: str) -> Retriever:
@@ -229,7 +229,7 @@ class Providers:
     def _recorded(self, provider: Provider, go: Callable[[Deadline], _T]) -> _T:
         started = perf_counter()
         try:
-            done = go(Deadline(self._patience_s))
+            done = go(Deadline(self._timeout_s))
         except ProviderError as error:
             self._book.record(provider.id, self._now(), 0.0, error.message)
             raise
@@ -263,8 +263,8 @@ def plugin_retrievers(
         )
     if plan.as_of:
         return [_failing_retriever("plugins cannot look back")]
-    arms = Providers(settings, now, Path(folder)).retrievers(question)
-    return arms or [
+    found = Providers(settings, now, Path(folder)).retrievers(question)
+    return found or [
         _failing_retriever("no plugin here can be asked; `holdfast providers` says why")
     ]
 

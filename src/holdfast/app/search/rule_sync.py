@@ -1,4 +1,4 @@
-"""Bringing rules in step with their files: before a question, after reading, behind the scenes."""
+"""Keeps the stored rules equal to their files: before a query, after ingest, and by the worker."""
 
 from __future__ import annotations
 
@@ -16,33 +16,32 @@ from holdfast.store.protocol import Writer
 
 
 def rule_files_for(settings: Settings, banks: Banks, root: str) -> list[RuleLocation]:
-    """The files of rules that hold in a project; none of one that the settings keep out."""
+    """The rule files of a project, without those that the settings exclude."""
     if root and banks.is_excluded(root):
         return []
     found = find_rule_files(root, str(settings.claude_dir))
-    return [place for place in found if not _excluded(place, settings.exclude_paths)]
+    return [location for location in found if not _excluded(location, settings.exclude_paths)]
 
 
-def _excluded(place: RuleLocation, patterns: Sequence[str]) -> bool:
-    """Whether the settings keep a file out of memory."""
-    wanted = [p for given in patterns for p in (given.rstrip("/"), given.rstrip("/") + "/*")]
-    return any(fnmatch(name, p) for name in (place.path, place.file) for p in wanted)
+def _excluded(location: RuleLocation, patterns: Sequence[str]) -> bool:
+    """Whether the settings exclude a file."""
+    expanded = [p for given in patterns for p in (given.rstrip("/"), given.rstrip("/") + "/*")]
+    return any(fnmatch(name, p) for name in (location.path, location.file) for p in expanded)
 
 
-def sync_rules(
-    writer: Writer, settings: Settings, banks: Banks, bank: str, root: str = ""
-) -> bool:
-    """Make the rules of a bank those of its files now; returns whether any words changed."""
+def sync_rules(writer: Writer, settings: Settings, banks: Banks, bank: str, root: str = "") -> bool:
+    """Read the rule files of a bank that changed; returns whether any rule changed."""
     root = root or bank_root(writer, bank)
-    places = rule_files_for(settings, banks, root)
-    if rules_are_current(writer, bank, places):
+    locations = rule_files_for(settings, banks, root)
+    if rules_are_current(writer, bank, locations):
         return False
-    return store_rules(writer, bank, root, places, Redactor(settings.redact_patterns))
+    return store_rules(writer, bank, root, locations, Redactor(settings.redact_patterns))
 
 
 def sync_rules_if_writable(
     writer: Writer, settings: Settings, banks: Banks, bank: str, root: str
 ) -> None:
-    """The same before a question: a memory that cannot be written now is asked as it is."""
+    """As `sync_rules`, before a query: if the store cannot be written now, it is searched as it
+    is."""
     with suppress(StoreError):
         sync_rules(writer, settings, banks, bank, root)

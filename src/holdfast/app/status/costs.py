@@ -8,7 +8,7 @@ from typing import NamedTuple
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.inference.service_choice import detect_service
-from holdfast.model.model_calls import ModelCall, ServicePause, Spending
+from holdfast.model.ledgers.model_calls import ModelCall, ServicePause, Spending
 from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, PROMPT_VERSION
 from holdfast.settings import NO_MODEL, SpendCaps
 from holdfast.spend.governor import add_seconds
@@ -18,8 +18,8 @@ from holdfast.store.protocol.model_calls import DailySpending
 _DAY_S = 86400.0
 # Waiting sessions are counted up to this number, so that the query stays fast on a long history.
 _MAX_COUNTED = 1000
-# The day's money counts as spent at this share of the cap: a call is priced only afterwards, and
-# must not go over it.
+# The day's cap in dollars counts as reached from this share on: the rest is too little for another
+# call.
 _CAP_REACHED_SHARE = 0.98
 
 

@@ -16,8 +16,8 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import inbox_folders, list_events
 from holdfast.hosts.claude_code.detect import HookStatus, detect_hooks
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
-from holdfast.model.failed_tasks import FailedTask
-from holdfast.model.ledger import Source, SourceState
+from holdfast.model.ledgers.failed_tasks import FailedTask
+from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
 from holdfast.sources.file_stamp import stamp_of

@@ -13,7 +13,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.status.costs import Costs, gather_costs
 from holdfast.app.status.health import Health, Verdict, gather_health, judge_capture
 from holdfast.model.bank import Bank
-from holdfast.model.ledger import Balance, FailedLine, SourceState
+from holdfast.model.ledgers.lines import Balance, FailedLine, SourceState
 from holdfast.settings import OFF
 from holdfast.sources.providers.reliability import Reliability, ReliabilityFile
 from holdfast.store.protocol import Counts

@@ -15,7 +15,8 @@ from holdfast.store.sqlite.connection import open_read_only, translated
 
 # The full-text index consists of several tables, which are added up as one.
 _TABLES = (
-    "SELECT CASE WHEN t LIKE 'passage_fts%' THEN 'passage_fts' ELSE t END AS n, sum(size) AS s FROM ("
+    "SELECT CASE WHEN t LIKE 'passage_fts%' THEN 'passage_fts' ELSE t END AS n, sum(size) AS s "
+    "FROM ("
     "SELECT coalesce(m.tbl_name, d.name) AS t, d.pgsize AS size FROM dbstat AS d "
     "LEFT JOIN sqlite_master AS m ON m.name = d.name WHERE d.aggregate = 1) "
     "GROUP BY n ORDER BY s DESC"

@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.costs import Costs
 from holdfast.app.status.memory_status import CoreStatus, gather_status
-from holdfast.model.model_calls import Spending
+from holdfast.model.ledgers.model_calls import Spending
 from holdfast.model.to_json import to_jsonable
 from holdfast.settings import NO_MODEL
 

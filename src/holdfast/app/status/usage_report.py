@@ -1,5 +1,5 @@
-"""How the memory was used, for `holdfast worth`: how much context was injected into sessions and what
-became of it, what people corrected, what model services cost, and when something last failed.
+"""How the memory was used, for `holdfast worth`: how much context was injected into sessions and
+what became of it, what people corrected, what model services cost, and when something last failed.
 
 Only what the records show is counted; `CANNOT_CLAIM` says what they do not show.
 """
@@ -16,19 +16,19 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.status.failures import Failure, recent_failures
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.curation import Action
-from holdfast.model.injections import Injection, InjectionUse
 from holdfast.model.knowledge import Review
+from holdfast.model.ledgers.injections import Injection, InjectionUse
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Plan
 
 DEFAULT_DAYS = 30
 USED_OUTCOMES = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
-# More injections than any home has in the days of a report; it only bounds the query.
+# Bounds the query; beyond it, the oldest injections of the days would not be counted.
 _MAX_INJECTIONS = 100_000
 # A usual estimate for English text and code; no tokenizer of the agent's model is at hand.
 _CHARACTERS_PER_TOKEN = 4
-# Injections listed on the page, and questions of the own history that `measure` asks: more take
-# longer and say the same.
+# Injections listed on the page, and questions of the own history that `measure` asks: more
+# questions make the figures steadier and the command slower.
 _MAX_LISTED = 50
 _MAX_QUESTIONS = 50
 

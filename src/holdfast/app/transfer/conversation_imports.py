@@ -122,7 +122,7 @@ def forget_batch(writer: Writer, undone: Curation, curator: Curator, now: str) -
         return
     source = writer.source_at(found[0].place)
     if source is not None:
-        targets = list(_targets_in(undone.bank, source.id))
+        targets = list(_targets_in(writer, undone.bank, source.id))
         _log_and_apply(writer, Action.FORGET, targets, curator, (now, undone.target, undone.who))
 
 

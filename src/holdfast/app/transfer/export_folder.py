@@ -1,8 +1,8 @@
-"""A folder that is written again and again, in which other files may lie.
+"""A folder that exports write repeatedly and that may hold files of other people.
 
-What we wrote is listed, with a hash, in a file beside it. Only what is listed and still as we left
-it is replaced or removed; whatever somebody made or changed stays as it is, and is told. Each file
-is written beside its place and then put there.
+A manifest in the folder lists every exported file with a hash. Only files that are in the manifest
+and unchanged since are replaced or removed; files that somebody made or edited are left alone and
+reported. Each file is written under a temporary name and then renamed.
 """
 
 from __future__ import annotations
@@ -20,19 +20,24 @@ from holdfast.errors import InputError, StoreError
 from holdfast.sources.json_fields import items, mapping
 
 MANIFEST = ".holdfast-export.json"
+# Characters that some file system forbids in names, that have a meaning in Obsidian links, or that
+# change the direction of text.
 _FORBIDDEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\\/:*?\"<>|#^\[\]\u2028\u2029\u202a-\u202e\u2066-\u2069]+"
 )
-_LONGEST = 80
+# Bytes of a title in a file name. With id, suffix and temporary name this stays below the 255 bytes
+# that file systems allow for a name.
+_MAX_TITLE_BYTES = 80
 
-# What takes the secrets out of a text; and who is told how many of how many are done.
+# Takes the secrets out of a text.
 CleanText = Callable[[str], str]
+# Called with how many of how many are done.
 OnProgress = Callable[[int, int], None]
 
 
 class FolderReport(NamedTuple):
-    """What was written, what was removed because it is no more, and what was left alone because
-    somebody made or changed it; as paths below the folder."""
+    """How many files were written, and removed because their records are gone; and the paths, below
+    the folder, of files that were left alone because somebody made or changed them."""
 
     folder: Path
     written: int
@@ -42,14 +47,14 @@ class FolderReport(NamedTuple):
 
 
 def safe_name(title: str, id: str) -> str:
-    """A file's name of a title that every system can hold, and that no other record has."""
+    """A file name for a record: its title, as far as every system allows it, and part of its id."""
     words = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")
-    short = words.encode("utf-8", "ignore")[:_LONGEST].decode("utf-8", "ignore").strip(". ")
+    short = words.encode("utf-8", "ignore")[:_MAX_TITLE_BYTES].decode("utf-8", "ignore").strip(". ")
     return f"{short} {id[:8]}".strip()
 
 
 class ExportFolder:
-    """Takes texts by the paths they shall have, and puts them into a folder in the end."""
+    """Collects texts by their paths, and then writes them all into a folder."""
 
     def __init__(self, path: Path, format: str) -> None:
         if path.exists() and not path.is_dir():
@@ -59,23 +64,26 @@ class ExportFolder:
         self._new: dict[str, bytes] = {}
 
     def put(self, name: str, text: str) -> None:
-        """A file of ours; `name` has `/` between its parts."""
+        """Add a file; `name` has `/` between its parts."""
         self._new[name] = text.encode("utf-8", "replace")
 
     def write(self) -> FolderReport:
-        """Bring the folder to what was put."""
-        known = self._known()
+        """Make the exported files in the folder exactly those that were added."""
+        known = self._read_manifest()
         try:
             self._path.mkdir(parents=True, exist_ok=True)
-            left = [name for name in self._new if self._is_theirs(name, known)]
+            left = [name for name in self._new if self._is_foreign(name, known)]
             written = [name for name in self._new if name not in left]
-            # Listed first: what is written when we are killed is known for ours the next time.
-            self._note({**known, **{name: _hash(self._new[name]) for name in written}}, known)
+            # The manifest comes first, with old and new hashes: if the export is killed, the next
+            # one recognises every file that this one wrote.
+            self._write_manifest(
+                {**known, **{name: _hash(self._new[name]) for name in written}}, known
+            )
             for name in written:
                 _replace(self._path / name, self._new[name])
             gone = [name for name in known if name not in self._new]
             removed = [name for name in gone if self._remove(name, known[name])]
-            self._note({name: _hash(self._new[name]) for name in written}, {})
+            self._write_manifest({name: _hash(self._new[name]) for name in written}, {})
         except OSError as error:
             raise StoreError(
                 f"Nothing can be written to {self._path}: {error.strerror or error}.",
@@ -84,10 +92,10 @@ class ExportFolder:
         total = sum(len(self._new[name]) for name in written)
         return FolderReport(self._path, len(written), len(removed), tuple(left), total)
 
-    def _known(self) -> dict[str, list[str]]:
-        """What we wrote before, each with the hashes that are ours."""
+    def _read_manifest(self) -> dict[str, list[str]]:
+        """The files of earlier exports, each with the hashes that it may have."""
         try:
-            told = mapping(json.loads((self._path / MANIFEST).read_bytes()))
+            manifest = mapping(json.loads((self._path / MANIFEST).read_bytes()))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
@@ -95,23 +103,25 @@ class ExportFolder:
                 f"{self._path / MANIFEST} cannot be read: {error}.",
                 "Remove it: then nothing that lies there is taken for ours.",
             ) from error
-        if told.get("format") != self._format:
+        if manifest.get("format") != self._format:
             raise InputError(
                 f"{self._path} holds an export of another format.", "Name another folder."
             )
-        files = mapping(told.get("files"))
+        files = mapping(manifest.get("files"))
         return {name: items(files[name]) for name in files if _is_below(name)}
 
-    def _note(self, now: dict[str, Any], before: dict[str, list[str]]) -> None:
+    def _write_manifest(self, now: dict[str, Any], before: dict[str, list[str]]) -> None:
         files = {
-            name: sorted({*([mark] if isinstance(mark, str) else mark), *before.get(name, ())})
-            for name, mark in now.items()
+            name: sorted(
+                {*([hashes] if isinstance(hashes, str) else hashes), *before.get(name, ())}
+            )
+            for name, hashes in now.items()
         }
-        told = {"format": self._format, "version": 1, "files": dict(sorted(files.items()))}
-        text = json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+        manifest = {"format": self._format, "version": 1, "files": dict(sorted(files.items()))}
+        text = json.dumps(manifest, ensure_ascii=False, indent=1) + "\n"
         _replace(self._path / MANIFEST, text.encode("utf-8", "replace"))
 
-    def _is_theirs(self, name: str, known: dict[str, list[str]]) -> bool:
+    def _is_foreign(self, name: str, known: dict[str, list[str]]) -> bool:
         path = self._path / name
         if self._is_linked(path):
             return True
@@ -121,7 +131,7 @@ class ExportFolder:
         return _hash(data) not in known.get(name, ()) and data != self._new.get(name)
 
     def _is_linked(self, path: Path) -> bool:
-        """Whether a file of ours would lie somewhere else."""
+        """Whether the path leads through a symbolic link, possibly out of the folder."""
         above = path.parents[: len(path.parents) - len(self._path.parents) - 1]
         return any(part.is_symlink() for part in (path, *above))
 
@@ -130,12 +140,13 @@ class ExportFolder:
         if self._is_linked(path) or not path.is_file() or _hash(path.read_bytes()) not in hashes:
             return False
         path.unlink()
-        with suppress(OSError):  # what is not empty stays
+        with suppress(OSError):  # the folder is not empty
             path.parent.rmdir()
         return True
 
 
 def _is_below(name: str) -> bool:
+    """Whether a path from the manifest stays inside the folder."""
     parts = name.split("/")
     return bool(name) and not name.startswith("/") and ".." not in parts and "\\" not in name
 

@@ -1,8 +1,8 @@
-"""The format of an export: JSON, one object a line; the first tells what follows.
+"""The format of an export, version 1 (docs/export-format.md): one JSON object a line.
 
-A pure function of rows, in version 1 as docs/export-format.md says. The header holds how many lines
-of each type follow and a hash of them all, so that what is cut short or changed is noticed before
-anything is taken from it.
+The first line is a header with the number of lines of each type and a hash of them all, so that a
+truncated or changed file is noticed before anything is restored from it. `exporting` chooses the
+rows; `export_restore` puts them back.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from holdfast.store.protocol.export import ExportTable, Row
 
 FORMAT = "holdfast-export"
 VERSION = 1
-_LONGEST_LINE = 64 * 1024 * 1024
-_BY_NAME = {table.name: table for table in TABLES}
-# What is made of the rest: told for other programs, and made again when it is read back.
+# The longest line that is read. A longer one is refused as damaged, so that a file without line
+# ends cannot fill the memory of the process.
+_MAX_LINE_BYTES = 64 * 1024 * 1024
+_TABLE_BY_NAME = {table.name: table for table in TABLES}
+# Derived records: exported for other programs, and derived again instead of being restored.
 DERIVED_TYPES = ("exchange", "digest", "fact", "concept")
 _SCALARS = (str, int, float, bool, type(None))
 
 
 class Header(NamedTuple):
-    """The first line: which version, what was chosen, how many lines of each type, their hash."""
+    """The first line: the version, what was selected, the number of lines of each type, a hash."""
 
     version: int
     chosen: dict[str, Any]
@@ -37,7 +39,7 @@ class Header(NamedTuple):
 
 
 class ExportLine(NamedTuple):
-    """One line: its bank and type, and the row itself."""
+    """A line after the first: the bank and type of a row, and the row itself."""
 
     bank: str
     type: str
@@ -45,19 +47,17 @@ class ExportLine(NamedTuple):
 
 
 def encode_line(line: ExportLine) -> bytes:
-    """A line as it is written: keys in order, no blanks, ending in a newline."""
-    told = {"type": line.type, "bank": line.bank, **line.row}
-    return _spelled(told)
+    """A line as it is written: sorted keys, no spaces, a newline at the end."""
+    return _to_line({"type": line.type, "bank": line.bank, **line.row})
 
 
-def _spelled(value: object) -> bytes:
+def _to_line(value: object) -> bytes:
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return text.encode("utf-8", "replace") + b"\n"
 
 
 def encode_header(header: Header) -> bytes:
-    """The first line."""
-    return _spelled(
+    return _to_line(
         {
             "format": FORMAT,
             "version": header.version,
@@ -69,14 +69,13 @@ def encode_header(header: Header) -> bytes:
 
 
 class Checksum:
-    """Counts and hashes lines as they go by."""
+    """Counts and hashes lines one by one."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self._hash = hashlib.blake2b(digest_size=32)
 
     def add(self, type: str, data: bytes) -> None:
-        """One more line."""
         self.counts[type] += 1
         self._hash.update(data)
 
@@ -87,13 +86,13 @@ class Checksum:
 
 
 def check_export(path: Path) -> Header:
-    """Go through a whole export; says in words what is wrong with it, if anything is."""
-    with _opened(path) as file:
-        header = _header(path, file.readline(_LONGEST_LINE))
-        seen = Checksum()
-        for number, data in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 2):
-            seen.add(_decoded(path, number, data).type, data)
-    if dict(seen.counts) != header.counts or seen.hash != header.hash:
+    """Read a whole export and compare it with its header; raises InputError if it is not valid."""
+    with _open(path) as file:
+        header = _decode_header(path, file.readline(_MAX_LINE_BYTES))
+        checksum = Checksum()
+        for number, data in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 2):
+            checksum.add(_decode_line(path, number, data).type, data)
+    if dict(checksum.counts) != header.counts or checksum.hash != header.hash:
         raise InputError(
             f"{path} is not whole: it does not hold what its first line says.",
             "Export it again, or copy it again; nothing was imported.",
@@ -102,14 +101,14 @@ def check_export(path: Path) -> Header:
 
 
 def read_lines(path: Path) -> Iterator[ExportLine]:
-    """The lines of an export that was checked."""
-    with _opened(path) as file:
-        file.readline(_LONGEST_LINE)
-        for number, data in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 2):
-            yield _decoded(path, number, data)
+    """The lines of an export after its header."""
+    with _open(path) as file:
+        file.readline(_MAX_LINE_BYTES)
+        for number, data in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 2):
+            yield _decode_line(path, number, data)
 
 
-def _opened(path: Path) -> Any:
+def _open(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path} is not a file.", "Name what `holdfast export` wrote.")
     try:
@@ -120,42 +119,42 @@ def _opened(path: Path) -> Any:
         ) from error
 
 
-def _header(path: Path, data: bytes) -> Header:
-    told = _object(data)
-    if told is None or told.get("format") != FORMAT:
+def _decode_header(path: Path, data: bytes) -> Header:
+    value = _decode_object(data)
+    if value is None or value.get("format") != FORMAT:
         raise InputError(f"{path} is no export of Holdfast.", "Name what `holdfast export` wrote.")
-    version = told.get("version")
+    version = value.get("version")
     if version != VERSION:
         raise InputError(
             f"{path} is of version {version!r} of the format; {VERSION} is known.",
             "Use the version of Holdfast that wrote it, or a newer one.",
         )
-    counts, chosen = told.get("counts"), told.get("chosen")
+    counts, chosen = value.get("counts"), value.get("chosen")
     if not isinstance(counts, dict) or not isinstance(chosen, dict):
         raise InputError(f"The first line of {path} is not whole.", "Export it again.")
     return Header(
-        VERSION, cast(dict[str, Any], chosen), cast(dict[str, int], counts), str(told.get("hash"))
+        VERSION, cast(dict[str, Any], chosen), cast(dict[str, int], counts), str(value.get("hash"))
     )
 
 
-def _object(data: bytes) -> dict[str, Any] | None:
+def _decode_object(data: bytes) -> dict[str, Any] | None:
     try:
-        value: Any = json.loads(data)
+        found: Any = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+    return cast(dict[str, Any], found) if isinstance(found, dict) else None
 
 
-def _decoded(path: Path, number: int, data: bytes) -> ExportLine:
-    told = _object(data)
-    type, bank = (told or {}).get("type"), (told or {}).get("bank")
-    if told is None or not isinstance(type, str) or not isinstance(bank, str):
+def _decode_line(path: Path, number: int, data: bytes) -> ExportLine:
+    value = _decode_object(data)
+    type, bank = (value or {}).get("type"), (value or {}).get("bank")
+    if value is None or not isinstance(type, str) or not isinstance(bank, str):
         raise InputError(f"Line {number} of {path} is none of an export.", "Export it again.")
-    row = {key: value for key, value in told.items() if key not in ("type", "bank")}
+    row = {key: item for key, item in value.items() if key not in ("type", "bank")}
     if type in DERIVED_TYPES:
         return ExportLine(bank, type, row)
-    table = _BY_NAME.get(type)
-    if table is None or set(row) != set(table.fields) or not _fits(table, row):
+    table = _TABLE_BY_NAME.get(type)
+    if table is None or set(row) != set(table.fields) or not _has_valid_types(table, row):
         raise InputError(
             f"Line {number} of {path} is no {type} as version {VERSION} has them.",
             "Export it again with the version of Holdfast that you have.",
@@ -163,7 +162,7 @@ def _decoded(path: Path, number: int, data: bytes) -> ExportLine:
     return ExportLine(bank, type, row)
 
 
-def _fits(table: ExportTable, row: Row) -> bool:
+def _has_valid_types(table: ExportTable, row: Row) -> bool:
     return all(
         isinstance(value, list | dict) if name in table.json else isinstance(value, _SCALARS)
         for name, value in row.items()

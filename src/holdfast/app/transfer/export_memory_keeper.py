@@ -1,8 +1,8 @@
-"""A bank in memory-keeper's layout: `facts.json`, `concepts.json`, and a session's turns
-(`sessions/*.l1.jsonl`) and exchanges (`sessions/*.l2.json`).
+"""Export of a bank in the layout of memory-keeper: `facts.json`, `concepts.json`, and for each
+session its turns (`sessions/*.l1.jsonl`) and exchanges (`sessions/*.l2.json`).
 
-Ids are short and count within one export; `l1_range` are the lines of an exchange in the file of
-its session's turns, from 1, both included.
+Ids are short and numbered within one export. `l1_range` is the first and the last line of an
+exchange in the file of its session's turns, counted from 1.
 """
 
 from __future__ import annotations
@@ -22,84 +22,88 @@ from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
 FORMAT = "memory-keeper"
-_ALL = 1_000_000
-_Told = dict[str, Any]
+# Larger than any bank: asks the store for all records.
+_NO_LIMIT = 1_000_000
+_Json = dict[str, Any]
 
 
 def write_memory_keeper(
     reader: Reader,
     folder: ExportFolder,
-    wanted: ExportRequest,
+    request: ExportRequest,
     clean: CleanText,
-    tick: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = lambda done, total: None,
 ) -> None:
-    """Put some banks into a folder; each into one of its own if there are several."""
-    for bank in wanted.banks:
-        base = f"{safe_name(bank.name, bank.id)}/" if len(wanted.banks) > 1 else ""
-        for number, (name, text) in enumerate(_Keeper(reader, bank, wanted, clean).files(), 1):
+    """Write banks into a folder; each into a subfolder if there are several."""
+    for bank in request.banks:
+        base = f"{safe_name(bank.name, bank.id)}/" if len(request.banks) > 1 else ""
+        for number, (name, text) in enumerate(_BankExport(reader, bank, request, clean).files(), 1):
             folder.put(base + name, text)
-            tick(number, number)
+            on_progress(number, number)
 
 
-class _Keeper:
-    """One bank."""
+class _BankExport:
+    """The files of one bank."""
 
-    def __init__(self, reader: Reader, bank: Bank, wanted: ExportRequest, clean: CleanText) -> None:
+    def __init__(
+        self, reader: Reader, bank: Bank, request: ExportRequest, clean: CleanText
+    ) -> None:
         self._reader = reader
         self._bank = bank.id
-        self._chosen = wanted.selection
+        self._selection = request.selection
         self._clean = clean
-        self._names: dict[str, str] = {}
-        self._words: dict[str, list[str]] = {}
+        # Short ids by the URIs of records, and by keyword.
+        self._ids: dict[str, str] = {}
+        self._ids_by_keyword: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
-        self._latest = ""
+        self._last_exchange = ""
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Every file by its name."""
-        since, until = self._chosen.since, self._chosen.until or "~"
-        found = self._reader.sessions(self._bank, _ALL)
+        """Every file: its name and its text."""
+        since, until = self._selection.since, self._selection.until or "~"
+        found = self._reader.sessions(self._bank, _NO_LIMIT)
         sessions = [one for one in found if one.ended >= since and one.started <= until]
-        met: dict[str, int] = {}
+        used: Counter[str] = Counter()
         for session in sorted(sessions, key=lambda one: (one.started, one.id)):
-            base = _stem(session)
-            met[base] = met.get(base, 0) + 1
-            stem = f"sessions/{base}" + (f"_{met[base]}" if met[base] > 1 else "")
+            base = _file_stem(session)
+            used[base] += 1
+            stem = f"sessions/{base}" + (f"_{used[base]}" if used[base] > 1 else "")
             turns = self._reader.turns(self._bank, session.id)
-            yield f"{stem}.l1.jsonl", "".join(_line(self._turn(turn)) for turn in turns)
+            yield f"{stem}.l1.jsonl", "".join(_json_line(self._turn(turn)) for turn in turns)
             exchanges = self._reader.exchanges(self._bank, session.id)
-            yield f"{stem}.l2.json", _page([self._exchange(x, turns) for x in exchanges])
+            yield f"{stem}.l2.json", _json_file([self._exchange(x, turns) for x in exchanges])
         concepts = self._concepts()
-        yield "concepts.json", _page(concepts)
-        yield "facts.json", _page(self._facts(len(concepts)))
+        yield "concepts.json", _json_file(concepts)
+        yield "facts.json", _json_file(self._facts(len(concepts)))
 
-    def _turn(self, turn: Turn) -> _Told:
-        told: _Told = {"ts": turn.time, "role": turn.role.value}
+    def _turn(self, turn: Turn) -> _Json:
+        entry: _Json = {"ts": turn.time, "role": turn.role.value}
         if turn.tool is None:
-            return told | {"text": self._clean(turn.text)}
+            return entry | {"text": self._clean(turn.text)}
         tool = turn.tool
-        came = {True: "ok", False: "failed", None: ""}[tool.ok]
-        result = came if tool.ok or not tool.result else self._clean(tool.result)
-        more = {
+        outcome = {True: "ok", False: "failed", None: ""}[tool.ok]
+        result = outcome if tool.ok or not tool.result else self._clean(tool.result)
+        details = {
             "name": tool.name,
             "target": self._clean(tool.target),
             "lines": tool.lines,
             "diff": self._clean(tool.action),
             "result": result,
         }
-        return told | {key: value for key, value in more.items() if value}
+        return entry | {key: value for key, value in details.items() if value}
 
-    def _named(self, name: str, sort: str, keywords: tuple[str, ...]) -> str:
-        self._counts[sort] += 1
-        id = self._names[name] = f"{sort}{self._counts[sort]:03d}"
+    def _new_id(self, record: str, prefix: str, keywords: tuple[str, ...]) -> str:
+        self._counts[prefix] += 1
+        id = self._ids[record] = f"{prefix}{self._counts[prefix]:03d}"
         for word in keywords:
-            self._words.setdefault(self._clean(word), []).append(id)
+            self._ids_by_keyword.setdefault(self._clean(word), []).append(id)
         return id
 
-    def _exchange(self, x: Exchange, turns: list[Turn]) -> _Told:
+    def _exchange(self, x: Exchange, turns: list[Turn]) -> _Json:
         lines = [n for n, t in enumerate(turns, 1) if x.first_seq <= t.seq <= x.last_seq]
-        self._latest = max(self._latest, x.ended)
+        self._last_exchange = max(self._last_exchange, x.ended)
         return {
-            "id": self._named(uri("exchange", x.id), "e", x.keywords),
+            "id": self._new_id(uri("exchange", x.id), "e", x.keywords),
             "ts": x.started,
             "summary": self._clean(x.title),
             "details": self._clean(x.summary),
@@ -108,16 +112,16 @@ class _Keeper:
             "l1_range": [lines[0], lines[-1]] if lines else [],
         }
 
-    def _concepts(self) -> list[_Told]:
-        found: list[_Told] = []
-        concepts = self._reader.concepts(self._bank, _ALL)
+    def _concepts(self) -> list[_Json]:
+        found: list[_Json] = []
+        concepts = self._reader.concepts(self._bank, _NO_LIMIT)
         for concept in sorted(concepts, key=lambda one: (one.founded, one.id)):
-            members = [self._names[name] for name in concept.members if name in self._names]
+            members = [self._ids[name] for name in concept.members if name in self._ids]
             if not members:
                 continue
             found.append(
                 {
-                    "id": self._named(uri("concept", concept.id), "c", concept.keywords),
+                    "id": self._new_id(uri("concept", concept.id), "c", concept.keywords),
                     "name": self._clean(concept.name),
                     "summary": self._clean(concept.summary),
                     "exchanges": members,
@@ -128,16 +132,16 @@ class _Keeper:
             )
         return found
 
-    def _facts(self, concepts: int) -> _Told:
-        since, until = self._chosen.since, self._chosen.until or "~"
+    def _facts(self, concepts: int) -> _Json:
+        since, until = self._selection.since, self._selection.until or "~"
         facts = [
             one
             for one in sorted(self._reader.facts(self._bank), key=lambda one: one.id)
             if one.status not in ENDED_STATUSES and since <= one.validity.learned <= until
         ]
-        exchanges = sum(1 for name in self._names if name.startswith(uri("exchange", "")))
+        exchanges = sum(1 for name in self._ids if name.startswith(uri("exchange", "")))
         return {
-            "keywords": {word: self._words[word] for word in sorted(self._words)},
+            "keywords": {word: self._ids_by_keyword[word] for word in sorted(self._ids_by_keyword)},
             "permanent": {
                 "rules": [self._fact(f, "r") for f in facts if f.kind is FactKind.RULE],
                 "solutions": [self._fact(f, "s") for f in facts if f.kind is FactKind.SOLUTION],
@@ -146,39 +150,39 @@ class _Keeper:
             "stats": {
                 "total_exchanges": exchanges,
                 "total_concepts": concepts,
-                "last_updated": self._latest[:10],
+                "last_updated": self._last_exchange[:10],
             },
         }
 
-    def _fact(self, fact: Fact, sort: str) -> _Told:
-        told: _Told = {"id": self._named(uri("fact", fact.id), sort, ())}
+    def _fact(self, fact: Fact, prefix: str) -> _Json:
+        entry: _Json = {"id": self._new_id(uri("fact", fact.id), prefix, ())}
         content = self._clean(fact.content)
         if fact.kind is FactKind.SOLUTION:
-            told |= {"problem": self._clean(fact.problem), "solution": content}
-            told |= {"attempts": fact.attempts}
+            entry |= {"problem": self._clean(fact.problem), "solution": content}
+            entry |= {"attempts": fact.attempts}
         elif fact.kind is FactKind.CORE_LOGIC:
-            told |= {"feature": content.split(".")[0], "description": content}
-            told |= {"files": [self._clean(file) for file in fact.files]}
+            entry |= {"feature": content.split(".")[0], "description": content}
+            entry |= {"files": [self._clean(file) for file in fact.files]}
         else:
             source = "user" if fact.trust is Trust.USER else fact.trust.value
-            told |= {"content": content, "source": source}
-        return told | {
+            entry |= {"content": content, "source": source}
+        return entry | {
             "confidence": fact.confidence,
             "contradictions": fact.contradictions,
             "last_validated": fact.last_validated[:10],
         }
 
 
-def _stem(session: Session) -> str:
-    """`2026-01-11_0042`; a session of no time is called by its id."""
+def _file_stem(session: Session) -> str:
+    """The start of a session, as in `2026-01-11_0042`; its id if the start is unknown."""
     if not session.started:
         return safe_name("undated", session.id).replace(" ", "_")
     return f"{session.started[:10]}_{session.started[11:13]}{session.started[14:16]}"
 
 
-def _line(told: _Told) -> str:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n"
+def _json_line(value: _Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def _page(told: object) -> str:
-    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+def _json_file(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"

@@ -1,7 +1,6 @@
-"""A bank as a vault of Markdown notes, as Obsidian reads them: one for every concept and session.
+"""Export of a bank as an Obsidian vault: one Markdown note for every concept and session.
 
-What stands in a note is quoted from memory: nothing in it is a link, a query or a template of its
-own, whatever somebody once wrote.
+Text from the memory is escaped, so that nothing in it becomes a link, a query or a template.
 """
 
 from __future__ import annotations
@@ -22,15 +21,21 @@ from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
 FORMAT = "obsidian"
-_ALL = 1_000_000
-_FENCE = re.compile(r"(?m)^([ \t>]*(?:`{3,}|~{3,})).*$")
-_MEANT = re.compile(r"\[\[|\]\]|%%|<%|`(?=\s*\$?=)|\^(?=\w+\s*$)", re.MULTILINE)
-_INSTEAD = {"[[": r"\[\[", "]]": r"\]\]", "%%": r"\%\%", "<%": r"\<%", "`": "\\`", "^": r"\^"}
-_TAG = re.compile(r"[^\w/-]+")
+# Larger than any bank: asks the store for all records.
+_NO_LIMIT = 1_000_000
+# Characters of a session's title in the name of its note, and in the heading of the note.
+_MAX_NAME_CHARS = 60
+_MAX_HEADING_CHARS = 200
+# The language of a code block is dropped: Obsidian runs blocks of some languages as queries.
+_CODE_BLOCK = re.compile(r"(?m)^([ \t>]*(?:`{3,}|~{3,})).*$")
+# Links, comments, template tags, inline queries and block names.
+_MARKUP = re.compile(r"\[\[|\]\]|%%|<%|`(?=\s*\$?=)|\^(?=\w+\s*$)", re.MULTILINE)
+_ESCAPED = {"[[": r"\[\[", "]]": r"\]\]", "%%": r"\%\%", "<%": r"\<%", "`": "\\`", "^": r"\^"}
+_NOT_IN_TAGS = re.compile(r"[^\w/-]+")
 
 
 class _Names(NamedTuple):
-    """The names of notes, by the ids of what they are about."""
+    """The names of the notes, by the ids of sessions and concepts."""
 
     sessions: dict[str, str]
     concepts: dict[str, str]
@@ -39,34 +44,36 @@ class _Names(NamedTuple):
 def write_vault(
     reader: Reader,
     folder: ExportFolder,
-    wanted: ExportRequest,
+    request: ExportRequest,
     clean: CleanText,
-    tick: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = lambda done, total: None,
 ) -> None:
-    """Put the notes of some banks into a folder."""
+    """Write the notes of banks into a folder."""
     done = 0
-    for bank in wanted.banks:
-        for name, text in _notes(reader, bank, wanted, lambda text: _quoted(clean(text))):
+    for bank in request.banks:
+        for name, text in _notes(reader, bank, request, lambda text: _escape_markup(clean(text))):
             folder.put(f"{safe_name(bank.name, bank.id)}/{name}.md", text)
             done += 1
-            tick(done, done)
+            on_progress(done, done)
 
 
-def _quoted(text: str) -> str:
-    """Words that mean nothing to a program that shows notes."""
-    text = _FENCE.sub(r"\1", text)
-    return _MEANT.sub(lambda found: _INSTEAD[found[0]], text)
+def _escape_markup(text: str) -> str:
+    """A text without anything that Obsidian or its plugins would interpret."""
+    text = _CODE_BLOCK.sub(r"\1", text)
+    return _MARKUP.sub(lambda found: _ESCAPED[found[0]], text)
 
 
 def _notes(
-    reader: Reader, bank: Bank, wanted: ExportRequest, clean: CleanText
+    reader: Reader, bank: Bank, request: ExportRequest, clean: CleanText
 ) -> Iterator[tuple[str, str]]:
-    since, until = wanted.selection.since, wanted.selection.until or "~"
+    since, until = request.selection.since, request.selection.until or "~"
     sessions = [
-        one for one in reader.sessions(bank.id, _ALL) if one.ended >= since and one.started <= until
+        one
+        for one in reader.sessions(bank.id, _NO_LIMIT)
+        if one.ended >= since and one.started <= until
     ]
     concepts = [
-        one for one in reader.concepts(bank.id, _ALL) if one.updated >= since and
+        one for one in reader.concepts(bank.id, _NO_LIMIT) if one.updated >= since and
         (one.founded or one.updated) <= until
     ]  # fmt: skip
     digests = {one.id: reader.digest_of(bank.id, one.id) for one in sessions}
@@ -74,24 +81,35 @@ def _notes(
         {s.id: _session_name(s, digests[s.id], clean) for s in sessions},
         {c.id: safe_name(clean(c.name), c.id) for c in concepts},
     )
-    held: dict[str, list[Concept]] = {}
+    concepts_by_member: dict[str, list[Concept]] = {}
     for concept in concepts:
         for member in concept.members:
-            held.setdefault(member, []).append(concept)
-    within: dict[str, tuple[str, Exchange]] = {}
+            concepts_by_member.setdefault(member, []).append(concept)
+    exchanges_by_uri: dict[str, tuple[str, Exchange]] = {}
     for session in sessions:
         exchanges = reader.exchanges(bank.id, session.id)
-        within |= {uri("exchange", x.id): (session.id, x) for x in exchanges}
-        note = _session_note(session, digests[session.id], exchanges, held, names, clean)
+        exchanges_by_uri |= {uri("exchange", x.id): (session.id, x) for x in exchanges}
+        note = _session_note(
+            session, digests[session.id], exchanges, concepts_by_member, names, clean
+        )
         yield f"Sessions/{names.sessions[session.id]}", note
     for concept in concepts:
-        yield f"Concepts/{names.concepts[concept.id]}", _concept_note(concept, within, names, clean)
+        yield (
+            f"Concepts/{names.concepts[concept.id]}",
+            _concept_note(concept, exchanges_by_uri, names, clean),
+        )
     yield _index(reader, bank, sessions, concepts, names, clean)
 
 
 def _session_name(session: Session, digest: Digest | None, clean: CleanText) -> str:
-    title = session.title or (digest.request if digest else "") or session.host
-    return safe_name(f"{session.started[:10]} {clean(truncate(title, 60))}", session.id)
+    title = _title(session, digest)
+    return safe_name(
+        f"{session.started[:10]} {clean(truncate(title, _MAX_NAME_CHARS))}", session.id
+    )
+
+
+def _title(session: Session, digest: Digest | None) -> str:
+    return session.title or (digest.request if digest else "") or session.host
 
 
 def _link(name: str, words: str) -> str:
@@ -99,15 +117,15 @@ def _link(name: str, words: str) -> str:
     return f"[[{name}|{shown or name}]]"
 
 
-def _front(fields: dict[str, object]) -> str:
-    told = [
+def _front_matter(fields: dict[str, object]) -> str:
+    lines = [
         f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value
     ]
-    return "\n".join(["---", *told, "---", ""])
+    return "\n".join(["---", *lines, "---", ""])
 
 
 def _tags(words: tuple[str, ...]) -> list[str]:
-    found = (_TAG.sub("-", word).strip("-/") for word in words)
+    found = (_NOT_IN_TAGS.sub("-", word).strip("-/") for word in words)
     return [word for word in dict.fromkeys(found) if word and not word.isdigit()]
 
 
@@ -115,22 +133,22 @@ def _session_note(
     session: Session,
     digest: Digest | None,
     exchanges: list[Exchange],
-    held: dict[str, list[Concept]],
+    concepts_by_member: dict[str, list[Concept]],
     names: _Names,
     clean: CleanText,
 ) -> str:
-    title = session.title or (digest.request if digest else "") or session.host
-    lines = [f"# {clean(truncate(title, 200))}", ""]
+    title = _title(session, digest)
+    lines = [f"# {clean(truncate(title, _MAX_HEADING_CHARS))}", ""]
     if digest is not None:
-        for head, told in (
+        for heading, points in (
             ("Completed", digest.completed),
             ("Learned", digest.learned),
             ("Investigated", digest.investigated),
             ("Next", digest.next_steps),
         ):
-            if told:
-                lines += [f"**{head}**", "", *(f"- {_one_line(clean(one))}" for one in told), ""]
-    found = {c.id: c for x in exchanges for c in held.get(uri("exchange", x.id), ())}
+            if points:
+                lines += [f"**{heading}**", "", *(f"- {_one_line(clean(p))}" for p in points), ""]
+    found = {c.id: c for x in exchanges for c in concepts_by_member.get(uri("exchange", x.id), ())}
     if found:
         linked = (_link(names.concepts[c.id], c.name) for c in found.values())
         lines += ["Concepts: " + ", ".join(linked), ""]
@@ -142,7 +160,7 @@ def _session_note(
         files = [*x.files_modified, *x.files_read]
         lines += ["Files: " + ", ".join(f"`{clean(file)}`" for file in files), ""] if files else []
     topics = digest.topics if digest else ()
-    front = _front(
+    front = _front_matter(
         {
             "holdfast": uri("session", session.id),
             "kind": "session",
@@ -162,12 +180,15 @@ def _one_line(text: str) -> str:
 
 
 def _concept_note(
-    concept: Concept, within: dict[str, tuple[str, Exchange]], names: _Names, clean: CleanText
+    concept: Concept,
+    exchanges_by_uri: dict[str, tuple[str, Exchange]],
+    names: _Names,
+    clean: CleanText,
 ) -> str:
     lines = [f"# {_one_line(clean(concept.name))}", "", clean(concept.summary), ""]
     if concept.files:
         lines += ["## Files", "", *(f"- `{clean(file)}`" for file in concept.files), ""]
-    known = [(name, within[name]) for name in concept.members if name in within]
+    known = [(name, exchanges_by_uri[name]) for name in concept.members if name in exchanges_by_uri]
     if known:
         lines += ["## What belongs to it", ""]
     for _, (session, x) in known:
@@ -175,10 +196,10 @@ def _concept_note(
         lines.append(f"- {x.started[:10]} {link}")
     if concept.history:
         lines += ["", "## How it came about", ""]
-    for grown in concept.history:
-        why = f": {_one_line(clean(grown.why))}" if grown.why else ""
-        lines.append(f"- {grown.time[:10]} {_one_line(clean(grown.what))}{why}")
-    front = _front(
+    for event in concept.history:
+        why = f": {_one_line(clean(event.why))}" if event.why else ""
+        lines.append(f"- {event.time[:10]} {_one_line(clean(event.what))}{why}")
+    front = _front_matter(
         {
             "holdfast": uri("concept", concept.id),
             "kind": "concept",
@@ -202,8 +223,8 @@ def _index(
     lines = [f"# {_one_line(clean(bank.name))}", ""]
     if concepts:
         lines += ["## Concepts", ""]
-        told = sorted(concepts, key=lambda one: one.name.lower())
-        lines += [f"- {_link(names.concepts[c.id], clean(c.name))}" for c in told] + [""]
+        by_name = sorted(concepts, key=lambda one: one.name.lower())
+        lines += [f"- {_link(names.concepts[c.id], clean(c.name))}" for c in by_name] + [""]
     facts = [one for one in reader.facts(bank.id) if one.status not in ENDED_STATUSES]
     if facts:
         lines += ["## Facts", ""]
@@ -211,5 +232,5 @@ def _index(
     if sessions:
         lines += ["## Sessions", ""]
         lines += [f"- [[{names.sessions[s.id]}]]" for s in sessions] + [""]
-    front = _front({"holdfast": uri("bank", bank.id), "kind": "bank"})
+    front = _front_matter({"holdfast": uri("bank", bank.id), "kind": "bank"})
     return safe_name(bank.name, bank.id), front + "\n".join(lines).rstrip() + "\n"

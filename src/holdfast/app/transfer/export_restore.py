@@ -1,7 +1,7 @@
-"""An export comes back: its rows as they were, and everything that is made of them, made again.
+"""Restoring an export: its rows are stored as they were, and everything else is derived again.
 
-All of it is one transaction. What is there already stays as it is, so that the same export can be
-read twice, and one memory can take in another.
+It is one transaction. Records that exist stay as they are, so that the same export can be restored
+twice, and one memory can be merged into another.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from holdfast.app.transfer.export_format import (
     DERIVED_TYPES,
-    Header,
     ExportLine,
+    Header,
     check_export,
     read_lines,
 )
@@ -32,13 +32,16 @@ from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Writer
 from holdfast.store.protocol.export import ExportTable, Row
 
-_BY_NAME = {table.name: table for table in TABLES}
-Tick = Callable[[int, int], None]
+_TABLE_BY_NAME = {table.name: table for table in TABLES}
+# Larger than any bank: asks the store for all records.
+_NO_LIMIT = 1 << 40
+# Called with how many of how many lines are read.
+OnProgress = Callable[[int, int], None]
 
 
 class ExportRestoreReport(NamedTuple):
-    """What an export brought: lines by type that are new, those that were there already, and those
-    that are made again from the rest."""
+    """What restoring an export did: new lines by type, lines by type that were known already, the
+    number of lines that are derived again, and the path of the backup made before ("" if none)."""
 
     header: Header
     added: dict[str, int]
@@ -48,7 +51,7 @@ class ExportRestoreReport(NamedTuple):
 
 
 def preview(path: Path) -> ExportRestoreReport:
-    """Go through an export; changes nothing."""
+    """Check an export; changes nothing."""
     return ExportRestoreReport(check_export(path), {}, {}, 0)
 
 
@@ -57,39 +60,44 @@ def restore(
     path: Path,
     curator: Curator,
     redactor: Redactor,
-    tick: Tick = lambda done, total: None,
+    on_progress: OnProgress = lambda done, total: None,
 ) -> ExportRestoreReport:
-    """Put an export back, all of it or nothing."""
+    """Restore an export, all of it or nothing."""
     header = check_export(path)
     total = sum(header.counts.values())
     with writer.transaction():
-        work = _Work(writer, redactor)
+        restorer = _RowRestorer(writer, redactor)
         for (bank, type), group in groupby(
             read_lines(path), key=lambda line: (line.bank, line.type)
         ):
-            work.put(bank, type, (line.row for line in _counted(group, work, total, tick)))
-        work.show()
+            restorer.put(
+                bank, type, (line.row for line in _count(group, restorer, total, on_progress))
+            )
+        restorer.add_passages()
         derive_stale(writer)
-        for bank in work.banks:
+        for bank in restorer.banks:
             curator.reapply(bank)
-    return ExportRestoreReport(header, dict(work.added), dict(work.known), work.made_again)
+    return ExportRestoreReport(
+        header, dict(restorer.added), dict(restorer.known), restorer.made_again
+    )
 
 
-def _counted(
-    group: Iterator[ExportLine], work: _Work, total: int, tick: Tick
+def _count(
+    group: Iterator[ExportLine], restorer: _RowRestorer, total: int, on_progress: OnProgress
 ) -> Iterator[ExportLine]:
     for line in group:
-        work.read += 1
-        tick(work.read, total)
+        restorer.read += 1
+        on_progress(restorer.read, total)
         yield line
 
 
-class _Work:
-    """Puts rows back, group by group, and remembers what must follow."""
+class _RowRestorer:
+    """Stores rows, group by group, and counts them."""
 
     def __init__(self, writer: Writer, redactor: Redactor) -> None:
         self._writer = writer
         self._redactor = redactor
+        # The number of a source in the export, with its number in this memory.
         self._sources: dict[int, int] = {0: 0}
         self.banks: dict[str, None] = {}
         self.added: Counter[str] = Counter()
@@ -98,35 +106,35 @@ class _Work:
         self.read = 0
 
     def put(self, bank: str, type: str, rows: Iterator[Row]) -> None:
-        """One run of rows of one type."""
+        """Store successive rows of one type."""
         self.banks[bank] = None
         if type in DERIVED_TYPES:
             self.made_again += sum(1 for _ in rows)
             return
-        table = _BY_NAME[type]
+        table = _TABLE_BY_NAME[type]
         if type == "source":
             self._put_sources(bank, table, rows)
             return
         if type == "curation":
             self._put_decisions(bank, rows)
             return
-        listed = [self._clean(table, row) for row in rows]
-        new = self._writer.restore_rows(bank, table, listed)
+        cleaned = [self._clean(table, row) for row in rows]
+        new = self._writer.restore_rows(bank, table, cleaned)
         self.added[type] += new
-        self.known[type] += len(listed) - new
+        self.known[type] += len(cleaned) - new
 
     def _clean(self, table: ExportTable, row: Row) -> Row:
         if table.group == "sessions" and "source" in row:
             row = {**row, "source": self._sources.get(row["source"], 0)}
-        words = {
+        redacted = {
             name: self._redactor.redact(row[name]).text
             for name in table.words
             if isinstance(row[name], str)
         }
-        return row | words
+        return row | redacted
 
     def _put_sources(self, bank: str, table: ExportTable, rows: Iterator[Row]) -> None:
-        """A file is known by its path; what was read of it here stays as it is."""
+        """A source is identified by its path. One that is known keeps its reading position."""
         for row in rows:
             known = self._writer.source_at(row["path"])
             self.known["source"] += known is not None
@@ -138,28 +146,28 @@ class _Work:
 
     def _put_decisions(self, bank: str, rows: Iterator[Row]) -> None:
         known = self._writer.known_decisions(bank)
-        numbers: dict[str, str] = {}
+        numbers: dict[str, str] = {}  # of log entries: in the export, and in this memory
         for row in rows:
             action = Action(row["action"])
             target = numbers.get(row["target"], "0") if action is Action.UNDO else row["target"]
             text, who = (self._redactor.redact(row[name]).text for name in ("text", "who"))
-            same = known.get((row["time"], action.value, target, text, who))
-            if same is None:
+            seq = known.get((row["time"], action.value, target, text, who))
+            if seq is None:
                 made = self._writer.append_curation(
                     Curation(0, bank, row["time"], action, target, text, who)
                 )
-                same = made.seq
-            self.added["curation"] += same not in known.values()
-            self.known["curation"] += same in known.values()
-            numbers[str(row["seq"])] = str(same)
+                seq = made.seq
+            self.added["curation"] += seq not in known.values()
+            self.known["curation"] += seq in known.values()
+            numbers[str(row["seq"])] = str(seq)
             named = parse_uri(row["target"])
             if named and named.kind and not self._writer.curation_state(bank, named.kind, named.id):
                 self._writer.put_curation_state(
                     CurationState(bank, named.kind, named.id, row["session"])
                 )
 
-    def show(self) -> None:
-        """Make findable what belongs to no session, and let the rest be derived."""
+    def add_passages(self) -> None:
+        """Index what belongs to no session, which deriving does not reach."""
         writer = self._writer
         for bank in self.banks:
             for commit in list(writer.all_commits(bank)):
@@ -167,7 +175,7 @@ class _Work:
             for memory in writer.all_remembered(bank):
                 writer.put_passage(memory, memory_passage(memory))
             for kind in ("pull", "issue"):
-                for record in writer.find(bank, kind, "", 1 << 40):
+                for record in writer.find(bank, kind, "", _NO_LIMIT):
                     refresh_passages(writer, bank, kind, record.id)
             share_intake.refresh_passages(writer, bank, [one.id for one in writer.shared(bank)])
             import_intake.refresh_passages(writer, bank, [one.id for one in writer.imported(bank)])

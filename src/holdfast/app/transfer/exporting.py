@@ -1,4 +1,4 @@
-"""The whole memory, or a part of it, as files that any program can read."""
+"""Writing an export: the rows of chosen banks as JSON lines, redacted. See `export_format`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.app.transfer.export_format import (
     VERSION,
-    Header,
-    ExportLine,
     Checksum,
-    encode_line,
+    ExportLine,
+    Header,
     encode_header,
+    encode_line,
 )
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
@@ -24,17 +24,19 @@ from holdfast.store.export_tables import GROUPS, TABLES
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
 
-# What a line looks like, for programs that check it.
+# The JSON Schema of a line, for programs that check an export.
 SCHEMA_FILE = Path(__file__).with_name("export-1.schema.json")
-_PIECE = 1024 * 1024
-_ALL = 1_000_000
-_NAMES = ("id", "session", "evidence", "members", "supersedes", "superseded_by")
-# Called with how many lines are written, and 0: how many there will be is known in the end.
-Tick = Callable[[int, int], None]
+_COPY_CHUNK_BYTES = 1024 * 1024
+# Larger than any bank: asks the store for all records.
+_NO_LIMIT = 1_000_000
+# Fields of derived records that hold ids and URIs, not text. They are not redacted.
+_REFERENCE_FIELDS = ("id", "session", "evidence", "members", "supersedes", "superseded_by")
+# Called with the number of lines written so far, twice: the total is known only in the end.
+OnProgress = Callable[[int, int], None]
 
 
 class ExportReport(NamedTuple):
-    """What was written, and where."""
+    """The file that was written, its lines by type, and its size."""
 
     path: Path
     counts: dict[str, int]
@@ -42,7 +44,7 @@ class ExportReport(NamedTuple):
 
 
 class ExportRequest(NamedTuple):
-    """What is to be exported: of which banks, what of them, and whether also what is made of it."""
+    """What to export: banks, which of their rows, and whether derived records too."""
 
     banks: tuple[Bank, ...]
     selection: ExportSelection = ExportSelection()
@@ -50,7 +52,7 @@ class ExportRequest(NamedTuple):
 
 
 def check_groups(groups: Sequence[str]) -> None:
-    """Refuse a kind that there is not."""
+    """Refuse a kind of record that does not exist."""
     for group in groups:
         if group not in GROUPS:
             raise InputError(f"There is no kind {group!r}.", f"One of: {', '.join(GROUPS)}.")
@@ -59,37 +61,37 @@ def check_groups(groups: Sequence[str]) -> None:
 def write_export(
     reader: Reader,
     path: Path,
-    wanted: ExportRequest,
+    request: ExportRequest,
     patterns: Sequence[tuple[str, str]] = (),
-    tick: Tick = lambda done, total: None,
+    on_progress: OnProgress = lambda done, total: None,
 ) -> ExportReport:
-    """Write an export: beside its place first, then into it, so that it is there whole or not at
-    all."""
+    """Write an export to a temporary file and rename it, so that it is complete or absent. Secrets
+    are redacted by today's `patterns`."""
     if path.is_dir():
         raise InputError(f"{path} is a folder.", "Name a file, such as memory.jsonl.")
     if not path.absolute().parent.is_dir():
         raise InputError(f"There is no folder {path.parent}.", "Make it first.")
     body = path.with_name(f".{path.name}.{os.getpid()}.body")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    seen = Checksum()
+    checksum = Checksum()
     try:
-        with _private(body) as file:
-            for number, line in enumerate(export_lines(reader, wanted, patterns), 1):
+        with _create_private(body) as file:
+            for number, line in enumerate(export_lines(reader, request, patterns), 1):
                 data = encode_line(line)
-                seen.add(line.type, data)
+                checksum.add(line.type, data)
                 file.write(data)
-                tick(number, number)
+                on_progress(number, number)
         chosen = {
-            "banks": len(wanted.banks),
-            "kinds": list(wanted.selection.groups or GROUPS),
-            "since": wanted.selection.since,
-            "until": wanted.selection.until,
-            "derived": wanted.derived,
+            "banks": len(request.banks),
+            "kinds": list(request.selection.groups or GROUPS),
+            "since": request.selection.since,
+            "until": request.selection.until,
+            "derived": request.derived,
         }
-        header = Header(VERSION, chosen, dict(sorted(seen.counts.items())), seen.hash)
-        with _private(part) as file, body.open("rb") as whole:
+        header = Header(VERSION, chosen, dict(sorted(checksum.counts.items())), checksum.hash)
+        with _create_private(part) as file, body.open("rb") as whole:
             file.write(encode_header(header))
-            while piece := whole.read(_PIECE):
+            while piece := whole.read(_COPY_CHUNK_BYTES):
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
@@ -106,40 +108,41 @@ def write_export(
     return ExportReport(path, header.counts, path.stat().st_size)
 
 
-def _private(path: Path) -> Any:
-    """A new file that only its owner may read: it holds a memory."""
+def _create_private(path: Path) -> Any:
+    """Create a file that only its owner can read."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def export_lines(
-    reader: Reader, wanted: ExportRequest, patterns: Sequence[tuple[str, str]] = ()
+    reader: Reader, request: ExportRequest, patterns: Sequence[tuple[str, str]] = ()
 ) -> Iterator[ExportLine]:
     """The lines of an export, without its header, in a fixed order."""
     clean = _Cleaner(Redactor(patterns))
-    numbers = _numbers(reader, wanted)
-    for bank in sorted(wanted.banks, key=lambda one: one.id):
+    numbers = _source_numbers(reader, request)
+    for bank in sorted(request.banks, key=lambda one: one.id):
         for table in TABLES:
-            if table.group != "bank" and table.group not in (wanted.selection.groups or GROUPS):
+            if table.group != "bank" and table.group not in (request.selection.groups or GROUPS):
                 continue
-            rows = reader.exported_rows(bank.id, table, wanted.selection)
+            rows = reader.exported_rows(bank.id, table, request.selection)
             if table.name == "source":
                 rows = iter(sorted(rows, key=lambda row: row["path"]))
             for row in rows:
-                row = _numbered(table, row, numbers)
+                row = _renumber(table, row, numbers)
                 yield ExportLine(bank.id, table.name, clean(table, row))
-        if wanted.derived:
-            for line in _derived(reader, bank.id, wanted.selection):
-                yield line._replace(row=clean.all(line.row))
+        if request.derived:
+            for line in _derived_lines(reader, bank.id, request.selection):
+                yield line._replace(row=clean.clean_derived(line.row))
 
 
-def _numbers(reader: Reader, wanted: ExportRequest) -> dict[int, int]:
-    """Sources are numbered by their paths, so that it does not matter in which order they came."""
-    banks = {bank.id for bank in wanted.banks}
+def _source_numbers(reader: Reader, request: ExportRequest) -> dict[int, int]:
+    """Numbers for the sources, in the order of their paths, so that the export does not depend on
+    the order in which they were read."""
+    banks = {bank.id for bank in request.banks}
     known = sorted((s.path, s.id) for s in reader.sources() if s.bank in banks)
     return {id: number for number, (_, id) in enumerate(known, 1)}
 
 
-def _numbered(table: ExportTable, row: Row, numbers: dict[int, int]) -> Row:
+def _renumber(table: ExportTable, row: Row, numbers: dict[int, int]) -> Row:
     key = "id" if table.name == "source" else "source"
     if table.group == "sessions" and key in row:
         return {**row, key: numbers.get(row[key], 0)}
@@ -147,7 +150,7 @@ def _numbered(table: ExportTable, row: Row, numbers: dict[int, int]) -> Row:
 
 
 class _Cleaner:
-    """Takes out what the settings of today hold for a secret, whatever they were when it came."""
+    """Redacts rows once more, because the patterns may have changed since the text was stored."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
@@ -155,29 +158,29 @@ class _Cleaner:
     def __call__(self, table: ExportTable, row: Row) -> Row:
         return row | {name: self._value(row[name]) for name in table.words}
 
-    def all(self, row: Row) -> Row:
-        """The same for whatever holds words; names of records hold none."""
-        return {key: v if key in _NAMES else self._value(v) for key, v in row.items()}
+    def clean_derived(self, row: Row) -> Row:
+        """A derived record with every text redacted."""
+        return {key: v if key in _REFERENCE_FIELDS else self._value(v) for key, v in row.items()}
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str) and value:
             return self._redactor.redact(value).text
         if isinstance(value, dict):
-            return self.all(cast(Row, value))
+            return self.clean_derived(cast(Row, value))
         if isinstance(value, list):
             return [self._value(item) for item in cast(list[Any], value)]
         return value
 
 
-def _derived(reader: Reader, bank: str, chosen: ExportSelection) -> Iterator[ExportLine]:
-    """What is made of a bank's sessions, told as everywhere else."""
+def _derived_lines(reader: Reader, bank: str, selection: ExportSelection) -> Iterator[ExportLine]:
+    """The derived records of a bank, in the form that other JSON output has."""
 
     def within(first: str, last: str) -> bool:
-        return (not chosen.since or last >= chosen.since) and (
-            not chosen.until or first <= chosen.until
+        return (not selection.since or last >= selection.since) and (
+            not selection.until or first <= selection.until
         )
 
-    for session in sorted(reader.sessions(bank, _ALL), key=lambda one: one.id):
+    for session in sorted(reader.sessions(bank, _NO_LIMIT), key=lambda one: one.id):
         if not within(session.started, session.ended):
             continue
         for exchange in reader.exchanges(bank, session.id):
@@ -188,7 +191,7 @@ def _derived(reader: Reader, bank: str, chosen: ExportSelection) -> Iterator[Exp
     for fact in sorted(reader.facts(bank), key=lambda one: one.id):
         if within(fact.validity.learned, fact.validity.learned):
             yield _line("fact", fact)
-    for concept in sorted(reader.concepts(bank, _ALL), key=lambda one: one.id):
+    for concept in sorted(reader.concepts(bank, _NO_LIMIT), key=lambda one: one.id):
         if within(concept.founded, concept.updated):
             yield _line("concept", concept)
 

@@ -1,4 +1,5 @@
-"""Moving a whole memory from a file to a server, or back."""
+"""Moving a whole memory from a SQLite file to a PostgreSQL server, or back. Copying the rows is in
+`holdfast.store.postgres.move`."""
 
 from __future__ import annotations
 
@@ -15,50 +16,50 @@ from holdfast.store.postgres.move_progress import OutdatedMoveError
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.sqlite.store import SqliteStore
 
-_SERVER = ("postgresql://", "postgres://")
-_FILE = "sqlite://"
-# A database and what SQLite may keep beside it.
-_ENDS = ("", "-wal", "-shm")
+_SERVER_SCHEMES = ("postgresql://", "postgres://")
+_FILE_SCHEME = "sqlite://"
+# The suffixes of a database and of the files that SQLite may keep beside it.
+_SUFFIXES = ("", "-wal", "-shm")
 
 
 def move_memory(
     settings: Settings,
     source: str,
     target: str,
-    tick: Callable[[int, int], None] = lambda done, total: None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> MoveResult:
-    """Fill an empty memory with all that another one holds, or go on doing so, and compare them.
-    The old one stays as it is."""
+    """Copy all of one memory into another, which must be empty or hold an interrupted move, and
+    compare both. The source is not changed."""
     if source == target:
         raise InputError("Both names mean the same memory.", "Name another one to move to.")
     try:
-        return _moved(settings, source, target, tick)
+        return _copy(settings, source, target, on_progress)
     except OutdatedMoveError:
-        _clear(settings, target)
-        return _moved(settings, source, target, tick)
+        _discard_unfinished(settings, target)
+        return _copy(settings, source, target, on_progress)
 
 
-def _moved(
-    settings: Settings, source: str, target: str, tick: Callable[[int, int], None]
+def _copy(
+    settings: Settings, source: str, target: str, on_progress: Callable[[int, int], None]
 ) -> MoveResult:
-    name = str(_path_of(settings, source) or location_of(source))
-    with closing(_opened(settings, source)) as old, _filled(settings, target) as new:
-        return move(old, new, name, tick)
+    name = str(_database_path(settings, source) or location_of(source))
+    with closing(_open_source(settings, source)) as old, _open_target(settings, target) as new:
+        return move(old, new, name, on_progress)
 
 
-def _clear(settings: Settings, name: str) -> None:
-    """Throw away what was begun."""
-    path = _path_of(settings, name)
+def _discard_unfinished(settings: Settings, name: str) -> None:
+    """Delete the target of an interrupted move."""
+    path = _database_path(settings, name)
     if path is None:
         with closing(PostgresStore(name, filling=True)) as server:
             server.clear()
         return
-    for end in _ENDS:
-        _beside(path, end).unlink(missing_ok=True)
+    for suffix in _SUFFIXES:
+        _unfinished(path, suffix).unlink(missing_ok=True)
 
 
-def _opened(settings: Settings, name: str) -> AnyStore:
-    path = _path_of(settings, name)
+def _open_source(settings: Settings, name: str) -> AnyStore:
+    path = _database_path(settings, name)
     if path is None:
         return PostgresStore(name)
     if not path.is_file():
@@ -67,40 +68,40 @@ def _opened(settings: Settings, name: str) -> AnyStore:
 
 
 @contextmanager
-def _filled(settings: Settings, name: str) -> Generator[AnyStore]:
-    """A memory to fill. A file gets its name when it is full."""
-    path = _path_of(settings, name)
+def _open_target(settings: Settings, name: str) -> Generator[AnyStore]:
+    """A memory to fill. A file is written under a temporary name and renamed in the end."""
+    path = _database_path(settings, name)
     if path is None:
         with closing(PostgresStore(name, filling=True)) as server:
             yield server
         return
     if path.exists():
-        with closing(SqliteStore(path)) as there:
-            if there.banks():
+        with closing(SqliteStore(path)) as existing:
+            if existing.banks():
                 raise InputError(
                     "The memory to move to is not empty.", "Name a new database, or another file."
                 )
-    with closing(SqliteStore(_beside(path))) as file:
+    with closing(SqliteStore(_unfinished(path))) as file:
         yield file
         file.settle()
-    for end in _ENDS[1:]:
-        path.with_name(path.name + end).unlink(missing_ok=True)
-    _beside(path).replace(path)
+    for suffix in _SUFFIXES[1:]:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    _unfinished(path).replace(path)
 
 
-def _beside(path: Path, end: str = "") -> Path:
-    return path.with_name(f"{path.name}.moving{end}")
+def _unfinished(path: Path, suffix: str = "") -> Path:
+    return path.with_name(f"{path.name}.moving{suffix}")
 
 
-def _path_of(settings: Settings, name: str) -> Path | None:
-    """The file that is meant; None for a server."""
-    if name.startswith(_SERVER):
+def _database_path(settings: Settings, name: str) -> Path | None:
+    """The database file that a name means; None for a server."""
+    if name.startswith(_SERVER_SCHEMES):
         return None
-    if not name.startswith(_FILE):
+    if not name.startswith(_FILE_SCHEME):
         raise InputError(
             f"{name.partition('@')[2] or name!r} names no memory.",
             "One is sqlite:///path/to/memory.db, or sqlite:// for that of your home, or "
             "postgresql://user@host/database.",
         )
     parts = urlsplit(name)
-    return Path(unquote(parts.netloc + parts.path)) if name != _FILE else settings.database
+    return Path(unquote(parts.netloc + parts.path)) if name != _FILE_SCHEME else settings.database

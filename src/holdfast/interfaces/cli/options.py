@@ -26,7 +26,7 @@ def add_bank(parser: argparse.ArgumentParser, default: str | None = None) -> Non
 
 
 def add_one_bank(parser: argparse.ArgumentParser) -> None:
-    """`--bank NAME`, where all of them cannot be meant."""
+    """`--bank NAME`, for a command that works on one bank only."""
     parser.add_argument(
         "--bank", metavar="NAME", help="which bank (default: the project of the current folder)"
     )
@@ -81,7 +81,7 @@ def add_as_of(parser: argparse.ArgumentParser) -> None:
 
 
 def as_of(arguments: argparse.Namespace) -> str:
-    """The last moment that counts, "" for now."""
+    """The last moment that `--as-of` includes; "" for now."""
     given: str = arguments.as_of
     return read_iso_span(given).last if given else ""
 
@@ -129,7 +129,7 @@ def add_plugin_dir(parser: argparse.ArgumentParser) -> None:
 
 
 def with_plugins(settings: Settings, arguments: argparse.Namespace) -> Settings:
-    """The settings with the folders of plugins that a command names."""
+    """The settings with the folders of `--plugin-dir` added."""
     folders = (*settings.providers.plugin_dirs, *arguments.plugin_dir)
     return replace(settings, providers=replace(settings.providers, plugin_dirs=folders))
 
@@ -140,14 +140,14 @@ def add_yes(parser: argparse.ArgumentParser) -> None:
 
 
 def add_record(parser: argparse.ArgumentParser, name: str = "id") -> None:
-    """The name of a record."""
+    """A positional argument that names a record."""
     parser.add_argument(
         name, metavar=name.upper(), help="holdfast://WORD/ID, an id, or the start of one"
     )
 
 
 def words(parts: list[str], what: str, remedy: str = "Say what to look for.") -> str:
-    """The words of a command as one text."""
+    """The words as one text; raises InputError if it is empty."""
     text = " ".join(parts).strip()
     if not text:
         raise InputError(f"The {what} is empty.", remedy)
@@ -155,7 +155,8 @@ def words(parts: list[str], what: str, remedy: str = "Say what to look for.") ->
 
 
 def some_path(text: str) -> Path:
-    """A path; an empty one is a variable that was not set, not the current folder."""
+    """A path. An empty text is refused: it is likely a shell variable that is not set, and must not
+    mean the current folder."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the path is empty; for the current folder give .")
     return Path(text).expanduser()

@@ -1,4 +1,4 @@
-"""Setting up other agents than Claude Code, and leaving them."""
+"""The part of `setup` and `uninstall` for agents other than Claude Code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from holdfast.sources.registry import DEFAULT_AGENT
 
 
 class Leaving(NamedTuple):
-    """What is taken out of other agents, and whether another of them stays set up."""
+    """What uninstalling changes for other agents, and whether another one stays set up."""
 
     plan: agent_install.Plan
     stays: bool
@@ -29,7 +29,7 @@ class Leaving(NamedTuple):
 def set_up(
     screen: Screen, settings: Settings, paths: HomePaths, arguments: argparse.Namespace
 ) -> bool:
-    """Move into another agent; whether there is more to say to a person."""
+    """Set up an agent; returns whether to go on with the offer to read its history."""
     chosen = hosts()[arguments.agent]
     if arguments.scope != host.Scope.USER.value or arguments.plugin:
         raise InputError(
@@ -70,7 +70,7 @@ def set_up(
 
 
 def also_here(settings: Settings) -> list[str]:
-    """A word on each other agent that has sessions here and is not set up."""
+    """A note on each agent that has sessions on this machine and is not set up."""
     home = HomePaths(settings.home).home
     ours, where = (
         HoldfastCommand("", "", home, home == host.default_home()),
@@ -86,8 +86,8 @@ def also_here(settings: Settings) -> list[str]:
 
 
 def leave(settings: Settings, paths: HomePaths, agent: str | None, scoped: bool) -> Leaving:
-    """What moving out takes out of other agents: of the one named, or of all where neither an
-    agent nor a scope is."""
+    """What uninstalling changes for other agents: for the one named, or for all if neither an agent
+    nor a scope was given."""
     ours = HoldfastCommand("", "", paths.home, paths.home == host.default_home())
     where = user_environment(settings)
     everyone = list(hosts().values())
@@ -100,7 +100,7 @@ def leave(settings: Settings, paths: HomePaths, agent: str | None, scoped: bool)
 
 
 def show(screen: Screen, plan: agent_install.Plan, steps: list[str] | None = None) -> None:
-    """What is going to be done."""
+    """Print the diffs, steps and notes of a plan."""
     for change in plan.changes:
         screen.diff(change.diff)
     for step in steps or ():

@@ -8,7 +8,7 @@ share.
 
 To add a tool to `holdfast mcp`:
 
-1. Describe it as a `Tool` in `main_spec.TOOLS`, with `writes=True` if it changes the memory, and
+1. Describe it as a `Tool` in `main_tools.TOOLS`, with `writes=True` if it changes the memory, and
    add its name to `slow_tools` there if it can take seconds. Its arguments are checked against the
    description before it is called, and `holdfast serve` offers it to keys of the right level.
 2. Write a method `(arguments, context) -> result` and enter it in the table `_handlers`: of

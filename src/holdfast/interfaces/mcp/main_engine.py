@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, cast
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.result_budget import MAX_RECORD_CHARS, fit
 from holdfast.app.answers.tool import Object
-from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
-from holdfast.interfaces.mcp.main_spec import TOOLS
-from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory
+from holdfast.interfaces.mcp.main_tools import TOOLS
+from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
 from holdfast.language import truncate
@@ -30,7 +30,6 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking.remote_hits import STRATEGY_PREFIX
 from holdfast.research.answering.plugin_evidence import missing_replies
 from holdfast.research.history.expertise import Expert
-from holdfast.settings import Settings
 
 
 class ResultLimits(NamedTuple):
@@ -161,11 +160,6 @@ class MainEngine:
         hint = reading.context.missing_bank_hint(reading.context.bank_id(self._bank))
         hint = hint or reading.search.missing_networks_hint(self._bank, networks)
         return _recall_result(found, hint)
-
-
-def open_existing(settings: Settings) -> Holdfast:
-    """The memory of these settings; one that does not exist is read as empty, not created."""
-    return open_memory(settings, create=False)
 
 
 def make_engine() -> MainEngine:

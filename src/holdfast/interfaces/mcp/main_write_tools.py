@@ -14,8 +14,7 @@ from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.curation.rule_teaching import AGENT, learn_result_json
 from holdfast.app.memory import Holdfast, open_memory
-from holdfast.interfaces.mcp.main_engine import open_existing
-from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory
+from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.tool_results import tool_result
 from holdfast.model.opinions import Reflection

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from holdfast.app.core.database_identity import DatabaseIdentity, database_identity
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.settings import Settings, load_settings
 
 
@@ -72,3 +73,8 @@ class ReopeningMemory(Generic[MemoryT]):
         memory, self._memory = self._memory, None
         if memory is not None:
             memory.close()
+
+
+def open_existing(settings: Settings) -> Holdfast:
+    """The memory of these settings; one that does not exist is read as empty, not created."""
+    return open_memory(settings, create=False)

@@ -11,7 +11,7 @@ from math import ceil
 from typing import NamedTuple
 
 from holdfast.inference.chat import Question, Usage
-from holdfast.model.model_calls import Spending
+from holdfast.model.ledgers.model_calls import Spending
 from holdfast.model.records import Session
 from holdfast.refine.by_model.summary_queue import (
     MIN_SUMMARY_BYTES,

@@ -14,7 +14,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError, ModelError, SpendError
 from holdfast.inference.chat import Question
 from holdfast.model.knowledge import Network
-from holdfast.model.model_calls import ModelSummary
+from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Exchange, Session, Turn
 from holdfast.refine.memories.model_extracted import MemoryDraft, checked_memories, extraction_hash
 from holdfast.refine.model_output.evidence import Evidence

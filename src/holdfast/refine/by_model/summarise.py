@@ -16,7 +16,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError, ModelError, ModelTooLongError, SpendError
 from holdfast.inference.chat import Question
 from holdfast.model.ids import content_id
-from holdfast.model.model_calls import ModelSummary
+from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.refine.by_model.summary_queue import (
     MIN_SUMMARY_BYTES,

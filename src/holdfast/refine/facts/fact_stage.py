@@ -15,8 +15,8 @@ from holdfast.language import truncate
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.ids import content_id
-from holdfast.model.injections import RecordUse
 from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, Review, ReviewState
+from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import fact_passage

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.capture import inbox, journal
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.capture.inbox import RawEvent
-from holdfast.model.injections import InjectionKind
+from holdfast.model.ledgers.injections import InjectionKind
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.hooks.payloads import JournalLineBuilder, Payload, read_payload, session_of
 from holdfast.refine.ingest.turns import PrivacyRules

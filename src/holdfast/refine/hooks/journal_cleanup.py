@@ -10,7 +10,7 @@ from time import time
 
 from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
-from holdfast.model.ledger import Source, SourceState
+from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.sources.claude_code import events
 from holdfast.sources.file_stamp import stamp_of
 from holdfast.store.protocol import Writer

@@ -15,7 +15,7 @@ from holdfast.capture import inbox, journal
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import RawEvent
 from holdfast.capture.redact import Redactor
-from holdfast.model.ledger import FailureReason, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, SkipReason
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.ingest.turns import PrivacyRules, parse_line, redact_text, redact_turn
 from holdfast.sources.claude_code.events import (

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
-from holdfast.model.ledger import Source, SourceState
+from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.ingest.ingest import IngestReport, ingest
 from holdfast.refine.ingest.read_plan import Input

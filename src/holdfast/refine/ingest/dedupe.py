@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast.capture import journal
 from holdfast.model.ids import content_id
-from holdfast.model.ledger import Source
+from holdfast.model.ledgers.lines import Source
 from holdfast.model.records import Role, Turn
 from holdfast.refine.ingest.turns import RefinedTurn
 from holdfast.sources.claude_code import events

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from holdfast.model.ledger import SkipReason, Source
+from holdfast.model.ledgers.lines import SkipReason, Source
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
 from holdfast.refine.ingest.read_plan import Input, Job, ReadPlanner, mark_missing_sources

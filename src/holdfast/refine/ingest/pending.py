@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.model.ledger import Source
+from holdfast.model.ledgers.lines import Source
 from holdfast.sources.byte_source import Openable
 from holdfast.sources.lines import count_lines
 from holdfast.sources.source_files import source_snapshot

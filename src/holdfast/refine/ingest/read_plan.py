@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
-from holdfast.model.ledger import Source, SourceState
+from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.refine.core.bank_creation import UNSORTED_BANK, BankMaker
 from holdfast.refine.core.banks import find_bank_by_name
 from holdfast.refine.ingest.pending import next_line_start

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.model.ledger import SkipReason
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.ingest.read_plan import Job
 from holdfast.refine.ingest.turns import PrivacyRules, RefinedLines, refine_lines

@@ -18,7 +18,7 @@ import orjson
 
 from holdfast.capture.redact import Redactor
 from holdfast.model.ids import content_id
-from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources import conversation

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from holdfast.model.ledger import FailedLine, SkipReason
+from holdfast.model.ledgers.lines import FailedLine, SkipReason
 from holdfast.model.records import Origin, Session, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.ingest.dedupe import JournalDeduplicator, TranscriptDeduplicator

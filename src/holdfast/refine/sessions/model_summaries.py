@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from holdfast.capture.redact import Redactor
 from holdfast.language import truncate
 from holdfast.model.ids import content_id
-from holdfast.model.model_calls import ModelSummary
+from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
 from holdfast.refine.model_output.evidence import FACT_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.responses import DigestDraft, ExchangeDraft

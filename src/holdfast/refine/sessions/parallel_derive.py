@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from holdfast.model.curation import CurationState
-from holdfast.model.model_calls import ModelSummary
+from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Session, Turn
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.rules_version import RULES_VERSION

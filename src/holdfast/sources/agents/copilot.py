@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, UserEnvironment

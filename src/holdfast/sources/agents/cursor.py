@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import orjson
 
-from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment

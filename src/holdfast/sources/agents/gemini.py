@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import orjson
 
-from holdfast.model.ledger import SkipReason
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment

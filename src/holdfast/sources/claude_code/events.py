@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code import prompts, tools

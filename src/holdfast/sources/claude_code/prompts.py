@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.model.ledger import SkipReason
+from holdfast.model.ledgers.lines import SkipReason
 
 INTERRUPTED = "[Request interrupted by user"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from holdfast.model.ledger import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code import prompts, tools

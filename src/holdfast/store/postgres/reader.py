@@ -15,14 +15,15 @@ from holdfast.store.protocol.overview import TableSize
 from holdfast.store.sql.reader import SqlReader
 from holdfast.store.sql.rows import records
 
-# Every passage that has any of the words is counted; those that are wanted are ranked, by BM25 as
-# FTS5 computes it. Phrases come counted already, each under a name that no word has.
-_RANKED = """WITH candidate AS MATERIALIZED (
-    SELECT m.number, m.length, {wanted} AS wanted, m.words
+_COLUMNS = ", ".join(f"passage.{name}" for name in records.PASSAGE.split(", "))
+# All passages that have any of the words count for the weights of terms; those that are wanted are
+# ranked, by BM25 as FTS5 computes it. Phrases are counted before, under names that no word has.
+_RANKED = f"""WITH candidate AS MATERIALIZED (
+    SELECT m.number, m.length, {{wanted}} AS wanted, m.words
     FROM matching_passages(%s::tsquery, %s) AS m
 ), hit AS MATERIALIZED (
     SELECT c.number, u.lexeme AS term, cardinality(array_positions(u.weights, 'A'))
-        + {context} * cardinality(array_positions(u.weights, 'B')) AS often
+        + {tokens.BM25.context_weight} * cardinality(array_positions(u.weights, 'B')) AS often
     FROM candidate AS c CROSS JOIN LATERAL unnest(c.words) AS u WHERE u.lexeme = ANY (%s)
     UNION ALL SELECT * FROM unnest(%s::bigint[], %s::text[], %s::float8[])
 ), total AS (
@@ -31,15 +32,16 @@ _RANKED = """WITH candidate AS MATERIALIZED (
     FROM passage_statistics WHERE %s::text IS NULL OR bank = %s
 ), weight AS MATERIALIZED (
     SELECT term, greatest(ln(greatest(min(passages) - count(*) + 0.5, 1e-9) / (count(*) + 0.5)),
-        {least}) AS rarity
+        {tokens.BM25.min_term_weight}) AS rarity
     FROM hit CROSS JOIN total GROUP BY term
 ), best AS (
-    SELECT number, sum(rarity * often * ({k1} + 1) / (often + {k1} * (1 - {b}
-        + {b} * length * passages / total.words))) AS score
+    SELECT number, sum(rarity * often * ({tokens.BM25.k1} + 1)
+        / (often + {tokens.BM25.k1} * (1 - {tokens.BM25.b}
+        + {tokens.BM25.b} * length * passages / total.words))) AS score
     FROM hit JOIN weight USING (term) JOIN candidate USING (number) CROSS JOIN total
     WHERE wanted AND often > 0 GROUP BY number ORDER BY score DESC, number LIMIT %s
 )
-SELECT {columns}, best.score FROM best JOIN passage USING (number) ORDER BY score DESC, number
+SELECT {_COLUMNS}, best.score FROM best JOIN passage USING (number) ORDER BY score DESC, number
 """
 _PHRASE_TOKENS = (
     "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching_passages(%s::tsquery, %s) "
@@ -47,7 +49,6 @@ _PHRASE_TOKENS = (
     "CROSS JOIN LATERAL unnest(m.words) AS u WHERE u.lexeme = ANY (%s) ORDER BY m.number"
 )
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM matching_passages(%s::tsquery, %s) LIMIT %s) AS found"
-_COLUMNS = ", ".join(f"passage.{name}" for name in records.PASSAGE.split(", "))
 
 
 class PostgresReader(NearestReader, SqlReader):
@@ -73,16 +74,8 @@ class PostgresReader(NearestReader, SqlReader):
             return []
         wanted, values = _hit_condition(layers, since, until)
         single = [phrase[0] for phrase in phrases if len(phrase) == 1]
-        statement = _RANKED.format(
-            wanted=wanted,
-            columns=_COLUMNS,
-            context=tokens.CONTEXT_WEIGHT,
-            least=tokens.MIN_TERM_WEIGHT,
-            k1=tokens.K1,
-            b=tokens.B,
-        )
         found = self._server.query(
-            statement,
+            _RANKED.format(wanted=wanted),
             (
                 *(*values, *self._query_values(bank, phrases), single),
                 *self._count_phrases(bank, [phrase for phrase in phrases if len(phrase) > 1]),

@@ -10,16 +10,25 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-# The parameters of BM25 that FTS5 has built in; others would rank differently from the file.
-K1, B = 1.2, 0.75
-# A term in the passage itself counts fully, one in the turn before it less, as in the SQLite store.
-CONTEXT_WEIGHT = 0.4
-_WEIGHTS = {"A": 1.0, "B": CONTEXT_WEIGHT}
+
+class Bm25(NamedTuple):
+    """The parameters of ranking; with others the order would differ from that of a file."""
+
+    # As FTS5 has them built in.
+    k1: float = 1.2
+    b: float = 0.75
+    # A term in the passage itself counts 1, one in the turn before it less, as in the SQLite store.
+    context_weight: float = 0.4
+    # The least weight of a term, however common it is, as in FTS5.
+    min_term_weight: float = 1e-6
+
+
+BM25 = Bm25()
+_WEIGHTS = {"A": 1.0, "B": BM25.context_weight}
 # Tokens that every passage has besides its text: its bank and its layer.
 _SCOPE_TOKENS = 2
-# The least weight of a term, however common it is; FTS5 has the same.
-MIN_TERM_WEIGHT = 1e-6
 # PostgreSQL takes tokens of up to 2,046 bytes; a character has up to four.
 _MAX_TOKEN_LENGTH = 500
 # PostgreSQL takes a tsvector of up to 1 MB.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from holdfast.model.injections import RecordUse
 from holdfast.model.knowledge import Claim, Fact, FactEvidence, Review, StatusChange
+from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from holdfast.model.injections import Injection
+from holdfast.model.ledgers.injections import Injection
 
 
 class InjectionLedger(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from holdfast.model.failed_tasks import FailedTask
+from holdfast.model.ledgers.failed_tasks import FailedTask
 
 
 class FailedTasks(Protocol):

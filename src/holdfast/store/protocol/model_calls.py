@@ -6,7 +6,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from holdfast.model.model_calls import ModelCall, ModelSummary, ServicePause, Spending
+from holdfast.model.ledgers.model_calls import ModelCall, ModelSummary, ServicePause, Spending
 
 
 class DailySpending(NamedTuple):

@@ -21,7 +21,7 @@ from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
-from holdfast.model.ledger import Balance, FailedLine, Source
+from holdfast.model.ledgers.lines import Balance, FailedLine, Source
 from holdfast.model.query import Passage, RecordFilter, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Origin, Session, Turn
 from holdfast.model.team import Commit, SharedRecord

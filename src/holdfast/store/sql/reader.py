@@ -9,7 +9,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.corrections import corrected_commit, corrected_memory, corrected_turn
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.knowledge import Memory
-from holdfast.model.ledger import Balance, FailedLine, LineOutcome, Source, SourceState
+from holdfast.model.ledgers.lines import Balance, FailedLine, LineOutcome, Source, SourceState
 from holdfast.model.query import Passage, RecordFilter, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.model.bank import Bank
-from holdfast.model.ledger import LineOutcome, Source
+from holdfast.model.ledgers.lines import LineOutcome, Source
 from holdfast.model.query import Passage
 from holdfast.model.records import Origin, Session, Turn
 from holdfast.model.team import Commit

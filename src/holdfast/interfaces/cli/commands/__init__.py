@@ -1,1 +1,5 @@
-"""One module a command, each with HELP, EXAMPLES, `configure(parser)` and `run(arguments)`."""
+"""The commands, in one package for each group of `holdfast --help`. A module with one command has
+HELP, EXAMPLES, `configure(parser)` and `run(arguments)`, which returns the exit status; a module
+with several commands has a CommandSpec for each. A command is listed in GROUPS of
+`interfaces/cli/main.py`. A module imports only what its own commands need: its imports are most of
+their start-up time."""

@@ -13,8 +13,8 @@ _FILE_METAVARS = ("PATH", "FILE", "DIR", "HOME", "REMOTE|PATH", "DEST")
 
 
 class Kind(StrEnum):
-    """What an option or a positional argument takes: nothing, one of a few words, a bank, a file, or
-    any text."""
+    """What an option or a positional argument takes: nothing, one of a few words, a bank, a file,
+    or any text."""
 
     NONE = "none"
     WORDS = "words"

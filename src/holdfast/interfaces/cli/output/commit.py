@@ -1,4 +1,4 @@
-"""`holdfast show` of a commit: what is around it; and of a session, the commits it made."""
+"""The parts of `holdfast show` about commits: a commit and the commits of a session."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from holdfast.model.team import FileChange
 from holdfast.recall.lookup.commits import CommitDetails, SessionCommit
 
 _CHANGE_NAMES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
+# How many files and lines of a diff are printed without --full: about a screen together.
 _MAX_FILES, _MAX_HUNK_LINES = 15, 40
 
 
 def fields(record: dict[str, object]) -> dict[str, object]:
-    """The fields of a commit that its story does not tell better."""
+    """The fields of a commit, except those that `print_details` prints."""
     return {name: value for name, value in record.items() if name != "files"}
 
 
 def print_details(screen: Screen, details: CommitDetails, full: bool) -> None:
-    """Everything around a commit; files and hunks in full only where they are asked for."""
+    """Print tags, reverts, sessions, files and hunks of a commit; all of them with `full`."""
     if details.astray:
         screen.line("  astray: what is checked out does not contain it")
     if details.tags:
@@ -68,7 +69,7 @@ def _print_hunks(screen: Screen, diff: str, full: bool) -> None:
 
 
 def print_anchor(screen: Screen, anchor: CodeAnchor) -> None:
-    """Where a record stands in the history of the code, and what became of its files."""
+    """Print the commit and branch that a record belongs to, and what became of its files since."""
     if not anchor.is_known:
         return
     at = f" at {anchor.commit[:12]}" if anchor.commit else ""

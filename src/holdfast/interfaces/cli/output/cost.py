@@ -1,15 +1,15 @@
-"""How the cost of model services is told: in `status`, and in full with `--cost`."""
+"""The cost of model services, in `holdfast status` and `holdfast status --cost`."""
 
 from __future__ import annotations
 
 from holdfast.app.status.costs import Costs
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.model.model_calls import Spending
+from holdfast.model.ledgers.model_calls import Spending
 from holdfast.settings import NO_MODEL
 
 
 def money(spent: Spending) -> str:
-    """Money for people: what is known, and that some is not."""
+    """The known cost, and the number of calls whose price is not known."""
     if not spent.unpriced:
         return f"${spent.usd:.4f}"
     calls = number(spent.unpriced, "call")
@@ -17,7 +17,7 @@ def money(spent: Spending) -> str:
 
 
 def print_summary(screen: Screen, costs: Costs) -> None:
-    """One line or two in `status`."""
+    """One line, and a second one if no model may be asked now."""
     if costs.service == NO_MODEL:
         screen.line("models: none is asked (models.use in config.toml)")
     else:
@@ -35,7 +35,7 @@ def print_summary(screen: Screen, costs: Costs) -> None:
 
 
 def print_costs(screen: Screen, costs: Costs) -> None:
-    """The whole account."""
+    """The cost by day, operation and model, the caps, and the calls that failed."""
     print_summary(screen, costs)
     caps = costs.caps
     screen.line(

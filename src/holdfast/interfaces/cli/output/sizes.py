@@ -1,15 +1,16 @@
-"""What a memory takes, and what its retention put away, for people and programs."""
+"""`holdfast status --size`, and the line on retention."""
 
 from __future__ import annotations
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.screen import Screen, amount, number
 
+# How many tables are listed; the others are added up.
 _MAX_TABLES = 12
 
 
 def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
-    """All that takes room, the largest first."""
+    """Print what takes room on disk, the largest first, and what could be freed."""
     from holdfast.app.status.sizes import measure_sizes
 
     sizes = measure_sizes(memory)
@@ -47,7 +48,7 @@ def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
 
 
 def print_retention(screen: Screen, memory: Holdfast) -> None:
-    """What banks put away because it is old; nothing where all keep everything."""
+    """Print how many old sessions each bank hides; nothing if no bank has a retention."""
     for bank in memory.reader.banks():
         if not bank.retention:
             continue

@@ -1,16 +1,17 @@
-"""A pull or an issue as people read it: what it is, whose words, and what was said under it."""
+"""Printing pulls, issues and remarks of a forge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.git.forge_threads import state_text
 
+# How many files of a pull are named, and how much of a remark is printed: a screen at most.
 _MAX_FILES = 20
 _MAX_REMARK_CHARACTERS = 2000
 
@@ -24,7 +25,7 @@ def print_record(screen: Screen, record: Pull | Issue | Remark) -> None:
 
 
 def print_thread(screen: Screen, thread: Pull | Issue) -> None:
-    """Its head and its text."""
+    """Title, state, labels, branches, files and text."""
     t = thread
     screen.line(screen.paint(f"#{t.number} {t.title}", "bold"))
     closed = f" on {t.closed[:10]}" if t.closed else ""
@@ -44,7 +45,7 @@ def print_thread(screen: Screen, thread: Pull | Issue) -> None:
 
 
 def print_remark(screen: Screen, remark: Remark) -> None:
-    """One remark, with whose words it is."""
+    """One remark with its author."""
     r = remark
     location = f" · {r.path}{f':{r.line}' if r.line else ''}" if r.path else ""
     verdict = f" · {r.state.replace('_', ' ')}" if r.state else ""
@@ -60,7 +61,7 @@ def print_remark(screen: Screen, remark: Remark) -> None:
 
 
 def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:
-    """What was said under a thread, in the order of time."""
+    """All remarks of a thread, in the order given."""
     listed = list(remarks)
     if listed:
         screen.line()
@@ -71,10 +72,10 @@ def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:
 
 
 def _author(record: Pull | Issue | Remark) -> str:
-    """A name, and whether its words are from outside."""
+    """The name of the author; whether it is a program, and whether its words count as external."""
     program = " (a program)" if record.bot else ""
     return f"{record.author}{program}{' [external]' if record.trust is Trust.EXTERNAL else ''}"
 
 
 def _time(time: str) -> str:
-    return time[:16].replace("T", " ") or "undated"
+    return minute(time) or "undated"

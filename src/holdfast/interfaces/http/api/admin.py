@@ -13,7 +13,7 @@ from holdfast.app.search.plugin_search import Providers, providers_json
 from holdfast.app.status.period_digest import WEEK, Item, digest, read_period
 from holdfast.app.status.period_digest import digest_json as digest_told
 from holdfast.app.status.usage_report import gather_usage, usage_json
-from holdfast.app.transfer.backup import back_up, list_backups, backup_json
+from holdfast.app.transfer.backup import back_up, backup_json, list_backups
 from holdfast.errors import InputError
 from holdfast.interfaces.http.api.requests import ApiRequestDep, Bank, JsonObject, Limit
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model

@@ -18,7 +18,7 @@ from holdfast.interfaces.http.api.requests import (
     RequestBody,
 )
 from holdfast.interfaces.http.api.schema import open_model
-from holdfast.model.injections import Injection
+from holdfast.model.ledgers.injections import Injection
 from holdfast.refine.ingest.ingest import IngestReport
 
 router = APIRouter(tags=["health"])

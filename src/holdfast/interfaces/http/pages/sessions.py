@@ -15,7 +15,7 @@ from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.conversation import Nested, ShownTurn, conversation
 from holdfast.interfaces.ui.formatting import session_link
 from holdfast.model.bank import Bank
-from holdfast.model.injections import Injection
+from holdfast.model.ledgers.injections import Injection
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.recall.lookup.commits import SessionCommit, commits_of
 from holdfast.store.protocol.sessions import (

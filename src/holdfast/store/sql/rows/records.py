@@ -11,7 +11,7 @@ from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.graph import Entity, EntityKind
 from holdfast.model.knowledge import Concept, ConceptEvent, Memory, Network, Validity
-from holdfast.model.ledger import FailedLine, Source, SourceState
+from holdfast.model.ledgers.lines import FailedLine, Source, SourceState
 from holdfast.model.opinions import MemoryOccurrence, Opinion, Stance, Trend
 from holdfast.model.query import LAYER_BY_KIND, Passage
 from holdfast.model.records import (

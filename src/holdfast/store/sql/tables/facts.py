@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from holdfast.model.injections import RecordUse
 from holdfast.model.knowledge import (
     Claim,
     ClaimKind,
@@ -19,6 +18,7 @@ from holdfast.model.knowledge import (
     StatusChange,
     Validity,
 )
+from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.query import Passage
 from holdfast.model.records import Turn
 from holdfast.model.trust import Status, Trust

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from holdfast.model.failed_tasks import FailedTask
-from holdfast.model.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.ledgers.failed_tasks import FailedTask
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.store.sql.runner import StatementRunner
 from holdfast.store.sql.statements import insert_missing, upsert
 

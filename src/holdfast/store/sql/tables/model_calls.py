@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from holdfast.model.model_calls import CallOutcome, ModelCall, ModelSummary, ServicePause, Spending
+from holdfast.model.ledgers.model_calls import (
+    CallOutcome,
+    ModelCall,
+    ModelSummary,
+    ServicePause,
+    Spending,
+)
 from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
 from holdfast.store.sql.runner import StatementRunner
 from holdfast.store.sql.statements import insert_missing, placeholders, upsert

@@ -7,6 +7,7 @@ import argparse
 from holdfast.app.memory import open_memory
 from holdfast.app.search.audit import AuditReport, StaleRecord, audit
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.output.record_lines import print_record_head
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
@@ -29,6 +30,9 @@ EXAMPLES = """\
   holdfast audit --file src/billing/
   holdfast audit --file retry.py --json
   holdfast audit --holds 5c1f0a"""
+
+# The start of a title: about two lines.
+_MAX_TITLE = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -75,8 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(screen: Screen, one: StaleRecord) -> None:
     head = f"{one.freshness.value}  {one.kind} · {day(one.time)}"
-    screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(one.uri, 'cyan')}")
-    screen.wrap(truncate(one.title, 200), "    ")
+    print_record_head(screen, head, one.uri)
+    screen.wrap(truncate(one.title, _MAX_TITLE), "    ")
     for file in one.files:
         screen.wrap(f"- {file.description}", "    ", "      ")
     screen.line()
@@ -97,6 +101,6 @@ def _print_summary(screen: Screen, found: AuditReport, shown: int, bank: str) ->
         f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
     )
     screen.wrap(
-        f"{changed}{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files that no "
-        f"history knows, {found.about_no_file:,} of no file: of those nothing can be told."
+        f"{changed}{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files "
+        f"that no history knows, {found.about_no_file:,} of no file: of those nothing can be told."
     )

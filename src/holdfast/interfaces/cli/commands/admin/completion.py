@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     if arguments.banks:
-        # A settings file that is wrong is told of elsewhere: this is asked between two keys.
+        # The shell runs this while a person types: a faulty settings file is not reported here.
         sys.stdout.writelines(f"{name}\n" for name in ("all", *bank_names(load_settings())))
         return 0
     shell = arguments.shell or Path(os.environ.get("SHELL", "")).name

@@ -34,6 +34,9 @@ EXAMPLES = """\
   holdfast providers --plugin-dir ./my-plugin --json
   holdfast providers test wiki "retry policy" """
 
+# The start of what a provider answers: about six lines.
+_MAX_TEXT = 600
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
@@ -107,6 +110,6 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         return
     for one in texts_found:
         screen.line(screen.paint(f"{one.provider}/{one.tool} · external", "bold"))
-        screen.wrap(truncate(one.text, 600), "      ")
+        screen.wrap(truncate(one.text, _MAX_TEXT), "      ")
         screen.line()
     screen.line(f"{number(len(texts_found), 'text')} in {ms} ms")

@@ -153,8 +153,8 @@ def _print_dry_run(
 def _print_older(screen: Screen, older: OutdatedCounts) -> None:
     if older.rules:
         screen.line(
-            f"By rules older than version {RULES_VERSION}: {number(older.rules, 'session')}. Making them "
-            "again costs nothing."
+            f"By rules older than version {RULES_VERSION}: {number(older.rules, 'session')}. "
+            "Making them again costs nothing."
         )
     if older.prompts:
         screen.line(

@@ -123,8 +123,8 @@ def _print(screen: Screen, backup: BackupCheck) -> None:
     )
     if backup.erased_since:
         screen.wrap(
-            f"note: {number(backup.erased_since, 'mark')} of things erased since are not in it: what "
-            "was erased comes back. Erase it again afterwards.",
+            f"note: {number(backup.erased_since, 'mark')} of things erased since are not in it: "
+            "what was erased comes back. Erase it again afterwards.",
             "",
             "      ",
         )

@@ -146,7 +146,7 @@ def _print_work(screen: Screen, health: Health) -> None:
 
 
 def _print_older(screen: Screen, older: OutdatedCounts) -> None:
-    """What could be made anew, where there is anything."""
+    """Print what was derived by older rules or prompts, if anything."""
     parts = [f"{number(older.rules, 'session')} by older rules"] * bool(older.rules)
     parts += [f"{number(older.prompts, 'session')} by older prompts"] * bool(older.prompts)
     parts += [f"{', '.join(older.stages)} behind"] * bool(older.stages)
@@ -160,7 +160,7 @@ def _print_banks(screen: Screen, memory: Holdfast, core: CoreStatus) -> None:
         return
     used_banks = [bank for bank in core.banks if any(memory.reader.counts(bank.id))]
     names = Counter(bank.name for bank in used_banks)
-    # Of several projects that share a name each is called by its id, too: so can it be asked for.
+    # Banks that share a name are listed with the start of their id, which `--bank` takes.
     labels = [f"{b.name} ({b.id[:8]})" if names[b.name] > 1 else b.name for b in used_banks]
     screen.wrap(f"{number(len(used_banks), 'bank')}: {', '.join(labels)}", "", "  ")
 

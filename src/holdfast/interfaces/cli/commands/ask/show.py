@@ -147,9 +147,8 @@ def _print_below(screen: Screen, found: Trace) -> None:
         screen.line(f"made of {len(parts)}:")
     for part in parts:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
-        screen.line(
-            f"  {screen.paint(uri(record_kind(part), part.id), 'cyan')}  {truncate(text, _MAX_PART)}"
-        )
+        name = screen.paint(uri(record_kind(part), part.id), "cyan")
+        screen.line(f"  {name}  {truncate(text, _MAX_PART)}")
 
 
 def _print_beliefs(screen: Screen, found: Trace) -> None:

@@ -1,4 +1,4 @@
-"""`holdfast forget` and `holdfast scrub`: leave a record out of everything, or erase words for good."""
+"""`holdfast forget` and `scrub`: leave a record out of everything, or erase words for good."""
 
 from __future__ import annotations
 

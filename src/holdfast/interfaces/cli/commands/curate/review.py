@@ -8,6 +8,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.output.record_lines import print_record_head
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, ProposalKind, Review
@@ -25,6 +26,10 @@ EXAMPLES = """\
   holdfast review
   holdfast review keep 5c1f0a
   holdfast review retire 5c1f0a --yes"""
+
+# The start of a text, in characters: of a fact about three lines, of a model\'s advice four, of a
+# proposed rule two; and how many pieces of evidence are named.
+_MAX_FACT, _MAX_ADVICE, _MAX_RULE, _MAX_EVIDENCE = 320, 400, 160, 6
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +96,7 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
     for one in rules:
         verb = "add to" if one["kind"] == ProposalKind.PROMOTE else "look at"
         screen.wrap(
-            f"{one['id']}  {one['bank']}: {verb} {one['path']}: {truncate(one['text'], 160)}",
+            f"{one['id']}  {one['bank']}: {verb} {one['path']}: {truncate(one['text'], _MAX_RULE)}",
             "  ",
             "    ",
         )
@@ -100,14 +105,14 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
 
 def _print(screen: Screen, reader: Reader, review: Review) -> None:
     head = f"{review.kind} · {review.state.value} · since {day(review.opened)}"
-    screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(uri('review', review.id), 'cyan')}")
+    print_record_head(screen, head, uri("review", review.id))
     for record in reader.find(review.bank, "fact", review.target.rpartition("/")[2], 1):
         if isinstance(record, Fact):
-            screen.wrap(truncate(record.content, 320), "      ")
+            screen.wrap(truncate(record.content, _MAX_FACT), "      ")
     screen.wrap(f"{review.target}: {review.reason}", "      ", "        ")
-    for name in review.evidence[:6]:
+    for name in review.evidence[:_MAX_EVIDENCE]:
         screen.line(f"      - {name}")
     if review.advice:
-        screen.wrap(f"a model says: {truncate(review.advice, 400)}", "      ", "        ")
+        screen.wrap(f"a model says: {truncate(review.advice, _MAX_ADVICE)}", "      ", "        ")
     if review.decided:
         screen.line(f"      {review.state.value} on {day(review.decided)} by {review.by}")

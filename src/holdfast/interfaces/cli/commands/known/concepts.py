@@ -9,7 +9,8 @@ from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.screen import Screen, day, number, short
+from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Concept
 from holdfast.model.records import Exchange
@@ -34,6 +35,7 @@ EXAMPLES = """\
   holdfast concepts 5c1f0a --json
   holdfast correct concept/5c1f0a "Nightly import retries\""""
 
+# How many files a concept is listed with: about what fits in a line.
 _MAX_FILES = 3
 
 
@@ -75,15 +77,11 @@ def _print(
         return
     for concept in found:
         count = number(json_shapes.count_exchanges(concept), "exchange")
-        where = f" · {names[concept.bank]}" if concept.bank in names else ""
         screen.line(screen.paint(concept.name, "bold"))
         files = f" · {', '.join(concept.files[:_MAX_FILES])}" if concept.files else ""
         screen.line("  " + truncate(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
-        screen.line(
-            "  "
-            + screen.paint(short(uri("concept", concept.id)), "cyan")
-            + screen.paint(where, "dim")
-        )
+        bank_shown = names.get(concept.bank, "")
+        print_reference(screen, uri("concept", concept.id), "  ", bank=bank_shown)
     screen.line(screen.paint(f"{number(len(found), 'concept')} of bank {bank}", "dim"))
 
 
@@ -115,16 +113,16 @@ def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
     screen.line(f"  trust: {c.trust.value}")
     screen.line()
     screen.line("how it came about:")
-    for told in c.history:
-        why = f" ({told.why})" if told.why else ""
-        screen.wrap(f"{day(told.time)} {told.what}{why}", "  ", "    ")
+    for event in c.history:
+        why = f" ({event.why})" if event.why else ""
+        screen.wrap(f"{day(event.time)} {event.what}{why}", "  ", "    ")
     for entry in found.history:
         text = f": {truncate(entry.text, 100)}" if entry.text else ""
         screen.wrap(f"{day(entry.time)} {entry.action.value} by {entry.who}{text}", "  ", "    ")
     screen.line()
     screen.line(f"{number(len(found.below), 'member')}:")
     for record in reversed(found.below):
-        told = json_shapes.member_json(record)
+        member = json_shapes.member_json(record)
         note = f" [{record.type.value}]" if isinstance(record, Exchange) else ""
-        screen.line(f"  {day(str(told['time']))}{note} {truncate(str(told['title']), 80)}")
-        screen.line(f"    {screen.paint(str(told['uri']), 'cyan')}")
+        screen.line(f"  {day(str(member['time']))}{note} {truncate(str(member['title']), 80)}")
+        screen.line(f"    {screen.paint(str(member['uri']), 'cyan')}")

@@ -31,8 +31,9 @@ EXAMPLES = """\
   holdfast entities src/ui/rest.js --json
   holdfast entities --communities"""
 
-_MAX_ALIASES = 4
-_MAX_LINKS = 12
+# How many other names an entity is listed with, and how many of its links are printed; --json has
+# all of them. A list of groups shows the start of each, about four lines.
+_MAX_ALIASES, _MAX_LINKS, _MAX_GROUP_CHARACTERS = 4, 12, 400
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +87,7 @@ def _print_communities(screen: Screen, groups: Sequence[Sequence[Entity]], as_js
         return
     for rank, group in enumerate(groups, start=1):
         names = ", ".join(entity.name for entity in group)
-        screen.wrap(f"{rank}. {truncate(names, 400)}", "", "   ")
+        screen.wrap(f"{rank}. {truncate(names, _MAX_GROUP_CHARACTERS)}", "", "   ")
 
 
 def _print_entity(screen: Screen, about: EntityDetails, as_json: bool) -> None:
@@ -111,7 +112,8 @@ def _print_entity(screen: Screen, about: EntityDetails, as_json: bool) -> None:
 
 
 def _print_links(screen: Screen, about: EntityDetails) -> None:
-    """What causes, enables or prevents what; that records share a name or a day is known above."""
+    """Print the links, except those that only say that two records share a name or a day: the
+    records above show that."""
     ordinary = (LinkKind.TEMPORAL, LinkKind.ENTITY)
     links = [link for link in about.links if link.kind not in ordinary]
     if links:

@@ -6,6 +6,7 @@ import argparse
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.output.record_lines import print_record_head
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, FactKind
@@ -23,6 +24,8 @@ EXAMPLES = """\
   holdfast facts --json"""
 
 
+# A fact is listed with the start of its problem, about two lines, and of its text, about three.
+_MAX_PROBLEM, _MAX_TEXT = 200, 320
 _NONE_YET = (
     "People's lasting rules, and what took several attempts, become facts as sessions are read."
 )
@@ -68,9 +71,11 @@ def _print(screen: Screen, fact: Fact) -> None:
     head += f" · {len(fact.evidence)} for"
     head += f", {len(fact.against)} against" if fact.against else ""
     head += f" · last borne out {day(fact.last_validated)}"
-    screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(uri('fact', fact.id), 'cyan')}")
+    print_record_head(screen, head, uri("fact", fact.id))
     if fact.problem:
-        screen.wrap(f"problem: {truncate(fact.problem, 200)} ({fact.attempts} attempts)", "      ")
-    screen.wrap(truncate(fact.content, 320), "      ")
+        screen.wrap(
+            f"problem: {truncate(fact.problem, _MAX_PROBLEM)} ({fact.attempts} attempts)", "      "
+        )
+    screen.wrap(truncate(fact.content, _MAX_TEXT), "      ")
     if fact.superseded_by:
         screen.line(f"      superseded by {fact.superseded_by}")

@@ -121,7 +121,7 @@ def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
     asked = not a.yes
     if not confirm.confirm_change(screen, a.yes, question, dry_run=False):
         return 0
-    # At a terminal the diff was just seen; without one only what was proposed is known.
+    # The file must still be as in the diff that the person agreed to; with --yes nobody saw one.
     change = memory.rules.approve(a.id, a.text, a.bank, seen_diff=planned.diff if asked else "")
     if a.json:
         path = change.path if change else planned.proposal.path

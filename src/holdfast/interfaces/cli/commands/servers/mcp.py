@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=int, metavar="N", help="with --http: the port (default: any)"
     )
-    # Not by the shared options: what they import would slow the start of every session.
+    # Not options.add_json: what that module imports would slow down the start of every session.
     parser.add_argument("--json", action="store_true", help="with --http: print JSON")
 
 
@@ -59,19 +59,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     if arguments.port is not None and not arguments.http:
         raise InputError("--port is for --http.", "Give both, or neither.")
-    for number in (signal.SIGTERM, signal.SIGINT):  # who was started in the background ignores one
+    for number in (
+        signal.SIGTERM,
+        signal.SIGINT,
+    ):  # a process started in the background ignores SIGINT
         signal.signal(number, _stop)
     companions = _companions if arguments.server == MAIN else no_companions
     serve = _serve_http if arguments.http else _serve_streams
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         serve(arguments, companions)
     sys.stderr.flush()
-    # A search may still be under way in a thread; nobody waits for what it finds.
+    # Exit without waiting for a search that may still run in a thread.
     os._exit(0)
 
 
 def _serve_streams(arguments: argparse.Namespace, companions: MakeCompanions) -> None:
-    # Whatever else prints must not come between the messages.
+    # Standard output carries the messages only; anything else that prints goes to standard error.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
 
@@ -102,7 +105,7 @@ def _serve_http(arguments: argparse.Namespace, companions: MakeCompanions) -> No
 
 
 def _until_stopped() -> Iterator[str]:
-    """No line ever comes; a signal ends the wait."""
+    """Yields no line; waits until a signal ends the process."""
     threading.Event().wait()
     yield from ()
 
@@ -118,7 +121,7 @@ def _load_spec(name: str) -> ServerSpec:
 
 
 def _companions() -> Sequence[Companion]:
-    """Start what runs beside the server, when the engine is loaded: hooks ask it for briefs."""
+    """Start the worker, and the socket on which hooks ask this process for briefs."""
     from holdfast.app.background import worker_start
     from holdfast.app.briefs import briefing
 

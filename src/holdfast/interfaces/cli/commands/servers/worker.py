@@ -50,18 +50,18 @@ def _by_hand(once: bool) -> int:
     screen = Screen()
     bars: dict[str, Progress] = {}
 
-    def tick(what: str, done: int, total: int) -> None:
+    def show_progress(what: str, done: int, total: int) -> None:
         if sys.stderr.isatty():
             bar = bars.setdefault(what, Progress(what, lambda count: f"{count:,}"))
             bar(done, total)
 
-    def tell(step: str, what: str) -> None:
+    def print_step(step: str, what: str) -> None:
         while bars:
             bars.popitem()[1].finish()
         screen.line(f"{step}: {what}")
 
     manner = WorkerOptions(
-        once=once, start_delay_s=0, linger_s=0, on_step_done=tell, on_progress=tick
+        once=once, start_delay_s=0, linger_s=0, on_step_done=print_step, on_progress=show_progress
     )
     outcome = run_worker(load_settings(), manner)
     if outcome.passes is None:

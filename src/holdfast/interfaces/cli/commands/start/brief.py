@@ -8,7 +8,7 @@ from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
-from holdfast.model.injections import Injection
+from holdfast.model.ledgers.injections import Injection
 
 HELP = """\
 Show what the next session is told unasked: the brief that it gets when it starts or,

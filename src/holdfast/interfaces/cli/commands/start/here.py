@@ -8,11 +8,12 @@ from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
 from holdfast.store.protocol import Counts
 
+# The width of the column with the names of the lines.
 _NAME_COLUMN_WIDTH = 14
 
 
 def run(as_json: bool = False) -> int:
-    """Say it. Nothing is made or changed."""
+    """Print the overview; changes nothing."""
     screen, overview = Screen(), gather_overview(load_settings(), current_folder())
     if as_json:
         screen.json(overview)
@@ -22,7 +23,7 @@ def run(as_json: bool = False) -> int:
 
 
 def show(screen: Screen, overview: Overview) -> None:
-    """Print where somebody stands."""
+    """Print the state of capture and memory, and the next step."""
     screen.line(f"{screen.paint(f'Holdfast {overview.version}', 'bold')} at {overview.home}")
     screen.line()
     colour = {"works": "green", "broken": "red"}.get(overview.capture.state, "yellow")

@@ -30,7 +30,11 @@ from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.sources.git.log import is_repository
 from holdfast.sources.registry import agents
 
+# How many seconds commits and turns are each embedded for by default; summaries always are.
+# Longer makes more of them findable by meaning at once; the worker embeds the rest.
 TURNS_S = 20
+# How many folders --dry-run lists, the largest first.
+_MAX_FOLDERS = 12
 
 HELP = """\
 Read transcripts into memory. Without a path: those of every agent that keeps some here,
@@ -186,10 +190,10 @@ def _estimate(
         name = _project_folder(item.path)
         files, total = folders.get(name, (0, 0))
         folders[name] = (files + 1, total + count)
-    for name, (files, total) in sorted(folders.items(), key=lambda f: -f[1][1])[:12]:
+    for name, (files, total) in sorted(folders.items(), key=lambda f: -f[1][1])[:_MAX_FOLDERS]:
         screen.line(f"  {amount(total):>9}  {number(files, 'file'):<10}  {name}")
-    if len(folders) > 12:
-        screen.line(f"  … and {len(folders) - 12} more folders")
+    if len(folders) > _MAX_FOLDERS:
+        screen.line(f"  … and {len(folders) - _MAX_FOLDERS} more folders")
     screen.line(f"To read: {amount(size)}.")
     for path in repositories:
         screen.line(f"And the git log of {path}.")
@@ -198,7 +202,7 @@ def _estimate(
 
 
 def _project_folder(path: Path) -> str:
-    """The folder of a transcript's project, also for a subagent's."""
+    """The name of the project folder of a transcript, also of a subagent's transcript."""
     return path.parents[2].name if path.parent.name == "subagents" else path.parent.name
 
 
@@ -243,8 +247,8 @@ def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -
 
 
 def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None) -> int | None:
-    """Prepare for search by meaning; returns how many passages are left, None if none was. What
-    was read is kept and told of, also where the model cannot be used."""
+    """Embed passages and return how many are left; None if embedding was not wanted or the model
+    cannot be used, which is printed and is no error."""
     if how == "none":
         return None
     console = Console(stderr=True)
@@ -258,8 +262,8 @@ def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None)
                 executor=crew,
             )
         except (ModelError, SettingsError) as error:
-            told = f"{error.message} {error.remedy}".strip()
-            Screen(sys.stderr).line(f"holdfast: not prepared for search by meaning: {told}")
+            problem = f"{error.message} {error.remedy}".strip()
+            Screen(sys.stderr).line(f"holdfast: not prepared for search by meaning: {problem}")
             return None
 
 

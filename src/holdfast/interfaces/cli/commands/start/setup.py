@@ -42,6 +42,8 @@ EXAMPLES = """\
   holdfast setup --models auto          let a model sum up sessions, under the caps of the settings
   holdfast setup --yes --ingest         ask nothing, and read your history now"""
 
+# Bytes of transcripts that one core reads in a second, for the estimate of how long reading takes.
+# Too high promises too much; too low puts people off.
 _BYTES_PER_S = 15_000_000
 
 
@@ -149,7 +151,7 @@ def _steps(
     with_plugin: bool,
     enabled: bool,
 ) -> list[str]:
-    """What is done besides changing settings."""
+    """What is done besides changing settings files."""
     steps: list[str] = []
     if install.outdated_files(paths, python) or paths.inbox() is None:
         steps.append(f"copy what hooks run to {paths.hooks}")
@@ -176,7 +178,7 @@ def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.Sett
 
 
 def _summarise_change(change: install.Change) -> str:
-    """A long diff in a line, where the eye rests when the question comes."""
+    """A diff as one line: the file, and the number of lines added and removed."""
     lines = change.diff.split("\n")
     added = sum(line[:1] == "+" and line[:3] != "+++" for line in lines)
     taken = sum(line[:1] == "-" and line[:3] != "---" for line in lines)
@@ -227,7 +229,7 @@ def _print_next_steps(screen: Screen, done: bool) -> None:
 
 
 def _estimate(settings: Settings) -> tuple[int, int, int]:
-    """How many transcripts have something new, how many bytes, and how many seconds that takes."""
+    """The number of transcripts with something new, their bytes, and the seconds reading takes."""
     with open_memory(settings, create=False) as memory:
         if not memory.ingestion.default_inputs():
             return 0, 0, 0

@@ -9,9 +9,8 @@ from pathlib import Path
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.hosts import agent_install
-from holdfast.hosts.claude_code import install, plugin_files
+from holdfast.hosts.claude_code import install, plugin_files, uninstall
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code import uninstall as uninstall
 from holdfast.hosts.claude_code.config_file import load, save
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
@@ -121,8 +120,8 @@ def _show(
 
 
 def _remove_plugins(paths: HomePaths, plugins: list[host.SettingsFiles]) -> None:
-    """Let Claude Code take the plugin out. It writes the settings anew; where nobody else
-    touched them since setup they get their old bytes back."""
+    """Uninstall the plugin with the Claude Code program, which rewrites the settings file; a file
+    that nobody changed since setup gets its old bytes back."""
     program = host.find_program()
     record = InstallRecord(paths.home)
     for where in plugins:
@@ -135,8 +134,9 @@ def _remove_plugins(paths: HomePaths, plugins: list[host.SettingsFiles]) -> None
             else plugin_files.CommandResult(False, "")
         )
         if not result.ok:
+            why = result.output or "`claude` is not on the path"
             raise InputError(
-                f"The plugin could not be removed: {result.output or '`claude` is not on the path'}.",
+                f"The plugin could not be removed: {why}.",
                 f"Run `claude plugin uninstall {plugin_files.ID}`, then this again.",
             )
         if untouched:

@@ -1,1 +1,2 @@
-"""team."""
+"""Sharing with others: over a git branch (`share`, `unshare`, `pull`), over a server (`remote`, and
+`--to` of `share`, in `interfaces/cli/server_sharing.py`), or as a page (`handoff`)."""

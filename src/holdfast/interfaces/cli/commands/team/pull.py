@@ -91,9 +91,8 @@ def _print(screen: Screen, planned: ShareImportPlan, import_uri: str, dry_run: b
             screen.line(f"{count:,} {what}")
     if import_uri:
         many = number(len(planned.added) + len(planned.changed) + len(planned.gone), "record")
-        screen.wrap(
-            f"Took in {many}. `holdfast pull --undo {import_uri.rpartition('/')[2]}` takes them back."
-        )
+        id = import_uri.rpartition("/")[2]
+        screen.wrap(f"Took in {many}. `holdfast pull --undo {id}` takes them back.")
     elif dry_run and not planned.is_empty:
         screen.line("Nothing was changed.")
 

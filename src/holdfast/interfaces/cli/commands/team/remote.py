@@ -42,6 +42,7 @@ EXAMPLES = """\
   holdfast remote push
   holdfast remote remove acme"""
 
+# How long `list` waits for each server: longer than a recall does, and short enough for a person.
 _REACH_TIMEOUT_S = 3.0
 
 
@@ -122,7 +123,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse
 
 
 def _banks(memory: Holdfast, given: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of our banks and theirs."""
+    """Pairs of a local bank and its name on the server."""
     if not given:
         id = memory.context.bank_id()
         if id is None:
@@ -140,7 +141,8 @@ def _banks(memory: Holdfast, given: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _key(url: str) -> str:
-    """The key, from where nobody sees it: never from the command line."""
+    """The key, from a hidden prompt or standard input; never from the command line, which others
+    can read."""
     if sys.stdin.isatty():
         return getpass.getpass(f"Key for {url}: ")
     return sys.stdin.readline()
@@ -232,7 +234,7 @@ def _push(screen: Screen, done: Mapping[str, PushReport], as_json: bool) -> int:
 
 
 def _describe_push(report: PushReport) -> str:
-    """How sending went, in a sentence."""
+    """The result of sending, as a sentence."""
     parts = [f"{report.sent} sent"] * bool(report.sent)
     parts += [f"{report.refused} refused (`holdfast remote list` says why)"] * bool(report.refused)
     parts += [f"{report.dropped} forgotten since, and not sent"] * bool(report.dropped)
