@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -13,6 +14,8 @@ import pytest
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
 from holdfast.model.bank import Bank
+from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
+from holdfast.store.postgres.schema import MIGRATIONS as POSTGRES_MIGRATIONS
 from holdfast.store.sql.migrations import read_migrations
 from holdfast.store.sqlite.connection import open_database, translated
 from holdfast.store.sqlite.migrate import APPLICATION_ID, KEPT_COPIES, migrate
@@ -355,3 +358,15 @@ def test_a_memory_that_another_process_is_just_making_reads_as_empty(tmp_path: P
     path = tmp_path / "memory.db"
     with closing(open_database(path)), closing(SqliteReadStore(path)) as store:
         assert store.banks() == []
+
+
+@pytest.mark.parametrize("folder", [MIGRATIONS, POSTGRES_MIGRATIONS])
+def test_the_schema_says_of_each_table_whether_it_is_canonical_or_derived(folder: Path) -> None:
+    script = (folder / "001_baseline.sql").read_text("utf-8")
+    create = r'CREATE (?:VIRTUAL )?TABLE "?(\w+)'
+    marked = re.findall(rf"^-- ([CD])\b.*\n(?:--.*\n)*{create}", script, re.MULTILINE)
+    # The counter of changes holds nothing that could be lost.
+    assert {name for _, name in marked} == set(re.findall(create, script)) - {"change_counter"}
+    carried = {table.name for table in TABLES} | set(LOCAL_TABLES)
+    assert {name for mark, name in marked if mark == "C"} == carried - {"withheld_turn"}
+    assert {name for mark, name in marked if mark == "D"} >= set(DERIVED_TABLES)

@@ -71,8 +71,8 @@ def run_fixes(
     approve: Callable[[Check], bool],
     settings_error: SettingsError | None = None,
 ) -> list[FixResult]:
-    """Fix what can be fixed. `approve` is asked about fixes that delete something or take long. Each
-    group is checked after the fixes of the groups before it."""
+    """Fix what can be fixed. `approve` is asked about fixes that delete something or take long.
+    Each group is checked after the fixes of the groups before it."""
     results: list[FixResult] = []
     with _open_context(settings, folder, settings_error) as context:
         for group in CHECK_GROUPS:

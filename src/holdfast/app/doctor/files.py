@@ -138,7 +138,7 @@ def _journals(context: DoctorContext) -> Check:
 
 
 def _bad_lines(path: Path) -> int:
-    """How many complete lines are no events. An incomplete last line is repaired by the next event."""
+    """How many complete lines are no events. The next event repairs an incomplete last line."""
     if path.is_symlink() or not path.is_file():
         return 0
     with path.open("rb") as file:

@@ -21,11 +21,11 @@ _FUTURE_EVENT_S = 3600.0
 class _FreeSpace(NamedTuple):
     """Free bytes below which the doctor reports a problem."""
 
-    # A warning: room for one more database of usual size, which a backup or an upgrade needs.
+    # A warning, while there is still room to work and to clean up.
     warning: int = 500_000_000
     # Broken: a write may fail at any time.
     broken: int = 50_000_000
-    # A warning: the inbox is in memory (tmpfs), and hooks drop events that do not fit.
+    # A warning: the inbox is usually a file system in memory, and small.
     inbox: int = 64_000_000
 
 

@@ -1,4 +1,4 @@
-"""Checks of plugins that are searched: whether they can be used, and whether their last calls failed.
+"""Checks of plugins that are searched: whether they can be used, and whether calls failed.
 
 No plugin is started.
 """

@@ -51,7 +51,11 @@ def _outbox(context: DoctorContext, name: str) -> list[OutboxItem]:
 def _unsent(name: str, items: list[OutboxItem]) -> list[Check]:
     """What the server refused, and what repeatedly could not be sent."""
     refused = [item for item in items if item.state is OutboxState.REFUSED]
-    often = [p for p in parcels if p.state is OutboxState.WAITING and p.attempts >= _MIN_FAILURES]
+    often = [
+        item
+        for item in items
+        if item.state is OutboxState.WAITING and item.attempts >= _MIN_FAILURES
+    ]
     found: list[Check] = []
     if refused:
         sentence = f"{name} refused {len(refused)} of what you shared: {refused[0].problem}."

@@ -1,5 +1,4 @@
-"""The memory itself: can it be opened, is it whole, do derived rows and vectors match, and are the
-models the ones that were released."""
+"""Checks of the database, the derived records, the ledger, the vectors and the packaged models."""
 
 from __future__ import annotations
 
@@ -14,23 +13,24 @@ from holdfast.inference import packaged
 from holdfast.recall.retrievers.vector_matrix import is_complete
 from holdfast.settings import NO_MODEL
 
-_BACKUP = (
+_RESTORE_REMEDY = (
     "holdfast doctor --fix puts back the latest of the backups that is whole, and keeps the file."
 )
-_ASKS = (
+_RESTORE_QUESTION = (
     "Put the latest whole backup in its place, or begin anew where there is none? The damaged file "
     "is kept, and what transcripts on disk hold is read again; decisions since the backup are lost."
 )
 
-_MENDING_S = 60.0
+# Seconds that a fix may spend on embedding turns again; the worker embeds the rest.
+_EMBED_TURNS_S = 60.0
 
 
 def check_store(context: DoctorContext) -> list[Check]:
-    """Database, derived rows, vectors."""
-    if (failure := context.open_error) is not None:
-        if not isinstance(failure, StoreCorruptError) or context.settings.store:
-            return [Check("memory", Grade.BROKEN, failure.message, failure.remedy)]
-        return [_damaged(context, failure.message)]
+    """Database, derived records, ledger, vectors."""
+    if (error := context.open_error) is not None:
+        if not isinstance(error, StoreCorruptError) or context.settings.store:
+            return [Check("memory", Grade.BROKEN, error.message, error.remedy)]
+        return [_damaged(context, error.message)]
     if not context.settings.store and not context.settings.database.exists():
         return [ok("memory", "Nothing is remembered yet.")]
     return [*_database(context), _balance(context), _vectors(context)]
@@ -50,17 +50,17 @@ def _database(context: DoctorContext) -> list[Check]:
         return f"{memory.ingestion.rebuild():,} sessions derived anew."
 
     sentence = f"Does not match its source: {'; '.join(faults.derived)}."
-    asks = "Drop everything derived and make it again? Nothing that was read is lost."
-    return [whole, Check("derived", Grade.BROKEN, sentence, "doctor --fix", rebuild, asks)]
+    question = "Drop everything derived and make it again? Nothing that was read is lost."
+    return [whole, Check("derived", Grade.BROKEN, sentence, "doctor --fix", rebuild, question)]
 
 
 def _damaged(context: DoctorContext, sentence: str) -> Check:
-    """A file that is not whole. A server's is looked after by those who run it."""
+    """A damaged database. A file is restored from a backup; on a server its operators do that."""
     settings, memory = context.settings, context.memory
     if settings.store:
         return Check("memory", Grade.BROKEN, sentence, "See docs/operations.md, PostgreSQL.")
 
-    def put_back() -> str:
+    def restore() -> str:
         if memory is not None:
             memory.close()
         found = restore_latest_intact(settings)
@@ -68,7 +68,7 @@ def _damaged(context: DoctorContext, sentence: str) -> Check:
             return f"Kept as {set_aside_damaged(settings)}; `holdfast ingest` reads your sessions again."
         return f"{found.look.path} was put back; what was there is kept as {found.aside}."
 
-    return Check("memory", Grade.BROKEN, sentence, _BACKUP, put_back, _ASKS)
+    return Check("memory", Grade.BROKEN, sentence, _RESTORE_REMEDY, restore, _RESTORE_QUESTION)
 
 
 def _balance(context: DoctorContext) -> Check:
@@ -84,7 +84,7 @@ def _vectors(context: DoctorContext) -> Check:
     folder = context.settings.vectors
     broken = [path for path in sorted(folder.glob("*.vectors")) if not is_complete(path)]
     if not broken:
-        return _half_written(context)
+        return _stored_vectors(context)
 
     def remove() -> str:
         for path in broken:
@@ -96,18 +96,19 @@ def _vectors(context: DoctorContext) -> Check:
     return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
 
 
-def _half_written(context: DoctorContext) -> Check:
-    """Vectors in the memory itself that are not as long as the others of their model."""
+def _stored_vectors(context: DoctorContext) -> Check:
+    """Vectors in the store whose length differs from the others of their model."""
     assert context.memory is not None
     memory = context.memory
     sizes = [memory.reader.vector_sizes(model) for model, _ in memory.reader.vector_models()]
     counts = [[count for _, count in of_model] for of_model in sizes]
+    # The most common length of a model is the right one.
     odd = sum(sum(of_model) - max(of_model) for of_model in counts)
     if not odd or context.settings.embed_model == NO_MODEL:
         return ok("vectors", "What search by meaning needs is whole.")
 
     def embed() -> str:
-        left = memory.ingestion.embed(turns_for=_MENDING_S)
+        left = memory.ingestion.embed(turns_for=_EMBED_TURNS_S)
         return f"Embedded again; {left:,} passages still wait." if left else "Embedded again."
 
     sentence = f"{odd:,} of the vectors are not whole; search by meaning passes over them."
@@ -115,19 +116,19 @@ def _half_written(context: DoctorContext) -> Check:
 
 
 def check_models(context: DoctorContext) -> list[Check]:
-    """The shipped files, by their hashes."""
-    wanted = {
+    """Whether the packaged model files are intact, and the model of the settings exists."""
+    hashes = {
         packaged.EMBEDDER: packaged.EMBEDDER_SHA256,
         packaged.TOKENIZER: packaged.TOKENIZER_SHA256,
     }
-    for path, expected in wanted.items():
+    for path, expected in hashes.items():
         if _sha256(path) != expected:
             sentence = f"{path} is missing or not the file that was released."
             remedy = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
             return [Check("model", Grade.BROKEN, sentence, remedy)]
-    own = context.settings.embed_model
-    if own and own != "none" and not Path(own).expanduser().is_dir():
-        sentence = f"The model of the settings is not there: {own}."
+    model = context.settings.embed_model
+    if model and model != NO_MODEL and not Path(model).expanduser().is_dir():
+        sentence = f"The model of the settings is not there: {model}."
         return [Check("model", Grade.BROKEN, sentence, "Correct embed.model in config.toml.")]
     return [ok("model", "The model is the one that was released.")]
 

@@ -1,4 +1,4 @@
-"""The worker: its lease, what it failed at, and whether it keeps ahead of the host's cleaning."""
+"""Checks of the worker: its lease, failed tasks, and transcripts that will be deleted unread."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from holdfast.settings import Settings
 
 
 def check_work(context: DoctorContext) -> list[Check]:
-    """Lease, failed steps, archive."""
-    return [_lease(context), _chores(context), _archive(context)]
+    """Lease, failed tasks, archive."""
+    return [_lease(context), _failed_tasks(context), _archive(context)]
 
 
 def _lease(context: DoctorContext) -> Check:
-    seen = worker_status(context.paths)
-    if seen.stale:
+    status = worker_status(context.paths)
+    if status.stale:
 
         def remove() -> str:
             context.paths.worker_pid.unlink(missing_ok=True)
@@ -26,41 +26,41 @@ def _lease(context: DoctorContext) -> Check:
 
         sentence = f"{context.paths.worker_pid} names a worker that is gone."
         return Check("worker", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
-    if seen.running:
-        return ok("worker", f"A worker is at work{f' ({seen.pid})' if seen.pid else ''}.")
+    if status.running:
+        return ok("worker", f"A worker is at work{f' ({status.pid})' if status.pid else ''}.")
     return ok("worker", "No worker runs; hooks start one when there is something to do.")
 
 
-def _chores(context: DoctorContext) -> Check:
-    chores = context.memory.inventory.failed_tasks() if context.memory else []
-    if not chores:
+def _failed_tasks(context: DoctorContext) -> Check:
+    tasks = context.memory.inventory.failed_tasks() if context.memory else []
+    if not tasks:
         return ok("chores", "Nothing has failed that is still to be done.")
-    told = " ".join(
-        f"{chore.name} failed {chore.attempts} times, last {ago(chore.failed_at)}: {chore.problem}"
-        for chore in chores
+    sentence = " ".join(
+        f"{task.name} failed {task.attempts} times, last {ago(task.failed_at)}: {task.problem}"
+        for task in tasks
     )
     fix = partial(run_worker_as_fix, context.settings)
-    return Check("chores", Grade.WARNING, told, "holdfast worker", fix)
+    return Check("chores", Grade.WARNING, sentence, "holdfast worker", fix)
 
 
 def _archive(context: DoctorContext) -> Check:
     if context.memory is None:
         return ok("archive", "Not looked at.")
-    found = archive_status(
+    archive = archive_status(
         context.memory.reader.sources(), context.settings, context.hooks.kept_days
     )
-    if not found.at_risk:
+    if not archive.at_risk:
         return ok("archive", "Every transcript is read well before Claude Code deletes it.")
     sentence = (
-        f"{found.at_risk:,} transcripts are not fully read; Claude Code deletes the first in "
-        f"{found.first_in_days:.0f} days (cleanupPeriodDays is {found.kept_days:g})."
+        f"{archive.at_risk:,} transcripts are not fully read; Claude Code deletes the first in "
+        f"{archive.first_in_days:.0f} days (cleanupPeriodDays is {archive.kept_days:g})."
     )
     fix = partial(run_worker_as_fix, context.settings)
     return Check("archive", Grade.WARNING, sentence, "holdfast worker", fix)
 
 
 def run_worker_as_fix(settings: Settings) -> str:
-    """Run the worker, as a fix."""
+    """Run the worker in this process; returns what came of it."""
     outcome = run_worker(settings, WorkerOptions(start_delay_s=0, linger_s=0))
     if outcome.passes is None:
         return "A worker is at it."

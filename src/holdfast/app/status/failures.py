@@ -1,5 +1,5 @@
 """Recent failures from all records of them: failed tasks of the worker, its log, and failed calls
-of model services. Failures older than the start of the log, which is cut now and then, are missing."""
+of model services. The log is cut now and then, so old failures may be missing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A digest of a period, for `holdfast digest`: what was done, decided and learned in it, and what
-the memory got wrong. Every line cites the record it comes from; no model is asked. Of forgotten records
-no text is shown."""
+the memory got wrong. Every line cites the record it comes from; no model is asked. The text of
+forgotten records is not shown."""
 
 from __future__ import annotations
 

@@ -283,18 +283,24 @@ async def memories(
     return await request.read(lambda memory: latest(memory, "memory", bank, limit, cursor))
 
 
+_MemoryText = Annotated[
+    str, Field(min_length=1, max_length=20_000, examples=["Releases are tagged on Thursdays."])
+]
+_BankName = Annotated[str, Field(min_length=1, max_length=200, examples=["checkout"])]
+
+
 class Remembered(RequestBody):
     """A text to keep."""
 
-    text: str = Field(
-        min_length=1, max_length=20_000, examples=["Releases are tagged on Thursdays."]
-    )
-    bank: str = Field(min_length=1, max_length=200, examples=["checkout"])
+    text: _MemoryText
+    bank: _BankName
 
 
-class Retained(Remembered):
+class Retained(RequestBody):
     """A text to keep, and as what."""
 
+    text: _MemoryText
+    bank: _BankName
     network: Network = Network.WORLD
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     where: str = Field("", max_length=2000)
