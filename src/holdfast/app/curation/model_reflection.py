@@ -1,4 +1,5 @@
-"""Reflection and extraction by a model, put together. Loaded only where the settings name one."""
+"""Reflection on recalled records, and extraction of memories, by a language model. Imported only if
+the settings name a model."""
 
 from __future__ import annotations
 
@@ -33,28 +34,29 @@ def reflect_with_model(
     now: Callable[[], str],
     bank: Bank,
     found: RecallResult,
-    told: Reflection,
+    rule_based: Reflection,
 ) -> Reflection:
-    """Let a model reflect on what was found; `told` is what rules make of it."""
+    """Let a model reflect on what was recalled. Returns `rule_based`, which was made without a
+    model, if there is nothing to reflect on or no model for it."""
     hits = shown_hits(found)
     chat = choose_chat(settings.models, REFLECTION) if hits else None
     if chat is None:
-        return told
+        return rule_based
     governor = Governor(chat, store, settings.models.caps, now, settings.models.prices)
-    question = reflection_prompt(bank, found.query, hits)
-    thought = governor.ask(CallPurpose(REFLECTION, bank.id), question, read_model_reflection)
+    prompt = reflection_prompt(bank, found.query, hits)
+    answer = governor.ask(CallPurpose(REFLECTION, bank.id), prompt, read_model_reflection)
     redactor = Redactor(settings.redact_patterns)
-    return check_reflection(thought, hits, bank, told, governor.model, redactor)
+    return check_reflection(answer, hits, bank, rule_based, governor.model, redactor)
 
 
 def extract_with_model(
     store: Store,
     settings: Settings,
-    places: HomePaths,
+    paths: HomePaths,
     now: Callable[[], str],
-    tick: Callable[[], None],
+    on_progress: Callable[[], None],
 ) -> ExtractionReport:
-    """Extract memories from what waits, as far as the caps allow."""
+    """Extract memories from finished sessions, as far as the spending caps allow."""
     models = settings.models
     chat = choose_chat(models, EXTRACTION)
     if chat is None:
@@ -63,8 +65,8 @@ def extract_with_model(
     since = add_seconds(now(), -models.days * _DAY_S) if models.days else ""
 
     def is_over(session: Session) -> bool:
-        return has_ended(places, session.host, session.ended or session.started, now())
+        return has_ended(paths, session.host, session.ended or session.started, now())
 
     redactor = Redactor(settings.redact_patterns)
     extractor = Extractor(store, governor, redactor, now, is_over, models.input_tokens, since)
-    return extractor.run(tick)
+    return extractor.run(on_progress)

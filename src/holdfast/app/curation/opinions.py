@@ -89,7 +89,9 @@ class Opinions:
 
         context = self._context
         try:
-            return reflect_with_model(context.store, context.settings, context.now, bank, evidence, by_rules)
+            return reflect_with_model(
+                context.store, context.settings, context.now, bank, evidence, by_rules
+            )
         except HoldfastError as error:
             unusable = isinstance(error, ModelAnswerError)
             reason = "the model's answer could not be used: " if unusable else ""

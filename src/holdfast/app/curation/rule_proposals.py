@@ -1,7 +1,7 @@
-"""Rules that are proposed from what people keep stating, and their approval or rejection.
+"""Rules proposed from repeated statements, and their approval or rejection.
 
-A rule is written into a project's files only when a person approves it, or when the settings
-approve it on a person's behalf. What is written was shown as a diff against the current file.
+A rule is written into the files of a project only if a person approves it, who was shown the diff,
+or if the settings allow it without asking. Teaching a rule directly is in `rule_teaching`.
 """
 
 from __future__ import annotations
@@ -37,22 +37,25 @@ from holdfast.refine.rules.rule_records import bank_root
 
 USER_SCOPE = "user"
 SCOPES = ("project", USER_SCOPE)
+# The author, in the log, of rules that the settings allow to be written without asking.
 AUTOMATIC_AUTHOR = "holdfast"
+# The name under which the store notes how far each bank was searched for proposals. A higher version
+# searches all banks again.
 _STAGE, _STAGE_VERSION = "proposals", 1
 
 
 def user_path(domain: str) -> str:
-    """The file of a domain's rules among the user's own."""
+    """The path of the user's own rule file for a domain."""
     return USER_PREFIX + rules_path(domain).removeprefix(".claude/")
 
 
 class FileChangedError(InputError):
-    """A file is not what it was when its change was shown."""
+    """A rule file was changed after the diff was shown."""
 
 
 class Candidate(NamedTuple):
-    """What waits for a person: the proposal, its pattern, and the change to the file as it is
-    now; `problem` tells why there can be none, `changed` that the file is another since."""
+    """A proposal that waits for a person, with its pattern and the diff against the file as it is
+    now. `problem` says why there is no diff; `changed` that the file changed since the proposal."""
 
     proposal: Proposal
     pattern: Pattern | None
@@ -62,8 +65,9 @@ class Candidate(NamedTuple):
 
 
 class LearnResult(NamedTuple):
-    """What teaching a rule comes to: the change to a file, or where it stands already. What an
-    agent taught `waits` for a person, by the id of a candidate, unless it was `refused` before."""
+    """The result of teaching a rule: the change to a file, or where the rule is `documented`
+    already. `opposes` names a rule that contradicts it. For a rule taught by an agent, `waits` is
+    the id of its candidate, and `refused` says who rejected it before."""
 
     change: FileChange | None
     documented: str = ""
@@ -73,7 +77,8 @@ class LearnResult(NamedTuple):
 
 
 class LearningState(NamedTuple):
-    """How much there is to learn from."""
+    """Counts for one bank: patterns and how many are ripe for a rule, open proposals to add
+    (`promotions`) and to drop (`demotions`) rules, decisions, rules, and the files of rules."""
 
     patterns: int
     ripe: int
@@ -94,16 +99,15 @@ class RuleProposals:
         self._files = files
 
     def state(self, bank: str | None = None) -> LearningState:
-        """How much there is to learn from."""
         id = self._files.project_bank(bank)
-        patterns, waiting = self._context.store.patterns(id), self._context.store.proposals(id)
+        patterns, proposals = self._context.store.patterns(id), self._context.store.proposals(id)
         log = self._context.store.curations(id)
         approved = [e for e in log if e.action is Action.APPROVE]
         return LearningState(
             len(patterns),
             sum(map(is_ripe, patterns)),
-            sum(p.kind is ProposalKind.PROMOTE for p in waiting),
-            sum(p.kind is ProposalKind.DEMOTE for p in waiting),
+            sum(p.kind is ProposalKind.PROMOTE for p in proposals),
+            sum(p.kind is ProposalKind.DEMOTE for p in proposals),
             len(approved),
             len(refusals_in_effect(self._context.store, id)),
             len(self._context.store.rules(id)),
@@ -111,12 +115,12 @@ class RuleProposals:
         )
 
     def proposals(self, bank: str | None = None) -> list[Proposal]:
-        """What waits for a person, in a bank or in all."""
+        """The open proposals of a bank, or of all banks."""
         banks = self._context.bank_ids(bank)
         return [proposal for one in banks for proposal in self._context.store.proposals(one)]
 
     def candidates(self, bank: str | None = None) -> list[Candidate]:
-        """What waits for a person, each with the change that it would make now."""
+        """The open proposals of a bank, each with the diff that it would make now."""
         id, root = self._files.project(bank, must_exist=False)
         patterns = {uri("pattern", p.id): p for p in self._context.store.patterns(id)}
         return [
@@ -136,8 +140,8 @@ class RuleProposals:
         return Candidate(proposal, pattern, change.diff, "", change.base != proposal.base)
 
     def promote(self, bank: str | None = None) -> list[Candidate]:
-        """Look for what has earned the rank of a rule; returns what waits for a person then. By
-        the settings it is written without asking."""
+        """Look for new proposals, and write those that the settings allow without asking; returns
+        the ones that wait for a person."""
         id, root = self._files.project(bank, must_exist=False)
         self._files.sync(id, root)
         update_stages(self._context.store, self._context.now)
@@ -145,11 +149,11 @@ class RuleProposals:
         return self.candidates(bank)
 
     def sync_all(self, on_progress: Callable[[], None] = lambda: None) -> int:
-        """Bring the rules of all banks in step with their files, and what is known with them;
-        returns how many proposals are new."""
-        present, here = self._context.current_project()
+        """Read the rule files of all banks again and derive what depends on them; returns how many
+        proposals are new."""
+        current, folder = self._context.current_project()
         for bank in self._context.store.banks():
-            self._files.sync(bank.id, here if bank.id == present else "")
+            self._files.sync(bank.id, folder if bank.id == current else "")
             on_progress()
         update_stages(self._context.store, self._context.now, on_progress)
         return self.propose_all()
@@ -157,43 +161,43 @@ class RuleProposals:
     def propose_all(self) -> int:
         """Update the proposals of every bank whose patterns or rules changed; returns how many
         are new."""
-        present, here = self._context.current_project()
+        current, folder = self._context.current_project()
         behind = self._context.store.banks_behind(_STAGE, _STAGE_VERSION)
-        return sum(self._propose(bank, here if bank == present else "") for bank in behind)
+        return sum(self._propose(bank, folder if bank == current else "") for bank in behind)
 
     def _propose(self, bank: str, root: str) -> int:
-        """Bring up to date what waits for a person; returns how much of it is new."""
+        """Compute the proposals of a bank again; returns how many are new."""
         root = root or bank_root(self._context.store, bank)
-        likeness = self._files.similarity() if self._any_to_propose(bank) else None
-        place = Path(root) if root else None
+        similarity = self._files.similarity() if self._has_evidence(bank) else None
         with self._context.store.transaction():
             before = {p.id for p in self._context.store.proposals(bank)}
-            made = propose(
+            proposed = propose(
                 self._context.store,
                 bank,
-                place,
+                Path(root) if root else None,
                 self._context.now(),
-                likeness,
+                similarity,
                 self._context.settings.claude_dir,
             )
-            for gone in before - {p.id for p in made}:
+            for gone in before - {p.id for p in proposed}:
                 self._context.store.drop_proposal(bank, gone)
-            for proposal in made:
+            for proposal in proposed:
                 self._context.store.put_proposal(proposal)
             for change in self._context.store.unseen_changes(bank, _STAGE, _STAGE_VERSION)[-1:]:
                 self._context.store.mark_seen(bank, _STAGE, _STAGE_VERSION, change.number)
-        wanted = self._context.settings.promote
-        for proposal in made:
-            if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
+        policy = self._context.settings.promote
+        for proposal in proposed:
+            if root and may_be_automatic(proposal, policy.automatic, policy.memory):
                 self._write_automatically(proposal, root)
-        return len({p.id for p in made} - before)
+        return len({p.id for p in proposed} - before)
 
-    def _any_to_propose(self, bank: str) -> bool:
+    def _has_evidence(self, bank: str) -> bool:
+        """Whether there can be proposals: it saves loading the embedding model where not."""
         taught = any(e.action is Action.TEACH for e in self._context.store.curations(bank))
         return taught or any(map(is_ripe, self._context.store.patterns(bank)))
 
     def _write_automatically(self, proposal: Proposal, root: str) -> None:
-        """A file that cannot be written now is left for a person to look at."""
+        """Write a rule without asking. If its file cannot be written, the proposal stays open."""
         try:
             change = plan_addition(Path(root), proposal.path, rule_addition(proposal))
             self._write_approved(proposal, change, root, AUTOMATIC_AUTHOR)
@@ -201,7 +205,7 @@ class RuleProposals:
             return
 
     def plan_approval(self, id: str, text: str = "", bank: str | None = None) -> Candidate:
-        """What approving a candidate would do, in these words or in its own."""
+        """What approving a proposal would do, in the words of `text` or in its own."""
         proposal, root = self.find_proposal(id, bank)
         candidate = self._candidate(proposal, None, root)
         if candidate.problem:
@@ -215,18 +219,19 @@ class RuleProposals:
     def approve(
         self, id: str, text: str = "", bank: str | None = None, who: str = "", seen_diff: str = ""
     ) -> FileChange | None:
-        """Write a candidate into its file, in these words or in its own. A file that changed
-        since it was proposed is left alone, unless the new diff was `seen`. To approve a
-        demotion settles it; the rule is taken out by hand."""
+        """Write a proposed rule into its file, in the words of `text` or in its own. If the file
+        changed since the proposal, nothing is written unless `seen_diff` is the new diff. Approving
+        a demotion only closes it: a person removes the rule by hand."""
         proposal, root = self.find_proposal(id, bank)
         if proposal.kind is ProposalKind.DEMOTE:
             self._record_decision(Action.APPROVE, proposal, who, proposal.path)
             return None
         clean = self._files.redact(text)
         self._files.sync(proposal.bank, root)
-        said = clean or proposal.text
         found = find_matching_rule(
-            said, self._context.store.rules(proposal.bank), self._files.similarity()
+            clean or proposal.text,
+            self._context.store.rules(proposal.bank),
+            self._files.similarity(),
         )
         if found is not None and not found.opposes:
             with self._context.store.transaction():
@@ -239,6 +244,7 @@ class RuleProposals:
         return change
 
     def _refuse_changed_file(self, proposal: Proposal, change: FileChange) -> None:
+        """Base the proposal on the file as it is now, so that it can be approved next time."""
         with self._context.store.transaction():
             self._context.store.put_proposal(replace(proposal, base=change.base))
         raise FileChangedError(
@@ -247,13 +253,13 @@ class RuleProposals:
         )
 
     def _write_approved(self, proposal: Proposal, change: FileChange, root: str, who: str) -> None:
-        """Write a candidate's change, and that it was approved; or neither."""
-        told = lines_written(change)._replace(path=proposal.path).log_text()
-        self._record_decision(Action.APPROVE, proposal, who, told, change)
+        """Write the change and log the approval; both or neither."""
+        text = lines_written(change)._replace(path=proposal.path).log_text()
+        self._record_decision(Action.APPROVE, proposal, who, text, change)
         self._files.sync(proposal.bank, root)
 
     def reject(self, id: str, why: str = "", bank: str | None = None, who: str = "") -> Proposal:
-        """Turn a candidate down; the same is not proposed again, in whatever words."""
+        """Reject a proposal. No rule that says the same is proposed again."""
         proposal, _ = self.find_proposal(id, bank, must_exist=False)
         clean = self._files.redact(why).strip()
         self._record_decision(Action.REJECT, proposal, who, clean)
@@ -264,21 +270,23 @@ class RuleProposals:
         action: Action,
         proposal: Proposal,
         who: str,
-        told: str,
+        text: str,
         change: FileChange | None = None,
     ) -> None:
+        """Log a decision and close its proposal. `text` is what was written, or why it was
+        rejected; the reason goes into the refusal instead of the log."""
         p, now = proposal, self._context.now()
-        said = told if action is Action.APPROVE else ""
+        logged = text if action is Action.APPROVE else ""
         with (
             written_or_reverted(change) if change else nullcontext(),
             self._context.store.transaction(),
         ):
-            entry = Curation(0, p.bank, now, action, p.target, said, self._context.actor(who))
+            entry = Curation(0, p.bank, now, action, p.target, logged, self._context.actor(who))
             made = self._context.store.append_curation(entry)
             if action is Action.REJECT:
                 self._context.store.put_refusal(
                     p.bank,
-                    Refusal(made.seq, p.target, p.text, told, now, made.who, p.evidence),
+                    Refusal(made.seq, p.target, p.text, text, now, made.who, p.evidence),
                 )
             self._context.store.drop_proposal(p.bank, p.id)
             self._context.store.mark_changed(p.bank, "")
@@ -287,13 +295,14 @@ class RuleProposals:
     def find_proposal(
         self, id: str, bank: str | None, must_exist: bool = True
     ) -> tuple[Proposal, str]:
+        """The only open proposal whose id, or that of its pattern, starts with `id`; and the folder
+        of its project."""
         own, root = self._files.project(bank, must_exist)
         named = parse_uri(id)
         start = named.id if named else ""
-        waiting = self._context.store.proposals(own)
         found = [
             p
-            for p in waiting
+            for p in self._context.store.proposals(own)
             if start and (p.id.startswith(start) or p.target.rpartition("/")[2].startswith(start))
         ]
         if len(found) != 1:
@@ -305,4 +314,5 @@ class RuleProposals:
         return found[0], root
 
 
+# What a pattern needs to be proposed as a rule, as shown to agents.
 PROMOTION_CRITERIA = {"occurrences": MIN_OCCURRENCES, "confidence": MIN_CONFIDENCE}

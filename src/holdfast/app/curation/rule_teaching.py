@@ -1,5 +1,5 @@
-"""Rules that are taught: by a person, who writes into rule files, and by an agent, whose rules
-wait for a person's approval. Also the `auto_learn` actions that agents may call.
+"""Teaching rules: those of a person are written into rule files, those of an agent wait for a
+person's approval. Also the `auto_learn` actions that agents may call.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ APPROVAL_HINT = (
 
 
 class RuleTeaching:
-    """Adds rules to files, and tells agents how far learning has come."""
+    """Adds rules to files, and reports the state of learning to agents."""
 
     def __init__(
         self, context: Context, files: RuleFiles, proposals: RuleProposals, browse: Browse
@@ -72,8 +72,8 @@ class RuleTeaching:
         paths: Sequence[str] = (),
         bank: str | None = None,
     ) -> LearnResult:
-        """What adding a rule would do. The same is not written twice, in whatever words. A folder
-        that has no bank is given one."""
+        """What adding a rule would do; nothing if a rule that says the same exists. Makes a bank
+        for the working directory if it has none."""
         if not bank and not self._context.bank_id(bank):
             with self._context.store.transaction():
                 self._context.bank_maker.ensure(self._context.store, current_folder())
@@ -88,10 +88,8 @@ class RuleTeaching:
             return LearnResult(None, found.where)
         name = domain or domain_of(clean)
         added = RuleAddition(clean, (), name.lower(), tuple(paths))
-        if scope == USER_SCOPE:
-            change = self._files.plan_addition(user_path(name), root, added)
-        else:
-            change = self._files.plan_addition(rules_path(name), root, added)
+        path = user_path(name) if scope == USER_SCOPE else rules_path(name)
+        change = self._files.plan_addition(path, root, added)
         return LearnResult(change, "", found.where if found is not None else "")
 
     def learn(
@@ -104,8 +102,8 @@ class RuleTeaching:
         by: str = PERSON,
         who: str = "",
     ) -> LearnResult:
-        """Add a rule to a project's files, or to the user's own, if none says so yet. What an
-        agent teaches (`by`) is not written: it waits for a person, beside what was promoted."""
+        """Add a rule to the files of a project, or to the user's own, unless one says the same. A
+        rule taught `by` an agent is not written: it becomes a candidate for a person."""
         if by not in (PERSON, AGENT):
             raise InputError(f"Nobody is called {by!r} here.", f"One of: {PERSON}, {AGENT}.")
         learned = self.plan_learn(domain, text, scope, paths, bank)
@@ -117,31 +115,36 @@ class RuleTeaching:
         return learned
 
     def write_rule(self, change: FileChange, bank: str | None = None, who: str = "") -> None:
-        """Write a change that was shown. The log says who did; `undo` takes it out again, for as
-        long as nobody changed the file."""
+        """Write a change that was shown, and log it. `undo` reverts it as long as nobody else has
+        changed the file."""
         id, root = self._files.project(bank)
-        own = change.file == Path(os.path.realpath(self._context.settings.claude_dir / change.path))
-        path = USER_PREFIX + change.path if own else change.path
-        told = lines_written(change, with_text=True)._replace(path=path)
+        is_user_file = change.file == Path(
+            os.path.realpath(self._context.settings.claude_dir / change.path)
+        )
+        path = USER_PREFIX + change.path if is_user_file else change.path
+        written = lines_written(change, with_text=True)._replace(path=path)
         with written_or_reverted(change), self._context.store.transaction():
             target = uri("file", content_id("file", path))
-            log_change(self._context, id, Action.WRITE, target, told.log_text(), who)
+            log_change(self._context, id, Action.WRITE, target, written.log_text(), who)
         self._files.sync(id, root)
 
     def undo_written_rule(self, entry: Curation, rollback: ExitStack) -> None:
-        """Take a rule out of its file when the decision that wrote it is undone. If the rule had
-        been approved and the file was changed since, the file stays: the rule waits again."""
-        told = read_written(entry)
-        if told is None or entry.who == AUTOMATIC_AUTHOR:
+        """Remove a rule from its file when the decision that wrote it is undone. If the file was
+        changed since: an approved rule stays in it and is proposed again; undoing any other
+        decision fails."""
+        written = read_written(entry)
+        if written is None or entry.who == AUTOMATIC_AUTHOR:
             return
         _, root = self._files.project(entry.bank, must_exist=False)
         base = (
-            self._context.settings.claude_dir if told.path.startswith(USER_PREFIX) else Path(root)
+            self._context.settings.claude_dir
+            if written.path.startswith(USER_PREFIX)
+            else Path(root)
         )
         with suppress(*((InputError,) if entry.action is Action.APPROVE else ())):
-            change = removal(resolve_inside(base, told.path.removeprefix(USER_PREFIX)), told)
-            write(change) if told.base else remove_file(change)
-            rollback.callback(revert, change, file_exists=bool(told.base))
+            change = removal(resolve_inside(base, written.path.removeprefix(USER_PREFIX)), written)
+            write(change) if written.base else remove_file(change)
+            rollback.callback(revert, change, file_exists=bool(written.base))
         self._files.sync(entry.bank, root)
 
     def _propose_lesson(
@@ -153,43 +156,39 @@ class RuleTeaching:
         text: str,
         bank: str | None,
     ) -> LearnResult:
+        """Propose a rule of an agent to a person, unless one like it was rejected."""
         id, _ = self._files.project(bank)
         path = user_path(Path(change.path).stem) if scope == USER_SCOPE else change.path
-        lesson = Lesson(path, tuple(map(collapse_spaces, paths)), collapse_spaces(self._files.redact(text)))
-        known = [
+        lesson = Lesson(
+            path, tuple(map(collapse_spaces, paths)), collapse_spaces(self._files.redact(text))
+        )
+        refusals = [
             r for r in refusals_in_effect(self._context.store, id) if r.text in refused_texts([r])
         ]
-        for refusal in known:
+        for refusal in refusals:
             if says_the_same(lesson.text, [refusal.text], self._files.similarity()):
                 why = f": {refusal.why}" if refusal.why else ""
                 return learned._replace(refused=f"turned down by {refusal.who}{why}")
         with self._context.store.transaction():
             if not is_proposed(in_effect(self._context.store.curations(id)), lesson):
-                entry = (
-                    0,
-                    id,
-                    self._context.now(),
-                    Action.TEACH,
-                    lesson.target,
-                    lesson.log_text(),
-                    AGENT,
+                now, text_logged = self._context.now(), lesson.log_text()
+                self._context.store.append_curation(
+                    Curation(0, id, now, Action.TEACH, lesson.target, text_logged, AGENT)
                 )
-                self._context.store.append_curation(Curation(*entry))
                 self._context.store.mark_changed(id, "")
         self._context.after_change()
-        same = [p for p in self._context.store.proposals(id) if p.target == lesson.target]
-        others = [
-            p for p in self._context.store.proposals(id) if says_the_same(text, [p.text], None)
-        ]
-        return learned._replace(waits=next((p.id for p in (*same, *others)), ""))
+        proposals = self._context.store.proposals(id)
+        own = [p for p in proposals if p.target == lesson.target]
+        similar = [p for p in proposals if says_the_same(text, [p.text], None)]
+        return learned._replace(waits=next((p.id for p in (*own, *similar)), ""))
 
     def auto_learn(
         self, action: str, id: str | None = None, bank: str | None = None
     ) -> dict[str, Any]:
-        """What an agent may ask of the learning, ready to be sent: `status` tells how far it has
-        come, `candidates` lists what waits for a person, `promote` looks for more. A candidate,
-        named by `id`, is written only if the settings stand in for a person; else it goes on
-        waiting, and the answer says for what."""
+        """Run an action for an agent and return its result as JSON: `status` counts what was
+        learned, `candidates` lists what waits for a person, `promote` looks for more. With an `id`,
+        `promote` writes that candidate only if the settings allow it without asking; otherwise the
+        result says what a person has to do."""
         match action:
             case "status":
                 return self.state_json(bank)
@@ -201,26 +200,27 @@ class RuleTeaching:
                 return self._promote_all(bank)
             case _:
                 raise InputError(
-                    f"There is nothing called {action!r} to do.", f"One of: {', '.join(AUTO_LEARN_ACTIONS)}."
+                    f"There is nothing called {action!r} to do.",
+                    f"One of: {', '.join(AUTO_LEARN_ACTIONS)}.",
                 )
 
     def state_json(self, bank: str | None = None) -> dict[str, Any]:
-        """How much there is to learn from, and what the settings allow."""
-        wanted = self._context.settings.promote
+        """The state of learning, and what the settings allow without asking."""
+        policy = self._context.settings.promote
         state = self._proposals.state(bank)
         return {
             "bank": self._context.bank_name(self._context.bank_id(bank)),
             **state._asdict(),
             "files": list(state.files),
-            "automatic": wanted.automatic,
-            "automatic_memory": wanted.memory,
+            "automatic": policy.automatic,
+            "automatic_memory": policy.memory,
             "criteria": dict(PROMOTION_CRITERIA),
         }
 
     def candidates_json(
         self, candidates: Sequence[Candidate], bank: str | None = None
     ) -> dict[str, Any]:
-        """What waits for a person, and how many questions on facts do besides."""
+        """The candidates, and the number of open questions about facts."""
         return {
             "candidates": [candidate_json(candidate) for candidate in candidates],
             "reviews": len(self._browse.reviews(bank)),
@@ -234,8 +234,8 @@ class RuleTeaching:
 
     def _promote_one(self, id: str, bank: str | None) -> dict[str, Any]:
         proposal, root = self._proposals.find_proposal(id, bank, must_exist=False)
-        wanted = self._context.settings.promote
-        if root and may_be_automatic(proposal, wanted.automatic, wanted.memory):
+        policy = self._context.settings.promote
+        if root and may_be_automatic(proposal, policy.automatic, policy.memory):
             self._proposals.approve(proposal.id, bank=bank, who=AUTOMATIC_AUTHOR)
             return {"written": [proposal.path], "candidates": []}
         found = [c for c in self._proposals.candidates(bank) if c.proposal.id == proposal.id]
@@ -246,14 +246,13 @@ class RuleTeaching:
         }
 
     def _automatically_written(self, bank: str | None) -> list[str]:
-        """The files that were written by themselves, one entry for each rule."""
+        """The paths of rules that were written without asking, one for each rule."""
         log = self._context.store.curations(self._files.project_bank(bank))
         own = [e for e in log if e.action is Action.APPROVE and e.who == AUTOMATIC_AUTHOR]
         return [e.text.partition("\n")[0] for e in own]
 
 
 def candidate_json(candidate: Candidate) -> dict[str, Any]:
-    """A candidate, ready to be sent."""
     p, pattern = candidate.proposal, candidate.pattern
     return {
         "id": p.id,
@@ -277,7 +276,6 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
 
 
 def learn_result_json(learned: LearnResult, written: bool) -> dict[str, Any]:
-    """What teaching a rule came to, ready to be sent."""
     change = learned.change
     return {
         "written": written,

@@ -101,7 +101,7 @@ class Sharing:
         return plan
 
     def plan_unshare(self, names: Sequence[str], place: str = "") -> SharePlan:
-        """What withdrawing shared records would change. People can withdraw only what they shared."""
+        """What withdrawing shared records would change. Only the author can withdraw a record."""
         branch = self._branch(place)
         person = git_identity(Path(current_folder()))
         held, _ = read_shares(branch.read())
