@@ -146,8 +146,8 @@ def _bad_lines(path: Path) -> int:
 
 
 def _backups(settings: Settings) -> Check:
-    # Databases that a restore set aside as damaged are kept: something may still be saved from them.
-    known = [kept for kept in list_backups(settings) if "-damaged-" not in kept.path.name]
+    # Damaged databases that a restore set aside are kept: something may still be saved from them.
+    known = [backup for backup in list_backups(settings) if "-damaged-" not in backup.path.name]
     unreadable = [backup.path for backup in known if not backup.schema]
     if not unreadable:
         return ok("backups", "Every backup in the home can be read.")

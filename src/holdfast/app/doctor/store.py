@@ -65,7 +65,8 @@ def _damaged(context: DoctorContext, sentence: str) -> Check:
             memory.close()
         found = restore_latest_intact(settings)
         if found is None:
-            return f"Kept as {set_aside_damaged(settings)}; `holdfast ingest` reads your sessions again."
+            kept = set_aside_damaged(settings)
+            return f"Kept as {kept}; `holdfast ingest` reads your sessions again."
         return f"{found.look.path} was put back; what was there is kept as {found.aside}."
 
     return Check("memory", Grade.BROKEN, sentence, _RESTORE_REMEDY, restore, _RESTORE_QUESTION)

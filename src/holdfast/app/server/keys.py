@@ -1,8 +1,8 @@
-"""Keys of a server: made, told apart, revoked.
+"""API keys of a server: creating, checking and revoking them.
 
-A key is `hf_`, eight hexadecimal digits that name it, and 256 random bits. These are shown once and
-kept nowhere; what is kept is a salted hash of them. So much randomness cannot be guessed, so a hash
-that takes long would protect nothing that this one does not.
+A key is `hf_`, eight hexadecimal digits that identify it, and a secret of 256 random bits. The
+secret is shown once and not stored; the store has a salted hash of it. A fast hash is enough,
+because so many random bits cannot be guessed.
 """
 
 from __future__ import annotations
@@ -22,53 +22,55 @@ from holdfast.principal import Level
 from holdfast.refine.core.banks import find_bank_by_name, unknown_bank_hint
 
 _PREFIX = "hf"
-_BITS = 256
-_SHOWN = re.compile(r"hf_([0-9a-f]{8})_([A-Za-z0-9_-]{32,128})")
+_SECRET_BITS = 256
+_KEY = re.compile(r"hf_([0-9a-f]{8})_([A-Za-z0-9_-]{32,128})")
 _SPAN = re.compile(r"(\d{1,5})([hdwy])")
-_HOURS = {"h": 1, "d": 24, "w": 24 * 7, "y": 24 * 365}
-_LONGEST_NAME = 100
+_HOURS_PER_UNIT = {"h": 1, "d": 24, "w": 24 * 7, "y": 24 * 365}
+_MAX_NAME_LENGTH = 100
 
 
 class KeyRequest(NamedTuple):
-    """What a key should be: for whom, for which banks by their names (none: for every one), how
-    much it allows, and for how long it holds ("": until it is revoked)."""
+    """The key to create: the name of its user or use, the names of its banks (none for all), what
+    it allows, and when it expires as `expiry` reads it ("" for never)."""
 
     name: str
     banks: Sequence[str] = ()
     level: Level = Level.READ
     expires: str = ""
-    # Whether a bank that is not there yet is made.
+    # Whether banks that do not exist are created.
     make_banks: bool = False
 
 
-def make_key(memory: Holdfast, wanted: KeyRequest) -> tuple[str, ApiKey]:
-    """A new key, as it is shown once, and as it is kept."""
-    name = " ".join(wanted.name.split())
-    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+def make_key(memory: Holdfast, request: KeyRequest) -> tuple[str, ApiKey]:
+    """Create a key; returns the text to show once, and the stored record."""
+    name = " ".join(request.name.split())
+    if not name or len(name) > _MAX_NAME_LENGTH or not name.isprintable():
         raise InputError(
             "A key needs a name of one to 100 characters.", "Say who or what it is for."
         )
     now = memory.now()
-    expires = expiry(wanted.expires, now) if wanted.expires else ""
+    expires = expiry(request.expires, now) if request.expires else ""
     id, secret, salt = (
         secrets.token_hex(4),
-        secrets.token_urlsafe(_BITS // 8),
+        secrets.token_urlsafe(_SECRET_BITS // 8),
         secrets.token_hex(16),
     )
     with memory.store.transaction():
-        banks = tuple(dict.fromkeys(_bank(memory, one, wanted.make_banks) for one in wanted.banks))
+        banks = tuple(
+            dict.fromkeys(_bank_id(memory, one, request.make_banks) for one in request.banks)
+        )
         key = ApiKey(
-            id, name, salt, hash_secret(salt, secret), banks or None, wanted.level, now, expires
+            id, name, salt, hash_secret(salt, secret), banks or None, request.level, now, expires
         )
         memory.store.add_key(key)
     return f"{_PREFIX}_{id}_{secret}", key
 
 
-def _bank(memory: Holdfast, name: str, make: bool) -> str:
+def _bank_id(memory: Holdfast, name: str, create: bool) -> str:
     found = find_bank_by_name(memory.store, name)
     if found is not None:
         return found.id
-    if make:
+    if create:
         return memory.context.bank_maker.ensure_named(memory.store, name)
     raise NotFoundError(
         f"There is no bank {name!r}.",
@@ -77,27 +79,27 @@ def _bank(memory: Holdfast, name: str, make: bool) -> str:
 
 
 def hash_secret(salt: str, secret: str) -> str:
-    """What is kept of a secret."""
+    """The hash of a secret that is stored."""
     return hashlib.sha256(f"{salt}:{secret}".encode()).hexdigest()
 
 
-def split_key(shown: str) -> tuple[str, str]:
-    """The id and the secret of what is shown; both "" if it does not look like a key."""
-    found = _SHOWN.fullmatch(shown)
+def split_key(text: str) -> tuple[str, str]:
+    """The id and the secret of a key; both "" if the text is not a key."""
+    found = _KEY.fullmatch(text)
     return (found[1], found[2]) if found else ("", "")
 
 
 def secret_matches(key: ApiKey, secret: str) -> bool:
-    """Whether a secret is that of a key."""
+    """Whether this is the secret of the key; takes the same time for any secret."""
     return hmac.compare_digest(hash_secret(key.salt, secret).encode(), key.hash.encode())
 
 
 def revoke_key(memory: Holdfast, id: str) -> ApiKey:
-    """Let a key open nothing any more; it is named by its id, or the start of it."""
+    """Revoke the key whose id starts with `id`; an error if there is not exactly one."""
     found = [key for key in memory.store.api_keys() if key.id.startswith(id)] if id else []
     if len(found) != 1:
-        many = f"Several keys start with {id!r}." if found else f"There is no key {id!r}."
-        raise NotFoundError(many, "`holdfast key list` names them.")
+        problem = f"Several keys start with {id!r}." if found else f"There is no key {id!r}."
+        raise NotFoundError(problem, "`holdfast key list` names them.")
     with memory.store.transaction():
         if not memory.store.revoke_key(found[0].id, memory.now()):
             raise InputError(f"The key {found[0].id} was revoked before.", "It opens nothing.")
@@ -105,12 +107,12 @@ def revoke_key(memory: Holdfast, id: str) -> ApiKey:
 
 
 def expiry(text: str, now: str) -> str:
-    """The moment that a span (`12h`, `90d`, `4w`, `1y`) or a day (`2027-01-31`) names."""
+    """When a key expires: after a span (`12h`, `90d`, `4w`, `1y`), or on a day (`2027-01-31`)."""
     span = _SPAN.fullmatch(text)
     try:
-        begun = datetime.fromisoformat(now)
+        start = datetime.fromisoformat(now)
         if span:
-            end = begun + timedelta(hours=int(span[1]) * _HOURS[span[2]])
+            end = start + timedelta(hours=int(span[1]) * _HOURS_PER_UNIT[span[2]])
         else:
             end = datetime.fromisoformat(text)
             end = end.replace(tzinfo=end.tzinfo or UTC).astimezone(UTC)
@@ -118,6 +120,6 @@ def expiry(text: str, now: str) -> str:
         raise InputError(
             f"{text!r} is no time to end at.", "Say 12h, 90d, 4w, 1y, or a day like 2027-01-31."
         ) from error
-    if end <= begun:
+    if end <= start:
         raise InputError(f"{text!r} is over already.", "Name a later time.")
     return end.isoformat(timespec="milliseconds").replace("+00:00", "Z")

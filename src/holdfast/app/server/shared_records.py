@@ -1,9 +1,9 @@
-"""A server's side of sharing: it takes what people hand in, and tells it to who may read it.
+"""The server's side of sharing: accepts the records that people share, and searches them.
 
-Whose it is, is known by the key that it came with, never by what it says. What is for the whole
-organisation lies in a bank of its own, which everybody with a key may ask for it; all else lies in
-the bank that it was handed in to. Only what was shared is told here: what lies in a bank without a
-scope is nobody else's.
+The author of a record is the owner of the key it came with; what the record says about that is
+ignored. Records for the whole organisation are stored in a bank of their own, which every key may
+search; all others in the bank they were sent to. Only shared records are searched here, never the
+other records of a bank.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.sources.share_format import decode_from_client, newer
 
 ORGANISATION_BANK = content_id("bank", "scope:organisation")
-_NAME = "organisation"
-_AHEAD = timedelta(days=2)
+_ORGANISATION_NAME = "organisation"
+# A record dated further in the future than this is refused: it would win over every later version.
+# Two days allow for time zones and clocks that are a little wrong.
+_MAX_AHEAD = timedelta(days=2)
 
 
 class Receipt(NamedTuple):
-    """What became of a line: `taken`, `known` already, `erased` here once and so not taken, or
-    `refused`, and why."""
+    """What became of a line (`state`): taken, known already, erased here earlier and therefore not
+    taken, or refused with the reason `why`. Field names and states are part of the REST API."""
 
     id: str
     state: str
@@ -43,7 +45,7 @@ class Receipt(NamedTuple):
 
 
 class SharedHit(NamedTuple):
-    """A shared record that speaks of a question."""
+    """A shared record that matches a question."""
 
     uri: str
     kind: str
@@ -58,42 +60,42 @@ class SharedHit(NamedTuple):
 def receive(
     memory: Holdfast, bank: str, lines: Sequence[Mapping[str, Any]], person: str, who: str
 ) -> list[Receipt]:
-    """Take what a person hands in to a bank; what became of each line, in the same order. To hand
-    in the same twice is to do it once."""
-    id = _one(memory, bank)
-    latest = (datetime.fromisoformat(memory.now()) + _AHEAD).isoformat()
-    read = [decode_from_client(dict(line), person) for line in lines]
-    read = [
+    """Store the records that a person shares with a bank; returns a receipt for each line, in the
+    same order. Sending a record twice has the effect of sending it once."""
+    id = _shared_bank_id(memory, bank)
+    latest = (datetime.fromisoformat(memory.now()) + _MAX_AHEAD).isoformat()
+    decoded = [decode_from_client(dict(line), person) for line in lines]
+    decoded = [
         "dated in the future" if isinstance(one, SharedRecord) and one.shared > latest else one
-        for one in read
+        for one in decoded
     ]
-    records = [one for one in read if isinstance(one, SharedRecord)]
-    done = _taken(memory, id, records, f"{person}'s memory", who)
+    records = [one for one in decoded if isinstance(one, SharedRecord)]
+    states = _import(memory, id, records, f"{person}'s memory", who)
     return [
         Receipt(str(line.get("id", ""))[:64], "refused", why=one)
         if isinstance(one, str)
-        else Receipt(one.version, done[one.version], uri("shared", one.id))
-        for line, one in zip(lines, read, strict=True)
+        else Receipt(one.version, states[one.version], uri("shared", one.id))
+        for line, one in zip(lines, decoded, strict=True)
     ]
 
 
-def _taken(
-    memory: Holdfast, bank: str, records: Sequence[SharedRecord], place: str, who: str
+def _import(
+    memory: Holdfast, bank: str, records: Sequence[SharedRecord], origin: str, who: str
 ) -> dict[str, str]:
-    """What became of some records, by their versions."""
+    """Import records into a bank and the organisation's bank; returns the state of each version."""
     store = memory.store
     states: dict[str, str] = {}
     if any(one.scope is Scope.ORGANISATION and not one.gone for one in records):
         with store.transaction():
-            store.add_bank(Bank(ORGANISATION_BANK, _NAME, memory.now()))
+            store.add_bank(Bank(ORGANISATION_BANK, _ORGANISATION_NAME, memory.now()))
     banks = (bank, ORGANISATION_BANK) if store.bank(ORGANISATION_BANK) else (bank,)
     for one_bank in dict.fromkeys(banks):
         wanted: dict[str, SharedRecord] = {}
         for record in records:
-            meant = _meant(record, one_bank == ORGANISATION_BANK)
-            wanted[record.id] = newer(wanted.get(record.id, meant), meant)
+            version = _version_for(record, one_bank == ORGANISATION_BANK)
+            wanted[record.id] = newer(wanted.get(record.id, version), version)
         redactor = Redactor(memory.settings.redact_patterns)
-        source = ShareSource(place)
+        source = ShareSource(origin)
         planned = plan_import(store, one_bank, (wanted, ()), source, memory.now(), redactor, "")
         import_shares(store, one_bank, planned, memory.now, who)
         erased = ErasedNames(store, one_bank, [("shared", id) for id in wanted])
@@ -106,30 +108,30 @@ def _taken(
     return {one.version: states.get(one.version, "known") for one in records}
 
 
-def _meant(record: SharedRecord, organisation: bool) -> SharedRecord:
-    """What a record means to a bank: what is for others than this bank's readers is gone there."""
-    here = (record.scope is Scope.ORGANISATION) is organisation
-    return record if here or record.gone else replace(record, gone=True)
+def _version_for(record: SharedRecord, organisation: bool) -> SharedRecord:
+    """The record as a bank stores it: as withdrawn, if its scope is not that of the bank."""
+    in_scope = (record.scope is Scope.ORGANISATION) is organisation
+    return record if in_scope or record.gone else replace(record, gone=True)
 
 
 def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> list[SharedHit]:
-    """What was shared with whoever reads a bank, or with all, and speaks of a question; best
-    first."""
-    how = Plan((Layer.TEAM,), limit, Budget.MID, kinds=("shared",), anchors=False)
+    """The records shared with the readers of a bank or with the organisation that match a question,
+    best first."""
+    plan = Plan((Layer.TEAM,), limit, Budget.MID, kinds=("shared",), anchors=False)
     found: list[SharedHit] = []
-    for id in (_one(memory, bank), ORGANISATION_BANK):
+    for id in (_shared_bank_id(memory, bank), ORGANISATION_BANK):
         if memory.reader.bank(id) is None:
             continue
-        hits = memory.search.recall_by_words_first(question, id, how).hits
-        found += _told(memory, id, hits)
-    return sorted(found, key=lambda told: -told.score)[:limit]
+        hits = memory.search.recall_by_words_first(question, id, plan).hits
+        found += _shared_hits(memory, id, hits)
+    return sorted(found, key=lambda hit: -hit.score)[:limit]
 
 
-def _told(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[SharedHit]:
+def _shared_hits(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[SharedHit]:
     for hit in hits:
         id = hit.uri.rpartition("/")[2]
-        known = memory.reader.find(bank, "shared", id, 1) if hit.kind == "shared" else []
-        record = known[0] if known else None
+        records = memory.reader.find(bank, "shared", id, 1) if hit.kind == "shared" else []
+        record = records[0] if records else None
         if not isinstance(record, SharedRecord) or (record.scope is Scope.ORGANISATION) is not (
             bank == ORGANISATION_BANK
         ):
@@ -140,7 +142,8 @@ def _told(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[SharedHi
         )
 
 
-def _one(memory: Holdfast, bank: str) -> str:
+def _shared_bank_id(memory: Holdfast, bank: str) -> str:
+    """The id of the one bank that is named; an error for all banks and the organisation's bank."""
     id = memory.context.bank_id(bank) if bank else None
     if not id or id == ORGANISATION_BANK:
         raise InputError("This is done in one bank, which people work in.", "Name it.")
