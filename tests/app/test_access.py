@@ -50,12 +50,12 @@ def test_every_tool_gives_results_that_can_be_cited(access: DataAccess) -> None:
     asked = {"query": "nightly import", "limit": 3}
     for tool in access.tools():
         given = {key: value for key, value in asked.items() if key in tool.properties}
-        told = access.call(tool.name, given)
+        result = access.call(tool.name, given)
         if tool.name in ("memory_list_layers", "memory_search_vector"):
             continue
-        assert told["resultCount"] == len(told["results"]) > 0, tool.name
-        assert told["resultCount"] <= 3
-        for one in told["results"]:
+        assert result["resultCount"] == len(result["results"]) > 0, tool.name
+        assert result["resultCount"] <= 3
+        for one in result["results"]:
             assert set(one) == {
                 "id", "uri", "content", "score", "layer", "browseUrl", "metadata",
             }  # fmt: skip
@@ -64,9 +64,9 @@ def test_every_tool_gives_results_that_can_be_cited(access: DataAccess) -> None:
 
 
 def test_a_turn_is_named_by_its_session_and_place(access: DataAccess) -> None:
-    told = access.call("memory_search_fts", {"query": "cache warmed", "layer": "transcripts"})
-    assert told["searchType"] == "fts" and told["layer"] == "transcripts"
-    best = told["results"][0]
+    result = access.call("memory_search_fts", {"query": "cache warmed", "layer": "transcripts"})
+    assert result["searchType"] == "fts" and result["layer"] == "transcripts"
+    best = result["results"][0]
     session, place = best["metadata"]["sessionId"], best["metadata"]["messageId"]
     assert best["id"] == f"transcript:{session}:{place}" and WHY in best["content"]
     assert best["browseUrl"] == f"/sessions/{session}#msg-{place}"
@@ -74,12 +74,12 @@ def test_a_turn_is_named_by_its_session_and_place(access: DataAccess) -> None:
 
 
 def test_strategies_are_raced_fused_and_told(access: DataAccess) -> None:
-    told = access.call("memory_search_multi_strategy", {"query": "why does the import fail"})
-    names = [way["strategy"] for way in told["strategyResults"]]
+    result = access.call("memory_search_multi_strategy", {"query": "why does the import fail"})
+    names = [way["strategy"] for way in result["strategyResults"]]
     assert names == ["direct_fts", "expanded_fts", "summaries", "semantic"]
-    assert told["strategiesAttempted"] == 4 and told["strategiesSucceeded"] == 3
-    assert told["confidence"] in ("high", "medium")
-    scores = [one["score"] for one in told["results"]]
+    assert result["strategiesAttempted"] == 4 and result["strategiesSucceeded"] == 3
+    assert result["confidence"] in ("high", "medium")
+    scores = [one["score"] for one in result["results"]]
     assert scores == sorted(scores, reverse=True)
     only = access.call(
         "memory_search_multi_strategy", {"query": "import", "strategies": ["summaries"]}
@@ -89,8 +89,8 @@ def test_strategies_are_raced_fused_and_told(access: DataAccess) -> None:
 
 
 def test_without_vectors_a_search_by_meaning_says_so(access: DataAccess) -> None:
-    told = access.call("memory_search_vector", {"query": "import"})
-    assert told["results"] == [] and "holdfast ingest" in told["notes"][0]
+    result = access.call("memory_search_vector", {"query": "import"})
+    assert result["results"] == [] and "holdfast ingest" in result["notes"][0]
     both = access.call("memory_search_hybrid", {"query": "import"})
     assert both["results"] and "holdfast ingest" in both["notes"][0]
 
@@ -101,29 +101,29 @@ def test_vectors_are_searched_where_there_are_any(settings: Settings) -> None:
     with open_access(settings, "all") as access:
         near = access.call("memory_search_vector", {"query": "database change order problem"})
         assert near["results"] and "notes" not in near
-        told = access.call("memory_search_multi_strategy", {"query": "why does the import fail"})
-        assert told["strategiesSucceeded"] == 4 and told["confidence"] == "high"
+        result = access.call("memory_search_multi_strategy", {"query": "why does the import fail"})
+        assert result["strategiesSucceeded"] == 4 and result["confidence"] == "high"
 
 
 def test_what_only_a_tool_printed_is_found_by_falling_back(access: DataAccess) -> None:
-    told = access.call("memory_search_with_fallbacks", {"query": '"zebra table"'})
-    if told["fallbacksUsed"]:
-        assert told["fallbacksUsed"] == ["raw_grep"] and told["confidence"] == "low"
-    assert "zebra" in told["results"][0]["content"]
+    result = access.call("memory_search_with_fallbacks", {"query": '"zebra table"'})
+    if result["fallbacksUsed"]:
+        assert result["fallbacksUsed"] == ["raw_grep"] and result["confidence"] == "low"
+    assert "zebra" in result["results"][0]["content"]
     found = access.call("memory_grep_transcripts", {"query": "zebra table"})
     assert found["success"] and "zebra" in found["results"][0]["content"]
 
 
 def test_where_nothing_is_found_it_says_what_to_ask(access: DataAccess) -> None:
-    told = access.call("memory_search_with_fallbacks", {"query": "quaternion espresso"})
-    assert told["results"] == [] and told["confidence"] == "none"
-    assert told["fallbacksAttempted"][-1] == "clarification" and told["fallbacksUsed"] == []
-    assert "other words" in told["clarificationPrompt"]
+    result = access.call("memory_search_with_fallbacks", {"query": "quaternion espresso"})
+    assert result["results"] == [] and result["confidence"] == "none"
+    assert result["fallbacksAttempted"][-1] == "clarification" and result["fallbacksUsed"] == []
+    assert "other words" in result["clarificationPrompt"]
 
 
 def test_recent_sessions_are_scanned_by_time_or_by_words(access: DataAccess) -> None:
-    told = access.call("memory_scan_recent_sessions")
-    assert told["isTemporalQuery"] and told["results"][0]["id"].startswith("summary:")
+    result = access.call("memory_scan_recent_sessions")
+    assert result["isTemporalQuery"] and result["results"][0]["id"].startswith("summary:")
     assert access.call("memory_scan_recent_sessions", {"query": "courier"})["results"]
     assert not access.call("memory_scan_recent_sessions", {"query": "quaternion"})["results"]
 
@@ -153,7 +153,9 @@ def test_layers_say_how_much_they_hold(access: DataAccess) -> None:
         ("memory_search_with_fallbacks", {"query": "x", "enableGrep": "no"}),
     ],
 )
-def test_a_call_that_is_not_as_offered_is_refused(access: DataAccess, name: str, given: object) -> None:
+def test_a_call_that_is_not_as_offered_is_refused(
+    access: DataAccess, name: str, given: object
+) -> None:
     with pytest.raises(InputError):
         access.call(name, given)
 
@@ -164,8 +166,8 @@ def test_there_is_no_other_tool(access: DataAccess) -> None:
 
 
 def test_a_megabyte_of_question_is_answered(access: DataAccess) -> None:
-    told = access.call("memory_search_with_fallbacks", {"query": "nightly import " * 70_000})
-    assert len(str(told)) < MAX_RESULT_CHARS * 2
+    result = access.call("memory_search_with_fallbacks", {"query": "nightly import " * 70_000})
+    assert len(str(result)) < MAX_RESULT_CHARS * 2
 
 
 def test_results_stay_under_what_a_host_takes(tmp_path: Path) -> None:
@@ -179,8 +181,8 @@ def test_results_stay_under_what_a_host_takes(tmp_path: Path) -> None:
     with open_memory(settings) as memory:
         memory.ingest(memory.ingestion.find([]))
     with open_access(settings, "all") as access:
-        told = access.call("memory_search_fts", {"query": "importer fails", "limit": 50})
-        assert told["results"] and told["leftOut"] > 0 and len(str(told)) < 50_000
+        result = access.call("memory_search_fts", {"query": "importer fails", "limit": 50})
+        assert result["results"] and result["leftOut"] > 0 and len(str(result)) < 50_000
 
 
 def test_it_is_given_nothing_that_writes(settings: Settings) -> None:

@@ -60,7 +60,10 @@ def test_one_has_it_and_the_other_is_told_so(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     with take_lease(places) as first:
         assert first is not None
-        assert places.worker_pid.read_text().split("\n")[:2] == [str(os.getpid()), process_start(os.getpid())]
+        assert places.worker_pid.read_text().split("\n")[:2] == [
+            str(os.getpid()),
+            process_start(os.getpid()),
+        ]
         assert worker_status(places) == (True, os.getpid(), False)
         with take_lease(places, timeout_s=0.1) as second:
             assert second is None
@@ -146,7 +149,10 @@ def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path) -> None:
 
 
 def test_two_homes_do_not_meet(tmp_path: Path) -> None:
-    with take_lease(places_in(tmp_path / "a")) as one, take_lease(places_in(tmp_path / "b")) as other:
+    with (
+        take_lease(places_in(tmp_path / "a")) as one,
+        take_lease(places_in(tmp_path / "b")) as other,
+    ):
         assert one is not None and other is not None
 
 

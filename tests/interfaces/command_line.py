@@ -1,4 +1,4 @@
-"""Commands run in this process, and what they say."""
+"""Running commands of the command line in this process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Run = Callable[..., tuple[int, str]]
 
 
 def runner(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command; its status, and all that it printed. What came before is not told."""
+    """A function that runs a command and returns its exit status and all that it printed. Output
+    from before is discarded."""
     capsys.readouterr()
 
     def call(*arguments: str) -> tuple[int, str]:
@@ -25,7 +26,7 @@ def runner(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def read(run: Run, *arguments: str) -> Any:
-    """What a command tells programs."""
+    """The output of a command with `--json`, parsed; fails if the command fails."""
     status, text = run(*arguments, "--json")
     assert status == 0, text
     return json.loads(text)

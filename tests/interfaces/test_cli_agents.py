@@ -1,4 +1,4 @@
-"""Other agents at the command line: read, told apart, set up and left."""
+"""Agents other than Claude Code at the command line: ingest, setup and uninstall."""
 
 from __future__ import annotations
 
@@ -112,5 +112,5 @@ def test_setting_up_claude_code_tells_of_the_others_that_are_here(user: Path, ru
 
     notes = json.loads(run("setup", "--dry-run", "--json")[1])["notes"]
 
-    told = [note for note in notes if "setup --agent" in note]
-    assert len(told) == 1 and "Codex CLI" in told[0]
+    setup_notes = [note for note in notes if "setup --agent" in note]
+    assert len(setup_notes) == 1 and "Codex CLI" in setup_notes[0]

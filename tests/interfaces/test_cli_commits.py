@@ -21,7 +21,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     return Place(tmp_path)
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     capsys.readouterr()
     assert main(list(arguments)) == 0
     return capsys.readouterr().out
@@ -47,22 +47,22 @@ def test_a_commit_comes_with_all_that_is_around_it(
     place.read(script)
     place.memory.close()
 
-    shown = told(capsys, "show", f"commit/{id[:10]}")
+    shown = output_of(capsys, "show", f"commit/{id[:10]}")
     assert "tags: v1.0" in shown and f"reverted by: holdfast://commit/{undone}" in shown
     assert "crane.py → lift.py  (renamed, +12 -0)" in shown
     assert "long.py  (new, +80 -0)" in shown
     assert f"made by session {SESSIONS[0]} (told by its name, 1.00): holdfast://exchange/" in shown
     assert "+row 3" in shown and "more: --full" in shown and "+new 40" not in shown
-    assert "+new 40" in told(capsys, "show", id, "--full")
-    assert f"reverts: holdfast://commit/{id}" in told(capsys, "show", undone)
-    one = json.loads(told(capsys, "show", id, "--json"))["commit"]
+    assert "+new 40" in output_of(capsys, "show", id, "--full")
+    assert f"reverts: holdfast://commit/{id}" in output_of(capsys, "show", undone)
+    one = json.loads(output_of(capsys, "show", id, "--json"))["commit"]
     assert (one["tags"], one["astray"]) == (["v1.0"], False)
     assert one["files"][0]["was"] == "crane.py" and len(one["files"][0]["blob"]) == 40
     (maker,) = one["made_by"]
     assert maker["host"] == SESSIONS[0]
     for name in (maker["session"], maker["exchange"]):
-        assert "made 1 commit:" in told(capsys, "show", name)
-        (made,) = json.loads(told(capsys, "show", name, "--json"))["commits"]
+        assert "made 1 commit:" in output_of(capsys, "show", name)
+        (made,) = json.loads(output_of(capsys, "show", name, "--json"))["commits"]
         assert (made["uri"], made["because"]) == (f"holdfast://commit/{id}", "its name")
 
 
@@ -76,8 +76,8 @@ def test_one_that_is_astray_says_so(place: Place, capsys: pytest.CaptureFixture[
     place.memory.ingestion.ingest_git(place.top)
     (made,) = place.memory.reader.authorship(place.memory.reader.banks()[0].id)
     place.memory.close()
-    assert "astray: what is checked out does not contain it" in told(capsys, "show", lost)
-    assert ", astray)" in told(capsys, "show", f"session/{made.session}")
+    assert "astray: what is checked out does not contain it" in output_of(capsys, "show", lost)
+    assert ", astray)" in output_of(capsys, "show", f"session/{made.session}")
 
 
 def test_what_became_of_the_code_is_told(
@@ -96,21 +96,21 @@ def test_what_became_of_the_code_is_told(
     place.memory.close()
 
     query = ("recall", "harbour crane does not lift", "--layer", "observations")
-    shown = told(capsys, *query, "--explain")
+    shown = output_of(capsys, *query, "--explain")
     assert "since then: crane.py changed in 1 later commit, 2 lines" in shown
     assert "freshness changed (crane.py changed in 1 later commit, 2 lines)" in shown
-    hit = json.loads(told(capsys, *query, "--json"))["hits"][0]
+    hit = json.loads(output_of(capsys, *query, "--json"))["hits"][0]
     assert hit["freshness"] == "changed" and hit["since"].startswith("crane.py changed")
     assert "astray" not in hit
-    opened = told(capsys, "show", hit["uri"])
+    opened = output_of(capsys, "show", hit["uri"])
     assert f"code: changed (as of then at {head[:12]} on main)" in opened
-    anchor = json.loads(told(capsys, "show", hit["uri"], "--json"))["anchor"]
+    anchor = json.loads(output_of(capsys, "show", hit["uri"], "--json"))["anchor"]
     (file,) = anchor["files"]
     assert (anchor["branch"], anchor["commit"], file["blob"]) == ("main", head, before)
     painted = ("recall", "paint the crane", "--layer", "team", "--json", "--branch")
-    astray = json.loads(told(capsys, *painted, "main"))["hits"][0]
+    astray = json.loads(output_of(capsys, *painted, "main"))["hits"][0]
     assert astray["astray"] is True
-    assert "astray" not in json.loads(told(capsys, *painted, "any"))["hits"][0]
+    assert "astray" not in json.loads(output_of(capsys, *painted, "any"))["hits"][0]
     capsys.readouterr()
     assert main(["recall", "crane", "--branch", "nowhere"]) == 2
     assert "No branch 'nowhere' is known." in capsys.readouterr().err
@@ -120,7 +120,7 @@ def test_an_audit_lists_what_no_longer_holds(
     place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place.top)
-    assert "Nothing is remembered yet" in told(capsys, "audit")
+    assert "Nothing is remembered yet" in output_of(capsys, "audit")
     body = "".join(f"line {n}\n" for n in range(20))
     files = {"gone.py": "g\n", "much.py": body, "little.py": "1\n2\n3\n", "kept.py": "k\n"}
     place.commit("Start", START - timedelta(days=1), **files)
@@ -135,24 +135,24 @@ def test_an_audit_lists_what_no_longer_holds(
     place.memory.ingestion.ingest_git(place.top)
     place.memory.close()
 
-    found = json.loads(told(capsys, "audit", "--json"))
+    found = json.loads(output_of(capsys, "audit", "--json"))
     decided = [one for one in found["stale"] if one["kind"] == "exchange"]
     named = [one["files"][0]["path"] for one in decided]
     assert list(dict.fromkeys(named)) == ["gone.py", "much.py", "little.py"]
     assert decided[0]["freshness"] == "gone" and found["histories"] == 1
     assert found["fresh"] >= 1
-    only = told(capsys, "audit", "--file", "little.py")
+    only = output_of(capsys, "audit", "--file", "little.py")
     assert "- little.py changed in 1 later commit, 2 lines" in only and "much.py" not in only
-    assert decided[0]["uri"] in told(capsys, "audit")
+    assert decided[0]["uri"] in output_of(capsys, "audit")
 
     held = [one["uri"] for one in decided if one["files"][0]["path"] in ("gone.py", "much.py")]
     for name in held:
-        assert "still holds" in told(capsys, "audit", "--holds", name)
-    left = json.loads(told(capsys, "audit", "--json"))
+        assert "still holds" in output_of(capsys, "audit", "--holds", name)
+    left = json.loads(output_of(capsys, "audit", "--json"))
     assert not {one["uri"] for one in left["stale"]} & set(held)
     assert left["fresh"] == found["fresh"] + len(held)
     place.commit("Much later", START.replace(year=START.year + 50), **{"much.py": "other\n"})
     with open_memory() as memory:
         memory.ingestion.ingest_git(place.top)
-    again = [one["uri"] for one in json.loads(told(capsys, "audit", "--json"))["stale"]]
+    again = [one["uri"] for one in json.loads(output_of(capsys, "audit", "--json"))["stale"]]
     assert sum(name in again for name in held) == 1

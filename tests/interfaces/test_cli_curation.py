@@ -63,8 +63,8 @@ def test_a_record_is_forgotten_restored_and_undone(home: Path) -> None:
     id = exchange(home, "yawl")
     assert "holdfast restore" in yes(home, "forget", id[-16:][:12], "--yes")
     assert read_json(home, "recall", "yawl", "--bank", "all")["hits"] == []
-    told = holdfast(home, "show", id)
-    assert told.returncode == 2 and "was forgotten on" in told.stderr
+    output = holdfast(home, "show", id)
+    assert output.returncode == 2 and "was forgotten on" in output.stderr
     assert "is back" in yes(home, "restore", id)
     assert exchange(home, "yawl") == id
     undone = read_json(home, "undo", "--yes")["undone"]
@@ -107,9 +107,9 @@ def test_a_scrub_counts_what_it_erases_and_never_tells_it(home: Path) -> None:
     looked = read_json(home, "scrub", SECRET, "--dry-run")
     assert looked["erased"] is False
     assert looked["records"] == {"turn": 1}
-    told = yes(home, "scrub", SECRET, "--yes")
-    assert "1 turn" in told and SECRET not in told
-    assert f"{SESSION}.jsonl (not ours)" in told
+    output = yes(home, "scrub", SECRET, "--yes")
+    assert "1 turn" in output and SECRET not in output
+    assert f"{SESSION}.jsonl (not ours)" in output
     held = [path for path in home.rglob("*") if path.is_file() and "claude" not in path.parts]
     assert not [path for path in held if SECRET.encode() in path.read_bytes()]
     assert "Nothing in the memory holds it" in yes(home, "scrub", SECRET, "--yes")
@@ -143,8 +143,8 @@ def test_a_purge_names_backups_and_removes_them_if_told_to(home: Path) -> None:
     id = exchange(home, "yawl")
     with closing(sqlite3.connect(home / "memory.db")) as raw:
         copy = back_up(raw, home / "memory.db", 9)
-    told = yes(home, "forget", id, "--purge", "--yes")
-    assert "Erased for good: 3 turns" in told and str(copy) in told
+    output = yes(home, "forget", id, "--purge", "--yes")
+    assert "Erased for good: 3 turns" in output and str(copy) in output
     assert copy.exists()
     for command in (("show",), ("restore",), ("forget", "--yes")):
         done = holdfast(home, command[0], id, *command[1:])

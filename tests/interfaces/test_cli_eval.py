@@ -116,8 +116,8 @@ def test_what_took_no_part_in_the_ranking_is_told(folder: Path, tmp_path: Path) 
     (tmp_path / "config.toml").write_text('[rerank]\nmodel = "/nonexistent.onnx"\n')
     found = read_json(tmp_path, "eval", str(folder), "--limit-questions", "2")
     assert found["settings"]["reranker"] == "/nonexistent.onnx"
-    (told,) = [note for note in found["notes"] if note.startswith("Ranked without rerank")]
-    assert "There is no /nonexistent.onnx" in told and told.endswith(": 2 of 2 questions.")
+    (text,) = [note for note in found["notes"] if note.startswith("Ranked without rerank")]
+    assert "There is no /nonexistent.onnx" in text and text.endswith(": 2 of 2 questions.")
     (tmp_path / "config.toml").write_text('[rerank]\nmodel = "none"\n')
     found = read_json(tmp_path, "eval", str(folder), "--limit-questions", "1")
     assert found["settings"]["reranker"] is None and len(found["notes"]) == 1
@@ -188,11 +188,11 @@ def test_a_mistake_gets_a_sentence_and_costs_nothing(
 
 
 def test_own_history_is_asked_and_only_read(tmp_path: Path) -> None:
-    told = (
+    text = (
         "The needle of the compass is damped now, so it is calmer when a steel hull swings around."
     )
     before = history()
-    before[5] = session(6, "Write the compass module with its own little tests", "compass", told)
+    before[5] = session(6, "Write the compass module with its own little tests", "compass", text)
     for script in (*before, session(20, ASKED, "compass")):
         script.write(tmp_path / "claude" / "projects")
     holdfast(tmp_path, "ingest")

@@ -30,10 +30,12 @@ def test_facts_are_listed_shown_and_asked_for_as_of_a_day(
 ) -> None:
     family = TUNED[0]
     open_filled(
-        home, session_saying("2026-09-01", 1, family.rule), session_saying("2026-09-20", 2, family.amendment)
+        home,
+        session_saying("2026-09-01", 1, family.rule),
+        session_saying("2026-09-20", 2, family.amendment),
     ).close()
-    told = run(capsys, "facts")
-    assert "pnpm" in told and "with npm in" not in told and "1 fact in proj." in told
+    output = run(capsys, "facts")
+    assert "pnpm" in output and "with npm in" not in output and "1 fact in proj." in output
     whole: dict[str, Any] = json.loads(run(capsys, "facts", "--all", "--json"))
     new, old = whole["facts"]
     assert old["status"] == "superseded" and old["superseded_by"] == new["uri"]

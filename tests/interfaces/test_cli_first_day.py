@@ -84,7 +84,7 @@ def test_looking_for_candidates_makes_no_home(
     assert not (tmp_path / "none").exists()
 
 
-def test_how_the_arms_did_is_told_to_whoever_asks_why(run: Run) -> None:
+def test_explain_reports_how_each_retriever_did(run: Run) -> None:
     assert run("recall", "harbour")[1].endswith(" in proj\n")
     assert "direct_fts found" in run("recall", "harbour", "--explain")[1]
 
@@ -92,11 +92,11 @@ def test_how_the_arms_did_is_told_to_whoever_asks_why(run: Run) -> None:
 def test_an_opinion_is_as_old_as_what_it_rests_on(run: Run) -> None:
     (hit,) = json.loads(run("recall", "FastAPI", "--network", "opinion", "--json")[1])["hits"]
     assert hit["time"].startswith("2026-09-01")
-    told = json.loads(run("timeline", "--kind", "memory", "--json")[1])["events"]
-    assert [event["time"][:10] for event in told] == ["2026-09-01"]
+    output = json.loads(run("timeline", "--kind", "memory", "--json")[1])["events"]
+    assert [event["time"][:10] for event in output] == ["2026-09-01"]
 
 
-def test_projects_of_one_name_are_told_apart_and_a_mistyped_bank_gets_a_hint(
+def test_banks_of_one_name_are_listed_with_ids_and_a_mistyped_bank_gets_a_hint(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HOLDFAST_BANK")
@@ -105,13 +105,13 @@ def test_projects_of_one_name_are_told_apart_and_a_mistyped_bank_gets_a_hint(
         script.user("Paint the hull blue.")
         script.write(tmp_path / "claude" / "projects")
     assert run("ingest", str(tmp_path / "claude"), "--embed", "none")[0] == 0
-    told = run("status")[1]
-    listed = next(line for line in told.splitlines() if "bank" in line and "sloop" in line)
+    output = run("status")[1]
+    listed = next(line for line in output.splitlines() if "bank" in line and "sloop" in line)
     assert listed.startswith("3 banks: ") and listed.count("sloop (") == 2, listed
     first = listed.partition("sloop (")[2][:8]
     assert "2 sessions" not in run("status", "--bank", first)[1]
-    status, told = run("recall", "hull", "--bank", "slop")
-    assert status == 2 and "Did you mean 'sloop'? There are: proj, sloop." in told
+    status, output = run("recall", "hull", "--bank", "slop")
+    assert status == 2 and "Did you mean 'sloop'? There are: proj, sloop." in output
 
 
 def test_a_digest_names_opinions_that_can_be_opened_and_those_alone_that_are_held(
@@ -141,40 +141,40 @@ def test_without_a_word_it_says_where_you_stand_and_the_one_next_step(
     monkeypatch.setenv("HOLDFAST_BANK", "proj")
     monkeypatch.setenv("PATH", "")
 
-    def told() -> str:
+    def output() -> str:
         assert main([]) == 0
         return capsys.readouterr().out
 
-    nothing = told()
+    nothing = output()
     assert "Capture is not set up" in nothing and "Next:  holdfast setup\n" in nothing
     assert not (tmp_path / "home").exists()
     (tmp_path / "claude").mkdir()
     assert main(["setup", "--yes"]) == 0
     capsys.readouterr()
-    assert "Next:  holdfast ingest FOLDER\n" in told()
+    assert "Next:  holdfast ingest FOLDER\n" in output()
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "claude").write_text("#!/bin/sh\n")
     (tmp_path / "bin" / "claude").chmod(0o755)
     with monkeypatch.context() as there:
         there.setenv("PATH", str(tmp_path / "bin"))
-        assert "Next:  claude\n" in told()
+        assert "Next:  claude\n" in output()
     assert main(["uninstall", "--yes"]) == 0
     capsys.readouterr()
     bug_hunt().write(tmp_path / "claude" / "projects" / "p")
-    assert "1 transcript on this machine could be read" in told()
+    assert "1 transcript on this machine could be read" in output()
     assert main(["setup", "--yes"]) == 0
     capsys.readouterr()
-    assert "Next:  holdfast ingest\n" in told()
+    assert "Next:  holdfast ingest\n" in output()
     assert main(["ingest", "--embed", "none"]) == 0
     capsys.readouterr()
-    after = told()
+    after = output()
     assert "1 session" in after and "bank proj" in after and "last failure  none known" in after
     assert 'Next:  holdfast ask "why did we' in after
     assert main(["--json"]) == 0
     assert json.loads(capsys.readouterr().out)["next"]["command"].startswith("holdfast ask")
 
 
-def test_a_failure_that_is_still_to_be_mended_is_told_and_comes_first(
+def test_an_open_failure_is_reported_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
@@ -185,8 +185,8 @@ def test_a_failure_that_is_still_to_be_mended_is_told_and_comes_first(
     assert main([]) == 0 and "embed failed (3): no room" in capsys.readouterr().out
     (tmp_path / "memory.db").write_bytes(b"not a database, and long enough to be seen as none")
     assert main([]) == 0
-    told = capsys.readouterr().out
-    assert "memory        cannot be opened" in told and "Next:  holdfast doctor" in told
+    output = capsys.readouterr().out
+    assert "memory        cannot be opened" in output and "Next:  holdfast doctor" in output
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def test_a_forge_is_counted_read_and_shown(tmp_path: Path, forge: GitHubServer) 
     shown = run(tmp_path, forge, "show", "pull/12").stdout
     assert "#12 Lift the crane" in shown and "merged on 2026-03-01" in shown
     assert "bob · 2026-03-01 11:00 · approved" in shown and "eve [external]" in shown
-    told = json.loads(run(tmp_path, forge, "recall", "storm", "--bank", "shop", "--json").stdout)
-    assert [(hit["kind"], hit["trust"]) for hit in told["hits"]] == [("remark", "external")]
+    output = json.loads(run(tmp_path, forge, "recall", "storm", "--bank", "shop", "--json").stdout)
+    assert [(hit["kind"], hit["trust"]) for hit in output["hits"]] == [("remark", "external")]
     line = run(tmp_path, forge, "timeline", "--bank", "shop").stdout
     assert "#12 Lift the crane (merged, ann)" in line and "holdfast://issue/7\n" in line
     asked = run(tmp_path, forge, "ask", "Will the winch hold in a storm?", "--bank", "shop").stdout
@@ -75,5 +75,5 @@ def test_what_a_forge_refuses_is_a_sentence_with_a_remedy(
 
 def test_a_bank_that_only_a_forge_filled_is_named(tmp_path: Path, forge: GitHubServer) -> None:
     run(tmp_path, forge, "forge", "acme/shop", "--bank", "shop")
-    told = run(tmp_path, forge, "status").stdout
-    assert "1 bank: shop" in told and "behind" not in told
+    output = run(tmp_path, forge, "status").stdout
+    assert "1 bank: shop" in output and "behind" not in output

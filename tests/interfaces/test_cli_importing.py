@@ -25,18 +25,18 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_an_import_is_counted_made_listed_and_undone(run: Run, tmp_path: Path) -> None:
     (tmp_path / ".claude-mem").mkdir()
     claude_mem(tmp_path / ".claude-mem" / "claude-mem.db")
-    status, told = run("import", "claude-mem", "--dry-run")
-    assert status == 0 and "1 observation, 1 prompt, 1 summary" in told and "dry run" in told
+    status, output = run("import", "claude-mem", "--dry-run")
+    assert status == 0 and "1 observation, 1 prompt, 1 summary" in output and "dry run" in output
     assert run("import", "list")[1] == "Nothing was imported yet.\n"
-    status, told = run("import", "claude-mem", "--json")
-    made = json.loads(told)
+    status, output = run("import", "claude-mem", "--json")
+    made = json.loads(output)
     assert [bank["bank"] for bank in made["banks"]] == ["ketch", "yawl"]
-    status, told = run("recall", "cloth of the sails", "--bank", "yawl")
-    assert status == 0 and "from claude-mem://observation/1" in told
-    status, told = run("import", "list")
-    assert made["import"] in told and "bank ketch" in told and "taken back" not in told
-    status, told = run("import", "undo", made["import"].rpartition("/")[2][:6])
-    assert status == 0 and told.count("Taken back") == 2
+    status, output = run("recall", "cloth of the sails", "--bank", "yawl")
+    assert status == 0 and "from claude-mem://observation/1" in output
+    status, output = run("import", "list")
+    assert made["import"] in output and "bank ketch" in output and "taken back" not in output
+    status, output = run("import", "undo", made["import"].rpartition("/")[2][:6])
+    assert status == 0 and output.count("Taken back") == 2
     assert run("import", "list")[1].count("taken back") == 2
 
 
@@ -50,16 +50,16 @@ def test_an_import_is_counted_made_listed_and_undone(run: Run, tmp_path: Path) -
     ],
 )
 def test_what_is_missing_is_said(run: Run, given: tuple[str, ...], said: str) -> None:
-    status, told = run(*given)
-    assert status in (1, 2) and said in told and "Traceback" not in told
+    status, output = run(*given)
+    assert status in (1, 2) and said in output and "Traceback" not in output
 
 
 def test_a_memory_goes_out_and_comes_back(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("import", "claude-mem", str(claude_mem(tmp_path / "c.db")))
-    status, told = run("export", "out.jsonl")
-    assert status == 0 and "4 imported" in told
+    status, output = run("export", "out.jsonl")
+    assert status == 0 and "4 imported" in output
     assert json.loads(run("export", "b.jsonl", "--bank", "ketch", "--json")[1])["counts"] == {
         "alias": 1, "bank": 1, "curation": 1, "imported": 1, "importing": 1,
     }  # fmt: skip
@@ -68,21 +68,21 @@ def test_a_memory_goes_out_and_comes_back(
         schema.validate(json.loads(line))
     assert not schema.is_valid({"type": "sent", "bank": "b", "id": "i", "more": 1})
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
-    status, told = run("import", "holdfast", "out.jsonl", "--dry-run")
-    assert status == 0 and "4 imported" in told and "dry run" in told
-    status, told = run("import", "holdfast", "out.jsonl")
-    assert status == 0 and "4 imported" in told
+    status, output = run("import", "holdfast", "out.jsonl", "--dry-run")
+    assert status == 0 and "4 imported" in output and "dry run" in output
+    status, output = run("import", "holdfast", "out.jsonl")
+    assert status == 0 and "4 imported" in output
     assert "from claude-mem://observation/1" in run("recall", "cloth of sails", "--bank", "yawl")[1]
-    status, told = run("import", "holdfast", "out.jsonl")
-    assert "new: nothing" in told and "What was there before" in told
+    status, output = run("import", "holdfast", "out.jsonl")
+    assert "new: nothing" in output and "What was there before" in output
     for given, said in (
         (("export",), "Nothing is named"),
         (("export", "x", "--since", "soon"), "not a date"),
         (("import", "holdfast", "c.db"), "no export of Holdfast"),
         (("import", "holdfast", "out.jsonl", "--bank", "b"), "Leave --bank out"),
     ):
-        status, told = run(*given)
-        assert status == 2 and said in told
+        status, output = run(*given)
+        assert status == 2 and said in output
 
 
 def test_a_file_of_something_else_is_refused_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_a_file_of_something_else_is_refused_and_leaves_nothing(run: Run, tmp_pa
         (("hindsight", "out.jsonl"), "`holdfast import holdfast FILE`"),
         (("mem0", "out.jsonl"), "`holdfast import holdfast FILE`"),
     ):
-        status, told = run("import", *given)
-        assert status == 2 and said in told, told
+        status, output = run("import", *given)
+        assert status == 2 and said in output, output
     assert run("status")[1].partition("last event")[0] == before.partition("last event")[0]
 
 
@@ -107,15 +107,15 @@ def test_folders_are_written_and_written_again(run: Run, tmp_path: Path) -> None
         json.dumps({"session": "s", "speaker": "Ann", "text": "Tar the yawl."}) + "\n"
     )
     assert run("import", "conversation", "chat.jsonl", "--bank", "fleet")[0] == 0
-    status, told = run("export", "vault", "--format", "obsidian")
-    assert status == 0 and "2 files" in told
+    status, output = run("export", "vault", "--format", "obsidian")
+    assert status == 0 and "2 files" in output
     note = next((tmp_path / "vault").rglob("Sessions/*.md"))
     note.write_text("mine")
     assert "left alone" in run("export", "vault", "--format", "obsidian")[1]
-    told = run("export", "keeper", "--format", "memory-keeper", "--json")[1]
-    assert json.loads(told)["written"] == 4
-    status, told = run("export", "vault", "--format", "obsidian", "--kind", "costs")
-    assert status == 2 and "--kind" in told
+    output = run("export", "keeper", "--format", "memory-keeper", "--json")[1]
+    assert json.loads(output)["written"] == 4
+    status, output = run("export", "vault", "--format", "obsidian", "--kind", "costs")
+    assert status == 2 and "--kind" in output
 
 
 def test_the_schema_in_the_package_is_that_of_the_tables() -> None:

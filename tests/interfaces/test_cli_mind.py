@@ -29,22 +29,26 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_opinions_are_listed_shown_and_forgotten(run: Run) -> None:
-    (told,) = read(run, "opinions")["opinions"]
-    assert (told["what"], told["trend"], len(told["evidence_for"])) == ("CI is flaky", "new", 2)
+    (output,) = read(run, "opinions")["opinions"]
+    assert (output["what"], output["trend"], len(output["evidence_for"])) == (
+        "CI is flaky",
+        "new",
+        2,
+    )
     status, text = run("opinions")
     assert status == 0 and "CI is flaky" in text and "2 for" in text
-    status, text = run("show", told["uri"])
+    status, text = run("show", output["uri"])
     assert "confidence: " in text and "believed:" in text and "made of 2" in text
-    assert read(run, "show", told["uri"])["beliefs"][0]["note"] == "formed"
-    assert run("forget", told["uri"], "--yes")[0] == 0
+    assert read(run, "show", output["uri"])["beliefs"][0]["note"] == "formed"
+    assert run("forget", output["uri"], "--yes")[0] == 0
     assert read(run, "opinions")["opinions"] == []
     assert "No opinions" in run("opinions")[1]
 
 
 def test_reflect_answers_with_citations_and_says_that_it_is_mechanical(run: Run) -> None:
-    told = read(run, "reflect", "is the CI flaky", "--no-store")
-    assert told["answer"].startswith("Put together by rules") and told["stored"] == []
-    assert told["citations"][0]["uri"].startswith("holdfast://")
+    output = read(run, "reflect", "is the CI flaky", "--no-store")
+    assert output["answer"].startswith("Put together by rules") and output["stored"] == []
+    assert output["citations"][0]["uri"].startswith("holdfast://")
     status, text = run("reflect", "is the CI flaky")
     assert status == 0 and "Confidence: 0." in text and "[1]" in text
     assert read(run, "reflect", "zeppelin budget")["abstained"] is True

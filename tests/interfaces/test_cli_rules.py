@@ -25,14 +25,14 @@ def root(tmp_path: Path) -> Iterator[Path]:
     yield root
 
 
-def told(root: Path, *arguments: str) -> Any:
+def json_of(root: Path, *arguments: str) -> Any:
     done = holdfast(root.parent, *arguments, "--json", cwd=root)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_a_candidate_is_listed_shown_and_approved(root: Path) -> None:
-    assert told(root, "promote", "status") == {
+    assert json_of(root, "promote", "status") == {
         "bank": "proj",
         "patterns": 1,
         "ripe": 1,
@@ -46,7 +46,7 @@ def test_a_candidate_is_listed_shown_and_approved(root: Path) -> None:
         "automatic_memory": False,
         "criteria": {"occurrences": 3, "confidence": 0.8},
     }
-    (found,) = told(root, "promote", "candidates")["candidates"]
+    (found,) = json_of(root, "promote", "candidates")["candidates"]
     text = found["text"]
     links = " ".join(found["evidence"])
     assert found == {
@@ -71,27 +71,29 @@ def test_a_candidate_is_listed_shown_and_approved(root: Path) -> None:
     }
     refused = holdfast(root.parent, "promote", "approve", found["id"], cwd=root)
     assert refused.returncode == 2 and "--yes" in refused.stderr and not (root / RULES).exists()
-    done = told(root, "promote", "approve", found["id"], "--yes", "--text", "Tables for parsers.")
+    done = json_of(
+        root, "promote", "approve", found["id"], "--yes", "--text", "Tables for parsers."
+    )
     assert done["path"] == RULES and "Tables for parsers." in (root / RULES).read_text()
     shown = holdfast(root.parent, "show", found["target"], cwd=root)
     assert shown.returncode == 0 and "occurrences: 3" in shown.stdout
     assert "approve" in shown.stdout
-    assert told(root, "recall", "tables for parsers", "--layer", "rules")["hits"]
+    assert json_of(root, "recall", "tables for parsers", "--layer", "rules")["hits"]
 
 
 def test_an_agent_may_ask_but_not_decide(root: Path) -> None:
-    assert told(root, "auto-learn") == told(root, "promote", "status")
-    (found,) = told(root, "auto-learn", "promote")["candidates"]
+    assert json_of(root, "auto-learn") == json_of(root, "promote", "status")
+    (found,) = json_of(root, "auto-learn", "promote")["candidates"]
     asked = holdfast(root.parent, "auto-learn", "promote", found["id"], cwd=root)
     assert asked.returncode == 0 and "A person decides" in asked.stdout
     assert not (root / RULES).exists()
 
 
 def test_a_rejected_candidate_stays_away(root: Path) -> None:
-    (found,) = told(root, "promote", "run")["candidates"]
-    gone = told(root, "promote", "reject", found["id"][:8], "--why", "no")
+    (found,) = json_of(root, "promote", "run")["candidates"]
+    gone = json_of(root, "promote", "reject", found["id"][:8], "--why", "no")
     assert gone == {"rejected": found["id"], "text": found["text"]}
-    assert told(root, "promote", "run")["candidates"] == []
+    assert json_of(root, "promote", "run")["candidates"] == []
     wrong = holdfast(root.parent, "promote", "reject", "ffff", cwd=root)
     assert wrong.returncode == 2 and "promote candidates" in wrong.stderr
 
@@ -101,7 +103,7 @@ def test_a_rule_is_learned_once(root: Path) -> None:
     refused = holdfast(root.parent, "learn", "testing", rule, cwd=root)
     assert refused.returncode == 2 and f"+- {rule}" in refused.stdout
     assert not (root / RULES).exists()
-    done = told(root, "learn", "testing", rule, "--paths", "tests/**", "--yes")
+    done = json_of(root, "learn", "testing", rule, "--paths", "tests/**", "--yes")
     assert done == {
         "written": True,
         "path": RULES,
@@ -114,15 +116,15 @@ def test_a_rule_is_learned_once(root: Path) -> None:
         "remedy": None,
     }
     before = (root / RULES).read_text()
-    again = told(root, "learn", "testing", "Fixtures are named after animals.", "--yes")
+    again = json_of(root, "learn", "testing", "Fixtures are named after animals.", "--yes")
     assert (again["written"], again["documented"]) == (False, f"{RULES}:6")
-    other = told(root, "learn", "testing", "Never name the fixtures after animals.", "--yes")
+    other = json_of(root, "learn", "testing", "Never name the fixtures after animals.", "--yes")
     assert other["opposes"] == f"{RULES}:6"
     assert (root / RULES).read_text().startswith(before)
 
 
 def test_a_users_own_rule_goes_into_their_folder(root: Path) -> None:
-    told(root, "learn", "style", "Answer in plain English.", "--scope", "user", "--yes")
+    json_of(root, "learn", "style", "Answer in plain English.", "--scope", "user", "--yes")
     path = root.parent / "claude" / "rules" / "style.md"
     assert path.read_text() == "# Style\n\n- Answer in plain English.\n"
     wrong = holdfast(root.parent, "learn", "../x", "Anything goes here.", "--yes", cwd=root)
@@ -130,10 +132,12 @@ def test_a_users_own_rule_goes_into_their_folder(root: Path) -> None:
 
 
 def test_who_looks_at_questions_on_facts_is_told_of_proposals(root: Path) -> None:
-    found = told(root, "review")
+    found = json_of(root, "review")
     (waiting,) = found["rules"]
     assert found["proposals"] == 1 and (waiting["bank"], waiting["path"]) == ("proj", RULES)
     shown = " ".join(holdfast(root.parent, "review", cwd=root).stdout.split())
     assert "Besides, 1 proposal to add or drop rules: see `holdfast promote candidates`" in shown
     assert f"{waiting['id']} proj: add to {RULES}: {waiting['text']}" in shown
-    assert told(root, "promote", "candidates")["reviews"] == len(told(root, "review")["reviews"])
+    assert json_of(root, "promote", "candidates")["reviews"] == len(
+        json_of(root, "review")["reviews"]
+    )

@@ -46,13 +46,13 @@ def run(
 
 
 def branch(project: Path, revision: str = "holdfast-shared") -> str:
-    told = subprocess.run(
+    output = subprocess.run(
         ["git", "-C", str(project), "grep", "-h", "", revision, "--", "people"],
         capture_output=True,
         text=True,
         check=False,
     )
-    return told.stdout
+    return output.stdout
 
 
 def test_a_memory_is_shown_shared_listed_said_anew_and_taken_back(run: Run, project: Path) -> None:
@@ -66,9 +66,9 @@ def test_a_memory_is_shown_shared_listed_said_anew_and_taken_back(run: Run, proj
     status, text = run("share", name, "--yes", "--note", "mind this")
     assert status == 0 and "Nothing has left this machine" in " ".join(text.split())
     (line,) = branch(project).splitlines()
-    told = json.loads(line)
-    assert told["text"] == "Run the crane tests in tests before a release."
-    assert (told["by"], told["email"], told["trust"]) == ("Ann Ex", "ann@x.org", "user")
+    output = json.loads(line)
+    assert output["text"] == "Run the crane tests in tests before a release."
+    assert (output["by"], output["email"], output["trust"]) == ("Ann Ex", "ann@x.org", "user")
     (shared,) = read(run, "share", "--list")["shared"]
     assert shared["origin"] == name and shared["note"] == "mind this"
     assert read(run, "share", name, "--note", "mind this", "--yes")["same"] == [shared["uri"]]
@@ -131,8 +131,8 @@ def test_what_was_pulled_is_shown_listed_and_taken_back(
     kept = read(run, "remember", "The yawl is always painted blue.")["uri"]
     assert run("share", kept, "--yes")[0] == 0
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
-    told = read(run, "pull", str(project), "--dry-run")
-    assert [one["text"] for one in told["added"]] == ["The yawl is always painted blue."]
+    output = read(run, "pull", str(project), "--dry-run")
+    assert [one["text"] for one in output["added"]] == ["The yawl is always painted blue."]
     assert not (tmp_path / "other").exists(), "looking makes nothing"
     status, text = run("pull", str(project))
     assert status == 0 and "Took in 1 record" in text and "by Ann Ex" in text

@@ -24,7 +24,7 @@ NASTY = "$(touch pwned) `touch pwned` ;x"
 
 
 @pytest.fixture(scope="module")
-def known() -> list[CommandArguments]:
+def commands() -> list[CommandArguments]:
     return all_arguments()
 
 
@@ -68,29 +68,31 @@ def run(shell: str, text: str, env: dict[str, str], cwd: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def in_bash(known: list[CommandArguments], typed: list[str], env: dict[str, str], cwd: Path) -> list[str]:
+def in_bash(
+    commands: list[CommandArguments], typed: list[str], env: dict[str, str], cwd: Path
+) -> list[str]:
     """What bash offers for the last of the words that were typed."""
     words = " ".join(f"'{word}'" for word in typed)
-    asked = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _holdfast"
-    told = 'printf "%s\\n" "${COMPREPLY[@]}"'
-    return run("bash", f"{bash.script(known)}\n{asked}\n{told}", env, cwd)
+    call = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _holdfast"
+    print_replies = 'printf "%s\\n" "${COMPREPLY[@]}"'
+    return run("bash", f"{bash.script(commands)}\n{call}\n{print_replies}", env, cwd)
 
 
-def test_every_command_and_option_is_offered(known: list[CommandArguments]) -> None:
-    assert [command.name for command in known] == list(COMMANDS)
-    (recall,) = [command for command in known if command.name == "recall"]
+def test_every_command_and_option_is_offered(commands: list[CommandArguments]) -> None:
+    assert [command.name for command in commands] == list(COMMANDS)
+    (recall,) = [command for command in commands if command.name == "recall"]
     kinds = {option.names[-1]: option.kind for option in recall.options}
     assert kinds["--bank"] is Kind.BANK and kinds["--json"] is Kind.NONE
     assert kinds["--budget"] is Kind.WORDS and kinds["--plugin-dir"] is Kind.FILE
-    for text in (bash.script(known), zsh.script(known), fish.script(known)):
+    for text in (bash.script(commands), zsh.script(commands), fish.script(commands)):
         assert all(name in text for name in COMMANDS)
 
 
 def test_bash_completes_commands_options_words_and_banks(
-    known: list[CommandArguments], env: dict[str, str], tmp_path: Path
+    commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
 ) -> None:
     def typed(*words: str) -> list[str]:
-        return in_bash(known, ["holdfast", *words], env, tmp_path)
+        return in_bash(commands, ["holdfast", *words], env, tmp_path)
 
     assert typed("rec") == ["recall"]
     assert {"restore", "restore-backup"} <= set(typed("rest"))
@@ -105,33 +107,35 @@ def test_bash_completes_commands_options_words_and_banks(
 
 
 def test_bash_quotes_names_of_banks_and_carries_none_out(
-    known: list[CommandArguments], env: dict[str, str], tmp_path: Path
+    commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
 ) -> None:
-    offered = in_bash(known, ["holdfast", "ask", "--bank", "tide"], env, tmp_path)
+    offered = in_bash(commands, ["holdfast", "ask", "--bank", "tide"], env, tmp_path)
     assert offered == ["tide\\ tables", "tidewatch"]
-    assert len(in_bash(known, ["holdfast", "ask", "--bank", ""], env, tmp_path)) == 4
+    assert len(in_bash(commands, ["holdfast", "ask", "--bank", ""], env, tmp_path)) == 4
     assert not (tmp_path / "pwned").exists()
 
 
-def test_fish_completes_the_same(known: list[CommandArguments], env: dict[str, str], tmp_path: Path) -> None:
-    asked = [
+def test_fish_completes_the_same(
+    commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
+) -> None:
+    setup = [
         f"complete -C {line!r}"
         for line in ("holdfast rec", "holdfast recall --budget ", "holdfast ask --bank tide")
     ]
-    told = run("fish", "\n".join([fish.script(known), *asked]), env, tmp_path)
-    offered = [line.partition("\t")[0] for line in told]
+    output = run("fish", "\n".join([fish.script(commands), *setup]), env, tmp_path)
+    offered = [line.partition("\t")[0] for line in output]
     assert offered[:1] == ["recall"] and {"low", "mid", "high"} <= set(offered)
     assert {"tidewatch", "tide tables"} <= {name.replace("\\", "") for name in offered}
     assert not (tmp_path / "pwned").exists()
 
 
 def test_zsh_completes_the_same_at_a_terminal(
-    known: list[CommandArguments], env: dict[str, str], tmp_path: Path
+    commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
 ) -> None:
     program = shutil.which("zsh")
     if program is None:
         pytest.skip("zsh is not installed here")
-    (tmp_path / "_holdfast").write_text(zsh.script(known))
+    (tmp_path / "_holdfast").write_text(zsh.script(commands))
     start = f"autoload -Uz compinit; compinit -u -D; source {tmp_path}/_holdfast; PS1=\n"
     typed = {
         "holdfast recall --bud\t": "--budget ",

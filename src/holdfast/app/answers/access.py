@@ -136,10 +136,9 @@ class DataAccess(ReadOnlyMemory):
             fallen = run_fallbacks(self._reader, bank, query, redactor, plan, grep_allowed, limit_s)
             hits, used = list(fallen.hits), fallen.used
             if CLARIFICATION in used:
-                about = f" It speaks of: {', '.join(fallen.suggestions)}." * bool(
-                    fallen.suggestions
-                )
-                prompt = f"Nothing in memory speaks of this. Ask in other words.{about}"
+                prompt = "Nothing in memory speaks of this. Ask in other words."
+                if fallen.suggestions:
+                    prompt += f" It speaks of: {', '.join(fallen.suggestions)}."
         result: Object = {
             "searchType": "multi_strategy_with_fallbacks",
             "layer": given.get("layer", "all"),
@@ -154,7 +153,7 @@ class DataAccess(ReadOnlyMemory):
         bank = self.bank()
         counts = self._reader.counts(bank)
         ids = [b.id for b in self._reader.banks()] if bank is None else [bank]
-        held = {
+        sizes = {
             "rules": sum(len(self._reader.rules(id)) for id in ids),
             "summaries": counts.digests,
             "observations": counts.exchanges
@@ -166,7 +165,7 @@ class DataAccess(ReadOnlyMemory):
             "team": counts.commits + counts.pulls + counts.issues + counts.shared,
         }
         layers = [
-            {"name": name, "description": text, "available": held[name] > 0, "count": held[name]}
+            {"name": name, "description": text, "available": sizes[name] > 0, "count": sizes[name]}
             for name, text in _LAYER_DESCRIPTIONS.items()
         ]
         return {"layers": layers} | self._notes(bank)

@@ -110,15 +110,15 @@ class Investigation:
                 f"{self.id} has {len(asked)} questions already.", "Begin a new session."
             )
         earlier = [str(line.get("reads") or line.get("question")) for line in asked]
-        reads = complete_question(self._options.question, earlier)
-        key = self._key(reads)
-        session.write(question_line(
-            self._context.now(), clean(self._options.question[:_MAX_LOGGED_CHARS]),
-            clean(reads[:_MAX_LOGGED_CHARS]) if reads != self._options.question else "", key,
-        ))  # fmt: skip
+        completed = complete_question(self._options.question, earlier)
+        key = self._key(completed)
+        question = self._options.question
+        logged = clean(completed[:_MAX_LOGGED_CHARS]) if completed != question else ""
+        now = self._context.now()
+        session.write(question_line(now, clean(question[:_MAX_LOGGED_CHARS]), logged, key))
         last = ResearchEvent(ResearchStage.CANCELLED, "Stopped before the end.")
         try:
-            for event in self._steps(session, reads, key, earlier):
+            for event in self._steps(session, completed, key, earlier):
                 last = event
                 if event.stage not in FINAL_STAGES:
                     session.write(event_line(event, self._context.now(), clean))
@@ -134,11 +134,11 @@ class Investigation:
             if last.stage not in FINAL_STAGES:
                 last = ResearchEvent(ResearchStage.CANCELLED, "Stopped before the end.")
             if last.answer is not None and last.answer.cost.tokens:
-                key = self._key(reads)  # recording the model's costs changed the database
+                key = self._key(completed)  # recording the model's costs changed the database
             session.write(event_line(last, self._context.now(), clean, key))
 
     def _steps(
-        self, session: ActiveSession, reads: str, key: str, earlier: list[str]
+        self, session: ActiveSession, completed: str, key: str, earlier: list[str]
     ) -> Iterator[ResearchEvent]:
         answered = (line for line in reversed(session.lines()) if line.get("answer"))
         known = next((line for line in answered if line.get("key") == key), None)
@@ -148,15 +148,15 @@ class Investigation:
                 ResearchEvent(ResearchStage.DONE, text, answer=answer_from_json(known["answer"]))
             )
             return
-        if reads != self._options.question:
-            yield ResearchEvent(ResearchStage.PLANNED, f"Read as: {reads}", query=reads)
+        if completed != self._options.question:
+            yield ResearchEvent(ResearchStage.PLANNED, f"Read as: {completed}", query=completed)
         options = self._options._replace(
-            question=reads, before=tuple(earlier), stopped=lambda: session.cancelled
+            question=completed, before=tuple(earlier), stopped=lambda: session.cancelled
         )
         for event in steps(self._context, self._search, options):
             yield self._with_session_id(event)
 
-    def _key(self, reads: str) -> str:
+    def _key(self, completed: str) -> str:
         """A hash of everything an answer depends on: the completed question, the options, the state
         of the memory, and the day, because of words like "yesterday"."""
         options = self._options
@@ -174,7 +174,7 @@ class Investigation:
             if settings.store
             else database_state(settings.database)
         )
-        question = collapse_spaces(reads).casefold()
+        question = collapse_spaces(completed).casefold()
         return content_id(question, str(self._bank), *parts, state, self._context.now()[:10])
 
 

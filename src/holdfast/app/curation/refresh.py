@@ -11,8 +11,8 @@ from holdfast.capture.home_paths import HomePaths
 
 
 def refresh_derived(context: Context) -> None:
-    """Run the stages that are behind, and write the prepared briefs again, so that no session is
-    told what was just taken back."""
+    """Run the stages that are behind, and write the prepared briefs again, so that no session
+    gets a record that was just removed."""
     update_stages(context.store, context.now)
     if HomePaths(context.settings.home).briefs.is_dir():
         prepare_briefs(replace(context.settings, principal=None), context.now)

@@ -39,8 +39,8 @@ USER_SCOPE = "user"
 SCOPES = ("project", USER_SCOPE)
 # The author, in the log, of rules that the settings allow to be written without asking.
 AUTOMATIC_AUTHOR = "holdfast"
-# The name under which the store notes how far each bank was searched for proposals. A higher version
-# searches all banks again.
+# The stage under which the store notes up to which change a bank was searched for proposals. A
+# higher version searches all banks again.
 _STAGE, _STAGE_VERSION = "proposals", 1
 
 

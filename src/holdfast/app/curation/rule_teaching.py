@@ -171,9 +171,9 @@ class RuleTeaching:
                 return learned._replace(refused=f"turned down by {refusal.who}{why}")
         with self._context.store.transaction():
             if not is_proposed(in_effect(self._context.store.curations(id)), lesson):
-                now, text_logged = self._context.now(), lesson.log_text()
+                now, logged = self._context.now(), lesson.log_text()
                 self._context.store.append_curation(
-                    Curation(0, id, now, Action.TEACH, lesson.target, text_logged, AGENT)
+                    Curation(0, id, now, Action.TEACH, lesson.target, logged, AGENT)
                 )
                 self._context.store.mark_changed(id, "")
         self._context.after_change()

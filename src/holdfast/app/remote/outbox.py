@@ -116,7 +116,7 @@ class Outbox:
         return plan
 
     def queue(self, plan: SendPlan) -> None:
-        """Queue what was plan; it is sent by `push`."""
+        """Queue the changes of a plan; `push` sends them."""
         items = [self._item(plan, draft.shared) for draft in (*plan.added, *plan.changed)]
         with self._store.transaction():
             for item in items:
@@ -129,8 +129,8 @@ class Outbox:
         """Queue the withdrawal, from every server, of records that are erased here."""
         erased = set(origins)
         with self._store.transaction():
-            sent = [p for p in self._store.outbox() if p.bank == bank and not p.gone]
-            for remote, origin in {(p.remote, p.origin) for p in sent if p.origin in erased}:
+            sent = [item for item in self._store.outbox() if item.bank == bank and not item.gone]
+            for remote, origin in {(s.remote, s.origin) for s in sent if s.origin in erased}:
                 self._withdraw(remote, origin)
 
     def push(self, name: str = "", due_only: bool = False) -> dict[str, PushReport]:
@@ -143,8 +143,7 @@ class Outbox:
     def _push(self, remote: Remote, due_only: bool) -> PushReport:
         report = PushReport(dropped=self._drop_forgotten(remote))
         now = self._context.now()
-        waiting = [p for p in self._store.outbox(remote.name) if p.state is OutboxState.WAITING]
-        due = [p for p in waiting if not due_only or p.not_before <= now]
+        due = [item for item in self._waiting(remote) if not due_only or item.not_before <= now]
         for batch in _batches(due):
             remote_bank = remote.bank_for(batch[0].bank, self._context.bank_name(batch[0].bank))
             try:
@@ -154,8 +153,11 @@ class Outbox:
                 self._put_off(batch, error.message)
                 if not isinstance(error, RemoteRefusedError):
                     break  # a refusal concerns only this batch, another failure all of them
-        left = [p for p in self._store.outbox(remote.name) if p.state is OutboxState.WAITING]
-        return report._replace(waiting=len(left))
+        return report._replace(waiting=len(self._waiting(remote)))
+
+    def _waiting(self, remote: Remote) -> list[OutboxItem]:
+        items = self._store.outbox(remote.name)
+        return [item for item in items if item.state is OutboxState.WAITING]
 
     def _send(
         self, remote: Remote, remote_bank: str, batch: Sequence[OutboxItem], report: PushReport
@@ -205,6 +207,7 @@ class Outbox:
                 if known is None or known.state is not OutboxState.WAITING:
                     continue
                 attempts = item.attempts + 1
+                # The exponent is limited only to keep the number small.
                 pause = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts - 1, 20))
                 then = (now + timedelta(seconds=pause)).isoformat(timespec="milliseconds")
                 self._store.put_outbox_item(

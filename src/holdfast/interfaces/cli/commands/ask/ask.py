@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     question = options.words(arguments.question, "question")
     screen = Screen()
-    with open_memory(options.with_plugins(load_settings(), arguments)) as memory:
+    with open_memory(options.with_plugins(load_settings(), arguments), create=False) as memory:
         ask_options = AskOptions(
             question,
             arguments.bank,

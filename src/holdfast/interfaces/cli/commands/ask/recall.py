@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run this command."""
     query = options.words(arguments.query, "query")
     screen = Screen()
-    with open_memory(options.with_plugins(load_settings(), arguments)) as memory:
+    with open_memory(options.with_plugins(load_settings(), arguments), create=False) as memory:
         plan = Plan(
             tuple(Layer(name) for name in arguments.layer),
             arguments.limit,

@@ -49,8 +49,8 @@ def test_what_was_found_useful_is_in_the_log_and_can_be_taken_back(memory: Holdf
     count = memory.answers.mark_useful(answer.session_id, "ada")
     memory.answers.mark_useful(answer.session_id, "ben")
     undone = memory.undo(count)
-    told = {(entry.action, entry.text, entry.who) for entry in undone}
-    assert told == {(Action.VOUCH, answer.session_id, "ada")} and len(undone) == count
+    result = {(entry.action, entry.text, entry.who) for entry in undone}
+    assert result == {(Action.VOUCH, answer.session_id, "ada")} and len(undone) == count
     assert _used(memory) == {} and memory.undo() == []
 
 

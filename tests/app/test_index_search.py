@@ -46,13 +46,13 @@ def search(settings: Settings) -> Iterator[IndexSearch]:
 
 
 def test_an_index_comes_first_and_tells_what_reading_costs(search: IndexSearch) -> None:
-    told = search.call("search_observations", {"query": "nightly import", **ALL})
-    best = told["items"][0]
-    assert told["format"] == "index" and best["kind"] in ("exchange", "memory", "fact")
+    result = search.call("search_observations", {"query": "nightly import", **ALL})
+    best = result["items"][0]
+    assert result["format"] == "index" and best["kind"] in ("exchange", "memory", "fact")
     assert "text" not in best and best["tokens"] > 0 and best["uri"].startswith("holdfast://")
-    assert told["tokens_in_full"] == sum(item["tokens"] for item in told["items"])
+    assert result["tokens_in_full"] == sum(item["tokens"] for item in result["items"])
     full = search.call("search_observations", {"query": "nightly import", "format": "full", **ALL})
-    assert full["items"][0]["text"] and len(str(full)) > len(str(told))
+    assert full["items"][0]["text"] and len(str(full)) > len(str(result))
 
 
 def test_only_the_last_ninety_days_are_searched_unless_told(settings: Settings) -> None:
@@ -60,8 +60,8 @@ def test_only_the_last_ninety_days_are_searched_unless_told(settings: Settings) 
         return IndexSearch(SqliteReadStore(settings.database), settings, "all", lambda: now)
 
     with at("2099-01-01T00:00:00.000Z") as late:
-        told = late.call("search_observations", {"query": "nightly import"})
-        assert told["items"] == [] and "days 0" in told["notes"][0]
+        result = late.call("search_observations", {"query": "nightly import"})
+        assert result["items"] == [] and "days 0" in result["notes"][0]
         assert late.call("search_observations", {"query": "nightly import", "days": 0})["items"]
         assert late.call("find_by_type", {"type": ["feature", "change", "bugfix"]})["notes"]
         span = {"dateRange": {"start": "2020-01-01"}}
@@ -71,28 +71,28 @@ def test_only_the_last_ninety_days_are_searched_unless_told(settings: Settings) 
 
 
 def test_prompts_are_the_users_own_words(search: IndexSearch) -> None:
-    told = search.call("search_user_prompts", {"query": "rename uploader courier", **ALL})
-    assert {item["type"] for item in told["items"]} == {"user"}
-    assert "Please rename" in told["items"][0]["title"]
+    result = search.call("search_user_prompts", {"query": "rename uploader courier", **ALL})
+    assert {item["type"] for item in result["items"]} == {"user"}
+    assert "Please rename" in result["items"][0]["title"]
 
 
 def test_sessions_are_found_by_their_summaries(search: IndexSearch) -> None:
-    told = search.call("search_sessions", {"query": "nightly import", **ALL})
-    assert [item["kind"] for item in told["items"]] == ["digest"]
+    result = search.call("search_sessions", {"query": "nightly import", **ALL})
+    assert [item["kind"] for item in result["items"]] == ["digest"]
 
 
 def test_observations_are_narrowed_by_file_type_and_concept(search: IndexSearch) -> None:
     given = {"query": "nightly import courier rename", **ALL}
-    told = search.call("search_observations", {**given, "files": "src/courier.py"})
-    assert [item["kind"] for item in told["items"]] == ["exchange"]
-    assert "rename" in told["items"][0]["title"].lower()
+    result = search.call("search_observations", {**given, "files": "src/courier.py"})
+    assert [item["kind"] for item in result["items"]] == ["exchange"]
+    assert "rename" in result["items"][0]["title"].lower()
     assert not search.call("search_observations", {**given, "type": "decision"})["items"]
     assert not search.call("search_observations", {**given, "concepts": ["espresso"]})["items"]
 
 
 def test_work_is_found_by_file_concept_and_type(search: IndexSearch) -> None:
-    told = search.call("find_by_file", {"filePath": "src/cache.py", **ALL})
-    assert len(told["items"]) == 1 and told["sessions"][0]["kind"] == "digest"
+    result = search.call("find_by_file", {"filePath": "src/cache.py", **ALL})
+    assert len(result["items"]) == 1 and result["sessions"][0]["kind"] == "digest"
     concept = search.call("find_by_concept", {"concept": "courier", **ALL})
     assert concept["total"] == 1 and "touched" not in concept
     every = {"type": ["decision", "bugfix", "feature", "refactor", "discovery", "change"], **ALL}
@@ -105,15 +105,15 @@ def test_work_is_found_by_file_concept_and_type(search: IndexSearch) -> None:
 
 
 def test_recent_context_tells_sessions_with_what_was_done(search: IndexSearch) -> None:
-    told = search.call("get_recent_context")
-    assert len(told["items"][0]["observations"]) == 2 and told["items"][0]["text"]
+    result = search.call("get_recent_context")
+    assert len(result["items"][0]["observations"]) == 2 and result["items"][0]["text"]
 
 
 def test_a_timeline_lies_around_a_record_or_a_date(search: IndexSearch) -> None:
     best = search.call("find_by_concept", {"concept": "courier", **ALL})["items"][0]
-    told = search.call("get_context_timeline", {"anchor": best["uri"], "depth_after": 0})
-    marked = [item for item in told["items"] if item.get("anchor")]
-    assert [item["uri"] for item in marked] == [best["uri"]] and told["items"][-1] == marked[0]
+    result = search.call("get_context_timeline", {"anchor": best["uri"], "depth_after": 0})
+    marked = [item for item in result["items"] if item.get("anchor")]
+    assert [item["uri"] for item in marked] == [best["uri"]] and result["items"][-1] == marked[0]
     day = search.call("get_context_timeline", {"anchor": best["time"][:10]})
     assert best["uri"] in [item["uri"] for item in day["items"]]
 
@@ -124,8 +124,8 @@ def test_a_timeline_by_query_finds_its_anchor_or_lets_one_choose(search: IndexSe
     given = {"query": "rename uploader courier", "mode": "interactive", "limit": 2, **ALL}
     asked = search.call("get_timeline_by_query", given)
     assert 0 < len(asked["items"]) <= 2 and "anchor" in asked["notes"][-1]
-    told = search.call("get_context_timeline", {"anchor": asked["items"][0]["uri"]})
-    assert told["items"]
+    result = search.call("get_context_timeline", {"anchor": asked["items"][0]["uri"]})
+    assert result["items"]
     assert search.call("get_timeline_by_query", {"query": "espresso quaternion"})["items"] == []
 
 

@@ -1,4 +1,4 @@
-"""The stages of the mind in the worker: in portions, only where there is something to do."""
+"""The stages above the session in the worker: in portions, and only where one is behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.learn.opinion_sessions import START, session_on_day
 
 from holdfast.app.background import steps
 from holdfast.app.background.worker import WorkerOptions, run_worker
-from holdfast.app.ingest import stages as knowing
+from holdfast.app.ingest import stages
 from holdfast.app.memory import Holdfast
 from holdfast.learn import opinion_stage
 from holdfast.learn.bank_settings import BankChanges
@@ -53,15 +53,17 @@ def test_a_worker_reflects_at_the_end_of_sessions(
     with Holdfast(settings, lambda: at(3)) as memory:
         (believed,) = memory.opinions.opinions()
         assert believed.what == "CI is flaky" and believed.sessions == 2
-    broken = tuple(stage._replace(run=fail) for stage in knowing.STAGES)
-    monkeypatch.setattr(knowing, "STAGES", broken)
-    assert run_worker(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), "nothing is to be done"
+    broken = tuple(stage._replace(run=fail) for stage in stages.STAGES)
+    monkeypatch.setattr(stages, "STAGES", broken)
+    assert run_worker(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), (
+        "nothing is to be done"
+    )
 
 
 def test_a_reflection_that_fails_holds_nothing_up(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(knowing, "update_stages", fail)
+    monkeypatch.setattr(stages, "update_stages", fail)
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
     outcome = run_worker(settings, QUICK, steps.STEPS, lambda: at(2))
     assert outcome.failed == ("know",)
@@ -96,7 +98,7 @@ def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Sett
         assert dump(database) == whole
         for session in memory.reader.sessions(None):
             memory.forget(f"holdfast://session/{session.id}")
-            assert not knowing.stages_behind(memory.store)
+            assert not stages.stages_behind(memory.store)
             left = dump(database)
             memory.ingestion.rebuild()
             assert dump(database) == left
@@ -114,5 +116,5 @@ def test_a_stage_has_the_version_it_is_known_by() -> None:
         entity_stage,
         commit_authorship,
     )
-    known = [(stage.name, stage.version) for stage in knowing.STAGES]
+    known = [(stage.name, stage.version) for stage in stages.STAGES]
     assert known == [(module.NAME, module.VERSION) for module in modules]
