@@ -61,7 +61,7 @@ def test_a_memory_goes_out_and_comes_back(
     status, output = run("export", "out.jsonl")
     assert status == 0 and "4 imported" in output
     assert json.loads(run("export", "b.jsonl", "--bank", "ketch", "--json")[1])["counts"] == {
-        "alias": 1, "bank": 1, "curation": 1, "imported": 1, "importing": 1,
+        "bank": 1, "bank_alias": 1, "curation": 1, "import_batch": 1, "imported_record": 1,
     }  # fmt: skip
     schema: Any = jsonschema.Draft202012Validator(json.loads(run("export", "--schema")[1]))
     for line in (tmp_path / "out.jsonl").read_text().splitlines():

@@ -1,6 +1,6 @@
-"""The only contact with what is measured: preparing a memory, and asking it for a ranking.
+"""The only module that calls what is measured: reads a set into a memory, and asks for rankings.
 
-A better engine changes this file and nothing else of the evaluation.
+Another engine can be measured by changing this file alone.
 """
 
 from __future__ import annotations
@@ -23,32 +23,33 @@ from holdfast.refine.ingest.ingest import Progress
 from holdfast.settings import NO_MODEL, Settings
 
 BUDGETS = ("low", "mid", "high")
+# Hits of a ranking that are kept. The measures look at the first 20; the rest shows in the file of
+# ranks how far down a missed record is.
 DEPTH = 50
 
-# What a reader of the figures must know of the engine.
+# What a reader of the figures must know about every run.
 NOTES = ("Rank measures are taken without recall's floor; the floor counts for abstention alone.",)
 
 
 class Ranking(NamedTuple):
-    """What came back, best first: the host's ids of turns and of sessions, each once."""
+    """The result for a question, best first: the host's ids of turns and of sessions, without repeats."""
 
     ids: tuple[str, ...]
     sessions: tuple[str, ...]
     abstained: bool
     ms: float
-    # What took no part, each with the reason.
+    # The retrievers that failed or timed out, each with the reason.
     absent: tuple[str, ...] = ()
 
 
 class EngineModels(NamedTuple):
-    """What an engine is made of; None is a part that it does without."""
+    """The names of the models that rank; None if there is none. The field names are JSON keys."""
 
     embedding: str | None
     reranker: str | None
 
 
 def engine_models(memory: Holdfast) -> EngineModels:
-    """What ranks in this memory."""
     models = memory.reader.vector_models()
     reranker = memory.settings.rerank_model
     return EngineModels(
@@ -58,18 +59,18 @@ def engine_models(memory: Holdfast) -> EngineModels:
 
 
 def report_notes(rankings: Sequence[tuple[str, ...]], plan: Plan) -> tuple[str, ...]:
-    """What a reader must know of the figures, given what was absent from each ranking."""
-    counted = Counter(told for absent in rankings for told in absent)
-    more = [
-        f"Ranked without {told}: {count:,} of {len(rankings):,} questions."
-        for told, count in sorted(counted.items())
+    """What a reader must know about the figures. `rankings` has the absent retrievers of each ranking."""
+    counts = Counter(reason for absent in rankings for reason in absent)
+    absences = [
+        f"Ranked without {reason}: {count:,} of {len(rankings):,} questions."
+        for reason, count in sorted(counts.items())
     ]
-    usual = tunable_numbers(Plan())
+    defaults = tunable_numbers(Plan())
     changed = [
-        f"Ranked with {name} = {value}, which is {usual[name]} by default."
+        f"Ranked with {name} = {value}, which is {defaults[name]} by default."
         for name, value in changed_numbers(plan).items()
     ]
-    return (*NOTES, *changed, *more)
+    return (*NOTES, *changed, *absences)
 
 
 def rank(
@@ -80,10 +81,11 @@ def rank(
     keep: Callable[[Hit], bool] = lambda hit: True,
     depth: int = DEPTH,
 ) -> Ranking:
-    """Ask for a ranking, and whether recall would have answered at all."""
+    """The ranking for a question, without the hits that `keep` rejects, and whether recall would
+    abstain."""
     started = perf_counter()
     found = memory.search.rank(question, bank, plan._replace(limit=depth))
-    spent = (perf_counter() - started) * 1000
+    ms = (perf_counter() - started) * 1000
     hits = [make_hit(memory.reader, item) for item in found.candidates[:depth]]
     kept = [item for item in hits if keep(item)]
     ids = [item.source.id for item in kept if item.kind == "turn" and item.source.id]
@@ -92,17 +94,18 @@ def rank(
         tuple(dict.fromkeys(ids)),
         tuple(dict.fromkeys(sessions)),
         found.abstains,
-        spent,
-        tuple(_absence(arm) for arm in found.strategies if _is_absent(arm)),
+        ms,
+        tuple(_absence(retriever) for retriever in found.strategies if _is_absent(retriever)),
     )
 
 
-def _is_absent(arm: Strategy) -> bool:
-    return arm.timed_out or (bool(arm.problem) and not arm.found)
+def _is_absent(retriever: Strategy) -> bool:
+    return retriever.timed_out or (bool(retriever.problem) and not retriever.found)
 
 
-def _absence(arm: Strategy) -> str:
-    return f"{arm.name}, which {'was too slow' if arm.timed_out else f'failed ({arm.problem})'}"
+def _absence(retriever: Strategy) -> str:
+    why = "was too slow" if retriever.timed_out else f"failed ({retriever.problem})"
+    return f"{retriever.name}, which {why}"
 
 
 def load_set(
@@ -112,8 +115,8 @@ def load_set(
     workers: int = 1,
     embedding: Progress | None = None,
 ) -> int:
-    """Read the files of a set into a memory, and embed all of it if `embedding` is to be told
-    how far that is; returns how many lines could not be read."""
+    """Read the files of a set into a memory; returns how many lines could not be read. Embeds all
+    passages if `embedding` is given, which is called with the progress of that."""
     folder = folder.resolve()
     files = find_files(folder)
     inputs = [
@@ -121,8 +124,8 @@ def load_set(
         for bank in files.transcripts
         for item in memory.ingestion.find([folder / TRANSCRIPTS / bank], bank)
     ]
-    talks = {str(path.resolve()) for path in files.conversations.values()}
-    _refuse_others(memory, talks | {str(item.path) for item in inputs})
+    conversations = {str(path.resolve()) for path in files.conversations.values()}
+    _refuse_others(memory, conversations | {str(item.path) for item in inputs})
     new = sum(size for _, size in memory.ingestion.estimate(inputs))
     total = new + sum(path.stat().st_size for path in files.conversations.values())
     done = failed = 0
@@ -130,18 +133,18 @@ def load_set(
         failed += memory.imports.import_conversation(path, bank).failed
         done += path.stat().st_size
         progress(done, total)
-    before = done
-    account = memory.ingestion.ingest(
-        inputs, workers, lambda read, _: progress(before + read, total)
+    conversation_bytes = done
+    report = memory.ingestion.ingest(
+        inputs, workers, lambda read, _: progress(conversation_bytes + read, total)
     )
     memory.ingestion.update()
     if embedding is not None:
         memory.ingestion.embed(on_progress=embedding)
-    return failed + account.failed
+    return failed + report.failed
 
 
 def _refuse_others(memory: Holdfast, wanted: set[str]) -> None:
-    """What is asked must be the set and nothing else."""
+    """Raise an error if the memory holds files that are not part of the set."""
     for source in memory.reader.sources():
         if source.path not in wanted:
             raise InputError(
@@ -151,8 +154,8 @@ def _refuse_others(memory: Holdfast, wanted: set[str]) -> None:
 
 
 def neutral_settings(settings: Settings, home: Path) -> Settings:
-    """A person's settings, for another home, and without what chooses or leaves out: the same
-    set must give the same memory everywhere."""
+    """The settings for another home, without banks, exclusions and redactions of the person: a set
+    must give the same memory everywhere."""
     return replace(
         settings,
         home=home,

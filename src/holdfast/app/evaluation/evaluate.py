@@ -1,4 +1,4 @@
-"""Asks every question of a set and adds up what came back."""
+"""Asks every question of a set and adds up the results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from holdfast.app.evaluation.sets import Question
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import Plan
 
-# Called with the questions asked so far and the questions in all.
+# Called with the number of questions asked so far, and of all questions.
 Progress = Callable[[int, int], None]
-# Called with each question's id and its ranking, as they come.
+# Called with the id and the ranking of each question.
 Record = Callable[[str, Ranking], None]
 
-_EVERY = 1 << 40
+# No limit: every session of a bank.
+_ALL_SESSIONS = 1 << 40
 
 
 class Latency(NamedTuple):
@@ -30,8 +31,8 @@ class Latency(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How much the figures rest on: questions with gold turns, with gold sessions, and those
-    where abstaining is right."""
+    """How many questions the figures rest on: all, with gold turns, with gold sessions, those where
+    abstaining is right, and those where recall abstained."""
 
     questions: int
     answerable: int
@@ -49,7 +50,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that was measured over a set."""
+    """Everything that was measured on a set. The field names are JSON keys."""
 
     overall: Group
     categories: dict[str, Group]
@@ -72,45 +73,45 @@ def evaluate(
     record: Record = lambda id, ranking: None,
     failed_lines: int = 0,
 ) -> Report:
-    """Ask a prepared memory."""
+    """Ask a memory into which the set was read, and report the measures."""
     known = {bank: sessions_by_turn(memory, bank) for bank in {q.bank for q in questions if q.gold}}
     judged: list[tuple[str, Judged]] = []
-    spent: list[float] = []
+    times_ms: list[float] = []
     absent: list[tuple[str, ...]] = []
     for done, question in enumerate(questions, start=1):
         ranking = engine.rank(memory, question.text, question.bank, plan)
         record(question.id, ranking)
-        spent.append(ranking.ms)
+        times_ms.append(ranking.ms)
         absent.append(ranking.absent)
         judged.append(
             (question.category, judge_ranking(question, known.get(question.bank, {}), ranking))
         )
         progress(done, len(questions))
     unknown = sum(len(q.gold - known[q.bank].keys()) for q in questions if q.gold)
-    made = build_report(
+    report = build_report(
         judged, spent, engine.engine_models(memory), plan.budget.value, unknown, failed_lines
     )
-    return replace(made, notes=engine.report_notes(absent, plan))
+    return replace(report, notes=engine.report_notes(absent, plan))
 
 
 def sessions_by_turn(memory: Holdfast, bank: str) -> dict[str, str]:
-    """The host's id of the session of every turn of a bank, by the id that the host gave it."""
+    """The host's id of the session of every turn of a bank, by the host's id of the turn."""
     reader, id = memory.reader, memory.context.bank_id(bank)
     return {
         turn.origin.ref: session.host
-        for session in reader.sessions(id, _EVERY)
+        for session in reader.sessions(id, _ALL_SESSIONS)
         for turn in reader.turns_from(session.bank, session.id)
         if turn.origin.ref
     }
 
 
 def judge_ranking(question: Question, sessions: dict[str, str], ranking: Ranking) -> Judged:
-    """A ranking beside what it should hold. The sessions are the given ones, or else those of
-    the gold turns."""
-    around = frozenset(sessions[id] for id in question.gold if id in sessions)
+    """The ranking together with what it should contain. Gold sessions are those of the question, or
+    else those of its gold turns."""
+    sessions_of_gold = frozenset(sessions[id] for id in question.gold if id in sessions)
     return Judged(
         question.gold,
-        question.gold_sessions or around,
+        question.gold_sessions or sessions_of_gold,
         question.unanswerable,
         ranking.ids,
         ranking.sessions,
@@ -120,13 +121,13 @@ def judge_ranking(question: Question, sessions: dict[str, str], ranking: Ranking
 
 def build_report(
     judged: Sequence[tuple[str, Judged]],
-    spent: Sequence[float],
-    used: EngineModels,
+    times_ms: Sequence[float],
+    models: EngineModels,
     budget: str,
     unknown_gold: int = 0,
     failed_lines: int = 0,
 ) -> Report:
-    """Add up what was judged, each with its category."""
+    """Add up the judged questions, each given with its category."""
     names = sorted({category for category, _ in judged})
     categories = {name: _group(one for c, one in judged if c == name) for name in names}
     overall = _group(one for _, one in judged)
@@ -136,8 +137,8 @@ def build_report(
         categories=categories,
         mean_of_categories=metrics.mean_of_groups({n: g.measures for n, g in categories.items()}),
         standard_error=error,
-        latency_ms=Latency(metrics.percentile(spent, 0.5), metrics.percentile(spent, 0.95)),
-        parts=used,
+        latency_ms=Latency(metrics.percentile(times_ms, 0.5), metrics.percentile(times_ms, 0.95)),
+        parts=models,
         budget=budget,
         unknown_gold=unknown_gold,
         failed_lines=failed_lines,
@@ -159,12 +160,12 @@ def build_report(
 
 
 def _group(judged: Iterable[Judged]) -> Group:
-    some = list(judged)
+    questions = list(judged)
     counts = Counts(
-        questions=len(some),
-        answerable=sum(map(metrics.has_gold, some)),
-        with_sessions=sum(map(metrics.has_sessions, some)),
-        unanswerable=sum(one.unanswerable for one in some),
-        abstained=sum(one.abstained for one in some),
+        questions=len(questions),
+        answerable=sum(map(metrics.has_gold, questions)),
+        with_sessions=sum(map(metrics.has_sessions, questions)),
+        unanswerable=sum(one.unanswerable for one in questions),
+        abstained=sum(one.abstained for one in questions),
     )
-    return Group(counts, metrics.measure(some))
+    return Group(counts, metrics.measure(questions))

@@ -1,8 +1,8 @@
-"""Where a set is read into: a folder, or a schema on a server, that is thrown away; or a folder
-that a person keeps.
+"""Opens the memory that a set is read into: in a temporary folder or PostgreSQL schema, or in a
+folder that the person wants to keep.
 
-Never the person's own memory: a kept home carries a mark, and a folder with anything in it but
-without the mark is refused.
+It is never the person's own memory: a kept folder gets a mark file, and a folder that has content
+but no mark is refused.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
 from holdfast.settings import Settings
 
+# Names the set that a kept home belongs to.
 MARK = "evaluation.txt"
 
 
@@ -27,27 +28,28 @@ MARK = "evaluation.txt"
 def open_home(
     settings: Settings, folder: Path, keep: Path | None, store: str = ""
 ) -> Generator[Holdfast]:
-    """A memory for the set in a folder; the settings are the person's own. On a server, if a
-    `store` is named, it lies in a schema of its own."""
+    """A memory for the set in `folder`; `settings` are the person's own. With a `store` URL it is in
+    a temporary schema on that server."""
     if keep is not None:
-        _claim(keep, folder)
+        _prepare_home(keep, folder)
         with open_memory(neutral_settings(settings, keep)) as memory:
             yield memory
         return
     with (
-        TemporaryDirectory(prefix="holdfast-eval-") as place,
-        _thrown_away(
-            replace(neutral_settings(settings, Path(place)), store=store),
+        TemporaryDirectory(prefix="holdfast-eval-") as temporary,
+        _temporary_schema(
+            replace(neutral_settings(settings, Path(temporary)), store=store),
             f"holdfast_eval_{token_hex(6)}",
-        ) as ours,
-        open_memory(ours) as memory,
+        ) as own_settings,
+        open_memory(own_settings) as memory,
     ):
         yield memory
 
 
 @contextmanager
-def _thrown_away(settings: Settings, name: str) -> Generator[Settings]:
-    """The same settings for a memory of its own on their server, which is gone afterwards."""
+def _temporary_schema(settings: Settings, name: str) -> Generator[Settings]:
+    """The settings with a new schema on their server, which is dropped afterwards; unchanged without
+    a server."""
     if not settings.store:
         yield settings
         return
@@ -62,21 +64,21 @@ def _thrown_away(settings: Settings, name: str) -> Generator[Settings]:
         drop(url)
 
 
-def _claim(home: Path, folder: Path) -> None:
-    """Make the home, or know it again."""
+def _prepare_home(home: Path, folder: Path) -> None:
+    """Create and mark the home; raises an error if it belongs to something else."""
     mark = home / MARK
     name = str(folder.resolve())
     try:
         home.mkdir(parents=True, exist_ok=True)
-        held = mark.read_text("utf-8").strip() if mark.is_file() else ""
-        if not held and any(home.iterdir()):
+        marked = mark.read_text("utf-8").strip() if mark.is_file() else ""
+        if not marked and any(home.iterdir()):
             raise InputError(
                 f"{home} is not empty, and not the home of an evaluation.",
                 "Give --keep a new folder.",
             )
-        if held and held != name:
+        if marked and marked != name:
             raise InputError(
-                f"{home} is kept for the set {held}.", "Give --keep one folder for each set."
+                f"{home} is kept for the set {marked}.", "Give --keep one folder for each set."
             )
         mark.write_text(name + "\n", "utf-8")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a measurement cannot claim, said beside the figures and not in a footnote elsewhere."""
+"""Statements on what a measurement does not show, which are printed with the figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from holdfast.app.evaluation.metrics import Measures
 
-FEW = 30
+# Fewer questions than this get a warning: the standard error of a rate is then up to 0.09.
+FEW_QUESTIONS = 30
 
 
 def counted(count: int, noun: str) -> str:
@@ -22,45 +23,44 @@ def limits_of_set(
     unknown_gold: int,
     failed_lines: int,
 ) -> list[str]:
-    """The sentences under the figures of a set; `measured` is how many questions a measure rests
-    on."""
-    said = [
+    """The statements for a set; `measured` is the number of questions behind each measure."""
+    statements = [
         "Retrieval only: whether the right records come back, not whether an answer made from "
         "them would be right.",
     ]
     name = "recall@10" if overall["recall@10"] is not None else "session_hit@5"
     figure, spread = overall[name], error[name]
     if figure is not None and spread is not None:
-        said.append(
+        statements.append(
             f"{name} is {figure:.3f} ± {spread:.3f} (standard error over "
             f"{counted(measured[name], 'question')}, taken as independent; questions about the "
             "same conversation are not quite). A difference smaller than twice that may be chance."
         )
-    few = [f"{name} ({count})" for name, count in by_category.items() if count < FEW]
+    few = [f"{name} ({count})" for name, count in by_category.items() if count < FEW_QUESTIONS]
     if few:
-        said.append(f"Few questions, so take these figures with care: {', '.join(few)}.")
+        statements.append(f"Few questions, so take these figures with care: {', '.join(few)}.")
     if overall["abstention_recall"] is None:
-        said.append(
+        statements.append(
             "Every question here has an answer, so each abstention is a mistake; whether it would "
             "abstain where it should is not measured."
         )
     if unknown_gold:
-        said.append(
+        statements.append(
             f"{counted(unknown_gold, 'gold id')} of the set name no turn that was read; they count "
             "as not found."
         )
     if failed_lines:
-        said.append(f"{counted(failed_lines, 'line')} of the set could not be read.")
-    said.append(
+        statements.append(f"{counted(failed_lines, 'line')} of the set could not be read.")
+    statements.append(
         "The program cannot know whether the settings were tuned on these questions, nor whether "
         "the gold is complete: a good record that it does not name counts as a miss."
     )
-    return said
+    return statements
 
 
 def limits_of_own(questions: int, depth: int) -> list[str]:
-    """The sentences under the figures of a person's own history."""
-    said = [
+    """The statements for a person's own history."""
+    statements = [
         "The labels are a proxy: a request counts as answered by the few earlier sessions that had "
         "changed the files it led to. Some of these requests need nothing from the past, and an "
         "earlier session that helps without sharing a file counts as a miss, so 1.0 is out of "
@@ -72,6 +72,6 @@ def limits_of_own(questions: int, depth: int) -> list[str]:
         "Compare these figures with chance beside them, and with themselves after a change; not "
         "with those of another person's history.",
     ]
-    if questions < FEW:
-        said.insert(0, f"Only {counted(questions, 'question')}: a few more could change it all.")
-    return said
+    if questions < FEW_QUESTIONS:
+        statements.insert(0, f"Only {counted(questions, 'question')}: a few more could change it all.")
+    return statements

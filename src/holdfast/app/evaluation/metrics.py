@@ -1,6 +1,6 @@
-"""The measures, as pure functions of a ranking and of what it should have found.
+"""The measures, as pure functions of a ranking and the expected (gold) records.
 
-Nothing here knows a memory. `None` is a measure that no question allows, which is not zero.
+A measure is `None`, not zero, if no question allows it to be computed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Measures = dict[str, float | None]
 
 
 class Judged(NamedTuple):
-    """One question: what it should have found, and what came back, best first."""
+    """One question: what should have been found, and the ranking, best first."""
 
     gold: frozenset[str]
     gold_sessions: frozenset[str]
@@ -57,53 +57,53 @@ def hit_at(count: int, ranked: Sequence[str], gold: Set[str]) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Set[str]) -> float:
-    """One over the place of the first gold entry; 0 if there is none."""
-    places = enumerate(dict.fromkeys(ranked), start=1)
-    return next((1 / place for place, entry in places if entry in gold), 0.0)
+    """One over the rank of the first gold entry; 0 if there is none."""
+    ranks = enumerate(dict.fromkeys(ranked), start=1)
+    return next((1 / rank for rank, entry in ranks if entry in gold), 0.0)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The plain mean of what could be measured."""
+    """The mean of the values that are not None."""
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else None
 
 
 def standard_error(values: Sequence[float]) -> float | None:
-    """How far the mean of such a sample would stray, its entries taken as independent."""
-    middle = mean(values)
-    if middle is None or len(values) < 2:
+    """The standard error of the mean, with the values taken as independent."""
+    average = mean(values)
+    if average is None or len(values) < 2:
         return None
-    spread = math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
-    return math.sqrt(spread / len(values))
+    variance = math.fsum((value - average) ** 2 for value in values) / (len(values) - 1)
+    return math.sqrt(variance / len(values))
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least this share of the values does not exceed."""
+    """The smallest value that at least this share of all values does not exceed."""
     if not values:
         return None
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
 def standard_errors(judged: Iterable[Judged]) -> Measures:
-    """The standard error of the two measures that people compare by."""
-    some = list(judged)
-    turns = [recall_at(10, one.ids, one.gold) for one in some if has_gold(one)]
-    sessions = [hit_at(5, one.sessions, one.gold_sessions) for one in some if has_sessions(one)]
+    """The standard errors of the two main measures."""
+    questions = list(judged)
+    turns = [recall_at(10, one.ids, one.gold) for one in questions if has_gold(one)]
+    sessions = [hit_at(5, one.sessions, one.gold_sessions) for one in questions if has_sessions(one)]
     return {"recall@10": standard_error(turns), "session_hit@5": standard_error(sessions)}
 
 
 def has_gold(one: Judged) -> bool:
-    """Whether the ranked ids of a question can be measured."""
+    """Whether the ranking of turns can be measured for this question."""
     return bool(one.gold) and not one.unanswerable
 
 
 def has_sessions(one: Judged) -> bool:
-    """Whether the ranked sessions of a question can be measured."""
+    """Whether the ranking of sessions can be measured for this question."""
     return bool(one.gold_sessions) and not one.unanswerable
 
 
 def measure(judged: Sequence[Judged]) -> Measures:
-    """Every measure over some questions."""
+    """All measures over the questions."""
     turns = [one for one in judged if has_gold(one)]
     sessions = [one for one in judged if has_sessions(one)]
     return {
@@ -121,5 +121,5 @@ def measure(judged: Sequence[Judged]) -> Measures:
 
 
 def mean_of_groups(groups: Mapping[str, Measures]) -> Measures:
-    """The plain mean of each measure over the groups that have it: every group weighs the same."""
+    """The mean of each measure over the groups that have it; every group has the same weight."""
     return {name: mean(group[name] for group in groups.values()) for name in MEASURES}

@@ -1,4 +1,4 @@
-"""Changing the numbers of the ranking for one evaluation, to compare them.
+"""Changes numbers of the ranking for one evaluation, to compare settings.
 
 A number is named by its record in a `Plan` and its field: `weights.words=0.3`,
 `thresholds.by_words=0.5`, `rerank.read_length=600`.
@@ -47,8 +47,8 @@ def with_overrides(plan: Plan, overrides: Sequence[str]) -> Plan:
 
 def changed_numbers(plan: Plan) -> dict[str, float]:
     """The numbers of a plan that differ from the defaults."""
-    usual = tunable_numbers(Plan())
-    return {name: value for name, value in tunable_numbers(plan).items() if value != usual[name]}
+    defaults = tunable_numbers(Plan())
+    return {name: value for name, value in tunable_numbers(plan).items() if value != defaults[name]}
 
 
 def _number(name: str, text: str, kind: type[float]) -> float:

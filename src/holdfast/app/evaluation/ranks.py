@@ -1,4 +1,4 @@
-"""The file of ranks: one line a question, so that others can score the same rankings anew."""
+"""The file of rankings: one JSON line a question, so that other tools can score them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from holdfast.app.evaluation.engine import Ranking
 from holdfast.app.evaluation.evaluate import Record
 from holdfast.errors import InputError
 
-_START = b'{"id": '
+# How each line of such a file starts.
+_LINE_START = b'{"id": '
 
 
 @contextmanager
 def open_ranks(path: Path | None) -> Generator[Record]:
-    """Writes each ranking as it comes; without a path nothing. Only an older file of ranks is
-    ever written over."""
+    """A function that writes each ranking to the file; it does nothing without a path. Overwrites an
+    existing file only if that is a file of rankings."""
     if path is None:
         yield lambda id, ranking: None
         return
     try:
-        _refuse_others(path)
+        _refuse_other_file(path)
         file = path.open("w", encoding="utf-8", buffering=1)
     except OSError as error:
         raise InputError(
@@ -37,23 +38,23 @@ def open_ranks(path: Path | None) -> Generator[Record]:
 
 
 def rank_line(id: str, ranking: Ranking) -> str:
-    """A question's id and its ranking."""
-    whole = {
+    """The line for a question."""
+    fields = {
         "id": id,
         "ids": ranking.ids,
         "sessions": ranking.sessions,
         "abstained": ranking.abstained,
         "ms": round(ranking.ms, 3),
     }
-    return json.dumps(whole, ensure_ascii=False) + "\n"
+    return json.dumps(fields, ensure_ascii=False) + "\n"
 
 
-def _refuse_others(path: Path) -> None:
+def _refuse_other_file(path: Path) -> None:
     if not path.exists():
         return
     with path.open("rb") as file:
         line = file.readline(1 << 20)
-    if line and not (line.startswith(_START) and b'"sessions": [' in line):
+    if line and not (line.startswith(_LINE_START) and b'"sessions": [' in line):
         raise InputError(
             f"{path} is there already and is no file of ranks.", "Give --out another name."
         )

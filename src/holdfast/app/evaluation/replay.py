@@ -1,4 +1,4 @@
-"""Asks a person's own memory the requests of their history, as if it were still that day."""
+"""Asks a person's own memory the requests of its history, with what was known at that time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.query import Hit
 from holdfast.recall.core.plan import Plan
 
-# Hits since the request are taken out of a ranking, so it must be a longer one.
+# Hits that are newer than the request are removed from the ranking afterwards, so it must be longer
+# than that of a set. A greater depth loses fewer old hits and takes longer.
 DEPTH = 300
 
 
 @dataclass(frozen=True, slots=True)
 class OwnReport:
-    """What was measured over a person's own history; `chance` is what a random order gives."""
+    """What was measured on a person's own history; `chance` is the result of a random order. The
+    field names are JSON keys."""
 
     questions: int
     measures: dict[str, float | None]
@@ -40,15 +42,15 @@ def replay(
     progress: Progress = lambda done, total: None,
     record: Record = lambda id, ranking: None,
 ) -> OwnReport:
-    """Ask for each request what was known before it outside its own session."""
+    """Ask each request, and count only what other sessions had said before it."""
     ranked: list[tuple[Sequence[str], frozenset[str]]] = []
-    spent: list[float] = []
+    times_ms: list[float] = []
     absent: list[tuple[str, ...]] = []
     for done, question in enumerate(questions, start=1):
-        ranking = engine.rank(memory, question.text, question.bank, plan, before(question), DEPTH)
+        ranking = engine.rank(memory, question.text, question.bank, plan, _known_before(question), DEPTH)
         record(question.id, ranking)
         ranked.append((ranking.sessions, question.gold_sessions))
-        spent.append(ranking.ms)
+        times_ms.append(ranking.ms)
         absent.append(ranking.absent)
         progress(done, len(questions))
     return OwnReport(
@@ -59,7 +61,7 @@ def replay(
             "session_mrr": mean(reciprocal_rank(sessions, gold) for sessions, gold in ranked),
         },
         chance={f"session_hit@{count}": mean_chance(questions, count) for count in (1, 5)},
-        latency_ms=Latency(percentile(spent, 0.5), percentile(spent, 0.95)),
+        latency_ms=Latency(percentile(times_ms, 0.5), percentile(times_ms, 0.95)),
         parts=engine.engine_models(memory),
         budget=plan.budget.value,
         notes=engine.report_notes(absent, plan),
@@ -67,8 +69,8 @@ def replay(
     )
 
 
-def before(question: OwnQuestion) -> Callable[[Hit], bool]:
-    """Whether a hit was there to be found when the request was typed, in another session."""
+def _known_before(question: OwnQuestion) -> Callable[[Hit], bool]:
+    """A filter for hits from other sessions that are older than the request."""
 
     def keep(hit: Hit) -> bool:
         return "" < hit.time < question.time and hit.session != question.session

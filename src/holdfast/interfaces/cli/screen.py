@@ -14,7 +14,7 @@ from holdfast.model.to_json import to_jsonable
 _ANSI_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 # Text narrower than this is hard to read, and wider than this, too.
 _MIN_WIDTH, _MAX_WIDTH = 40, 110
-# Where the output is no terminal.
+# The width where the output is no terminal.
 _DEFAULT_WIDTH = 100
 # How much of an id is printed where it is shortened: 64 bits of a hash, hardly ever ambiguous.
 _SHORT_ID_CHARACTERS = 16
@@ -99,7 +99,7 @@ def day(time: str) -> str:
 
 
 def minute(time: str) -> str:
-    """An ISO time as `2026-03-01 14:05`; "" stays "" ."""
+    """An ISO time as `2026-03-01 14:05`, and "" as ""."""
     return time[:16].replace("T", " ")
 
 

@@ -8,7 +8,7 @@ from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.lookup.path import Path, PathStep
 
-# The level of a step: from facts to raw lines, each indented by one step more.
+# How deep a step is indented: facts least, raw lines most.
 _INDENT_BY_LEVEL = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
 
 

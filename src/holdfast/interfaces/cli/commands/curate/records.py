@@ -16,7 +16,7 @@ from holdfast.language import truncate
 
 # An announcement shows the start of a corrected text: enough to recognise it in the question.
 _MAX_ANNOUNCED_CHARACTERS = 300
-# A URI is printed to be typed again; `restore` finds a record by this much of its id.
+# How much of an id is printed in advice to run `holdfast restore`, which takes the start of one.
 ID_CHARACTERS = 16
 
 

@@ -27,7 +27,7 @@ EXAMPLES = """\
   holdfast review keep 5c1f0a
   holdfast review retire 5c1f0a --yes"""
 
-# The start of a text, in characters: of a fact about three lines, of a model\'s advice four, of a
+# The start of a text, in characters: of a fact about three lines, of a model's advice four, of a
 # proposed rule two; and how many pieces of evidence are named.
 _MAX_FACT, _MAX_ADVICE, _MAX_RULE, _MAX_EVIDENCE = 320, 400, 160, 6
 
