@@ -71,13 +71,13 @@ def filled(folder: Path) -> Holdfast:
 def test_it_comes_back_byte_by_byte_and_answers_the_same(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         first = export(memory, tmp_path / "one.jsonl")
-        told = [memory.recall(question, bank="all").hits for question in QUESTIONS]
+        expected = [memory.recall(question, bank="all").hits for question in QUESTIONS]
     with opened(tmp_path / "other") as other:
         done = other.imports.import_export(tmp_path / "one.jsonl")
         assert sum(done.added.values()) + done.made_again == sum(types(first).values())
         assert export(other, tmp_path / "two.jsonl") == first
         again = [other.recall(question, bank="all").hits for question in QUESTIONS]
-        assert again == told and any(again)
+        assert again == expected and any(again)
         assert "crimson" in other.recall("boom crimson", bank="all").hits[0].text
         once_more = other.imports.import_export(tmp_path / "one.jsonl")
         assert sum(once_more.added.values()) == 0 and Path(once_more.backup).is_file()
@@ -130,8 +130,8 @@ def test_a_part_is_chosen_by_bank_kind_and_time(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         fleet = tuple(bank for bank in memory.reader.banks() if bank.name == "fleet")
         write_export(memory.reader, tmp_path / "a", ExportRequest(fleet))
-        told = types((tmp_path / "a").read_bytes())
-        assert "turn" not in told and told["imported_record"] == 3 and told["bank"] == 1
+        counts = types((tmp_path / "a").read_bytes())
+        assert "turn" not in counts and counts["imported_record"] == 3 and counts["bank"] == 1
         only = types(export(memory, tmp_path / "b", ExportSelection(("sessions",)), derived=False))
         assert "curation" not in only and only["turn"] == 4
         none = types(
@@ -227,12 +227,12 @@ def test_any_memory_comes_back_as_it_was(
         for number, deed in enumerate(deeds):
             do(memory, folder, deed, number)
         first = export(memory, folder / "one.jsonl", derived="forget" not in deeds)
-        told = [memory.recall(question, bank="all").hits for question in QUESTIONS]
+        expected = [memory.recall(question, bank="all").hits for question in QUESTIONS]
     with opened(folder / "other") as other:
         other.imports.import_export(folder / "one.jsonl")
         assert export(other, folder / "two.jsonl", derived="forget" not in deeds) == first
         if "forget" not in deeds:
-            assert [other.recall(question, bank="all").hits for question in QUESTIONS] == told
+            assert [other.recall(question, bank="all").hits for question in QUESTIONS] == expected
 
 
 def do(memory: Holdfast, folder: Path, deed: str, number: int) -> None:

@@ -129,12 +129,12 @@ def _bank(person: Person) -> str:
 
 
 def line(text: str, **more: Any) -> bytes:
-    told = {
+    fields = {
         "v": 1, "origin": "holdfast://fact/e1", "by": "Eve", "email": "eve@x.org",
         "shared": "2026-11-01T00:00:00.000Z", "kind": "fact", "text": text, "time": "",
         "trust": "team", **more,
     }  # fmt: skip
-    return json.dumps({**told, "id": line_hash(told)}).encode() + b"\n"
+    return json.dumps({**fields, "id": line_hash(fields)}).encode() + b"\n"
 
 
 def test_a_hostile_store_is_refused_line_by_line(people: list[Person]) -> None:

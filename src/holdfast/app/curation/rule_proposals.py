@@ -282,11 +282,11 @@ class RuleProposals:
             self._context.store.transaction(),
         ):
             entry = Curation(0, p.bank, now, action, p.target, logged, self._context.actor(who))
-            made = self._context.store.append_curation(entry)
+            entry = self._context.store.append_curation(entry)
             if action is Action.REJECT:
                 self._context.store.put_refusal(
                     p.bank,
-                    Refusal(made.seq, p.target, p.text, text, now, made.who, p.evidence),
+                    Refusal(entry.seq, p.target, p.text, text, now, entry.who, p.evidence),
                 )
             self._context.store.drop_proposal(p.bank, p.id)
             self._context.store.mark_changed(p.bank, "")

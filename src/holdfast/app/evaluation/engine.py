@@ -32,7 +32,7 @@ NOTES = ("Rank measures are taken without recall's floor; the floor counts for a
 
 
 class Ranking(NamedTuple):
-    """The result for a question, best first: the host's ids of turns and of sessions, without repeats."""
+    """The result for a question, best first: the host's ids of turns and sessions, each once."""
 
     ids: tuple[str, ...]
     sessions: tuple[str, ...]
@@ -59,7 +59,7 @@ def engine_models(memory: Holdfast) -> EngineModels:
 
 
 def report_notes(rankings: Sequence[tuple[str, ...]], plan: Plan) -> tuple[str, ...]:
-    """What a reader must know about the figures. `rankings` has the absent retrievers of each ranking."""
+    """What a reader must know about the figures. `rankings` names the absent retrievers of each."""
     counts = Counter(reason for absent in rankings for reason in absent)
     absences = [
         f"Ranked without {reason}: {count:,} of {len(rankings):,} questions."

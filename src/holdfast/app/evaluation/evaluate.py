@@ -89,7 +89,7 @@ def evaluate(
         progress(done, len(questions))
     unknown = sum(len(q.gold - known[q.bank].keys()) for q in questions if q.gold)
     report = build_report(
-        judged, spent, engine.engine_models(memory), plan.budget.value, unknown, failed_lines
+        judged, times_ms, engine.engine_models(memory), plan.budget.value, unknown, failed_lines
     )
     return replace(report, notes=engine.report_notes(absent, plan))
 

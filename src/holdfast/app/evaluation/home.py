@@ -28,8 +28,8 @@ MARK = "evaluation.txt"
 def open_home(
     settings: Settings, folder: Path, keep: Path | None, store: str = ""
 ) -> Generator[Holdfast]:
-    """A memory for the set in `folder`; `settings` are the person's own. With a `store` URL it is in
-    a temporary schema on that server."""
+    """A memory for the set in `folder`; `settings` are the person's own. With a `store` URL it is
+    in a temporary schema on that server."""
     if keep is not None:
         _prepare_home(keep, folder)
         with open_memory(neutral_settings(settings, keep)) as memory:
@@ -48,8 +48,8 @@ def open_home(
 
 @contextmanager
 def _temporary_schema(settings: Settings, name: str) -> Generator[Settings]:
-    """The settings with a new schema on their server, which is dropped afterwards; unchanged without
-    a server."""
+    """The settings with a new schema on their server, which is dropped afterwards; unchanged
+    without a server."""
     if not settings.store:
         yield settings
         return

@@ -73,5 +73,7 @@ def limits_of_own(questions: int, depth: int) -> list[str]:
         "with those of another person's history.",
     ]
     if questions < FEW_QUESTIONS:
-        statements.insert(0, f"Only {counted(questions, 'question')}: a few more could change it all.")
+        statements.insert(
+            0, f"Only {counted(questions, 'question')}: a few more could change it all."
+        )
     return statements

@@ -88,7 +88,9 @@ def standard_errors(judged: Iterable[Judged]) -> Measures:
     """The standard errors of the two main measures."""
     questions = list(judged)
     turns = [recall_at(10, one.ids, one.gold) for one in questions if has_gold(one)]
-    sessions = [hit_at(5, one.sessions, one.gold_sessions) for one in questions if has_sessions(one)]
+    sessions = [
+        hit_at(5, one.sessions, one.gold_sessions) for one in questions if has_sessions(one)
+    ]
     return {"recall@10": standard_error(turns), "session_hit@5": standard_error(sessions)}
 
 

@@ -1,8 +1,8 @@
-"""Questions out of a person's own history: requests whose answer lies in earlier sessions.
+"""Questions from a person's own history: requests whose answer is in earlier sessions.
 
-No model says which sessions those are. The request that opens a session is held out when few
-earlier sessions had changed a file that it led to: these are its gold. Later requests lean on
-what was said in their own session, so they are not asked. The memory is only read.
+No model decides which sessions those are. The first request of a session becomes a question if it
+led to changes of files that few earlier sessions had changed: these sessions are its gold. Later
+requests depend on their own session, so they are not used. The memory is only read.
 """
 
 from __future__ import annotations
@@ -18,20 +18,32 @@ from holdfast.model.records import Exchange, Role, Session
 from holdfast.model.trust import Trust
 from holdfast.store.protocol import Reader
 
-LEAST_WORDS = 5
-LEAST_EARLIER = 8
-MOST_GOLD = 3
-# A file that more than this share of the earlier sessions changed tells nothing apart.
-RARE_SHARE = 0.2
-# What is longer is pasted, not typed.
-MOST_CHARACTERS = 1500
-SHARED_READS = 2
-_EVERY = 1 << 40
+
+class QuestionRules(NamedTuple):
+    """When a request becomes a question. Looser rules give more questions with worse labels."""
+
+    # Distinctive words of a request; a shorter one ("go on") asks for nothing that can be found.
+    min_words: int = 5
+    # A longer request was pasted, not typed.
+    max_characters: int = 1500
+    # Earlier sessions of the bank; among fewer, a random order often has the right one on top.
+    min_earlier_sessions: int = 8
+    # Gold sessions of a question; more show a file that everybody changes, not an answer.
+    max_gold_sessions: int = 3
+    # A file that more than this share of the earlier sessions changed does not distinguish them.
+    max_file_share: float = 0.2
+    # Files that the request only led to read: so many shared ones count as one changed file.
+    reads_per_change: int = 2
+
+
+RULES = QuestionRules()
+# No limit: every session of a bank.
+_ALL_SESSIONS = 1 << 40
 
 
 class OwnQuestion(NamedTuple):
-    """A request as a person typed it at a time, and the earlier sessions that it goes back to,
-    out of how many. Sessions are named as the host names them."""
+    """A request as a person typed it, the earlier sessions that answer it, and how many earlier
+    sessions there were. Sessions are named by the host's ids."""
 
     id: str
     bank: str
@@ -43,8 +55,8 @@ class OwnQuestion(NamedTuple):
 
 
 class History(NamedTuple):
-    """How many sessions were looked through, how many of them a typed request opens, and the
-    questions that came of it, each bank's oldest first."""
+    """How many sessions there are, how many of them start with a typed request, and the questions
+    found in them, the oldest of each bank first."""
 
     sessions: int
     openings: int
@@ -53,39 +65,40 @@ class History(NamedTuple):
 
 @dataclass(slots=True)
 class _Past:
-    """What is known of a bank before a moment; filled in the order of time."""
+    """What happened in a bank so far; filled in the order of time. Sessions are the host's ids."""
 
-    began: set[str] = field(default_factory=set[str])
-    # For each file: when a session first had changed it.
+    sessions: set[str] = field(default_factory=set[str])
+    # For each file the sessions that changed it, with the time of the first change.
     changed: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
-    typed: set[str] = field(default_factory=set[str])
+    requests: set[str] = field(default_factory=set[str])
 
-    def add(self, host: str, exchange: Exchange) -> None:
-        self.began.add(host)
+    def add(self, session: str, exchange: Exchange) -> None:
+        self.sessions.add(session)
         for path in exchange.files_modified:
-            self.changed.setdefault(path, {}).setdefault(host, exchange.ended)
+            self.changed.setdefault(path, {}).setdefault(session, exchange.ended)
 
     def gold(self, exchange: Exchange) -> frozenset[str]:
-        """The sessions that had changed a rare file which this exchange changes, or two that it
-        reads; none if they are too many to tell anything."""
-        most = max(1, min(MOST_GOLD, math.floor(RARE_SHARE * len(self.began))))
+        """The sessions that had changed a rare file which this exchange changes, or several rare
+        files which it reads; none if there are too many such sessions."""
+        rare = math.floor(RULES.max_file_share * len(self.sessions))
+        max_sessions = max(1, min(RULES.max_gold_sessions, rare))
         shared: defaultdict[str, float] = defaultdict(float)
         files = [(path, 1.0) for path in exchange.files_modified]
-        files += [(path, 1 / SHARED_READS) for path in exchange.files_read]
+        files += [(path, 1 / RULES.reads_per_change) for path in exchange.files_read]
         for path, weight in files:
             changed = self.changed.get(path, {})
-            before = [host for host, ended in changed.items() if ended < exchange.started]
-            if len(before) <= most:
-                for host in before:
-                    shared[host] += weight
-        found = frozenset(host for host, weight in shared.items() if weight >= 1)
-        return found if len(found) <= MOST_GOLD else frozenset()
+            earlier = [id for id, ended in changed.items() if ended < exchange.started]
+            if len(earlier) <= max_sessions:
+                for id in earlier:
+                    shared[id] += weight
+        found = frozenset(id for id, weight in shared.items() if weight >= 1)
+        return found if len(found) <= RULES.max_gold_sessions else frozenset()
 
 
 def find_questions(reader: Reader, bank: str | None) -> History:
-    """The questions that a bank's history holds, or that of all banks."""
+    """The questions in the history of a bank, or of all banks if it is None."""
     banks = [one.id for one in reader.banks()] if bank is None else [bank]
-    found = [_of_bank(reader, one) for one in banks]
+    found = [_questions_of_bank(reader, one) for one in banks]
     return History(
         sum(one.sessions for one in found),
         sum(one.openings for one in found),
@@ -93,29 +106,31 @@ def find_questions(reader: Reader, bank: str | None) -> History:
     )
 
 
-def _of_bank(reader: Reader, bank: str) -> History:
-    sessions = reader.sessions(bank, _EVERY)
+def _questions_of_bank(reader: Reader, bank: str) -> History:
+    sessions = reader.sessions(bank, _ALL_SESSIONS)
     past = _Past()
     openings = 0
     questions: list[OwnQuestion] = []
-    for session, exchange in _in_time(reader, sessions):
+    for session, exchange in _exchanges_by_time(reader, sessions):
         text = "" if session.parent else typed_request(reader, exchange)
-        if text and session.host not in past.began:
+        if text and session.host not in past.sessions:
             openings += 1
             question = _question(past, session, exchange, text)
             questions += [question] if question else []
-        past.typed.add(collapse_spaces(text).lower())
+        past.requests.add(collapse_spaces(text).lower())
         past.add(session.host, exchange)
     return History(len({session.host for session in sessions}), openings, questions)
 
 
-def _in_time(reader: Reader, sessions: Iterable[Session]) -> Iterator[tuple[Session, Exchange]]:
+def _exchanges_by_time(
+    reader: Reader, sessions: Iterable[Session]
+) -> Iterator[tuple[Session, Exchange]]:
     pairs = [(s, x) for s in sessions for x in reader.exchanges(s.bank, s.id) if x.started]
     yield from sorted(pairs, key=lambda pair: (pair[1].started, pair[1].id))
 
 
 def typed_request(reader: Reader, exchange: Exchange) -> str:
-    """The words that a person typed to open an exchange; "" if it was no person, or a command."""
+    """The text that a person typed to start an exchange; "" if it is a command or was not typed."""
     turns = reader.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq)
     if not turns or turns[0].role is not Role.USER or turns[0].trust is not Trust.USER:
         return ""
@@ -124,16 +139,17 @@ def typed_request(reader: Reader, exchange: Exchange) -> str:
 
 
 def distinctive_stems(text: str) -> set[str]:
-    """The stems of the words that could tell a request from another."""
+    """The stems of the words that distinguish a request from others."""
     return {stem(word) for word in words(text) if len(word) > 2 and word not in STOPWORDS}
 
 
 def _question(past: _Past, session: Session, exchange: Exchange, text: str) -> OwnQuestion | None:
-    earlier = len(past.began)
-    if earlier < LEAST_EARLIER or len(text) > MOST_CHARACTERS:
+    earlier = len(past.sessions)
+    if earlier < RULES.min_earlier_sessions or len(text) > RULES.max_characters:
         return None
-    # Typed word for word before, it would be found by its own copy.
-    if len(distinctive_stems(text)) < LEAST_WORDS or collapse_spaces(text).lower() in past.typed:
+    # A request that was typed before would be found by its own copy.
+    is_repeated = collapse_spaces(text).lower() in past.requests
+    if len(distinctive_stems(text)) < RULES.min_words or is_repeated:
         return None
     gold = past.gold(exchange)
     if not gold:
@@ -144,21 +160,21 @@ def _question(past: _Past, session: Session, exchange: Exchange, text: str) -> O
 
 
 def chance_of_hit(count: int, gold: int, among: int) -> float:
-    """How often sessions in random order would show one of the gold among the first `count`."""
+    """The probability that a random order has a gold session among the first `count`."""
     return 1 - math.comb(among - gold, count) / math.comb(among, min(count, among))
 
 
 def too_little_history(history: History) -> str:
-    """What is missing where no question came of a history."""
+    """The message for a history that gives no question: what it lacks."""
     return (
         f"There is too little history: {history.sessions:,} sessions, {history.openings:,} of them "
         "opened by a typed request, gave no question. It takes more than "
-        f"{LEAST_EARLIER} sessions in one bank, and later ones that change files which few of the "
-        "earlier ones have changed. `holdfast ingest` reads your sessions."
+        f"{RULES.min_earlier_sessions} sessions in one bank, and later ones that change "
+        "files which few of the earlier ones have changed. `holdfast ingest` reads your sessions."
     )
 
 
 def mean_chance(questions: Sequence[OwnQuestion], count: int) -> float | None:
-    """The chance of a hit, over all questions."""
+    """The mean of `chance_of_hit` over all questions; None if there are none."""
     chances = [chance_of_hit(count, len(q.gold_sessions), q.earlier) for q in questions]
     return math.fsum(chances) / len(chances) if chances else None

@@ -17,8 +17,8 @@ _LINE_START = b'{"id": '
 
 @contextmanager
 def open_ranks(path: Path | None) -> Generator[Record]:
-    """A function that writes each ranking to the file; it does nothing without a path. Overwrites an
-    existing file only if that is a file of rankings."""
+    """A function that writes each ranking to the file; it does nothing without a path. Overwrites
+    an existing file only if that is a file of rankings."""
     if path is None:
         yield lambda id, ranking: None
         return

@@ -47,7 +47,9 @@ def replay(
     times_ms: list[float] = []
     absent: list[tuple[str, ...]] = []
     for done, question in enumerate(questions, start=1):
-        ranking = engine.rank(memory, question.text, question.bank, plan, _known_before(question), DEPTH)
+        ranking = engine.rank(
+            memory, question.text, question.bank, plan, _known_before(question), DEPTH
+        )
         record(question.id, ranking)
         ranked.append((ranking.sessions, question.gold_sessions))
         times_ms.append(ranking.ms)

@@ -1,7 +1,7 @@
-"""A set on disk: conversations or transcripts by bank, and questions about them.
+"""Reads and checks a question set on disk: conversations or transcripts by bank, and questions.
 
-Everything is looked at before anything is read into a memory, so that a mistake in the last
-line costs no minutes. What cannot be used is refused with its line and with what to do.
+Everything is checked before anything is read into a memory, which takes minutes. An error names the
+line and what to do.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from holdfast.sources.claude_code.files import find_transcripts
 CONVERSATIONS = "conversations"
 TRANSCRIPTS = "transcripts"
 QUESTIONS = "questions.jsonl"
+# The category of questions that name none.
 UNNAMED = "(none)"
 
 _Line = dict[str, Any]
 
 
 class Question(NamedTuple):
-    """A question to a bank. `gold` are ids of turns, `gold_sessions` the host's ids of sessions;
-    without either, or where the set says so, the right answer is to abstain."""
+    """A question to a bank. `gold` are the host's ids of turns, `gold_sessions` those of sessions.
+    Without either, or if the set says so, the right answer is to abstain."""
 
     id: str
     bank: str
@@ -50,12 +51,12 @@ class Files(NamedTuple):
 
     @property
     def banks(self) -> list[str]:
-        """The banks that the files make."""
+        """The names of the banks that the files are read into."""
         return sorted({*self.conversations, *self.transcripts})
 
 
 class QuestionSet(NamedTuple):
-    """A set that can be used."""
+    """A checked set."""
 
     folder: Path
     files: Files
@@ -63,7 +64,7 @@ class QuestionSet(NamedTuple):
 
 
 def read_set(folder: Path) -> QuestionSet:
-    """The set in a folder."""
+    """Read and check the set in a folder."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder.", "Give the folder of a set of questions.")
     questions = _read_questions(folder / QUESTIONS)
@@ -76,14 +77,14 @@ def read_set(folder: Path) -> QuestionSet:
 
 
 def find_files(folder: Path) -> Files:
-    """What there is to read in a folder."""
-    talks = _inside(folder / CONVERSATIONS)
-    logs = _inside(folder / TRANSCRIPTS)
+    """The conversations and transcripts in the folder of a set."""
+    conversations = _entries(folder / CONVERSATIONS)
+    transcripts = _entries(folder / TRANSCRIPTS)
     found = Files(
-        {path.stem: path for path in talks if path.suffix == ".jsonl" and path.is_file()},
+        {path.stem: path for path in conversations if path.suffix == ".jsonl" and path.is_file()},
         {
             path.name: paths
-            for path in logs
+            for path in transcripts
             if path.is_dir() and (paths := sorted(find_transcripts(path)))
         },
     )
@@ -100,15 +101,15 @@ def find_files(folder: Path) -> Files:
 _Any = TypeVar("_Any")
 
 
-def sample_evenly(questions: Sequence[_Any], most: int | None) -> Sequence[_Any]:
-    """At most so many questions, taken evenly over the list, the same ones every time."""
+def sample_evenly(questions: Sequence[_Any], count: int | None) -> Sequence[_Any]:
+    """At most `count` questions, evenly spread over the list; the same ones every time."""
     total = len(questions)
-    if most is None or most >= total:
+    if count is None or count >= total:
         return questions
-    return [questions[place * total // most] for place in range(most)]
+    return [questions[index * total // count] for index in range(count)]
 
 
-def _inside(folder: Path) -> list[Path]:
+def _entries(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
     except FileNotFoundError:
@@ -120,12 +121,12 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _lines(path: Path) -> Iterator[tuple[SourceLocation, _Line]]:
-    """The objects of a file, each with its place; blank lines are passed over."""
+    """The objects of a file, each with its location; blank lines are skipped."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield SourceLocation(str(path), number), _object(path, number, line)
+                    yield SourceLocation(str(path), number), _parse_line(path, number, line)
     except FileNotFoundError as error:
         raise InputError(
             f"{path} is not there.",
@@ -137,78 +138,84 @@ def _lines(path: Path) -> Iterator[tuple[SourceLocation, _Line]]:
         ) from error
 
 
-def _object(path: Path, number: int, line: bytes) -> _Line:
-    place = SourceLocation(str(path), number)
+def _parse_line(path: Path, number: int, line: bytes) -> _Line:
+    location = SourceLocation(str(path), number)
     try:
         value: object = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise _wrong(place, f"not JSON ({error})", "Write one JSON object a line.") from error
+        raise _line_error(
+            location, f"not JSON ({error})", "Write one JSON object a line."
+        ) from error
     if not isinstance(value, dict):
-        raise _wrong(place, "not a JSON object", "Write one JSON object a line.")
+        raise _line_error(location, "not a JSON object", "Write one JSON object a line.")
     return cast(_Line, value)
 
 
-def _wrong(place: SourceLocation, what: str, remedy: str) -> InputError:
-    return InputError(f"{place.path}, line {place.line}: {what}.", remedy)
+def _line_error(location: SourceLocation, what: str, remedy: str) -> InputError:
+    return InputError(f"{location.path}, line {location.line}: {what}.", remedy)
 
 
 def _read_questions(path: Path) -> list[Question]:
     found: dict[str, Question] = {}
     lines: dict[str, int] = {}
-    for place, record in _lines(path):
-        question = _question(place, record)
+    for location, record in _lines(path):
+        question = _parse_question(location, record)
         if question.id in found:
-            raise _wrong(
-                place,
+            raise _line_error(
+                location,
                 f"the id {question.id!r} is taken by line {lines[question.id]}",
                 "Give every question an id of its own.",
             )
         found[question.id] = question
-        lines[question.id] = place.line
+        lines[question.id] = location.line
     if not found:
         raise InputError(f"{path} holds no question.", "Write one JSON object a line.")
     return list(found.values())
 
 
-def _question(place: SourceLocation, record: _Line) -> Question:
+def _parse_question(location: SourceLocation, record: _Line) -> Question:
     abstain: object = record.get("abstain")
     if abstain is not None and not isinstance(abstain, bool):
-        raise _wrong(place, "abstain is neither true nor false", "Correct it, or leave it out.")
+        raise _line_error(
+            location, "abstain is neither true nor false", "Correct it, or leave it out."
+        )
     return Question(
-        id=_name(place, record, "id"),
-        bank=_name(place, record, "bank"),
-        text=_name(place, record, "question"),
-        gold=_names(place, record, "gold"),
-        gold_sessions=_names(place, record, "gold_sessions"),
-        category=_spelled(record.get("category")) or UNNAMED,
+        id=_name(location, record, "id"),
+        bank=_name(location, record, "bank"),
+        text=_name(location, record, "question"),
+        gold=_names(location, record, "gold"),
+        gold_sessions=_names(location, record, "gold_sessions"),
+        category=_name_text(record.get("category")) or UNNAMED,
         abstain=bool(abstain),
     )
 
 
-def _spelled(value: object) -> str:
-    """A name; sets also use numbers for names. "" is none."""
+def _name_text(value: object) -> str:
+    """A name as text; numbers are allowed. "" if it is neither."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
     return str(value).strip()
 
 
-def _name(place: SourceLocation, record: _Line, key: str) -> str:
-    name = _spelled(record.get(key))
+def _name(location: SourceLocation, record: _Line, key: str) -> str:
+    name = _name_text(record.get(key))
     if not name:
         what = f"{key} is missing" if record.get(key) in (None, "") else f"{key} is no text"
-        raise _wrong(place, what, f"Every question needs {key} as a text that is not empty.")
+        raise _line_error(
+            location, what, f"Every question needs {key} as a text that is not empty."
+        )
     return name
 
 
-def _names(place: SourceLocation, record: _Line, key: str) -> frozenset[str]:
+def _names(location: SourceLocation, record: _Line, key: str) -> frozenset[str]:
     value: object = record.get(key)
     if value is None:
         return frozenset()
     items = cast(list[object], value) if isinstance(value, list) else [None]
-    names = [_spelled(item) for item in items]
+    names = [_name_text(item) for item in items]
     if not all(names):
         remedy = f"Write {key} as a list of ids, or leave it out."
-        raise _wrong(place, f"{key} is not a list of ids", remedy)
+        raise _line_error(location, f"{key} is not a list of ids", remedy)
     return frozenset(names)
 
 
@@ -224,20 +231,20 @@ def _check_banks(questions: Iterable[Question], files: Files, folder: Path) -> N
 
 
 def _check_conversation(path: Path, wanted: set[str]) -> None:
-    """Every line has a text, and what a question names is one line only."""
+    """Check that every line has a text, and that each gold id belongs to one line only."""
     lines: dict[str, int] = {}
-    for place, record in _lines(path):
+    for location, record in _lines(path):
         if not isinstance(record.get("text"), str):
-            raise _wrong(
-                place, "text is missing or no text", "Every line needs the words that were said."
+            raise _line_error(
+                location, "text is missing or no text", "Every line needs the words that were said."
             )
-        id = _spelled(record.get("id"))
+        id = _name_text(record.get("id"))
         if id in wanted and id in lines:
-            raise _wrong(
-                place,
+            raise _line_error(
+                location,
                 f"the id {id!r}, which a question names as gold, is taken by line {lines[id]}",
                 "Give every turn of a bank an id of its own.",
             )
-        lines.setdefault(id, place.line)
+        lines.setdefault(id, location.line)
     if not lines:
         raise InputError(f"{path} is empty.", "Put the turns there, one JSON object a line.")

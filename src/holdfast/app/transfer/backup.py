@@ -153,9 +153,9 @@ def _copy(settings: Settings, path: Path, made: str) -> Backup:
         error.remedy = "No backup was made; the memory is untouched. Choose another place or file."
         raise
     finally:
-        for left in (part, part.with_name(f"{part.name}-journal")):
+        for leftover in (part, part.with_name(f"{part.name}-journal")):
             with suppress(OSError):
-                left.unlink()
+                leftover.unlink()
     return Backup(path, path.stat().st_size, copy)
 
 
@@ -217,8 +217,8 @@ def check_backup(settings: Settings, path: Path) -> BackupCheck:
     if settings.database.exists() and path.samefile(settings.database):
         raise InputError(f"{path} is the memory in use.", "Name a backup of it.")
     copy = copies.check_copy(path)
-    gone = copies.erasure_marks(settings.database) - copies.erasure_marks(path)
-    return BackupCheck(path, copy, len(gone) if settings.database.exists() else 0)
+    erased = copies.erasure_marks(settings.database) - copies.erasure_marks(path)
+    return BackupCheck(path, copy, len(erased) if settings.database.exists() else 0)
 
 
 def restore(
@@ -231,9 +231,9 @@ def restore(
     """Replace the memory by a backup; the previous memory is kept in the folder of backups. If the
     process is killed at any point, the home has either the old memory or the new one."""
     checked = check_backup(settings, path)
-    places = HomePaths(settings.home)
-    with take_lease(places, _LEASE_WAIT_S) as held:
-        if held is None:
+    paths = HomePaths(settings.home)
+    with take_lease(paths, _LEASE_WAIT_S) as lease:
+        if lease is None:
             raise StoreBusyError(
                 "Holdfast is at work on this memory just now. Nothing was changed.",
                 "Run this again in a minute; `holdfast status` tells whether a worker runs.",
@@ -256,7 +256,7 @@ def restore(
             shutil.rmtree(folder, ignore_errors=True)
         remove_derived_files(settings)
         with suppress(FileNotFoundError):
-            places.last_scan.unlink()  # so that the next worker scans all transcripts
+            paths.last_scan.unlink()  # so that the next worker scans all transcripts
     return RestoreResult(checked, str(aside or ""), tuple(files))
 
 
@@ -275,9 +275,9 @@ def set_aside_damaged(settings: Settings, now: Callable[[], str] = utc_now) -> P
     database = settings.database
     to = settings.home / FOLDER / f"{database.stem}-damaged-{_stamp(now())}.db.kept"
     to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for end in (*_LOG_SUFFIXES, ""):
+    for suffix in (*_LOG_SUFFIXES, ""):
         with suppress(FileNotFoundError):
-            database.with_name(database.name + end).rename(to.with_name(to.name + end))
+            database.with_name(database.name + suffix).rename(to.with_name(to.name + suffix))
     remove_derived_files(settings)
     with suppress(FileNotFoundError):
         HomePaths(settings.home).last_scan.unlink()
@@ -286,8 +286,8 @@ def set_aside_damaged(settings: Settings, now: Callable[[], str] = utc_now) -> P
 
 def _remove_leftovers(home: Path) -> None:
     """Delete the folders of restores that were killed. The lease excludes running ones."""
-    for left in home.glob(f"{_STAGING}*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in home.glob(f"{_STAGING}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _keep_current(settings: Settings, now: str) -> Path | None:
@@ -300,15 +300,17 @@ def _keep_current(settings: Settings, now: str) -> Path | None:
         return _copy(settings, path, now).path
     path = path.with_name(path.name.replace(_BEFORE_RESTORE, f"damaged-{_BEFORE_RESTORE}"))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for end in ("", "-wal"):
-        if database.with_name(database.name + end).exists():
-            shutil.copy2(database.with_name(database.name + end), path.with_name(path.name + end))
+    for suffix in ("", "-wal"):
+        if database.with_name(database.name + suffix).exists():
+            shutil.copy2(
+                database.with_name(database.name + suffix), path.with_name(path.name + suffix)
+            )
     return path
 
 
 def _restore_files(settings: Settings, path: Path, with_settings: bool) -> list[str]:
     """Write the files of a backup that are missing in the home; returns their names. A journal that
-    exists is left: journals only grow, so it holds what the backup has."""
+    exists is left alone: it already holds all that the one in the backup does."""
     written: list[str] = []
     for name, content in copies.kept_files(path):
         own = settings.home / FILE_NAME
@@ -337,10 +339,12 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _swap(database: Path, staged: Path, busy_s: float) -> None:
+    """Replace the memory by the staged one: in place, which other processes can follow, if it is
+    sound; by renaming otherwise."""
     if copies.is_sound(database):
         copies.put_back(staged, database, busy_s)
         return
     # There is no readable database. SQLite would apply a leftover log to the new one.
-    for end in _LOG_SUFFIXES:
-        database.with_name(database.name + end).unlink(missing_ok=True)
+    for suffix in _LOG_SUFFIXES:
+        database.with_name(database.name + suffix).unlink(missing_ok=True)
     staged.replace(database)

@@ -72,8 +72,8 @@ class ExportFolder:
         known = self._read_manifest()
         try:
             self._path.mkdir(parents=True, exist_ok=True)
-            left = [name for name in self._new if self._is_foreign(name, known)]
-            written = [name for name in self._new if name not in left]
+            foreign = [name for name in self._new if self._is_foreign(name, known)]
+            written = [name for name in self._new if name not in foreign]
             # The manifest comes first, with old and new hashes: if the export is killed, the next
             # one recognises every file that this one wrote.
             self._write_manifest(
@@ -90,7 +90,7 @@ class ExportFolder:
                 "Choose another folder, or make room.",
             ) from error
         total = sum(len(self._new[name]) for name in written)
-        return FolderReport(self._path, len(written), len(removed), tuple(left), total)
+        return FolderReport(self._path, len(written), len(removed), tuple(foreign), total)
 
     def _read_manifest(self) -> dict[str, list[str]]:
         """The files of earlier exports, each with the hashes that it may have."""

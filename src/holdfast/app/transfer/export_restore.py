@@ -153,10 +153,10 @@ class _RowRestorer:
             text, who = (self._redactor.redact(row[name]).text for name in ("text", "who"))
             seq = known.get((row["time"], action.value, target, text, who))
             if seq is None:
-                made = self._writer.append_curation(
+                entry = self._writer.append_curation(
                     Curation(0, bank, row["time"], action, target, text, who)
                 )
-                seq = made.seq
+                seq = entry.seq
             self.added["curation"] += seq not in known.values()
             self.known["curation"] += seq in known.values()
             numbers[str(row["seq"])] = str(seq)

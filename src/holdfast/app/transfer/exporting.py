@@ -102,9 +102,9 @@ def write_export(
             "Choose another place; what was there is as it was.",
         ) from error
     finally:
-        for left in (body, part):
+        for leftover in (body, part):
             with suppress(OSError):
-                left.unlink()
+                leftover.unlink()
     return ExportReport(path, header.counts, path.stat().st_size)
 
 

@@ -108,11 +108,11 @@ class Imports:
                 self._context.store, self._find_bank, bank, self._make_bank, self._project_name()
             )
             importer.import_drafts(_count(source.read(path), on_progress), banks.choose, id)
-            got = record_import(
+            banks_changed = record_import(
                 self._context.store, importer, program, place, id, self._context.actor(who)
             )
         self._context.after_change()
-        name = uri(IMPORT_BATCH, id) if got else ""
+        name = uri(IMPORT_BATCH, id) if banks_changed else ""
         return ImportResult(
             name, program, place, _counts_by_bank(importer, self._context.bank_names())
         )

@@ -135,13 +135,13 @@ def test_a_backup_taken_while_others_write_is_of_one_moment(
         for number in range(5):
             made = back_up(settings, tmp_path / f"{number}.db")
             with closing(sqlite3.connect(made.path)) as copy:
-                told = {
+                counts = {
                     copy.execute(
                         f"SELECT count(*) FROM bank_alias WHERE alias LIKE '{a}%'"
                     ).fetchone()
                     for a in "ab"
                 }
-            assert len(told) == 1
+            assert len(counts) == 1
             assert check_backup(settings, made.path).copy == made.copy
     finally:
         over.set()
@@ -357,7 +357,9 @@ def test_a_running_worker_leaves_when_the_schema_moves(settings: Settings) -> No
         return "wrote"
 
     steps = (Step("upgrade", upgrade), Step("write", write), Step("again", write))
-    done = run_worker(settings, WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0), steps)
+    done = run_worker(
+        settings, WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0), steps
+    )
     assert ran == [] and done.passes == 0
     assert "schema" in HomePaths(settings.home).worker_log.read_text()
 

@@ -62,7 +62,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
         yield opened
 
 
-def told(memory: Holdfast) -> dict[str, tuple[str, str, str]]:
+def imported_records(memory: Holdfast) -> dict[str, tuple[str, str, str]]:
     found = [one for bank in memory.store.banks() for one in memory.store.imported(bank.id)]
     return {one.origin: (one.kind, one.title, one.text) for one in found}
 
@@ -81,7 +81,7 @@ def test_basic_memory_gives_notes_observations_and_relations(
     assert took.uri and dict(took.tallies[0][1].added) == {
         "note": 2, "observation": 2, "relation": 2,
     }  # fmt: skip
-    found = told(memory)
+    found = imported_records(memory)
     assert found["memory://bare"] == ("note", "bare", "No frontmatter at all.")
     kind, title, text = found["memory://rig/service"]
     assert (kind, title) == ("note", "Rig Service") and "Keeps track of every rope" in text

@@ -41,7 +41,9 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
         yield opened
 
 
-def write(memory: Holdfast, path: Path, kind: str, chosen: ExportSelection | None = None) -> FolderReport:
+def write(
+    memory: Holdfast, path: Path, kind: str, chosen: ExportSelection | None = None
+) -> FolderReport:
     folder = ExportFolder(path, kind)
     wanted = ExportRequest(tuple(memory.reader.banks()), chosen or ExportSelection())
     (write_vault if kind == "obsidian" else write_memory_keeper)(
@@ -102,8 +104,8 @@ def test_a_link_on_disk_is_not_written_through(memory: Holdfast, tmp_path: Path)
     (bank / "Sessions").rmdir()
     outside.mkdir()
     (bank / "Sessions").symlink_to(outside)
-    told = write(memory, vault, "obsidian")
-    assert [*outside.iterdir()] == [] and len(told.left_alone) == 3
+    report = write(memory, vault, "obsidian")
+    assert [*outside.iterdir()] == [] and len(report.left_alone) == 3
 
 
 def test_memory_keeper_gets_its_four_layers(memory: Holdfast, tmp_path: Path) -> None:

@@ -42,10 +42,13 @@ def test_a_model_reasons_and_what_it_believes_is_kept(
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
         with_model(memory, chat, monkeypatch)
-        told = memory.reflect("where is the ferry timetable printed")
-        assert told.author == "scripted/played" and "Put together by rules" not in told.answer
-        assert told.claims[0].confidence < 0.99, "no more than the sources allow"
-        (name,) = told.stored
+        reflection = memory.reflect("where is the ferry timetable printed")
+        assert (
+            reflection.author == "scripted/played"
+            and "Put together by rules" not in reflection.answer
+        )
+        assert reflection.claims[0].confidence < 0.99, "no more than the sources allow"
+        (name,) = reflection.stored
         assert name in {f"holdfast://memory/{o.id}" for o in memory.opinions.opinions()}
         assert memory.store.total_spent().calls == 1 and len(chat.asked) == 1
         assert OSLO in chat.asked[0].text and OSLO not in chat.asked[0].system
@@ -56,9 +59,9 @@ def test_without_an_answer_the_rules_stand(tmp_path: Path, monkeypatch: pytest.M
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO))
         with_model(memory, chat, monkeypatch)
-        told = memory.reflect("where is the ferry timetable printed")
-        assert told.author == "" and told.answer.startswith("Put together by rules")
-        assert any("No key." in caveat for caveat in told.caveats)
+        reflection = memory.reflect("where is the ferry timetable printed")
+        assert reflection.author == "" and reflection.answer.startswith("Put together by rules")
+        assert any("No key." in caveat for caveat in reflection.caveats)
 
 
 def test_memories_of_sessions_that_are_over_are_extracted(
@@ -75,7 +78,9 @@ def test_memories_of_sessions_that_are_over_are_extracted(
         ingest_and_update(memory, bug_hunt())
         with_model(memory, chat, monkeypatch)
         places = HomePaths(memory.settings.home)
-        done = model_reflection.extract_with_model(memory.store, memory.settings, places, clock, lambda: None)
+        done = model_reflection.extract_with_model(
+            memory.store, memory.settings, places, clock, lambda: None
+        )
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.ingestion.update()
         (bank,) = memory.banks.all()
