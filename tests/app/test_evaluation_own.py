@@ -141,4 +141,6 @@ def test_too_little_history_says_what_it_takes(tmp_path: Path) -> None:
         found = find_questions(memory.reader, None)
         report = replay(memory, found.questions, Plan())
     assert found == History(3, 3, []) and report.questions == 0
-    assert "3 sessions" in too_little_history(found) and "more than 8 sessions" in too_little_history(found)
+    assert "3 sessions" in too_little_history(
+        found
+    ) and "more than 8 sessions" in too_little_history(found)

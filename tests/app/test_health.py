@@ -169,10 +169,17 @@ def test_settings_of_any_shape_are_looked_at_without_harm(tmp_path: Path) -> Non
     for text in ("", "[]", "{", '{"hooks": [1]}', '{"hooks": {"Stop": [{"hooks": 3}, 4]}}', "\0"):
         path.write_text(text)
         found = detect_hooks(tmp_path)
-        assert not found.is_installed and found.kept_days == DEFAULT_TRANSCRIPT_DAYS and found.missing == EVENT_NAMES
+        assert (
+            not found.is_installed
+            and found.kept_days == DEFAULT_TRANSCRIPT_DAYS
+            and found.missing == EVENT_NAMES
+        )
     assert detect_hooks(tmp_path).problems
     path.write_text('\ufeff{"enabledPlugins": {"holdfast@market": true}, "cleanupPeriodDays": 7}')
-    assert detect_hooks(tmp_path).plugins == ("holdfast@market",) and detect_hooks(tmp_path).missing == []
+    assert (
+        detect_hooks(tmp_path).plugins == ("holdfast@market",)
+        and detect_hooks(tmp_path).missing == []
+    )
     assert detect_hooks(tmp_path).kept_days == 7
 
 

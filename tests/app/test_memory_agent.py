@@ -43,7 +43,9 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
         yield made
 
 
-def ask(memory: Holdfast, chat: Chat, told: Answer | None = None) -> tuple[list[ResearchEvent], Answer]:
+def ask(
+    memory: Holdfast, chat: Chat, told: Answer | None = None
+) -> tuple[list[ResearchEvent], Answer]:
     told = told or memory.ask(QUESTION, "all", model=False)
     agent = MemoryAgent(memory.settings, memory.now, chat=chat)
     events = list(agent.run(AgentRequest(told, "all")))
@@ -106,7 +108,10 @@ def test_the_agent_through_claude_code_can_look_up_and_nothing_else(
     told = json.dumps(api.requests[-1]["messages"])
     assert "No such tool available" in told and "retry wrapper" in told
     stages = [event.stage for event in events]
-    assert stages[0] is ResearchStage.SEARCHING and stages[-2:] == [ResearchStage.SYNTHESISING, ResearchStage.DONE]
+    assert stages[0] is ResearchStage.SEARCHING and stages[-2:] == [
+        ResearchStage.SYNTHESISING,
+        ResearchStage.DONE,
+    ]
     assert answer_.cost.tokens > 0 and memory.store.total_spent("").calls == 1
     assert not list(home.glob(".claude/projects/**/*.jsonl"))
 
@@ -146,7 +151,10 @@ def test_the_same_agent_runs_through_a_service(memory: Holdfast, played: Play) -
     )
     events, answer = ask(memory, chat)
     assert answer.answer == f"{TRUE} [1]" and answer.cost.tokens == 110
-    assert [e.query for e in events if e.stage is ResearchStage.SEARCHING] == [QUESTION, "retry wrapper"]
+    assert [e.query for e in events if e.stage is ResearchStage.SEARCHING] == [
+        QUESTION,
+        "retry wrapper",
+    ]
 
 
 def test_an_answer_that_nothing_bears_out_leaves_what_rules_say(
@@ -258,7 +266,9 @@ def test_an_agent_of_ours_sets_no_other_going(
 ) -> None:
     assert is_enabled(memory.settings)
     assert not is_enabled(replace(memory.settings, models=ModelSettings()))
-    assert not is_enabled(replace(memory.settings, models=ModelSettings(use="openai", summaries="small")))
+    assert not is_enabled(
+        replace(memory.settings, models=ModelSettings(use="openai", summaries="small"))
+    )
     monkeypatch.setenv(HOOKS_OFF_VARIABLE, "1")
     assert not is_enabled(memory.settings)
 

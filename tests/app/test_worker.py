@@ -56,7 +56,7 @@ def drop_event(settings: Settings, name: str, content: str = "{}") -> Path:
     return path
 
 
-def chores_of(settings: Settings) -> list[FailedTask]:
+def failed_tasks_of(settings: Settings) -> list[FailedTask]:
     with Holdfast(settings) as memory:
         return memory.inventory.failed_tasks()
 
@@ -88,7 +88,7 @@ def test_a_step_that_fails_is_noted_and_the_others_go_on(settings: Settings) -> 
     outcome = run_worker(settings, QUICK, (Step("broken", failing(tried)), *STEPS), Clock())
     assert outcome == WorkerOutcome(1, ("broken",))
     assert turns_of(settings) == 8
-    (chore,) = chores_of(settings)
+    (chore,) = failed_tasks_of(settings)
     assert (chore.name, chore.attempts) == ("broken", 1)
     assert chore.problem == "The model is out. Wait for it."
     assert "broken failed (1)" in HomePaths(settings.home).worker_log.read_text()
@@ -104,13 +104,13 @@ def test_it_is_tried_again_after_a_pause_that_doubles_and_then_cleared(
         run_worker(settings, QUICK, steps, clock)
         run_worker(settings, QUICK, steps, clock)
         assert tried == [attempt], "not before its time"
-        (chore,) = chores_of(settings)
+        (chore,) = failed_tasks_of(settings)
         due = datetime.fromisoformat(chore.not_before)
         pauses.append((due - clock.now).total_seconds())
         clock.turn(pauses[-1] + 1)
     assert pauses[:4] == [30, 60, 120, 240] and pauses[-1] == LONGEST_RETRY_S
     run_worker(settings, QUICK, (Step("broken", noting([], "well")),), clock)
-    assert chores_of(settings) == []
+    assert failed_tasks_of(settings) == []
 
 
 def test_by_hand_it_is_tried_at_once(settings: Settings) -> None:
@@ -141,7 +141,7 @@ def test_a_fault_of_ours_is_told_with_its_place_and_without_secrets(settings: Se
         raise KeyError(token)
 
     run_worker(settings, QUICK, (Step("broken", fail),), Clock())
-    (chore,) = chores_of(settings)
+    (chore,) = failed_tasks_of(settings)
     assert "KeyError" in chore.problem and "test_worker.py:" in chore.problem
     assert token not in chore.problem + HomePaths(settings.home).worker_log.read_text()
 

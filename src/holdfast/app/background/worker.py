@@ -44,8 +44,7 @@ class WorkerOptions(NamedTuple):
     respect_retry_times: bool = False
     # Make one pass only.
     once: bool = False
-    # Wait before each pass, because Claude Code writes the last message of a turn a moment after its
-    # hook.
+    # Wait before each pass: Claude Code writes the last message of a turn a moment after its hook.
     start_delay_s: float = 0.5
     # How long to wait for more events before exiting. Longer saves starting a process for the next
     # event; shorter frees memory sooner.

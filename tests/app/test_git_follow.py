@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from tests.app.test_worker import BY_HAND, chores_of
+from tests.app.test_worker import BY_HAND, failed_tasks_of
 from tests.sources.repositories import commit, git, make_repository
 
 from holdfast.app.background.steps import STEPS
@@ -87,7 +87,9 @@ def test_a_force_push_is_followed_from_the_worktree_it_was_read_from(
     follow(settings)
     (after,) = look(settings, repositories)
     assert after.head == kept and after.folder == str(tree)
-    reader_says = look(settings, lambda m: m.reader.unmerged_commits(after.bank, [first, lost, kept]))
+    reader_says = look(
+        settings, lambda m: m.reader.unmerged_commits(after.bank, [first, lost, kept])
+    )
     assert reader_says == {lost}
 
 
@@ -103,7 +105,7 @@ def test_one_that_cannot_be_read_is_noted_and_the_others_go_on(
     commit(good, "more", **{"a.txt": "2\n"})
     follow(settings)
     assert look(settings, commits) == 4
-    problems = {chore.name: chore.problem for chore in chores_of(settings)}
+    problems = {chore.name: chore.problem for chore in failed_tasks_of(settings)}
     assert set(problems) == {f"history of {top / '.git'}" for top in (gone, broken)}
     assert "is not there any more" in problems[f"history of {gone / '.git'}"]
     # Back again, it is followed again, and the note goes.
@@ -111,7 +113,7 @@ def test_one_that_cannot_be_read_is_noted_and_the_others_go_on(
     with Holdfast(settings) as memory, memory.store.transaction():
         memory.store.clear_failed_task(f"history of {broken / '.git'}")
     follow(settings)
-    assert [chore.name for chore in chores_of(settings)] == [f"history of {gone / '.git'}"]
+    assert [chore.name for chore in failed_tasks_of(settings)] == [f"history of {gone / '.git'}"]
 
 
 def test_the_settings_can_turn_it_off(settings: Settings, tmp_path: Path) -> None:
@@ -121,6 +123,6 @@ def test_the_settings_can_turn_it_off(settings: Settings, tmp_path: Path) -> Non
     commit(top, "more", **{"a.txt": "2\n"})
     follow(replace(settings, git_read=False))
     follow(replace(settings, exclude_projects=(str(top),)))
-    assert look(settings, commits) == 1 and not chores_of(settings)
+    assert look(settings, commits) == 1 and not failed_tasks_of(settings)
     follow(settings)
     assert look(settings, commits) == 2

@@ -22,7 +22,10 @@ NOW = "2026-11-15T12:00:00.000Z"
 
 
 def injection(
-    number: int, use: InjectionUse = InjectionUse.UNKNOWN, arrived: bool | None = True, time: str = "2026-11-10"
+    number: int,
+    use: InjectionUse = InjectionUse.UNKNOWN,
+    arrived: bool | None = True,
+    time: str = "2026-11-10",
 ) -> Injection:
     kind = InjectionKind.START if number % 2 else InjectionKind.GOAL
     moment = f"{time}T10:00:00.000Z"
@@ -98,7 +101,9 @@ def test_what_people_put_right_counts_until_it_is_taken_back(memory: Holdfast) -
 
 
 def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfast) -> None:
-    call = ModelCall("b", "c1", "2026-11-14T10:00:00.000Z", "s", "summarise", "openai", "m", 900, 100)
+    call = ModelCall(
+        "b", "c1", "2026-11-14T10:00:00.000Z", "s", "summarise", "openai", "m", 900, 100
+    )
     with memory.store.transaction():
         for id, usd in (("c1", 0.25), ("c2", None)):
             made = ModelCall(

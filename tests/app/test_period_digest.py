@@ -62,7 +62,17 @@ def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
         *((f"holdfast://turn/{first.id}",), True, InjectionUse.CONTRADICTED, "no, that is wrong"),
     )
     ignored = Injection(
-        *("i2", session.bank, "s", utc_now(), InjectionKind.START, 80, (), True, InjectionUse.IGNORED),
+        *(
+            "i2",
+            session.bank,
+            "s",
+            utc_now(),
+            InjectionKind.START,
+            80,
+            (),
+            True,
+            InjectionUse.IGNORED,
+        ),
     )
     with memory.store.transaction():
         for one in (known, ignored):
