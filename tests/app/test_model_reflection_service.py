@@ -52,7 +52,12 @@ def claim(sentence: str, *records: int) -> Json:
 
 def reader(folder: Path, service: Service, more: str = REFLECTING) -> User:
     """Somebody who has read two sessions about a timetable."""
-    user = User(folder, asking(service, more), session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
+    user = User(
+        folder,
+        asking(service, more),
+        session_on_day(1, OSLO),
+        session_on_day(2, f"{OSLO} Mind that."),
+    )
     user.env["HOLDFAST_BANK"] = "proj"
     user.run("ingest", "--embed", "none")
     service.asked.clear()
@@ -206,7 +211,9 @@ def test_a_subscription_reflects_through_the_real_program(tmp_path: Path) -> Non
     api = Api(plays, str(tmp_path))
     spoken = f"{OSLO} PLAY:answer"
     settings = '[models]\nuse = "claude"\nreflection = "haiku"\n'
-    user = User(tmp_path, settings, session_on_day(1, spoken), session_on_day(2, f"{spoken} Mind that."))
+    user = User(
+        tmp_path, settings, session_on_day(1, spoken), session_on_day(2, f"{spoken} Mind that.")
+    )
     user.env |= api.env(tmp_path)
     user.run("ingest", "--embed", "none")
     told = reflect(user)

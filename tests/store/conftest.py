@@ -14,3 +14,10 @@ def postgres() -> Generator[Server]:
     """A server that is gone when the tests are over."""
     with closing(Server()) as server:
         yield server
+
+
+@pytest.fixture
+def vectors_on_server(postgres: Server) -> None:
+    """Skips a test where the server cannot compare vectors itself."""
+    if postgres.vector_problem:
+        pytest.skip(postgres.vector_problem)

@@ -74,7 +74,36 @@ class Server:
             **self._how,
         )
         self.start()
+        # Why vectors cannot be compared by the server; "" where they can.
+        self.vector_problem = self._probe_vectors()
+        if self.vector_problem:
+            self._hide_extensions()
         PostgresStore(self.url(self._make(_TEMPLATE, "template1"))).close()
+
+    def _probe_vectors(self) -> str:
+        """Compare two vectors in a database of their own. The extension of the wheel is built for
+        newer CPUs: on an older one any distance ends the whole server with an illegal instruction,
+        and it recovers."""
+        try:
+            with psycopg.connect(self.url(self._make("probe", "template1")), autocommit=True) as c:
+                c.execute("CREATE EXTENSION vector")
+                c.execute("SELECT '[1,2,3]'::halfvec(3) <=> '[1,2,4]'::halfvec(3)")
+                c.execute("SELECT '[1,2,3]'::vector(3) <=> '[1,2,4]'::vector(3)")
+        except psycopg.errors.FeatureNotSupported:
+            return "this PostgreSQL has no extension `vector`"
+        except psycopg.OperationalError:
+            self._wait_until_it_answers()
+            return "the extension `vector` of this PostgreSQL does not run on this CPU"
+        return ""
+
+    def _hide_extensions(self) -> None:
+        """Start again as a server that has no extensions to offer."""
+        empty = self._home / "no-extensions"
+        empty.mkdir()
+        self.own(empty)
+        self._settings["extension_control_path"] = str(empty)
+        self.stop()
+        self.start()
 
     def start(self) -> None:
         """Start it and wait until it answers."""
@@ -90,6 +119,9 @@ class Server:
                 start_new_session=True,
                 **self._how,
             )
+        self._wait_until_it_answers()
+
+    def _wait_until_it_answers(self) -> None:
         give_up = time.monotonic() + _START_S
         while True:
             try:
