@@ -56,7 +56,9 @@ def ask(memory: Holdfast, question: Question, bank: str, hosts: dict[str, str]) 
     return Asked(bank, said, right)
 
 
-def figures(own: Sequence[Asked], lead: float, covered: float = MIN_COVERAGE) -> tuple[float, float]:
+def figures(
+    own: Sequence[Asked], lead: float, covered: float = MIN_COVERAGE
+) -> tuple[float, float]:
     """Precision and recall."""
     linked = [one for one in own if one.links(lead, covered)]
     right = sum(one.is_right for one in linked)

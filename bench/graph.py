@@ -33,7 +33,14 @@ ENTITIES = int(os.environ.get("HOLDFAST_BENCH_ENTITIES", "20000"))
 EACH = 5
 QUESTIONS = 30
 LIMIT_MS = 20
-_PARTS = (MentionRole.MENTIONED, MentionRole.ABOUT, MentionRole.CAUSE, MentionRole.EFFECT, MentionRole.PROBLEM, MentionRole.TOUCHED)
+_PARTS = (
+    MentionRole.MENTIONED,
+    MentionRole.ABOUT,
+    MentionRole.CAUSE,
+    MentionRole.EFFECT,
+    MentionRole.PROBLEM,
+    MentionRole.TOUCHED,
+)
 
 
 def name(number: int) -> str:
@@ -56,7 +63,9 @@ def fill(store: SqliteStore) -> None:
             drawn = {draw(chance) for _ in range(EACH - 2)} | {n % ENTITIES, (n * 7) % ENTITIES}
             time_of = f"2026-{n % 12 + 1:02}-{n % 28 + 1:02}T00:00:{n % 60:02}.000Z"
             mentions = tuple(
-                Mention(SpellingSource.NAME, name(e), name(e).lower(), chance.choice(_PARTS), name(e))
+                Mention(
+                    SpellingSource.NAME, name(e), name(e).lower(), chance.choice(_PARTS), name(e)
+                )
                 for e in drawn
             )
             store.put_nodes(BANK, [Node("memory", f"{n:08x}", "", time_of, "h", mentions)])

@@ -117,9 +117,9 @@ def constructed() -> list[Outcome]:
 
 def _asked(memory: Holdfast, question: str, answer: str, bank: str = "all") -> Outcome:
     began = time.perf_counter()
-    first = answered(memory, AskOptions(question, bank, rounds=1))
+    first = answered(memory.context, memory.search, AskOptions(question, bank, rounds=1))
     between = time.perf_counter()
-    whole = answered(memory, AskOptions(question, bank))
+    whole = answered(memory.context, memory.search, AskOptions(question, bank))
     return Outcome(answer, first, whole, (between - began, time.perf_counter() - between))
 
 

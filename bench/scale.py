@@ -167,8 +167,9 @@ def _read_across(home: Path, store: SqliteStore) -> list[str]:
         ask(questions[0])
         cuts = statistics.quantiles(median(ask, questions), n=20)
         told.append(
-            f"scale: {ONE:,} passages in one bank, a cross-encoder over {plan.limits.rerank_depth}: "
-            f"{cuts[9] * 1000:.0f} ms, p95 {cuts[18] * 1000:.0f} ms (limit {limit})"
+            f"scale: {ONE:,} passages in one bank, a cross-encoder over "
+            f"{plan.limits.rerank_depth}: {cuts[9] * 1000:.0f} ms, "
+            f"p95 {cuts[18] * 1000:.0f} ms (limit {limit})"
         )
     return told
 

@@ -8,19 +8,31 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Iterator
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
 from holdfast.app import memory as facade
 from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.search.recall import Search
 
 
 def _signature(name: str, function: Any) -> str:
     """`name(parameters) -> result`, without `self`, as it is called."""
     signature = inspect.signature(function)
-    shown = [p for p in signature.parameters.values() if p.name != "self"]
-    text = str(signature.replace(parameters=shown)).replace("'", "")
-    return f"{name}{text}"
+    shown = [_parameter(p) for p in signature.parameters.values() if p.name != "self"]
+    return f"{name}({', '.join(shown)}) -> {signature.return_annotation}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    if parameter.default is inspect.Parameter.empty:
+        return f"{parameter.name}: {parameter.annotation}"
+    default: Any = parameter.default
+    if isinstance(default, Enum):
+        shown = f"{type(default).__name__}.{default.name}"
+    else:
+        shown = "…" if callable(default) else repr(default).replace("'", '"')
+    return f"{parameter.name}: {parameter.annotation} = {shown}"
 
 
 def _entry(name: str, function: Any) -> Iterator[str]:
@@ -65,7 +77,7 @@ def reference() -> str:
     lines += ["### Holdfast", "", inspect.cleandoc(Holdfast.__doc__ or ""), ""]
     for name, method in _methods(Holdfast):
         lines += _entry(f"memory.{name}", method)
-    for name, owner, purpose in [("search", facade.Search, "Recall with every option."), *_parts()]:
+    for name, owner, purpose in [("search", Search, "Recall with every option."), *_parts()]:
         lines += [f"### memory.{name}", "", inspect.cleandoc(purpose), ""]
         for method_name, method in _methods(owner):
             lines += _entry(f"memory.{name}.{method_name}", method)

@@ -75,7 +75,9 @@ def test_what_is_embedded_is_found_by_other_words(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         before = memory.recall(QUESTION, bank="kitchen")
         assert semantic(before) is None
-        assert memory.ingestion.embed(on_progress=lambda done, total: told.append((done, total))) == 0
+        assert (
+            memory.ingestion.embed(on_progress=lambda done, total: told.append((done, total))) == 0
+        )
         ((model, vectors),) = memory.reader.vector_models()
         assert (model, memory.reader.count_unembedded(model)) == (MODEL, 0)
         assert vectors == told[-1][0] == told[-1][1] > 5

@@ -98,7 +98,8 @@ def test_a_hierarchy_of_three_levels_is_found_across_modules(tmp_path: Path) -> 
 
 
 def test_errors_may_be_a_deeper_tree(tmp_path: Path) -> None:
-    text = "class AError(Exception): ...\n\n\nclass BError(AError): ...\n\n\nclass CError(BError): ...\n"
+    bases = {"AError": "Exception", "BError": "AError", "CError": "BError"}
+    text = "\n\n".join(f"class {name}({base}): ...\n" for name, base in bases.items())
     assert check(package(tmp_path, a=text), {}) == []
 
 

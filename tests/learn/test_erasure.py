@@ -303,7 +303,11 @@ def read_journals(memory: Holdfast) -> None:
     places = HomePaths(memory.settings.home)
     now = "2026-11-01T00:00:00.000Z"
     reconcile(
-        memory.store, memory.context.bank_maker, places, exclusion_rules(memory.settings), lambda: now
+        memory.store,
+        memory.context.bank_maker,
+        places,
+        exclusion_rules(memory.settings),
+        lambda: now,
     )
 
 

@@ -56,7 +56,9 @@ def alone(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, l
 def ingest(home: Path, corpus: Path, crew: Executor) -> dict[str, list[str]]:
     with open_at(home) as memory:
         progress: list[int] = []
-        memory.ingestion.ingest(memory.ingestion.find([corpus]), executor=crew, on_session=progress.append)
+        memory.ingestion.ingest(
+            memory.ingestion.find([corpus]), executor=crew, on_session=progress.append
+        )
         assert progress == list(range(1, len(progress) + 1)) and len(progress) >= 10
     return dump(home / "memory.db")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.refine.test_facts import open_with_violations
-from tests.support.chats import Said, ScriptedChat
+from tests.support.chats import ScriptedChat
 
 from holdfast.errors import ModelBusyError
 from holdfast.model.trust import Status
@@ -32,7 +32,7 @@ def test_a_models_advice_is_stored_and_changes_nothing_else(tmp_path: Path) -> N
 
 
 def test_a_rate_limited_service_is_not_asked_for_the_rest(tmp_path: Path) -> None:
-    busy: Said = ModelBusyError("Too many requests.", "Wait.")
+    busy = ModelBusyError("Too many requests.", "Wait.")
     with open_with_violations(tmp_path) as memory:
         governor = Governor(ScriptedChat(busy), memory.store, SpendCaps(), lambda: NOW)
         assert advise(memory.store, governor, lambda: NOW, lambda: None) == 0

@@ -99,6 +99,7 @@ def test_a_store_without_the_extension_conforms(
         check(make_store)
 
 
+@pytest.mark.usefixtures("vectors_on_server")
 def test_the_server_names_exactly_those_that_the_matrix_finds(
     postgres: Server, tmp_path: Path
 ) -> None:
@@ -118,6 +119,7 @@ def test_the_server_names_exactly_those_that_the_matrix_finds(
         assert far.highest == pytest.approx(-near.lowest)
 
 
+@pytest.mark.usefixtures("vectors_on_server")
 def test_a_large_bank_is_searched_by_its_index(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +149,7 @@ def test_a_large_bank_is_searched_by_its_index(
     assert postgres.run(url, used)[0][0] > 0
 
 
+@pytest.mark.usefixtures("vectors_on_server")
 def test_an_extension_that_comes_later_takes_up_what_is_there(
     postgres: Server, plain: str, tmp_path: Path
 ) -> None:
@@ -170,6 +173,7 @@ def test_an_extension_that_comes_later_takes_up_what_is_there(
         assert walled
 
 
+@pytest.mark.usefixtures("vectors_on_server")
 def test_many_vectors_without_a_place_are_left_to_the_matrix(
     postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

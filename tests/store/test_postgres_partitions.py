@@ -81,6 +81,7 @@ def test_a_store_of_partitions_conforms(
         check(make_store)
 
 
+@pytest.mark.usefixtures("vectors_on_server")
 def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server) -> None:
     url = postgres.cut_database()
     cut = postgres.run(
@@ -103,6 +104,7 @@ def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server
     assert unwalled == [("change_counter",), ("migration",)]
 
 
+@pytest.mark.usefixtures("vectors_on_server")
 def test_a_large_bank_in_a_partition_has_its_index_there(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +124,7 @@ def test_a_large_bank_in_a_partition_has_its_index_there(
         assert len(tables) == 1 and "half_vector_p" in tables[0][0]
 
 
+@pytest.mark.usefixtures("vectors_on_server")
 def test_what_a_cluster_is_told_fits_the_tables(postgres: Server) -> None:
     url = postgres.database()
     keys = dict(postgres.run(url, _KEYS))

@@ -150,6 +150,7 @@ def test_what_cannot_be_said_to_the_server_costs_no_connection(postgres: Server,
         assert seen(store) == ["ours"]
 
 
+@pytest.mark.usefixtures("vectors_on_server")
 def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
     postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,13 +186,17 @@ def _demotions(
         found = find_matching_rule(pattern.content, project_rules, similarity)
         if found is None or not found.opposes or pattern.last <= found.rule.updated:
             continue
-        reason = f"contradicted in {pattern.occurrences} places since: {truncate(pattern.content, 160)}"
+        reason = (
+            f"contradicted in {pattern.occurrences} places since: {truncate(pattern.content, 160)}"
+        )
         yield from _demotion(found.rule, found.sentence, reason, pattern, now, decided | demoted)
         demoted.add(uri("rule", found.rule.id))
     for rule in project_rules:
         if rule.paths and root is not None and not any_file_matches(root, rule.paths):
             reason = f"never applies: no file is matched by {', '.join(rule.paths)}"
-            yield from _demotion(rule, truncate(rule.text, 200), reason, None, now, decided | demoted)
+            yield from _demotion(
+                rule, truncate(rule.text, 200), reason, None, now, decided | demoted
+            )
             demoted.add(uri("rule", rule.id))
 
 

@@ -389,5 +389,7 @@ def _sources(basis: _Basis, shown: dict[str, tuple[Point, ...]]) -> tuple[Source
     for name in dict.fromkeys(point.uri for point in points):
         title, time = titles[name]
         kind = name.removeprefix(SCHEME).partition("/")[0]
-        found.append(Source(name, kind, truncate(strip_markdown(title), _LIMITS.source_title_chars), time))
+        found.append(
+            Source(name, kind, truncate(strip_markdown(title), _LIMITS.source_title_chars), time)
+        )
     return tuple(found)

@@ -1,1 +1,1 @@
-"""Ledgers: the account of every input line, model call, injected text and failed background task."""
+"""The account of every input line, model call, injected text and failed background task."""

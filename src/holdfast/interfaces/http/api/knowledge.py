@@ -181,7 +181,9 @@ async def entity(
     """By any of its spellings, its URI or its id: what mentions it, what occurs with it, and how
     that is linked."""
     return await request.read(
-        lambda memory: json_shapes.entity_details_json(memory.browse.about_entity(name, bank, limit))
+        lambda memory: json_shapes.entity_details_json(
+            memory.browse.about_entity(name, bank, limit)
+        )
     )
 
 
@@ -195,7 +197,9 @@ async def communities(request: ApiRequestDep, bank: Bank = "all", limit: Limit =
 
     def load(memory: Holdfast) -> JsonObject:
         groups = memory.browse.communities(bank)[:limit]
-        return {"communities": [[json_shapes.entity_json(one) for one in group] for group in groups]}
+        return {
+            "communities": [[json_shapes.entity_json(one) for one in group] for group in groups]
+        }
 
     return await request.run(load)
 

@@ -145,8 +145,12 @@ async def reviews(request: ApiRequestDep, bank: Bank = "all", all: bool = False)
 
     def load(memory: Holdfast) -> JsonObject:
         waiting = memory.rules.proposals(bank)
-        rules = [json_shapes.proposal_json(one, memory.context.bank_name(one.bank)) for one in waiting]
-        known = [json_shapes.record_json("review", review) for review in memory.browse.reviews(bank, all)]
+        rules = [
+            json_shapes.proposal_json(one, memory.context.bank_name(one.bank)) for one in waiting
+        ]
+        known = [
+            json_shapes.record_json("review", review) for review in memory.browse.reviews(bank, all)
+        ]
         return {"reviews": known, "proposals": len(waiting), "rules": rules}
 
     return await request.read(load)

@@ -61,7 +61,10 @@ async def sessions(
 
     def load(memory: Holdfast) -> JsonObject:
         page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
-        return {"sessions": [json_shapes.record_json("session", one) for one in page], "cursor": more}
+        return {
+            "sessions": [json_shapes.record_json("session", one) for one in page],
+            "cursor": more,
+        }
 
     return await request.read(load)
 
@@ -106,7 +109,10 @@ async def messages(
         turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
         page = turns[:limit]
         more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
-        return {"messages": [json_shapes.record_json("turn", turn) for turn in page], "cursor": more}
+        return {
+            "messages": [json_shapes.record_json("turn", turn) for turn in page],
+            "cursor": more,
+        }
 
     return await request.read(load)
 
