@@ -76,3 +76,17 @@ def test_decisions_are_short() -> None:
 
 def test_agents_read_one_rulebook() -> None:
     assert document("CLAUDE.md").strip() == "@AGENTS.md"
+
+
+def test_every_module_that_the_architecture_names_is_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    source = ROOT / "src" / "holdfast"
+    packages = {path.name for path in source.iterdir() if path.is_dir()}
+    named = [n for n in re.findall(r"`([a-z_]+/[a-z_/.]+)`", text) if n.split("/")[0] in packages]
+    assert len(named) > 40
+    gone = [
+        name
+        for name in named
+        if not (source / name).exists() and not (source / f"{name}.py").exists()
+    ]
+    assert gone == []

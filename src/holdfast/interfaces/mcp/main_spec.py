@@ -13,11 +13,11 @@ def _make_engine() -> Engine:
 
 
 SPEC = ServerSpec(
-    "holdfast",
-    "Holdfast",
-    INSTRUCTIONS,
-    TOOLS,
-    _make_engine,
-    frozenset({"memory", "memory_reflect", "team_query"}),
-    True,
+    name="holdfast",
+    title="Holdfast",
+    instructions=INSTRUCTIONS,
+    tools=TOOLS,
+    make_engine=_make_engine,
+    slow_tools=frozenset({"memory", "memory_reflect", "team_query"}),
+    always_load=True,
 )

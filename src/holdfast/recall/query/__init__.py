@@ -1,3 +1,3 @@
 """Reading a query. Start with `query`: it turns text into terms with weights and a time range.
-`time_phrases` reads dates in words ("last Friday", "between March and May"), `terms` and
-`expansion` choose the words to search for."""
+`date_phrases` reads a date in words ("last Friday"), `time_phrases` the ranges made of them
+("between March and May"); `terms` and `expansion` choose the words to search for."""

@@ -1,4 +1,4 @@
-"""Time phrases in a query: "last Friday", "in March", "between v1.2 and v1.3", "since yesterday".
+"""Time ranges in a query: "between March and May", "since v1.3", "from Monday to Friday".
 
 `read_time_range` returns the time that a query asks about; `asks_for_recent_work` recognises
 "where did we leave off?". A single date or period is read by `date_phrases`, its calendar is in

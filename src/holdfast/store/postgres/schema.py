@@ -1,7 +1,8 @@
 """The version of the schema, and the migrations that lead to it (`migrations/`).
 
-The tables are those of the SQLite store, by the same version; a test compares the two. A migration
-is never edited once released.
+To change the schema, add `migrations/NNN_name.sql` here and one of the same number to those of the
+SQLite store, and raise `VERSION` in both `schema` modules; a test compares the tables of the two
+engines. A migration is never edited once it was released; nothing is released yet.
 """
 
 from __future__ import annotations
