@@ -6,7 +6,6 @@ only if the settings name a server, which keeps the start fast.
 
 from __future__ import annotations
 
-import importlib.util
 from typing import cast
 
 from holdfast.errors import SettingsError
@@ -88,7 +87,9 @@ def check_postgres(settings: Settings) -> None:
             "The setting `store` names no PostgreSQL server.",
             "It looks like postgresql://user@host/database; leave it out to keep a file.",
         )
-    if importlib.util.find_spec("psycopg") is None:
+    from importlib.util import find_spec
+
+    if find_spec("psycopg") is None:
         raise SettingsError(
             "The settings keep the memory on a PostgreSQL server, which needs psycopg.",
             "Install it: pip install 'holdfast-memory[postgres]'.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -101,6 +100,8 @@ def find_bank_by_name(reader: Reader, name: str) -> Bank | None:
 def unknown_bank_hint(reader: Reader, name: str) -> str:
     """The remedy for an unknown bank name: the closest name and the banks that exist."""
     names = list(dict.fromkeys(bank.name for bank in reader.banks()))
+    from difflib import get_close_matches
+
     close = get_close_matches(name, names, 1, 0.6)
     hint = f"Did you mean {close[0]!r}? " if close else ""
     more = f" and {len(names) - _MAX_NAMES_LISTED:,} more; `holdfast status` lists them" * (

@@ -7,7 +7,6 @@ first step.
 
 from __future__ import annotations
 
-import filecmp
 import os
 import sqlite3
 from contextlib import closing, suppress
@@ -155,8 +154,10 @@ def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     with closing(sqlite3.connect(part)) as target:
         connection.backup(target)
     copies = _copies(folder, f"{path.stem}-schema{version}-*.db")
+    from filecmp import cmp
+
     for copy in copies:
-        if filecmp.cmp(part, copy, shallow=False):
+        if cmp(part, copy, shallow=False):
             part.unlink()
             return copy
     number = 1
