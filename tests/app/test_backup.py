@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,7 +36,7 @@ from holdfast.errors import (
 from holdfast.interfaces.mcp.memory_source import ReopeningMemory
 from holdfast.settings import Settings, load_settings
 from holdfast.store.sqlite.migrate import back_up as copy_before_a_step
-from holdfast.store.sqlite.schema import VERSION
+from holdfast.store.sqlite.schema import MIGRATIONS, VERSION
 
 KILLED_S = 1.0
 
@@ -399,3 +400,40 @@ def test_a_memory_on_a_server_is_left_to_its_server(settings: Settings, tmp_path
         back_up(team, tmp_path / "other.db")
     with pytest.raises(InputError, match="PostgreSQL"):
         restore(team, made.path)
+
+
+def test_a_change_in_any_canonical_table_of_a_backup_is_noticed(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    open_memory(settings).close()
+    with closing(sqlite3.connect(settings.database, isolation_level=None)) as database:
+        for (trigger,) in database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
+            database.execute(f'DROP TRIGGER "{trigger}"')
+        columns = {
+            name: [(row[1], row[2]) for row in database.execute(f'PRAGMA table_info("{name}")')]
+            for name in canonical_tables()
+        }
+        for name, types in columns.items():
+            values = [{"TEXT": "a", "BLOB": b"a"}.get(type, 1) for _, type in types]
+            database.execute(f'DELETE FROM "{name}"')
+            database.execute(
+                f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(values))})', values
+            )
+    unnoticed: list[str] = []
+    for number, (name, types) in enumerate(columns.items()):
+        path = back_up(settings, tmp_path / f"{number}.db").path
+        with closing(sqlite3.connect(path, isolation_level=None)) as copy:
+            column, type = types[-1]
+            changed = {"TEXT": "b", "BLOB": b"b"}.get(type, 2)
+            copy.execute(f'UPDATE "{name}" SET "{column}" = ?', (changed,))
+        with suppress(StoreCorruptError):
+            check_backup(settings, path)
+            unnoticed.append(name)
+    assert unnoticed == []
+
+
+def canonical_tables() -> list[str]:
+    script = (MIGRATIONS / "001_baseline.sql").read_text("utf-8")
+    mark = r"^-- (?:C\b|D, but).*\n(?:--.*\n)*CREATE TABLE (\w+)"
+    return re.findall(mark, script, re.MULTILINE)

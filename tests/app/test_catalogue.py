@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.learn.opinion_sessions import (
@@ -21,6 +22,7 @@ from holdfast.app.views.catalogue import (
 )
 from holdfast.app.views.record_view import fingerprint, open_record, page_address
 from holdfast.app.views.review_queue import count_waiting, load_queue
+from holdfast.model.knowledge import Memory, Network
 from holdfast.model.trust import Trust
 
 
@@ -142,3 +144,34 @@ def test_what_an_agent_wants_kept_waits_and_what_a_person_keeps_does_not(tmp_pat
 
 def test_words_are_the_same_however_a_browser_ends_lines() -> None:
     assert fingerprint("one\r\ntwo") == fingerprint("one\ntwo") != fingerprint("one two")
+
+
+def test_a_text_of_an_agent_waits_however_much_was_remembered_since(tmp_path: Path) -> None:
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Hello.")) as memory:
+        bank = memory.context.bank_ids(None)[0]
+        old = Memory(bank, "old", Network.WORLD, "The lathe hums.", Trust.ASSISTANT, "2026-01-01")
+        with memory.store.transaction():
+            memory.store.put_memory(old)
+            for number in range(600):
+                memory.store.put_memory(
+                    replace(old, id=f"{number:04}", trust=Trust.USER, when="2026-02-01")
+                )
+        assert [one.id for one in load_queue(memory).memories] == ["old"]
+        assert count_waiting(memory) == 1
+
+
+def test_a_similar_record_is_found_beyond_the_first_page(tmp_path: Path) -> None:
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, "Hello.")) as memory:
+        bank = memory.context.bank_ids(None)[0]
+        one = Memory(bank, "one", Network.WORLD, "The lathe hums.", Trust.USER, "2026-01-01")
+        with memory.store.transaction():
+            memory.store.put_memory(one)
+            for number in range(2 * PAGE_SIZE):
+                memory.store.put_memory(
+                    replace(one, id=f"{number:04}", what=f"Number {number}.", when="2026-02-01")
+                )
+            memory.store.put_memory(
+                replace(one, id="two", what="That lathe hums.", when="2026-03-01")
+            )
+        opened = open_record(memory, memory.show("holdfast://memory/two"))
+        assert opened and [item.id for item in opened.alike] == ["one"]

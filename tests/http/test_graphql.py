@@ -8,7 +8,7 @@ from graphql import get_introspection_query, parse
 from tests.http.server import Got, Server
 
 from holdfast.errors import InputError
-from holdfast.interfaces.http.graph import limits
+from holdfast.interfaces.http.graphql import limits
 
 
 def post(server: Server, body: object, kind: str = "application/json") -> Got:

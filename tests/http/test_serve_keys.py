@@ -25,7 +25,7 @@ from tests.http.team import (
 from holdfast.interfaces.http import api, pages
 from holdfast.interfaces.http.auth import login
 from holdfast.interfaces.http.auth.permissions import MUTATIONS, PERMISSIONS, PUBLIC_ROUTES
-from holdfast.interfaces.http.graph import graphql_endpoint, schema
+from holdfast.interfaces.http.graphql import graphql_endpoint, schema
 from holdfast.interfaces.http.mcp import mcp_endpoint
 from holdfast.store.access_fence import classify_methods
 

@@ -14,9 +14,9 @@ from tests.learn.opinion_sessions import (
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.learn.bank_settings import BankChanges
-from holdfast.learn.opinions import confidence_of, fade, sources_needed
+from holdfast.learn.opinions import confidence_of, fade, sources_needed, trend_of
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.opinions import Opinion, Trend
+from holdfast.model.opinions import Opinion, OpinionRevision, Trend
 from holdfast.model.trust import Status, Trust
 
 
@@ -268,3 +268,19 @@ def test_an_opinion_formed_from_old_words_does_not_fade_at_once() -> None:
     )  # fmt: skip
     assert fade(opinion, "2026-11-02T00:00:00.000Z") == opinion
     assert fade(opinion, "2027-11-02T00:00:00.000Z").status is Status.RETRACTED
+
+
+def test_fading_neither_refreshes_an_opinion_nor_depends_on_how_often_it_is_applied() -> None:
+    formed = "2026-01-01T00:00:00.000Z"
+    opinion = Opinion(
+        "b", "o", "oars", "finding", True, "oars float", "said in 2 sessions", 0.9, Trend.NEW,
+        Status.OBSERVED, Trust.USER, formed, formed, formed, 2, author="rules",
+    )  # fmt: skip
+    history = [OpinionRevision(formed, 0.9, 2, 0, "formed")]
+    often = opinion
+    for day in range(1, 29):
+        often = fade(often, f"2026-06-{day:02}T00:00:00.000Z", history)
+    assert often == fade(opinion, "2026-06-28T00:00:00.000Z", history)
+    assert 0.4 < often.confidence < 0.9
+    assert often.latest == formed
+    assert trend_of(history, often.latest, "2026-06-29T00:00:00.000Z") is Trend.STALE

@@ -285,7 +285,8 @@ def _update_without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
     if opinion.author:
         parsed = [parse_uri(name) for name in opinion.evidence_for + opinion.evidence_against]
         if parsed and all(n and writer.find(opinion.bank, n.kind, n.id, 1) for n in parsed):
-            faded = fade(opinion, now)
+            history = writer.opinion_history(opinion.bank, opinion.id)
+            faded = fade(opinion, now, history)
             if faded != opinion:
                 writer.put_opinion(faded, None, opinion_passage(writer, faded))
             return False
@@ -293,16 +294,19 @@ def _update_without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
     return True
 
 
-def fade(opinion: Opinion, now: str) -> Opinion:
+def fade(opinion: Opinion, now: str, history: Sequence[OpinionRevision] = ()) -> Opinion:
     """The opinion with less confidence if it has had no new evidence for too long. One that was
-    formed from old evidence counts from when it was formed."""
+    formed from old evidence counts from when it was formed. Fading starts from the confidence that
+    the evidence gave, the last of `history`, so that it does not matter how often it is applied."""
     since = max(opinion.latest, opinion.formed) if opinion.latest else ""
     overdue = max(0.0, _days(since, now) - WEIGHTS.stale_days)
     if not overdue:
         return opinion
-    confidence = round(opinion.confidence * 0.5 ** (overdue / WEIGHTS.half_life_days), 3)
+    before = history[-1].confidence if history else opinion.confidence
+    left = round(before * 0.5 ** (overdue / WEIGHTS.half_life_days), 3)
+    confidence = min(opinion.confidence, left)
     status = Status.RETRACTED if confidence < WEIGHTS.faded_below else opinion.status
-    return replace(opinion, confidence=confidence, trend=Trend.STALE, status=status, latest=now)
+    return replace(opinion, confidence=confidence, trend=Trend.STALE, status=status)
 
 
 def opinion_passage(writer: Writer, opinion: Opinion) -> Passage | None:

@@ -35,6 +35,24 @@ class LineLayout(NamedTuple):
     to_lines: Callable[[Path], bytes]
 
 
+def find_files(*patterns: str) -> Callable[[Path, list[str]], Iterator[Path]]:
+    """A `find` for one file a session: the files below a folder that match a pattern."""
+
+    def find(path: Path, problems: list[str]) -> Iterator[Path]:
+        if path.is_file():
+            yield path
+            return
+        for pattern in patterns:
+            yield from path.glob(pattern)
+
+    return find
+
+
+def has_marks(within: int, *marks: bytes) -> Callable[[Path, bytes], bool]:
+    """A `recognises` for files that have all of some marks in their first bytes."""
+    return lambda path, head: all(mark in head[:within] for mark in marks)
+
+
 def skip_nothing(line: bytes) -> SkipReason | None:
     """Parse every line."""
     return None

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
-from holdfast.sources.draft import DraftSession, DraftTurn, FileInfo, ParsedLine, skipped
+from holdfast.sources.draft import (
+    WRONG_SHAPE,
+    DraftSession,
+    DraftTurn,
+    FileInfo,
+    ParsedLine,
+    skipped,
+)
 from holdfast.sources.json_fields import Record, normal_time, string
 
 AGENT = "conversation"
@@ -16,7 +23,7 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     """The turn of one line."""
     text: object = record.get("text")
     if not isinstance(text, str):
-        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
+        return WRONG_SHAPE
     if not text.strip():
         return skipped(SkipReason.EMPTY)
     session = _session(record, file)
@@ -28,11 +35,6 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     key = ("conversation", session, ref, time, speaker, text)
     turn = DraftTurn(key, time, role, Trust.IMPORT, text.strip(), name)
     return ParsedLine(LineOutcome.CAPTURED, session=session, turns=(turn,), ref=ref)
-
-
-def skip_unparsed(line: bytes) -> SkipReason | None:
-    """Parse every line."""
-    return None
 
 
 def describe_session(record: Record, file: FileInfo) -> DraftSession:

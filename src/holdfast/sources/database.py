@@ -9,18 +9,22 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 from urllib.parse import quote
 
-from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.fingerprint import stamp_of
 
 _MAGIC = b"SQLite format 3\x00"
 # How long to wait for a lock: the next pass reads again anyway.
 _LOCK_TIMEOUT_S = 2.0
 # A cached result is at most this old, for databases whose files do not show every change.
 _CACHE_S = 60
+# What changed within this time may still be written to.
+_OPEN_S = 600
 
+# Gives a stamp for each session of a database, by its id.
+ReadStamps = Callable[[Path], dict[str, str]]
 _cache: dict[tuple[Path, str], tuple[str, dict[str, str]]] = {}
 
 
@@ -49,9 +53,28 @@ def _execute(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Any]:
         return connection.execute(sql, parameters).fetchall()
 
 
-def cached(
-    path: Path, read: Callable[[Path], dict[str, str]], name: str = "stamps"
-) -> dict[str, str]:
+def find_sessions(path: Path, read: ReadStamps, problems: list[str]) -> Iterator[Path]:
+    """Every session of a database, as a path into it. That it cannot be read is a problem."""
+    try:
+        yield from (path / id for id in cached(path, read))
+    except OSError as error:
+        problems.append(f"{path}: {error}")
+
+
+def session_stamp(path: Path, read: ReadStamps) -> str:
+    """The stamp of one session; raises OSError where it does not exist."""
+    stamps = cached(path.parent, read)
+    if path.name not in stamps:
+        raise FileNotFoundError(f"{path} is not there")
+    return stamps[path.name]
+
+
+def is_open(changed_s: float) -> bool:
+    """Whether what changed at some Unix time may still be written to."""
+    return abs(time() - changed_s) < _OPEN_S
+
+
+def cached(path: Path, read: ReadStamps, name: str = "stamps") -> dict[str, str]:
     """What `read` gives for a database, read again only when its files change or a minute has
     passed: every session of the database asks for it in turn."""
     log = path.with_name(f"{path.name}-wal")

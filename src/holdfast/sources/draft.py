@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.model.ledgers.lines import LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
 
@@ -73,6 +73,8 @@ def skipped(reason: SkipReason) -> ParsedLine:
 
 
 _SKIPPED = {reason: ParsedLine(LineOutcome.SKIPPED, reason.value) for reason in SkipReason}
+# The outcome of a record that cannot be understood; a later version tries it again.
+WRONG_SHAPE = ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
 
 
 class FileInfo(NamedTuple):
@@ -84,6 +86,11 @@ class FileInfo(NamedTuple):
     stem: str
     root: str
     session: DraftSession = NO_SESSION
+
+    @property
+    def user_trust(self) -> Trust:
+        """The trust in user messages: in the session of a subagent its parent wrote them."""
+        return Trust.ASSISTANT if self.session.parent else Trust.USER
 
 
 def captured(

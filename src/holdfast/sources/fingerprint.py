@@ -1,15 +1,21 @@
-"""A hash of the part of a file that was read, to notice that it was rewritten."""
+"""Notices that a file changed: a stamp of it, and a hash of the part that was read."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 
-from holdfast.sources.byte_source import Openable
+from holdfast.sources.lines import Openable
 
 # How much is hashed at most: up to this a file is hashed whole.
 FINGERPRINT_BYTES = 4 * 1024 * 1024
 _WINDOW_BYTES = 64 * 1024
 _CHUNK_BYTES = 1024 * 1024
+
+
+def stamp_of(stat: os.stat_result) -> str:
+    """Size, time and inode of a file. The ledger keeps that of a file that was read to its end."""
+    return f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ino}"
 
 
 def fingerprint(path: Openable, offset: int) -> str:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 from holdfast.regex import regex
-from holdfast.sources.byte_source import Openable
 
 # Bytes of a line that is held whole. Longer ones hold screenshots or whole files.
 LINE_LIMIT = 8 * 1024 * 1024
@@ -28,6 +27,14 @@ _CLIPPED_JSON = CLIPPED.encode()
 _STRING_RUN = regex(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _CUT_ESCAPE = regex(rb"(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _CUT_CHARACTER = regex(rb"[\xc0-\xff][\x80-\xbf]*\Z")
+
+
+class Openable(Protocol):
+    """Can be opened to read its bytes, as a `Path` can."""
+
+    def open(self, mode: Literal["rb"], buffering: int = -1) -> BinaryIO:
+        """Its bytes from the start."""
+        ...
 
 
 class Line(NamedTuple):

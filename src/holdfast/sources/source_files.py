@@ -11,8 +11,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
-from holdfast.sources.byte_source import Openable
-from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.fingerprint import stamp_of
+from holdfast.sources.lines import Openable
 from holdfast.sources.registry import agents
 
 

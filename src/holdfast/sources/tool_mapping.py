@@ -33,7 +33,7 @@ _OWN_SERVER = "holdfast"
 # In an agent's map of tools: the tool is given a patch of several files.
 PATCH = "patch"
 # Tools whose output is the content of files, which is not kept.
-FILE_CONTENT_TOOLS = ("Read", "Grep", "Glob", "LS")
+_FILE_CONTENT_TOOLS = ("Read", "Grep", "Glob", "LS")
 # Claude Code's names of arguments, and how other agents call the same.
 _FIELD_NAMES = {
     "file_path": ("filePath", "absolute_path", "path", "target_file", "targetFile", "dir_path",
@@ -61,12 +61,11 @@ def assistant_turn(text: str, key: tuple[str, ...], time: str) -> DraftTurn:
     return DraftTurn(key, time, Role.ASSISTANT, Trust.ASSISTANT, text)
 
 
-def tool_turn(
-    name: str, given: Record, root: str, call: str, time: str, mark: Sequence[str] = ()
-) -> DraftTurn:
-    """A call of a tool under one of Claude Code's names. `mark` makes its key unique where the id
-    of the call might not be."""
-    return call_turn(tools.read_call(name, given, root, call), time, mark)
+def tool_names(table: Mapping[str, str], own: str = "") -> dict[str, str]:
+    """Claude Code's name for each tool of an agent, from the agent's names for each of Claude
+    Code's tools. `own` are tools that have no counterpart and keep their names."""
+    names = {name: mapped for mapped, names in table.items() for name in names.split()}
+    return names | {name: name for name in own.split()}
 
 
 def mapped_tool_turns(
@@ -106,24 +105,30 @@ def call_turn(
     tool: ToolCall, time: str, mark: Sequence[str] = (), is_unknown: bool = False
 ) -> DraftTurn:
     """A call as a turn. Text from the web, from another server or from an unknown tool is
-    external."""
+    external. `mark` makes its key unique where the id of the call might not be."""
     trust = Trust.EXTERNAL if is_unknown else tools.trust_of(tool.name)
     key = ("call", tool.call, *mark, tool.name, tool.target, tool.action)
     return DraftTurn(key, time, Role.TOOL, trust, tool=tool)
 
 
-def call_result(
-    call: str, ok: bool, text: str, time: str, keep_output: bool = True, lines: str = ""
-) -> DraftResult:
+def call_results(
+    turns: Sequence[DraftTurn], mapped: str | None, ok: bool, text: str, time: str
+) -> list[DraftResult]:
+    """The result of a call, for each of its turns; `mapped` is Claude Code's name of the tool."""
+    keep_output = mapped not in _FILE_CONTENT_TOOLS
+    calls = [turn.tool.call for turn in turns if turn.tool]
+    return [call_result(call, ok, text, time, keep_output) for call in calls]
+
+
+def call_result(call: str, ok: bool, text: str, time: str, keep_output: bool = True) -> DraftResult:
     """The result of a call: the last line of its output if `keep_output`, or the message of a
     failure. The content of files is not kept."""
     if ok and _OWN_ANSWER.search(text[:_OWN_ANSWER_CHARS]):
-        is_external = _HAS_EXTERNAL_TEXT.search(text) is not None
-        note = tools.own_answer_note(is_external)
-        return DraftResult(call, True, note, lines, time)
+        note = tools.own_answer_note(_HAS_EXTERNAL_TEXT.search(text) is not None)
+        return DraftResult(call, True, note, "", time)
     detail: Record = {"toolUseResult": {"stdout": ""} if keep_output else {"kept": False}}
     _, result, _ = tools.read_result({"is_error": not ok, "content": text}, detail)
-    return DraftResult(call, ok, result, lines, time)
+    return DraftResult(call, ok, result, "", time)
 
 
 def edits_of_patch(patch: str, root: str, call: str) -> list[ToolCall]:

@@ -20,7 +20,7 @@ from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
-from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.fingerprint import stamp_of
 
 _DAY_S = 86400.0
 # A worker takes an event within seconds, so one that is older than this is not going to be taken.

@@ -151,6 +151,12 @@ def catalogue_page(memory: Holdfast, query: CatalogueQuery) -> CataloguePage:
         limit *= _SCAN.growth
 
 
+def current_items(memory: Holdfast, section: str, bank: str) -> list[CatalogueItem]:
+    """Every record of a section that still holds, as far as a page could show it."""
+    found = _LISTERS[section](memory, _banks(memory, bank), _SCAN.max_records)
+    return [item for item in found if not item.ended]
+
+
 def _banks(memory: Holdfast, name: str) -> list[str]:
     id = memory.context.bank_id(name or ALL_BANKS)
     return [bank.id for bank in memory.reader.banks()] if id is None else [id]

@@ -13,9 +13,8 @@ from holdfast.app.search.code_freshness import confirmations, whole_anchor
 from holdfast.app.views.catalogue import (
     KIND_BY_SECTION,
     CatalogueItem,
-    CatalogueQuery,
     catalogue_item,
-    catalogue_page,
+    current_items,
     opinion_item,
 )
 from holdfast.language import truncate
@@ -273,19 +272,18 @@ def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:
 
 
 def _similar_items(memory: Holdfast, item: CatalogueItem) -> tuple[CatalogueItem, ...]:
-    """The records of the same section that have most words in common with an item. Only the first
-    page of the section is compared."""
+    """The records of the same section that have most words in common with an item."""
     if item.word not in MERGEABLE_KINDS:
         return ()
     section = {"fact": "facts", "concept": "concepts"}.get(item.word, "memories")
     own = _long_words(item)
-    others = [
-        one
-        for one in catalogue_page(memory, CatalogueQuery(section, item.bank)).items
+    shared = [
+        (len(own & _long_words(one)), one)
+        for one in current_items(memory, section, item.bank)
         if one.id != item.id
     ]
-    ranked = sorted(others, key=lambda one: -len(own & _long_words(one)))
-    return tuple(one for one in ranked if own & _long_words(one))[: _LIMITS.similar]
+    ranked = sorted(shared, key=lambda pair: -pair[0])
+    return tuple(one for words, one in ranked[: _LIMITS.similar] if words)
 
 
 def _long_words(item: CatalogueItem) -> set[str]:

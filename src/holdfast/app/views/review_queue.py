@@ -18,9 +18,8 @@ from holdfast.model.knowledge import Fact, Memory, Refusal, Review, ReviewState
 from holdfast.model.uris import parse_uri, uri
 from holdfast.store.protocol import Reader
 
-# The latest memories of each bank among which those of agents are looked for. Older ones leave the
-# queue, which keeps its length, and the cost of counting it for every page, bounded.
-_MAX_MEMORIES = 500
+# Larger than any bank: asks the store for all memories.
+_NO_LIMIT = 1_000_000
 
 
 class FactQuestion(NamedTuple):
@@ -115,7 +114,7 @@ def _candidates(memory: Holdfast) -> Iterator[Candidate]:
 
 def _agent_memories(reader: Reader) -> Iterator[Memory]:
     for bank in reader.banks():
-        yield from (one for one in reader.remembered(bank.id, _MAX_MEMORIES) if one.by_agent)
+        yield from (one for one in reader.remembered(bank.id, _NO_LIMIT) if one.by_agent)
 
 
 def _question(reader: Reader, review: Review) -> FactQuestion:

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from holdfast.errors import HoldfastError, InputError
-from holdfast.interfaces.cli.command_spec import CommandSpec
-from holdfast.interfaces.cli.parser import Parser, suggest
+from holdfast.interfaces.cli.parser import CommandSpec, Parser, suggest
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.version import __version__
 
 _COMMANDS_PACKAGE = "holdfast.interfaces.cli.commands."
@@ -194,7 +194,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str]) -> int:
     first, *rest = arguments or [""]
     if not first or arguments == ["--json"]:
-        return int(_import_command("start.here").run(as_json=bool(first)))
+        _import_command("start.here").run(Screen(), as_json=bool(first))
+        return 0
     if first == "help" and rest and not rest[0].startswith("-"):
         return _run(rest[0], ["--help"])
     if first == "help" and rest == ["--man"]:
@@ -233,7 +234,8 @@ def _run(name: str, rest: Sequence[str]) -> int:
         what = "option" if name.startswith("-") else "command"
         hint = suggest(name, _GLOBAL_OPTIONS if what == "option" else (*COMMANDS, "help"))
         raise InputError(f"There is no {what} {name!r}.", f"{hint}See `holdfast --help`.")
-    return int(load_command(name).run(make_parser(name).parse_args(rest)))
+    arguments = make_parser(name).parse_args(rest)
+    return load_command(name).run(Screen(), arguments) or 0
 
 
 def load_command(name: str) -> CommandSpec:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
@@ -13,6 +12,7 @@ from holdfast.hosts.claude_code import locations as host
 from holdfast.hosts.host import HoldfastCommand
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm
+from holdfast.interfaces.cli.parser import Arguments
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.refine.ingest.discovery import default_folders, user_environment
 from holdfast.settings import Settings
@@ -26,9 +26,7 @@ class Leaving(NamedTuple):
     stays: bool
 
 
-def set_up(
-    screen: Screen, settings: Settings, paths: HomePaths, arguments: argparse.Namespace
-) -> bool:
+def set_up(screen: Screen, settings: Settings, paths: HomePaths, arguments: Arguments) -> bool:
     """Set up an agent; returns whether to go on with the offer to read its history."""
     chosen = hosts()[arguments.agent]
     if arguments.scope != host.Scope.USER.value or arguments.plugin:

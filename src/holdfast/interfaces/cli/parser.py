@@ -1,12 +1,14 @@
-"""The argument parser of a command. Its errors suggest the nearest option, choice or command."""
+"""The parts of a command, and its argument parser, whose errors suggest the nearest option, choice
+or command."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from typing import NoReturn
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, NoReturn
 
 from holdfast.errors import InputError
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.regex import regex
 
 # The messages of argparse that are rewritten.
@@ -17,9 +19,25 @@ _MISSING = "the following arguments are required: "
 # and more often something unrelated.
 _MIN_SIMILARITY = 0.6
 
+Arguments = argparse.Namespace
+
 
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises InputError, with advice, instead of printing its usage."""
+
+    def flag(self, name: str, help: str) -> None:
+        """Add an option without a value."""
+        self.add_argument(name, action="store_true", help=help)
+
+    def option(self, name: str, metavar: str, help: str, default: str | None = "") -> None:
+        """Add an option with any text as its value."""
+        self.add_argument(name, metavar=metavar, default=default, help=help)
+
+    def choice(
+        self, name: str, choices: Iterable[str], help: str, default: str | None = ""
+    ) -> None:
+        """Add an option with one of a few words as its value."""
+        self.add_argument(name, choices=[str(one) for one in choices], default=default, help=help)
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print."""
@@ -36,6 +54,17 @@ class Parser(argparse.ArgumentParser):
             for name in action.option_strings or [action.metavar or action.dest]:
                 known[name if isinstance(name, str) else ""] = choices
         return known
+
+
+class CommandSpec(NamedTuple):
+    """One command. A module with a single command has these parts as HELP, EXAMPLES, `configure`
+    and `run`; a module with several commands has one of these records for each. `run` returns the
+    exit status, or None for 0."""
+
+    help: str
+    examples: str
+    configure: Callable[[Parser], None]
+    run: Callable[[Screen, Arguments], int | None]
 
 
 def explain(message: str, program: str, known: dict[str, list[str]]) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import textwrap
+from collections.abc import Iterable
 from typing import TextIO
 
 from holdfast.model.to_json import to_jsonable
@@ -29,9 +30,22 @@ class Screen:
         self._colour = self.is_terminal and "NO_COLOR" not in os.environ
         self.width = _width(self._stream)
 
-    def line(self, text: str = "") -> None:
-        """One line of text."""
-        self._stream.write(text + "\n")
+    def line(self, text: str = "", *styles: str) -> None:
+        """One line of text, in these styles."""
+        self._stream.write((self.paint(text, *styles) if styles else text) + "\n")
+
+    def section(self, title: str, lines: Iterable[str]) -> None:
+        """An empty line, the title and the indented lines; nothing if there are none."""
+        listed = list(lines)
+        if listed:
+            self.title(title)
+        for line in listed:
+            self.line(f"  {line}")
+
+    def title(self, text: str, *styles: str) -> None:
+        """An empty line, then the text."""
+        self.line()
+        self.line(text, *styles)
 
     def paint(self, text: str, *styles: str) -> str:
         """The text in these styles; unchanged where colours are not shown."""

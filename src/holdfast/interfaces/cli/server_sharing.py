@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from holdfast.app.core.context import utc_now
@@ -12,6 +11,7 @@ from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm
 from holdfast.interfaces.cli.output.shared_record import print_shared_record
+from holdfast.interfaces.cli.parser import Arguments
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.learn.share_drafts import Draft
 from holdfast.model.team import Scope
@@ -20,7 +20,7 @@ from holdfast.sources.remote.remote_config import Remote
 from holdfast.store.protocol.outbox import OutboxItem
 
 
-def server_of(arguments: argparse.Namespace) -> Remote | None:
+def server_of(arguments: Arguments) -> Remote | None:
     """The server that `--to` names; None if it names a folder or a git remote. A server goes before
     a git remote of the same name."""
     given: str = arguments.to
@@ -31,7 +31,7 @@ def server_of(arguments: argparse.Namespace) -> Remote | None:
     return next((item.remote for item in listed if item.remote.name == given), None)
 
 
-def share(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
+def share(screen: Screen, server: Remote, arguments: Arguments) -> None:
     """Send some records to a server, or list what was sent."""
     with open_memory(create=False) as memory:
         post = Outbox(memory.context)
@@ -47,7 +47,7 @@ def share(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
         return _carry_out(screen, post, planned, arguments, scope.value)
 
 
-def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> int:
+def take_back(screen: Screen, server: Remote, arguments: Arguments) -> None:
     """Take records back from a server."""
     with open_memory(create=False) as memory:
         post = Outbox(memory.context)
@@ -56,8 +56,8 @@ def take_back(screen: Screen, server: Remote, arguments: argparse.Namespace) -> 
 
 
 def _carry_out(
-    screen: Screen, post: Outbox, planned: SendPlan, arguments: argparse.Namespace, scope: str
-) -> int:
+    screen: Screen, post: Outbox, planned: SendPlan, arguments: Arguments, scope: str
+) -> None:
     """Print what is planned, ask, queue it and try to send it."""
     name = planned.remote.name
     if not arguments.json:
@@ -67,7 +67,7 @@ def _carry_out(
         if not planned.is_empty and not confirm.confirm_change(
             screen, arguments.yes, default=False, what="what others can see"
         ):
-            return 0
+            return
         post.queue(planned)
         done = post.push(name)[name]
     if arguments.json:
@@ -79,7 +79,6 @@ def _carry_out(
         )
     elif not arguments.dry_run:
         screen.line(f"{name} refused {done.refused}." if done.refused else _done(name, planned))
-    return 0
 
 
 def _done(name: str, planned: SendPlan) -> str:
@@ -93,7 +92,7 @@ def _show(screen: Screen, planned: SendPlan, scope: str) -> None:
         for one in drafts:
             print_shared_record(screen, one.shared, sign, one.redacted)
     for origin in planned.withdrawn:
-        screen.line(screen.paint(f"- {origin}", "red"))
+        screen.line(f"- {origin}", "red")
     for origin in planned.unchanged:
         screen.line(f"= {origin} is there in these words already")
     if planned.added or planned.changed:
@@ -121,7 +120,7 @@ def _plan_json(planned: SendPlan, scope: str, done: PushReport) -> dict[str, obj
     }
 
 
-def _list(screen: Screen, items: list[OutboxItem], server: Remote, as_json: bool) -> int:
+def _list(screen: Screen, items: list[OutboxItem], server: Remote, as_json: bool) -> None:
     if as_json:
         listed = [
             {"origin": p.origin, "uri": p.there, "state": p.state.value, "taken_back": p.gone,
@@ -129,11 +128,10 @@ def _list(screen: Screen, items: list[OutboxItem], server: Remote, as_json: bool
             for p in items
         ]  # fmt: skip
         screen.json({"server": server.name, "shared": listed})
-        return 0
+        return
     if not items:
         screen.line(f"Nothing of yours was sent to {server.name}.")
     for p in items:
         back = ", to be taken back" if p.gone else ""
         why = f" ({p.problem})" if p.problem else ""
         screen.line(f"{screen.paint(p.origin, 'cyan')}  {day(p.queued)} {p.state.value}{back}{why}")
-    return 0

@@ -1,3 +1,3 @@
 """The HTTP server of `holdfast browse` and `holdfast serve`: web pages for people (`pages`), and
-REST (`api`), GraphQL (`graph`) and MCP (`mcp`) for programs. `app` assembles them, `auth` decides
+REST (`api`), GraphQL (`graphql`) and MCP (`mcp`) for programs. `app` assembles them, `auth` decides
 who may do what, `core` runs tasks with the memory, `server` runs the whole with uvicorn."""

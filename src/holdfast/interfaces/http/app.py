@@ -42,7 +42,7 @@ from holdfast.interfaces.http.core.metrics import CONTENT_TYPE, Metrics
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.http.core.streaming import EventStreams
-from holdfast.interfaces.http.graph import graphql_endpoint
+from holdfast.interfaces.http.graphql import graphql_endpoint
 from holdfast.interfaces.http.mcp import mcp_endpoint
 from holdfast.interfaces.ui.render import STATIC, Pages
 from holdfast.version import __version__

@@ -12,7 +12,7 @@ from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
 from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.sources.claude_code import events
-from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.fingerprint import stamp_of
 from holdfast.store.protocol import Writer
 
 # How long a journal is kept after its last write. Until then a session that continues finds the

@@ -21,7 +21,7 @@ from holdfast.refine.ingest.read_plan import Input
 from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
-from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.fingerprint import stamp_of
 from holdfast.sources.json_fields import normal_time, string
 from holdfast.store.protocol import Reader, Writer
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.model.ledgers.lines import Source
-from holdfast.sources.byte_source import Openable
-from holdfast.sources.lines import count_lines
+from holdfast.sources.lines import Openable, count_lines
 from holdfast.sources.source_files import source_snapshot
 from holdfast.store.protocol import Reader
 

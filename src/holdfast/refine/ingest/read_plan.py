@@ -11,12 +11,12 @@ from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.refine.core.bank_creation import UNSORTED_BANK, BankMaker
 from holdfast.refine.core.banks import find_bank_by_name
 from holdfast.refine.ingest.pending import next_line_start
-from holdfast.sources.byte_source import Openable
 from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import NO_SESSION, DraftSession, FileInfo
 from holdfast.sources.fingerprint import fingerprint
+from holdfast.sources.lines import Openable
 from holdfast.sources.registry import DEFAULT_AGENT, agents
 from holdfast.sources.source_files import SourceSnapshot, source_exists, source_snapshot
 from holdfast.store.protocol import Writer

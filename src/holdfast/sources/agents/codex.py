@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
-from holdfast.model.trust import Trust
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, UserEnvironment
-from holdfast.sources.claude_code import prompts
+from holdfast.sources.agent import Agent, UserEnvironment, find_files, has_marks
+from holdfast.sources.claude_code import prompts, tools
 from holdfast.sources.draft import (
+    WRONG_SHAPE,
     DraftSession,
     DraftTurn,
     FileInfo,
@@ -23,17 +23,8 @@ from holdfast.sources.draft import (
     captured,
     skipped,
 )
-from holdfast.sources.json_fields import (
-    Record,
-    items,
-    mapping,
-    normal_time,
-    objects,
-    string,
-)
+from holdfast.sources.json_fields import Record, items, mapping, normal_time, objects, string
 
-NAME = "codex"
-_FOLDERS = ("sessions", "archived_sessions")
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
 _THINKING = b'"type":"reasoning"'
@@ -70,19 +61,7 @@ _FAILED_STARTS = ("apply_patch verification failed", "exec_command failed", "exe
 
 def _folders(user: UserEnvironment) -> Sequence[Path]:
     home = Path(user.env.get("CODEX_HOME") or user.home / ".codex")
-    return [home / name for name in _FOLDERS]
-
-
-def _find(path: Path, problems: list[str]) -> Iterator[Path]:
-    if path.is_file():
-        yield path
-        return
-    yield from path.rglob("rollout-*.jsonl")
-
-
-def _recognises(path: Path, head: bytes) -> bool:
-    first = head[:4000]
-    return b'"type":"session_meta"' in first and b'"payload":{' in first
+    return [home / "sessions", home / "archived_sessions"]
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
@@ -117,8 +96,7 @@ def _skip_line(line: bytes) -> SkipReason | None:
     return SkipReason.THINKING if at >= 0 and line.startswith(_THINKING, at + 11) else None
 
 
-def read_record(record: Record, file: FileInfo) -> ParsedLine:
-    """The turns and results of one record, or why it has none."""
+def _read_record(record: Record, file: FileInfo) -> ParsedLine:
     kind = string(record, "type")
     payload = mapping(record.get("payload"))
     if kind in _HOUSEKEEPING:
@@ -126,15 +104,13 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     if kind == "compacted":
         return skipped(SkipReason.COMPACTION)
     if not payload:
-        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
-    inner = string(payload, "type")
-    reader = (_ITEMS if kind == "response_item" else _EVENTS if kind == "event_msg" else {}).get(
-        inner
-    )
+        return WRONG_SHAPE
+    reader = _READERS.get(kind, {}).get(string(payload, "type"))
     if reader is None:
         return skipped(SkipReason.HOUSEKEEPING if kind == "event_msg" else SkipReason.UNKNOWN_TYPE)
     timestamp = string(record, "timestamp")
-    parsed = reader(payload, normal_time(timestamp), file)
+    time = normal_time(timestamp)
+    parsed = skipped(reader) if isinstance(reader, SkipReason) else reader(payload, time, file)
     return parsed if parsed.ref else parsed._replace(ref=timestamp)
 
 
@@ -160,8 +136,7 @@ def _message(payload: Record, time: str, file: FileInfo) -> ParsedLine:
         elif role == "user" and text:
             prompt = _read_user_text(text)
             if prompt.skip is None:
-                trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-                turns.append(tool_mapping.user_turn(prompt.text, key, time, trust))
+                turns.append(tool_mapping.user_turn(prompt.text, key, time, file.user_trust))
             skip = prompt.skip or skip
     return captured(file, turns, ref=string(payload, "id")) if turns else skipped(skip)
 
@@ -174,15 +149,6 @@ def _read_user_text(text: str) -> prompts.Prompt:
         _, marked, request = text.partition(_IDE_REQUEST)
         text = request.strip() if marked else ""
     return prompts.read_prompt(text)
-
-
-def _reasoning(payload: Record, time: str, file: FileInfo) -> ParsedLine:
-    return skipped(SkipReason.THINKING)
-
-
-def _shown_again(payload: Record, time: str, file: FileInfo) -> ParsedLine:
-    """A repetition for the screen; the record itself is on another line."""
-    return skipped(SkipReason.DUPLICATE)
 
 
 def _aborted(payload: Record, time: str, file: FileInfo) -> ParsedLine:
@@ -212,9 +178,8 @@ def _call_turns(payload: Record, given: Record, time: str, file: FileInfo) -> It
         yield from (tool_mapping.call_turn(edit, time, (time,)) for edit in edits)
         return
     mapped, arguments = _map_tool(name, given, command)
-    yield tool_mapping.tool_turn(
-        mapped, arguments, file.root, call or _ref(payload, time), time, (time,)
-    )
+    tool = tools.read_call(mapped, arguments, file.root, call or _ref(payload, time))
+    yield tool_mapping.call_turn(tool, time, (time,))
 
 
 def _command(name: str, given: Record) -> str:
@@ -260,10 +225,10 @@ def _web_search(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     if not query and not given["url"]:
         return skipped(SkipReason.EMPTY)
     call = string(payload, "id") or f"web@{time}"
-    turn = tool_mapping.tool_turn("WebSearch", given, file.root, call, time, (time,))
-    return captured(
-        file, [turn], [tool_mapping.call_result(call, True, "", time)], string(payload, "id")
-    )
+    tool = tools.read_call("WebSearch", given, file.root, call)
+    turn = tool_mapping.call_turn(tool, time, (time,))
+    result = tool_mapping.call_result(call, True, "", time)
+    return captured(file, [turn], [result], string(payload, "id"))
 
 
 def _output(payload: Record, time: str, file: FileInfo) -> ParsedLine:
@@ -304,51 +269,54 @@ def _patch_end(payload: Record, time: str, file: FileInfo) -> ParsedLine:
     return captured(file, (), results, call) if results else skipped(SkipReason.DUPLICATE)
 
 
-_Reader = Callable[[Record, str, FileInfo], ParsedLine]
-_ITEMS: dict[str, _Reader] = {
-    "message": _message,
-    "reasoning": _reasoning,
-    "function_call": _call,
-    "custom_tool_call": _call,
-    "local_shell_call": _shell_call,
-    "function_call_output": _output,
-    "custom_tool_call_output": _output,
-    "web_search_call": _web_search,
-    "tool_search_call": lambda payload, time, file: skipped(SkipReason.HOUSEKEEPING),
-    "tool_search_output": lambda payload, time, file: skipped(SkipReason.HOUSEKEEPING),
-    "ghost_snapshot": lambda payload, time, file: skipped(SkipReason.HOUSEKEEPING),
-    "compaction": lambda payload, time, file: skipped(SkipReason.COMPACTION),
-    "compaction_summary": lambda payload, time, file: skipped(SkipReason.COMPACTION),
-    "context_compaction": lambda payload, time, file: skipped(SkipReason.COMPACTION),
-}
-_EVENTS: dict[str, _Reader] = {
-    "user_message": _shown_again,
-    "agent_message": _shown_again,
-    "agent_reasoning": _reasoning,
-    "agent_reasoning_raw_content": _reasoning,
-    "mcp_tool_call_end": _shown_again,
-    "web_search_end": _shown_again,
-    "exec_command_end": _shown_again,
-    "item_completed": _shown_again,
-    "patch_apply_end": _patch_end,
-    "turn_aborted": _aborted,
+# How each type of payload is read, or why it is skipped, by the type of its record.
+_READERS: dict[str, dict[str, Callable[[Record, str, FileInfo], ParsedLine] | SkipReason]] = {
+    "response_item": {
+        "message": _message,
+        "function_call": _call,
+        "custom_tool_call": _call,
+        "local_shell_call": _shell_call,
+        "function_call_output": _output,
+        "custom_tool_call_output": _output,
+        "web_search_call": _web_search,
+        "reasoning": SkipReason.THINKING,
+        "tool_search_call": SkipReason.HOUSEKEEPING,
+        "tool_search_output": SkipReason.HOUSEKEEPING,
+        "ghost_snapshot": SkipReason.HOUSEKEEPING,
+        "compaction": SkipReason.COMPACTION,
+        "compaction_summary": SkipReason.COMPACTION,
+        "context_compaction": SkipReason.COMPACTION,
+    },
+    "event_msg": {
+        "patch_apply_end": _patch_end,
+        "turn_aborted": _aborted,
+        "agent_reasoning": SkipReason.THINKING,
+        "agent_reasoning_raw_content": SkipReason.THINKING,
+        # Repetitions for the screen; the records themselves are on other lines.
+        "user_message": SkipReason.DUPLICATE,
+        "agent_message": SkipReason.DUPLICATE,
+        "mcp_tool_call_end": SkipReason.DUPLICATE,
+        "web_search_end": SkipReason.DUPLICATE,
+        "exec_command_end": SkipReason.DUPLICATE,
+        "item_completed": SkipReason.DUPLICATE,
+    },
 }
 
 
-def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
+def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
     payload = mapping(record.get("payload"))
     if string(payload, "type").endswith("_call_output"):
         yield string(payload, "call_id"), tool_mapping.plain_text(payload.get("output"))
 
 
 AGENT = Agent(
-    name=NAME,
+    name="codex",
     title="Codex CLI",
     folders=_folders,
-    find=_find,
-    recognises=_recognises,
+    find=find_files("**/rollout-*.jsonl"),
+    recognises=has_marks(4000, b'"type":"session_meta"', b'"payload":{'),
     read_session=_read_session,
-    read_record=read_record,
+    read_record=_read_record,
     skip_line=_skip_line,
-    tool_outputs=tool_outputs,
+    tool_outputs=_tool_outputs,
 )

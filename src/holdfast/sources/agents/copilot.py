@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, UserEnvironment
+from holdfast.sources.agent import Agent, UserEnvironment, find_files, has_marks
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
+    WRONG_SHAPE,
     DraftResult,
     DraftSession,
     DraftTurn,
@@ -26,39 +27,25 @@ from holdfast.sources.draft import (
 )
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
-NAME = "copilot"
-_TOOLS = {
-    "bash": "Bash",
-    "powershell": "PowerShell",
-    "view": "Read",
-    "edit": "Edit",
-    "create": "Write",
-    "str_replace": "Edit",
-    "apply_patch": tool_mapping.PATCH,
-    "grep": "Grep",
-    "rg": "Grep",
-    "glob": "Glob",
-    "web_fetch": "WebFetch",
-    "web_search": "WebSearch",
-    "task": "Agent",
-    "skill": "Skill",
-    "update_todo": "update_todo",
-    "report_intent": "report_intent",
-    "ask_user": "ask_user",
-    "sql": "sql",
-    "read_bash": "read_bash",
-    "write_bash": "write_bash",
-    "stop_bash": "stop_bash",
-    "list_bash": "list_bash",
-    "read_powershell": "read_powershell",
-    "write_powershell": "write_powershell",
-    "stop_powershell": "stop_powershell",
-    "store_memory": "store_memory",
-    "exit_plan_mode": "exit_plan_mode",
-    "task_complete": "task_complete",
-    "read_agent": "read_agent",
-    "list_agents": "list_agents",
-}
+_TOOLS = tool_mapping.tool_names(
+    {
+        "Bash": "bash",
+        "PowerShell": "powershell",
+        "Read": "view",
+        "Edit": "edit str_replace",
+        "Write": "create",
+        tool_mapping.PATCH: "apply_patch",
+        "Grep": "grep rg",
+        "Glob": "glob",
+        "WebFetch": "web_fetch",
+        "WebSearch": "web_search",
+        "Agent": "task",
+        "Skill": "skill",
+    },
+    own="update_todo report_intent ask_user sql read_bash write_bash stop_bash list_bash "
+    "read_powershell write_powershell stop_powershell store_memory exit_plan_mode task_complete "
+    "read_agent list_agents",
+)
 # How the types of events begin that hold no conversation.
 _HOUSEKEEPING = (
     "session.", "hook.", "permission.", "permissions.", "assistant.turn_", "assistant.usage",
@@ -74,19 +61,6 @@ _EXIT_LINE = re.compile(
 
 def _folders(user: UserEnvironment) -> Sequence[Path]:
     return [Path(user.env.get("COPILOT_HOME") or user.home / ".copilot") / "session-state"]
-
-
-def _find(path: Path, problems: list[str]) -> Iterator[Path]:
-    if path.is_file():
-        yield path
-        return
-    yield from path.glob("*/events.jsonl")
-    yield from path.glob("*.jsonl")
-
-
-def _recognises(path: Path, head: bytes) -> bool:
-    first = head[:600]
-    return b'"type":"session.start"' in first and b'"copilotVersion"' in first
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
@@ -109,16 +83,14 @@ def _session(data: Record, file: FileInfo) -> str:
     return f"{file.session.id}:{call}" if call else file.session.id
 
 
-def describe_session(record: Record, file: FileInfo) -> DraftSession:
-    """The session of a record: that of the file, or a subagent."""
+def _describe_session(record: Record, file: FileInfo) -> DraftSession:
     id = _session(mapping(record.get("data")), file)
     if id == file.session.id:
         return file.session
     return file.session._replace(id=id, parent=file.session.id, subagent="subagent")
 
 
-def read_record(record: Record, file: FileInfo) -> ParsedLine:
-    """The turns and results of one record, or why it has none."""
+def _read_record(record: Record, file: FileInfo) -> ParsedLine:
     kind, data = string(record, "type"), mapping(record.get("data"))
     reader = _EVENTS.get(kind)
     if reader is None:
@@ -127,8 +99,9 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
         known = kind.startswith(_HOUSEKEEPING)
         return skipped(SkipReason.HOUSEKEEPING if known else SkipReason.UNKNOWN_TYPE)
     if not data:
-        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
-    parsed = reader(data, normal_time(record.get("timestamp")), file)
+        return WRONG_SHAPE
+    time = normal_time(record.get("timestamp"))
+    parsed = skipped(reader) if isinstance(reader, SkipReason) else reader(data, time, file)
     return parsed._replace(ref=string(record, "id"))
 
 
@@ -182,8 +155,8 @@ def _call(request: Record, name: str, time: str, file: FileInfo) -> list[DraftTu
 
 def _tool_complete(data: Record, time: str, file: FileInfo) -> ParsedLine:
     call, ok = string(data, "toolCallId"), data.get("success") is True
-    result = data.get("result")
-    text = string(mapping(result), "content") or string(mapping(data.get("error")), "message")
+    text = string(mapping(data.get("result")), "content")
+    text = text or string(mapping(data.get("error")), "message")
     ended = _EXIT_LINE.search(text[-400:])
     if ended:
         ok = ok and ended[1] == "0"
@@ -204,51 +177,38 @@ def _title_changed(data: Record, time: str, file: FileInfo) -> ParsedLine:
     return ParsedLine(LineOutcome.CAPTURED, session=file.session.id, title=title)
 
 
-def _reasoning(data: Record, time: str, file: FileInfo) -> ParsedLine:
-    return skipped(SkipReason.THINKING)
-
-
-def _system_message(data: Record, time: str, file: FileInfo) -> ParsedLine:
-    return skipped(SkipReason.INJECTED)
-
-
-def _notice(data: Record, time: str, file: FileInfo) -> ParsedLine:
-    return skipped(SkipReason.MACHINE)
-
-
-_EVENTS: dict[str, Callable[[Record, str, FileInfo], ParsedLine]] = {
+_EVENTS: dict[str, Callable[[Record, str, FileInfo], ParsedLine] | SkipReason] = {
     "user.message": _user,
     "assistant.message": _assistant,
-    "assistant.reasoning": _reasoning,
-    "assistant.reasoning_delta": _reasoning,
-    "assistant.message_delta": _notice,
+    "assistant.reasoning": SkipReason.THINKING,
+    "assistant.reasoning_delta": SkipReason.THINKING,
+    "assistant.message_delta": SkipReason.MACHINE,
     "tool.execution_start": _tool_start,
     "tool.execution_complete": _tool_complete,
     "abort": _aborted,
     "session.title_changed": _title_changed,
-    "session.error": _notice,
-    "session.info": _notice,
-    "session.warning": _notice,
-    "system.message": _system_message,
-    "system.notification": _notice,
+    "session.error": SkipReason.MACHINE,
+    "session.info": SkipReason.MACHINE,
+    "session.warning": SkipReason.MACHINE,
+    "system.message": SkipReason.INJECTED,
+    "system.notification": SkipReason.MACHINE,
 }
 
 
-def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
-    """The outputs of tools, each with the id of its call."""
+def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
     data = mapping(record.get("data"))
     if string(record, "type") == "tool.execution_complete":
         yield string(data, "toolCallId"), string(mapping(data.get("result")), "content")
 
 
 AGENT = Agent(
-    name=NAME,
+    name="copilot",
     title="Copilot CLI",
     folders=_folders,
-    find=_find,
-    recognises=_recognises,
+    find=find_files("*/events.jsonl", "*.jsonl"),
+    recognises=has_marks(600, b'"type":"session.start"', b'"copilotVersion"'),
     read_session=_read_session,
-    read_record=read_record,
-    session_of_record=describe_session,
-    tool_outputs=tool_outputs,
+    read_record=_read_record,
+    session_of_record=_describe_session,
+    tool_outputs=_tool_outputs,
 )

@@ -11,18 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from time import time
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import orjson
 
-from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
-from holdfast.model.trust import Trust
+from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
+    WRONG_SHAPE,
     DraftResult,
     DraftSession,
     DraftTurn,
@@ -31,30 +30,31 @@ from holdfast.sources.draft import (
     captured,
     skipped,
 )
-from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.fingerprint import stamp_of
 from holdfast.sources.json_fields import Record, items, mapping, normal_time, objects, string
 
-NAME = "cursor"
-_TOOLS = {
-    "run_terminal_cmd": "Bash", "run_terminal_command": "Bash", "run_terminal_command_v2": "Bash",
-    "Shell": "Bash", "read_file": "Read", "read_file_v2": "Read", "Read": "Read",
-    "edit_file": "Edit", "edit_file_v2": "Edit", "search_replace": "Edit", "StrReplace": "Edit",
-    "EditNotebook": "NotebookEdit", "write": "Write", "Write": "Write", "create_file": "Write",
-    "delete_file": "Edit", "Delete": "Edit", "apply_patch": tool_mapping.PATCH,
-    "ApplyPatch": tool_mapping.PATCH,
-    "grep": "Grep", "grep_search": "Grep", "ripgrep_raw_search": "Grep", "Grep": "Grep",
-    "codebase_search": "Grep", "semantic_search_full": "Grep", "SemanticSearch": "Grep",
-    "file_search": "Glob", "glob_file_search": "Glob", "Glob": "Glob", "list_dir": "LS",
-    "list_dir_v2": "LS", "LS": "LS", "web_search": "WebSearch", "WebSearch": "WebSearch",
-    "web_fetch": "WebFetch", "WebFetch": "WebFetch", "todo_write": "TodoWrite",
-    "TodoWrite": "TodoWrite", "task": "Agent", "task_v2": "Agent", "Task": "Agent",
-    "read_lints": "read_lints", "ReadLints": "read_lints", "create_plan": "create_plan",
-    "ask_question": "ask_question", "AskQuestion": "ask_question",
-}  # fmt: skip
+_TOOLS = tool_mapping.tool_names(
+    {
+        "Bash": "run_terminal_cmd run_terminal_command run_terminal_command_v2 Shell",
+        "Read": "read_file read_file_v2 Read",
+        "Edit": "edit_file edit_file_v2 search_replace StrReplace delete_file Delete",
+        "NotebookEdit": "EditNotebook",
+        "Write": "write Write create_file",
+        tool_mapping.PATCH: "apply_patch ApplyPatch",
+        "Grep": "grep grep_search ripgrep_raw_search Grep codebase_search semantic_search_full "
+        "SemanticSearch",
+        "Glob": "file_search glob_file_search Glob",
+        "LS": "list_dir list_dir_v2 LS",
+        "WebSearch": "web_search WebSearch",
+        "WebFetch": "web_fetch WebFetch",
+        "TodoWrite": "todo_write TodoWrite",
+        "Agent": "task task_v2 Task",
+        "read_lints": "read_lints ReadLints",
+        "ask_question": "ask_question AskQuestion",
+    },
+    own="create_plan",
+)
 _DATABASE = "state.vscdb"
-# A conversation that changed within this time may still be written to.
-_OPEN_S = 600
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _USER_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _ONLY_TAGS = re.compile(r"\A\s*(?:<([a-z_]+)>.*?</\1>\s*)+\Z", re.DOTALL)
 _ABSOLUTE_PATH = re.compile(rb'"((?:/|[A-Za-z]:\\\\)[^"]{1,300})"')
@@ -89,10 +89,7 @@ def _folders(user: UserEnvironment) -> Sequence[Path]:
 def _find(path: Path, problems: list[str]) -> Iterator[Path]:
     file = path / _DATABASE if path.is_dir() else path
     if database.is_database(file):
-        try:
-            yield from (file / id for id in database.cached(file, _stamps))
-        except OSError as error:
-            problems.append(f"{file}: {error}")
+        yield from database.find_sessions(file, _stamps, problems)
     elif path.is_file():
         yield path
     else:
@@ -108,10 +105,7 @@ def _conversations_in_database(projects: Path) -> set[str]:
     for system in ("linux", "darwin", "win32"):
         file = _user_folder(UserEnvironment(home, {}, system)) / "globalStorage" / _DATABASE
         if database.is_database(file):
-            try:
-                return set(database.cached(file, _stamps))
-            except OSError:
-                return set()
+            return {found.name for found in database.find_sessions(file, _stamps, [])}
     return set()
 
 
@@ -197,7 +191,7 @@ def _stamps(file: Path) -> dict[str, str]:
     """A stamp of each conversation; that of one written to just now says that it is open."""
     stamps: dict[str, str] = {}
     for id, length, updated in database.query(file, _CONVERSATIONS):
-        is_open = isinstance(updated, int | float) and abs(time() - updated / 1000) < _OPEN_S
+        is_open = isinstance(updated, int | float) and database.is_open(updated / 1000)
         stamps[str(id)] = f"{length}:{updated}" + (":open" if is_open else "")
     return stamps
 
@@ -205,10 +199,7 @@ def _stamps(file: Path) -> dict[str, str]:
 def _stamp(path: Path) -> str:
     if _is_transcript(path):
         return stamp_of(path.stat())
-    stamps = database.cached(path.parent, _stamps)
-    if path.name not in stamps:
-        raise FileNotFoundError(f"{path} is not there")
-    return stamps[path.name]
+    return database.session_stamp(path, _stamps)
 
 
 def _to_lines(path: Path) -> bytes:
@@ -240,8 +231,7 @@ def _numbered_lines(raw: bytes) -> bytes:
     )
 
 
-def read_record(record: Record, file: FileInfo) -> ParsedLine:
-    """The turns and results of one record, or why it has none."""
+def _read_record(record: Record, file: FileInfo) -> ParsedLine:
     if "bubble" in record:
         return _bubble(mapping(record["bubble"]), record, file)
     if "conversation" in record:
@@ -270,11 +260,10 @@ def _bubble(bubble: Record, record: Record, file: FileInfo) -> ParsedLine:
         prompt = _read_user_text(text)
         if prompt.skip is not None:
             return skipped(prompt.skip)
-        return captured(
-            file, [tool_mapping.user_turn(prompt.text, (id, prompt.text), moment)], ref=id
-        )
+        turn = tool_mapping.user_turn(prompt.text, (id, prompt.text), moment)
+        return captured(file, [turn], ref=id)
     if kind != 2:
-        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
+        return WRONG_SHAPE
     turns: list[DraftTurn] = [tool_mapping.assistant_turn(text, (id, text), moment)] if text else []
     tool = mapping(bubble.get("toolFormerData"))
     results: list[DraftResult] = []
@@ -300,9 +289,7 @@ def _tool(
     ok = status == "completed" and code in (0, None) and result.get("rejected") is not True
     text = string(result, "output") or string(result, "error") or string(result, "contents")
     text = text or string(tool, "error") or ("" if ok else status)
-    keep_output = _TOOLS.get(name) not in tool_mapping.FILE_CONTENT_TOOLS
-    calls = [turn.tool.call for turn in turns if turn.tool]
-    return turns, [tool_mapping.call_result(one, ok, text, moment, keep_output) for one in calls]
+    return turns, tool_mapping.call_results(turns, _TOOLS.get(name), ok, text, moment)
 
 
 def _message(record: Record, file: FileInfo) -> ParsedLine:
@@ -323,24 +310,20 @@ def _message(record: Record, file: FileInfo) -> ParsedLine:
             prompt = _read_user_text(text)
             skip = prompt.skip or skip
             if prompt.skip is None:
-                trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-                turns.append(tool_mapping.user_turn(prompt.text, key, moment, trust))
+                turns.append(tool_mapping.user_turn(prompt.text, key, moment, file.user_trust))
         elif kind == "text" and text:
             turns.append(tool_mapping.assistant_turn(text, key, moment))
         elif kind == "tool_use":
-            name, call = string(block, "name"), string(block, "id")
-            given = mapping(block.get("input"))
+            name, given = string(block, "name"), mapping(block.get("input"))
             mark = (file.session.id, place, str(number))
-            call = call or tool_mapping.derived_call_id(*mark)
+            call = string(block, "id") or tool_mapping.derived_call_id(*mark)
             turns += tool_mapping.mapped_tool_turns(
                 _TOOLS, name, given, file.root, call, moment, mark
             )
         elif kind == "tool_result":
+            call, ok = string(block, "tool_use_id"), block.get("is_error") is not True
             output = tool_mapping.plain_text(block.get("content"))
-            ok = block.get("is_error") is not True
-            results.append(
-                tool_mapping.call_result(string(block, "tool_use_id"), ok, output, moment)
-            )
+            results.append(tool_mapping.call_result(call, ok, output, moment))
         elif kind in ("thinking", "reasoning", "redacted_thinking"):
             skip = SkipReason.THINKING
     if not turns and not results:
@@ -348,8 +331,7 @@ def _message(record: Record, file: FileInfo) -> ParsedLine:
     return captured(file, turns, results, place)
 
 
-def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
-    """The outputs of tools, each with the id of its call."""
+def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
     tool = mapping(mapping(record.get("bubble")).get("toolFormerData"))
     if string(tool, "name"):
         result = tool_mapping.parse_arguments(tool.get("result"))
@@ -357,13 +339,13 @@ def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 
 
 AGENT = Agent(
-    name=NAME,
+    name="cursor",
     title="Cursor",
     folders=_folders,
     find=_find,
     recognises=_recognises,
     read_session=_read_session,
-    read_record=read_record,
-    tool_outputs=tool_outputs,
+    read_record=_read_record,
+    tool_outputs=_tool_outputs,
     layout=LineLayout(stamp=_stamp, to_lines=_to_lines),
 )

@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 
-from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
-from holdfast.model.trust import Trust
+from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
+from holdfast.sources.agent import Agent, LineLayout, UserEnvironment, find_files, has_marks
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
+    WRONG_SHAPE,
     DraftResult,
     DraftSession,
     DraftTurn,
@@ -29,44 +29,29 @@ from holdfast.sources.draft import (
     captured,
     skipped,
 )
-from holdfast.sources.file_stamp import stamp_of
-from holdfast.sources.json_fields import (
-    Record,
-    items,
-    mapping,
-    normal_time,
-    objects,
-    string,
-)
+from holdfast.sources.fingerprint import stamp_of
+from holdfast.sources.json_fields import Record, items, mapping, normal_time, objects, string
 
-NAME = "gemini"
-_TOOLS = {
-    "run_shell_command": "Bash",
-    "read_file": "Read",
-    "read_many_files": "Read",
-    "write_file": "Write",
-    "replace": "Edit",
-    "edit": "Edit",
-    "search_file_content": "Grep",
-    "grep_search": "Grep",
-    "glob": "Glob",
-    "list_directory": "LS",
-    "web_fetch": "WebFetch",
-    "google_web_search": "WebSearch",
-    "write_todos": "TodoWrite",
-    "codebase_investigator": "Agent",
-    "invoke_agent": "Agent",
-    "save_memory": "save_memory",
-    "activate_skill": "Skill",
-    "ask_user": "ask_user",
-    "enter_plan_mode": "enter_plan_mode",
-    "exit_plan_mode": "exit_plan_mode",
-    "get_internal_docs": "get_internal_docs",
-}
-_NOTICE_TYPES = frozenset("info error warning".split())
+_TOOLS = tool_mapping.tool_names(
+    {
+        "Bash": "run_shell_command",
+        "Read": "read_file read_many_files",
+        "Write": "write_file",
+        "Edit": "replace edit",
+        "Grep": "search_file_content grep_search",
+        "Glob": "glob",
+        "LS": "list_directory",
+        "WebFetch": "web_fetch",
+        "WebSearch": "google_web_search",
+        "TodoWrite": "write_todos",
+        "Agent": "codebase_investigator invoke_agent",
+        "Skill": "activate_skill",
+    },
+    own="save_memory ask_user enter_plan_mode exit_plan_mode get_internal_docs",
+)
 _HOOK_CONTEXT = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
-_MACHINE_STARTS = ("<session_context>", "<state_snapshot>", "System: ")
-_LOCAL_COMMANDS = ("/", "?")
+# How text begins that the program wrote as a user message; and commands for the program itself.
+_MACHINE_STARTS = ("<session_context>", "<state_snapshot>", "System: ", "/", "?")
 _UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
 _SHELL_HEAD = re.compile(r"\A(?:Command: .*\n|Directory: .*\n|Stdout: |Output: )+")
 _SHELL_TAIL = re.compile(
@@ -79,19 +64,6 @@ _SESSION_FIELDS = ("sessionId", "projectHash", "startTime", "kind", "directories
 
 def _folders(user: UserEnvironment) -> Sequence[Path]:
     return [Path(user.env.get("GEMINI_CLI_HOME") or user.home) / ".gemini" / "tmp"]
-
-
-def _find(path: Path, problems: list[str]) -> Iterator[Path]:
-    if path.is_file():
-        yield path
-        return
-    for ending in ("json", "jsonl"):
-        yield from path.glob(f"*/chats/**/*.{ending}")
-
-
-def _recognises(path: Path, head: bytes) -> bool:
-    first = head[:2000]
-    return b'"sessionId"' in first and b'"projectHash"' in first
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
@@ -160,13 +132,10 @@ def _to_lines(path: Path) -> bytes:
     return b"".join(orjson.dumps(line) + b"\n" for line in (meta, *items(whole["messages"])))
 
 
-def read_record(record: Record, file: FileInfo) -> ParsedLine:
-    """The turns and results of one record, or why it has none."""
+def _read_record(record: Record, file: FileInfo) -> ParsedLine:
     if "$set" in record:
         return _changed_fields(mapping(record["$set"]), file)
-    if "$rewindTo" in record:
-        return skipped(SkipReason.HOUSEKEEPING)
-    if "type" not in record and "sessionId" in record:
+    if "$rewindTo" in record or ("type" not in record and "sessionId" in record):
         return skipped(SkipReason.HOUSEKEEPING)
     parsed = _message(record, file)
     return parsed if parsed.ref else parsed._replace(ref=string(record, "id"))
@@ -186,14 +155,14 @@ def _changed_fields(changed: Record, file: FileInfo) -> ParsedLine:
 
 def _message(message: Record, file: FileInfo) -> ParsedLine:
     kind = string(message, "type")
-    if kind in _NOTICE_TYPES:
+    if kind in ("info", "error", "warning"):
         return skipped(SkipReason.MACHINE)
     if kind not in ("user", "gemini"):
         return skipped(SkipReason.UNKNOWN_TYPE)
     time = normal_time(message.get("timestamp"))
     shown: object = message.get("displayContent") or message.get("content")
     if shown.__class__ not in (str, list):
-        return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
+        return WRONG_SHAPE
     text = tool_mapping.plain_text(shown).strip()
     ref = string(message, "id")
     if kind == "user":
@@ -215,7 +184,7 @@ def _user(
     if not text:
         is_result = any("functionResponse" in part for part in objects(message.get("content")))
         return skipped(SkipReason.DUPLICATE if is_result else SkipReason.EMPTY)
-    if text.startswith(_MACHINE_STARTS) or text.startswith(_LOCAL_COMMANDS):
+    if text.startswith(_MACHINE_STARTS):
         return skipped(SkipReason.MACHINE)
     text = _HOOK_CONTEXT.sub("", text)
     if not text:
@@ -223,9 +192,7 @@ def _user(
     prompt = prompts.read_prompt(text)
     if prompt.skip is not None:
         return skipped(prompt.skip)
-    trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-    turn = tool_mapping.user_turn(prompt.text, key, time, trust)
-    return captured(file, [turn])
+    return captured(file, [tool_mapping.user_turn(prompt.text, key, time, file.user_trust)])
 
 
 def _call(
@@ -246,8 +213,7 @@ def _call(
         return turns, []  # still running: the message is repeated when it is done
     ok, text = _outcome(status, call.get("result"))
     ended = normal_time(call.get("timestamp")) or time
-    keep_output = _TOOLS.get(name) not in tool_mapping.FILE_CONTENT_TOOLS
-    return turns, [tool_mapping.call_result(id, ok, text, ended, keep_output)]
+    return turns, tool_mapping.call_results(turns, _TOOLS.get(name), ok, text, ended)
 
 
 def _outcome(status: str, result: object) -> tuple[bool, str]:
@@ -269,21 +235,20 @@ def _outcome(status: str, result: object) -> tuple[bool, str]:
     return ok, text
 
 
-def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
-    """The outputs of tools, each with the id of its call."""
+def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
     for call in objects(record.get("toolCalls")):
         _, text = _outcome("success", call.get("result"))
         yield string(call, "id"), text
 
 
 AGENT = Agent(
-    name=NAME,
+    name="gemini",
     title="Gemini CLI",
     folders=_folders,
-    find=_find,
-    recognises=_recognises,
+    find=find_files("*/chats/**/*.json", "*/chats/**/*.jsonl"),
+    recognises=has_marks(2000, b'"sessionId"', b'"projectHash"'),
     read_session=_read_session,
-    read_record=read_record,
-    tool_outputs=tool_outputs,
+    read_record=_read_record,
+    tool_outputs=_tool_outputs,
     layout=LineLayout(stamp=_stamp, to_lines=_to_lines),
 )

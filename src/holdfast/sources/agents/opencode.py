@@ -11,49 +11,40 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from time import time
 from typing import NamedTuple
 
 import orjson
 
 from holdfast.model.ledgers.lines import SkipReason
-from holdfast.model.trust import Trust
 from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import DraftSession, FileInfo, ParsedLine, captured, skipped
-from holdfast.sources.file_stamp import stamp_of
+from holdfast.sources.fingerprint import stamp_of
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
-NAME = "opencode"
-_TOOLS = {
-    "bash": "Bash",
-    "shell": "Bash",
-    "read": "Read",
-    "write": "Write",
-    "edit": "Edit",
-    "multiedit": "MultiEdit",
-    "patch": tool_mapping.PATCH,
-    "apply_patch": tool_mapping.PATCH,
-    "grep": "Grep",
-    "glob": "Glob",
-    "list": "LS",
-    "webfetch": "WebFetch",
-    "websearch": "WebSearch",
-    "task": "Agent",
-    "todowrite": "TodoWrite",
-    "todoread": "todoread",
-    "skill": "Skill",
-    "question": "AskUserQuestion",
-    "lsp": "lsp",
-    "plan_enter": "plan_enter",
-    "plan_exit": "plan_exit",
-    "invalid": "invalid",
-}
+_TOOLS = tool_mapping.tool_names(
+    {
+        "Bash": "bash shell",
+        "Read": "read",
+        "Write": "write",
+        "Edit": "edit",
+        "MultiEdit": "multiedit",
+        tool_mapping.PATCH: "patch apply_patch",
+        "Grep": "grep",
+        "Glob": "glob",
+        "LS": "list",
+        "WebFetch": "webfetch",
+        "WebSearch": "websearch",
+        "Agent": "task",
+        "TodoWrite": "todowrite",
+        "Skill": "skill",
+        "AskUserQuestion": "question",
+    },
+    own="todoread lsp plan_enter plan_exit invalid",
+)
 _HOUSEKEEPING = frozenset("step-start step-finish snapshot patch agent subtask retry".split())
 _SUBAGENT = re.compile(r"\(@(\S+) subagent\)")
-# An unfinished message that changed within this time may still be written to.
-_OPEN_S = 600
 # Fields of a message that do not change while it is written.
 _STABLE_FIELDS = ("id", "role", "sessionID", "agent", "mode", "modelID", "providerID", "parentID")
 
@@ -91,13 +82,10 @@ def _folders(user: UserEnvironment) -> Sequence[Path]:
 def _find(path: Path, problems: list[str]) -> Iterator[Path]:
     files = [path] if path.is_file() else sorted(path.glob("opencode*.db"))
     for file in files:
-        if not database.is_database(file):
+        if database.is_database(file):
+            yield from database.find_sessions(file, _stamps, problems)
+        else:
             yield file
-            continue
-        try:
-            yield from (file / id for id in _stamps(file))
-        except OSError as error:
-            problems.append(f"{file}: {error}")
     if not path.is_file():
         yield from path.glob("storage/session/*/ses_*.json")
 
@@ -149,27 +137,20 @@ def _stamps(file: Path) -> dict[str, str]:
         if id in stamps:
             stamps[id] += f":{count}:{updated}"
     for id, updated in database.query(file, _UNFINISHED):
-        if id in stamps and _is_open(updated / 1000):
+        if id in stamps and database.is_open(updated / 1000):
             stamps[id] += ":open"
     return stamps
 
 
-def _is_open(changed: float) -> bool:
-    return abs(time() - changed) < _OPEN_S
-
-
 def _stamp(path: Path) -> str:
     if not path.is_file():
-        stamps = database.cached(path.parent, _stamps)
-        if path.name not in stamps:
-            raise FileNotFoundError(f"{path} is not there")
-        return stamps[path.name]
+        return database.session_stamp(path, _stamps)
     own = stamp_of(path.stat())
     folder = _messages_folder(path)
     if folder is None:
         return own
     times = [entry.stat().st_mtime_ns for entry in folder.iterdir()] if folder.is_dir() else []
-    open_mark = ":open" if times and _is_open(max(times) / 1e9) else ""
+    open_mark = ":open" if times and database.is_open(max(times) / 1e9) else ""
     return f"{own}:{len(times)}:{max(times, default=0)}{open_mark}"
 
 
@@ -228,7 +209,7 @@ def _lines(session: _Session) -> Iterator[Record]:
     for number, message in enumerate(session.messages):
         times = mapping(message.info.get("time"))
         done = string(message.info, "role") != "assistant" or bool(times.get("completed"))
-        if number == last and not done and _is_open(message.changed):
+        if number == last and not done and database.is_open(message.changed):
             return
         stub: Record = {key: message.info[key] for key in _STABLE_FIELDS if key in message.info}
         stub["created"] = times.get("created")
@@ -238,8 +219,7 @@ def _lines(session: _Session) -> Iterator[Record]:
         yield {"message": {k: v for k, v in message.info.items() if k not in ("summary", "tools")}}
 
 
-def read_record(record: Record, file: FileInfo) -> ParsedLine:
-    """The turns and results of one record, or why it has none."""
+def _read_record(record: Record, file: FileInfo) -> ParsedLine:
     message, part = mapping(record.get("message")), mapping(record.get("part"))
     if not part:
         known = "message" in record or "session" in record
@@ -249,10 +229,8 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
         return skipped(SkipReason.HOUSEKEEPING)
     if kind == "compaction" or message.get("summary") is True:
         return skipped(SkipReason.COMPACTION)
-    reader = _PARTS.get(kind)
-    if reader is None:
-        return skipped(SkipReason.UNKNOWN_TYPE)
-    return reader(message, part, file)
+    reader = _PARTS.get(kind, SkipReason.UNKNOWN_TYPE)
+    return skipped(reader) if isinstance(reader, SkipReason) else reader(message, part, file)
 
 
 def _time(message: Record, part: Record) -> str:
@@ -268,22 +246,15 @@ def _text(message: Record, part: Record, file: FileInfo) -> ParsedLine:
         return skipped(SkipReason.EMPTY)
     key, moment = (string(part, "id"), text), _time(message, part)
     if string(message, "role") == "assistant":
-        return captured(
-            file, [tool_mapping.assistant_turn(text, key, moment)], ref=string(part, "id")
-        )
+        turn = tool_mapping.assistant_turn(text, key, moment)
+        return captured(file, [turn], ref=string(part, "id"))
     # A prompt from the command line comes with the quotes around it.
     typed = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
     prompt = prompts.read_prompt(typed)
     if prompt.skip is not None:
         return skipped(prompt.skip)
-    trust = Trust.ASSISTANT if file.session.parent else Trust.USER
-    return captured(
-        file, [tool_mapping.user_turn(prompt.text, key, moment, trust)], ref=string(part, "id")
-    )
-
-
-def _reasoning(message: Record, part: Record, file: FileInfo) -> ParsedLine:
-    return skipped(SkipReason.THINKING)
+    turn = tool_mapping.user_turn(prompt.text, key, moment, file.user_trust)
+    return captured(file, [turn], ref=string(part, "id"))
 
 
 def _file(message: Record, part: Record, file: FileInfo) -> ParsedLine:
@@ -307,43 +278,36 @@ def _tool(message: Record, part: Record, file: FileInfo) -> ParsedLine:
     parsed = captured(file, turns, ref=string(part, "id"))
     if string(state, "status") not in ("completed", "error"):
         return parsed
-    ok, text = _outcome(state)
-    keep_output = _TOOLS.get(name) not in tool_mapping.FILE_CONTENT_TOOLS
+    code = mapping(state.get("metadata")).get("exit")
+    ok = string(state, "status") == "completed" and code in (0, None)
+    text = string(state, "output") or string(state, "error")
     ended = normal_time(times.get("end")) or moment
-    calls = [turn.tool.call for turn in turns if turn.tool]
-    results = [tool_mapping.call_result(id, ok, text, ended, keep_output) for id in calls]
+    results = tool_mapping.call_results(turns, _TOOLS.get(name), ok, text, ended)
     return parsed._replace(results=results)
 
 
-def _outcome(state: Record) -> tuple[bool, str]:
-    code = mapping(state.get("metadata")).get("exit")
-    ok = string(state, "status") == "completed" and code in (0, None)
-    return ok, string(state, "output") or string(state, "error")
-
-
-_PARTS: dict[str, Callable[[Record, Record, FileInfo], ParsedLine]] = {
+_PARTS: dict[str, Callable[[Record, Record, FileInfo], ParsedLine] | SkipReason] = {
     "text": _text,
-    "reasoning": _reasoning,
+    "reasoning": SkipReason.THINKING,
     "file": _file,
     "tool": _tool,
 }
 
 
-def tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
-    """The outputs of tools, each with the id of its call."""
+def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
     part = mapping(record.get("part"))
     if string(part, "type") == "tool":
         yield string(part, "callID"), string(mapping(part.get("state")), "output")
 
 
 AGENT = Agent(
-    name=NAME,
+    name="opencode",
     title="OpenCode",
     folders=_folders,
     find=_find,
     recognises=_recognises,
     read_session=_read_session,
-    read_record=read_record,
-    tool_outputs=tool_outputs,
+    read_record=_read_record,
+    tool_outputs=_tool_outputs,
     layout=LineLayout(stamp=_stamp, to_lines=_to_lines),
 )

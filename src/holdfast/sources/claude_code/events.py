@@ -6,7 +6,7 @@ whichever way it came. Of an event that adds no text only its name and time are 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
@@ -83,9 +83,7 @@ def _prompt(payload: Record, time: str) -> EventContent:
 def _tool(event: str, payload: Record, root: str, call_time: str, time: str) -> EventContent:
     name = string(payload, "tool_name") or "tool"
     call = string(payload, "tool_use_id")
-    given: Any = payload.get("tool_input")
-    arguments = mapping(given) if given.__class__ is dict else {"input": given}
-    tool = tools.read_call(name, arguments, root, call)
+    tool = tools.read_call(name, payload.get("tool_input"), root, call)
     turn = DraftTurn((), call_time, Role.TOOL, tools.trust_of(name), tool=tool)
     if event == _TOOL_FAILED:
         block: Record = {"is_error": True, "content": string(payload, "error")}
@@ -191,8 +189,3 @@ def describe_session(record: Record, file: FileInfo) -> DraftSession:
         subagent=string(record, "agent_type") or agent,
         cwd=string(record, "cwd"),
     )
-
-
-def skip_unparsed(line: bytes) -> SkipReason | None:
-    """Every line of a journal is worth parsing."""
-    return None

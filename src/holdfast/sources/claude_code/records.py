@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
+from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code import prompts, tools
 from holdfast.sources.draft import (
+    WRONG_SHAPE,
     DraftResult,
     DraftSession,
     DraftTurn,
@@ -36,18 +37,9 @@ _BY_ASSISTANT = Trust.ASSISTANT
 _HOUSEKEEPING_STARTS = tuple(
     f'{{"type":"{kind}"'.encode()
     for kind in (
-        "api-request",
-        "api-request-shape",
-        "atis-latch",
-        "cost-state",
-        "file-history-delta",
-        "file-history-snapshot",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "queue-operation",
-        "tools-used",
-        "worktree-state",
+        "api-request api-request-shape atis-latch cost-state file-history-delta "
+        "file-history-snapshot last-prompt mode permission-mode queue-operation tools-used "
+        "worktree-state".split()
     )
 )
 
@@ -181,10 +173,6 @@ def _blocks(record: Record) -> list[Record] | None:
     return content
 
 
-def _wrong_shape() -> ParsedLine:
-    return ParsedLine(LineOutcome.FAILED, FailureReason.WRONG_SHAPE.value)
-
-
 def _captured(
     record: Record,
     file: FileInfo,
@@ -208,7 +196,7 @@ def _captured(
 def _assistant(record: Record, file: FileInfo) -> ParsedLine:
     blocks = _blocks(record)
     if blocks is None:
-        return _wrong_shape()
+        return WRONG_SHAPE
     if record.get("isApiErrorMessage") or _is_synthetic(record["message"]):
         return skipped(SkipReason.MACHINE)
     ref = string(record, "uuid") or _fallback_ref(record, file)
@@ -237,9 +225,7 @@ def _is_synthetic(message: Any) -> bool:
 def _tool_turn(block: Record, number: int, ref: str, time: str, file: FileInfo) -> DraftTurn:
     name = string(block, "name") or "tool"
     call = string(block, "id")
-    given: Any = block.get("input")
-    arguments = mapping(given) if given.__class__ is dict else {"input": given}
-    tool = tools.read_call(name, arguments, file.root, call)
+    tool = tools.read_call(name, block.get("input"), file.root, call)
     key = ("call", call or f"{ref}.{number}", name, tool.target, tool.action)
     return DraftTurn(key, time, _TOOL_ROLE, tools.trust_of(name), tool=tool)
 
@@ -256,7 +242,7 @@ def _user(record: Record, file: FileInfo) -> ParsedLine:
         return skipped(SkipReason.MACHINE)
     blocks = _blocks(record)
     if blocks is None:
-        return _wrong_shape()
+        return WRONG_SHAPE
     machine = record.get("turnOrigin") == "task_notification"
     ref = string(record, "uuid") or _fallback_ref(record, file)
     time = _time(record)
@@ -266,7 +252,8 @@ def _user(record: Record, file: FileInfo) -> ParsedLine:
     for number, block in enumerate(blocks):
         kind = block.get("type")
         if kind == "tool_result":
-            results.append(_result(block, record, time))
+            ok, result, lines = tools.read_result(block, record)
+            results.append(DraftResult(string(block, "tool_use_id"), ok, result, lines, time))
         elif kind == "image" and not machine:
             key = (ref, str(number), "[image]")
             turns.append(_prompt_turn(prompts.Prompt("[image]"), key, time, record))
@@ -286,11 +273,6 @@ def _prompt_turn(
     is_subagent = bool(record.get("agentId")) or record.get("isSidechain") is True
     trust = Trust.ASSISTANT if prompt.speaker or is_subagent else Trust.USER
     return DraftTurn(key, time, Role.USER, trust, prompt.text, prompt.speaker)
-
-
-def _result(block: Record, record: Record, time: str) -> DraftResult:
-    ok, result, lines = tools.read_result(block, record)
-    return DraftResult(string(block, "tool_use_id"), ok, result, lines, time)
 
 
 def _attachment(record: Record, file: FileInfo) -> ParsedLine:

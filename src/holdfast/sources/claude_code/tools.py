@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.model.records import ToolCall
@@ -53,8 +53,6 @@ _WORD_SEARCH_CHARS = 200
 _CUT_WORD_CHARS = 80
 _COMMITTED = re.compile(r"^\[[^\]\n]{1,100} [0-9a-f]{7,40}\] \S.*$", re.MULTILINE)
 
-_TOOL = Trust.TOOL
-_EXTERNAL = Trust.EXTERNAL
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _WORKTREE = re.compile(r"\.claude[/\\]worktrees[/\\][^/\\]+[/\\]")
 _NOISE_TAG = re.compile(
@@ -79,9 +77,8 @@ def clip(text: str, limit: int) -> str:
         return text
     head = text[:limit]
     end = max(head.rfind(" "), head.rfind("\n"))
-    return (
-        head[: end if end > limit - _WORD_SEARCH_CHARS else limit - _CUT_WORD_CHARS].rstrip() + " …"
-    )
+    end = end if end > limit - _WORD_SEARCH_CHARS else limit - _CUT_WORD_CHARS
+    return head[:end].rstrip() + " …"
 
 
 def relative(path: str, root: str) -> str:
@@ -93,12 +90,13 @@ def relative(path: str, root: str) -> str:
     return path
 
 
-def read_call(name: str, given: Record, root: str, call: str) -> ToolCall:
+def read_call(name: str, given: object, root: str, call: str) -> ToolCall:
     """What a tool was called to do. A tool without a reader keeps its arguments as JSON."""
+    arguments = mapping(given) if isinstance(given, dict) else {"input": given}
     reader = _READERS.get(name)
     if reader is None:
-        return ToolCall(name, action=clip(_compact(given), LIMITS.argument_chars), call=call)
-    target, lines, action = reader(given)
+        return ToolCall(name, action=clip(_compact(arguments), LIMITS.argument_chars), call=call)
+    target, lines, action = reader(arguments)
     return ToolCall(name, relative(target, root), lines, action, call=call)
 
 
@@ -111,7 +109,7 @@ def trust_of(name: str) -> Trust:
     """The trust in a tool's output: text from the web and from MCP servers is external. So is that
     of our own server, until its answer shows that nothing in it came from outside."""
     is_external = name.startswith("mcp__") or name in ("WebFetch", "WebSearch")
-    return _EXTERNAL if is_external else _TOOL
+    return Trust.EXTERNAL if is_external else Trust.TOOL
 
 
 def _compact(given: Record) -> str:
@@ -120,21 +118,38 @@ def _compact(given: Record) -> str:
         for key, value in given.items()
     }
     try:
-        return json.dumps(short, ensure_ascii=False, separators=(",", ":"), default=str)[
-            :_SCANNED_CONTENT_CHARS
-        ]
+        text = json.dumps(short, ensure_ascii=False, separators=(",", ":"), default=str)
     except RecursionError:
         return "(deeply nested)"
+    return text[:_SCANNED_CONTENT_CHARS]
 
 
+# Target, lines and action of a call.
 Call = tuple[str, str, str]
+
+
+def _text_fields(target: str, action: str, limit: int) -> Callable[[Record], Call]:
+    """A reader of two texts: of the fields that are named, the first that has one."""
+    targets, actions = target.split(), action.split()
+
+    def read(given: Record) -> Call:
+        return _first_text(given, targets), "", clip(_first_text(given, actions), limit)
+
+    return read
+
+
+def _first_text(given: Record, names: Sequence[str]) -> str:
+    for name in names:
+        if text := string(given, name):
+            return text
+    return ""
 
 
 def _read(given: Record) -> Call:
     start, count = given.get("offset"), given.get("limit")
     first = start if isinstance(start, int) else 1
     lines = f"{first}-{first + count - 1}" if isinstance(count, int) and count > 0 else ""
-    return string(given, "file_path") or string(given, "notebook_path"), lines, ""
+    return _first_text(given, ("file_path", "notebook_path")), lines, ""
 
 
 def _edit(given: Record) -> Call:
@@ -149,73 +164,28 @@ def _multi_edit(given: Record) -> Call:
 def _write(given: Record) -> Call:
     content = string(given, "content")
     count = content.count("\n") + (not content.endswith("\n"))
-    shown = clip_lines(
-        "\n".join(f"+{line}" for line in content[:_SCANNED_CONTENT_CHARS].split("\n")),
-        LIMITS.diff_lines,
-    )
-    return string(given, "file_path"), f"1-{count}", shown
+    added = "\n".join(f"+{line}" for line in content[:_SCANNED_CONTENT_CHARS].split("\n"))
+    return string(given, "file_path"), f"1-{count}", clip_lines(added, LIMITS.diff_lines)
 
 
 def _notebook(given: Record) -> Call:
-    return (
-        string(given, "notebook_path"),
-        "",
-        clip("+" + string(given, "new_source"), LIMITS.diff_chars),
-    )
-
-
-def _bash(given: Record) -> Call:
-    return "", "", clip(string(given, "command"), LIMITS.command_chars)
-
-
-def _grep(given: Record) -> Call:
-    return (
-        string(given, "path") or string(given, "glob"),
-        "",
-        clip(string(given, "pattern"), LIMITS.pattern_chars),
-    )
-
-
-def _web(given: Record) -> Call:
-    return (
-        string(given, "url"),
-        "",
-        clip(string(given, "prompt") or string(given, "query"), LIMITS.pattern_chars),
-    )
-
-
-def _agent(given: Record) -> Call:
-    # The prompt itself is the first turn of the subagent's own session.
-    return (
-        string(given, "subagent_type"),
-        "",
-        clip(string(given, "description"), LIMITS.argument_chars),
-    )
+    added = clip("+" + string(given, "new_source"), LIMITS.diff_chars)
+    return string(given, "notebook_path"), "", added
 
 
 def _todos(given: Record) -> Call:
     tasks = objects(given.get("todos"))
     done = sum(task.get("status") == "completed" for task in tasks)
     now = next((string(t, "content") for t in tasks if t.get("status") == "in_progress"), "")
-    return (
-        "",
-        "",
-        f"{done}/{len(tasks)} done" + (f"; now: {clip(now, LIMITS.task_chars)}" if now else ""),
-    )
+    doing = f"; now: {clip(now, LIMITS.task_chars)}" if now else ""
+    return "", "", f"{done}/{len(tasks)} done{doing}"
 
 
 def _task(given: Record) -> Call:
-    subject = string(given, "subject") or string(given, "status")
+    subject = _first_text(given, ("subject", "status"))
     task: object = given.get("taskId")
-    return (
-        str(task) if isinstance(task, str | int) else "",
-        "",
-        clip(subject, LIMITS.argument_chars),
-    )
-
-
-def _plan(given: Record) -> Call:
-    return "", "", clip(string(given, "plan"), LIMITS.plan_chars)
+    target = str(task) if isinstance(task, str | int) else ""
+    return target, "", clip(subject, LIMITS.argument_chars)
 
 
 def _question(given: Record) -> Call:
@@ -223,15 +193,12 @@ def _question(given: Record) -> Call:
     return "", "", clip(" / ".join(questions), LIMITS.question_chars)
 
 
-def _message(given: Record) -> Call:
-    to = string(given, "recipient") or string(given, "to")
-    return to, "", clip(string(given, "content") or string(given, "message"), LIMITS.argument_chars)
-
-
-def _skill(given: Record) -> Call:
-    name = string(given, "skill") or string(given, "command")
-    return name, "", clip(string(given, "args"), LIMITS.argument_chars)
-
+_bash = _text_fields("", "command", LIMITS.command_chars)
+_grep = _text_fields("path glob", "pattern", LIMITS.pattern_chars)
+_web = _text_fields("url", "prompt query", LIMITS.pattern_chars)
+# The prompt itself is the first turn of the subagent's own session.
+_agent = _text_fields("subagent_type", "description", LIMITS.argument_chars)
+_plan = _text_fields("", "plan", LIMITS.plan_chars)
 
 _READERS: dict[str, Callable[[Record], Call]] = {
     "Read": _read,
@@ -255,8 +222,8 @@ _READERS: dict[str, Callable[[Record], Call]] = {
     "ExitPlanMode": _plan,
     "exit_plan_mode": _plan,
     "AskUserQuestion": _question,
-    "SendMessage": _message,
-    "Skill": _skill,
+    "SendMessage": _text_fields("recipient to", "content message", LIMITS.argument_chars),
+    "Skill": _text_fields("skill command", "args", LIMITS.argument_chars),
 }
 
 

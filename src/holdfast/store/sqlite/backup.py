@@ -21,22 +21,13 @@ from typing import NamedTuple
 from holdfast.errors import NewerSchemaError, StoreBusyError, StoreCorruptError, StoreError
 from holdfast.store.sqlite.connection import BUSY_S, make_private, open_read_only, translated
 from holdfast.store.sqlite.migrate import APPLICATION_ID, version_of
-from holdfast.store.sqlite.schema import VERSION
+from holdfast.store.sqlite.schema import VERSION, derived_tables
 from holdfast.store.sqlite.store import SqliteStore
 
 _BACKUP_TABLES = ("backup_file", "backup_note")
 _TABLES = (
     "CREATE TABLE backup_file (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
     "CREATE TABLE backup_note (made TEXT, program TEXT, tables TEXT, hash TEXT)",
-)
-# What can be made again from the rest: counted, but not part of the hash.
-_DERIVED = frozenset(
-    "exchange digest label labelled_record record_labels passage vector stale_session claim "
-    "fact status_period fact_evidence review vector_count dropped_claim_count concept "
-    "concept_member concept_anchor graph_node entity_spelling entity_mention entity "
-    "memory_dimension memory_occurrence stale_memory retained_memory stance opinion "
-    "opinion_revision pattern statement session_change stage_progress session_derivation "
-    "hidden_record failed_task file_change commit_session unmerged_commit".split()
 )
 
 
@@ -227,6 +218,7 @@ def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
     """How many rows each table has, and a hash of the rows that cannot be made again."""
     held: dict[str, int] = {}
     digest = hashlib.sha256()
+    derived = derived_tables()
     names = [
         row[0]
         for row in connection.execute(
@@ -237,7 +229,7 @@ def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
     ]
     for name in names:
         held[name] = connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
-        if name not in _DERIVED:
+        if name not in derived:
             digest.update(f"{name} {held[name]}\n".encode())
             for row in connection.execute(f'SELECT * FROM "{name}"'):
                 digest.update(repr(row).encode("utf-8", "surrogatepass"))

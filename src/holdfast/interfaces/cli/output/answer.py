@@ -23,7 +23,7 @@ def print_answer(screen: Screen, answer: Answer) -> None:
     if answer.cost.tokens:
         cost = answer.cost
         money = "at an unknown price" if cost.usd is None else f"${cost.usd:.4f}"
-        screen.line(screen.paint(f"by {cost.model}: {cost.tokens:,} tokens, {money}", "dim"))
+        screen.line(f"by {cost.model}: {cost.tokens:,} tokens, {money}", "dim")
 
 
 def _print_citation(screen: Screen, citation: Citation) -> None:

@@ -49,7 +49,7 @@ def print_costs(screen: Screen, costs: Costs) -> None:
     for one in costs.days:
         if one.day != day:
             day = one.day
-            screen.line(screen.paint(day, "bold"))
+            screen.line(day, "bold")
         s = one.spent
         failed = f", {s.failed} failed" if s.failed else ""
         cached = f" ({s.tokens_cached:,} cached)" if s.tokens_cached else ""

@@ -12,7 +12,7 @@ from holdfast.recall.lookup.path import Path, PathStep
 _INDENT_BY_LEVEL = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
 
 
-def run(screen: Screen, uri: str, bank: str | None, json: bool) -> int:
+def run(screen: Screen, uri: str, bank: str | None, json: bool) -> None:
     """Print the path through a record."""
     with open_memory(create=False) as memory:
         found = memory.browse.path(uri, bank)
@@ -20,7 +20,6 @@ def run(screen: Screen, uri: str, bank: str | None, json: bool) -> int:
         screen.json(to_jsonable(found))
     else:
         _print(screen, found)
-    return 0
 
 
 def _print(screen: Screen, found: Path) -> None:
@@ -30,7 +29,7 @@ def _print(screen: Screen, found: Path) -> None:
     for step in found.down:
         _print_step(screen, step)
     for kind, count in found.left_out.items():
-        screen.line(screen.paint(f"and {number(count, kind)} more", "dim"))
+        screen.line(f"and {number(count, kind)} more", "dim")
 
 
 def _print_step(screen: Screen, step: PathStep, *styles: str) -> None:

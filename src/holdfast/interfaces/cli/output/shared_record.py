@@ -12,7 +12,7 @@ def print_shared_record(screen: Screen, shared: SharedRecord, sign: str, redacte
     `redacted` counts the secrets that were replaced in it."""
     outside = " · holds words from outside" if shared.lineage is Trust.EXTERNAL else ""
     head = f"{sign} {shared.kind} {shared.origin} · {day(shared.time)}{outside}"
-    screen.line(screen.paint(head, "red" if sign == "-" else "green"))
+    screen.line(head, "red" if sign == "-" else "green")
     screen.wrap(shared.text, f"{sign}   ", f"{sign}   ")
     if shared.note:
         screen.wrap(f"note: {shared.note}", f"{sign}   ")

@@ -27,7 +27,7 @@ def print_record(screen: Screen, record: Pull | Issue | Remark) -> None:
 def print_thread(screen: Screen, thread: Pull | Issue) -> None:
     """Title, state, labels, branches, files and text."""
     t = thread
-    screen.line(screen.paint(f"#{t.number} {t.title}", "bold"))
+    screen.line(f"#{t.number} {t.title}", "bold")
     closed = f" on {t.closed[:10]}" if t.closed else ""
     screen.line(f"  {state_text(t)}{closed} · {_author(t)} · {_time(t.time)}")
     for name, value in (("labels", ", ".join(t.labels)), ("at", t.url)):

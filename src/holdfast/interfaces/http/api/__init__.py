@@ -15,7 +15,6 @@ from holdfast.interfaces.http.api import (
     banks,
     health,
     knowledge,
-    me,
     records,
     research,
     rules,
@@ -26,7 +25,7 @@ from holdfast.interfaces.http.api import (
 from holdfast.interfaces.http.api.requests import ERRORS, check_write_request
 
 PREFIX = "/api/v1"
-PARTS = (search, records, knowledge, sessions, rules, banks, health, me, research, shares, admin)
+PARTS = (search, records, knowledge, sessions, rules, banks, health, research, shares, admin)
 
 
 def make_router() -> APIRouter:

@@ -1,19 +1,22 @@
-"""Banks: the list, one bank, and changing one."""
+"""Banks: the list, one bank, and changing one; and the key of the request, which is for some."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import Path
 from pydantic import Field
 
+from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.interfaces.http.api.requests import ApiRequestDep, RequestBody
+from holdfast.interfaces.http.api.requests import ApiRouter, JsonObject, RequestBody, author
 from holdfast.interfaces.http.api.schema import model_of, open_model
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.bank import Bank
 
-router = APIRouter(tags=["banks"])
+router = ApiRouter(tags=["banks"])
 Name = Annotated[str, Path(max_length=200, description="Its name or its id.")]
 _Trait = Annotated[int, Field(ge=1, le=5)] | None
 _Alias = Annotated[str, Field(min_length=1, max_length=300)]
@@ -34,31 +37,36 @@ class BankChange(RequestBody):
     dropped: list[_Alias] = Field([], max_length=20)
 
 
-@router.get("/banks", response_model=open_model("Banks", banks=list[Bank]), summary="Every bank")
-async def banks(request: ApiRequestDep) -> Response:
+@router.task("GET /banks", open_model("Banks", banks=list[Bank]), "Every bank")
+def banks(memory: Holdfast) -> JsonObject:
     """By name."""
-    return await request.read(lambda memory: {"banks": memory.banks.all()})
+    return {"banks": memory.banks.all()}
 
 
-@router.get("/banks/{name:path}", response_model=model_of(Bank), summary="One bank")
-async def bank(request: ApiRequestDep, name: Name) -> Response:
+@router.task("GET /banks/{name:path}", model_of(Bank), "One bank")
+def bank(memory: Holdfast, name: Name) -> Bank:
     """As it is."""
-    return await request.read(lambda memory: memory.banks.get(name))
+    return memory.banks.get(name)
 
 
-@router.patch("/banks/{name:path}", response_model=model_of(Bank), summary="Change a bank")
-async def set_bank(request: ApiRequestDep, name: Name, body: BankChange) -> Response:
+@router.task("PATCH /banks/{name:path}", model_of(Bank), "Change a bank", MemoryPool.run)
+def set_bank(memory: Holdfast, name: Name, body: BankChange) -> Bank:
     """What it is like, how long sessions stay, what else it is called."""
-    changes = BankChanges(
-        body.preset,
-        body.skepticism,
-        body.literalism,
-        body.empathy,
-        body.background,
-        body.retention,
-        tuple(body.aliases),
-        tuple(body.dropped),
-    )
+    settings = body.model_dump(exclude={"aliases", "dropped"})
+    aliases, dropped = tuple(body.aliases), tuple(body.dropped)
+    changes = BankChanges(**settings, aliases=aliases, dropped_aliases=dropped)
     if changes == BankChanges():
         raise InputError("There is nothing to change.", "Send at least one field.")
-    return await request.run(lambda memory: memory.banks.change(changes, name, request.who))
+    return memory.banks.change(changes, name, author())
+
+
+@router.task(
+    "GET /me",
+    open_model("Me", name=str, key=str, level=str, banks=list[str] | None),
+    "What your key is for",
+)
+def me(memory: Holdfast) -> JsonObject:
+    """Its name, its level, and the names of its banks; null for every one."""
+    who = principal()
+    banks = None if who.banks is None else [one.name for one in memory.reader.banks()]
+    return {"name": who.name, "key": who.key, "level": who.level.value, "banks": banks}

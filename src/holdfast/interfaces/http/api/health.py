@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from fastapi import APIRouter, Response
 from pydantic import Field
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.status import status_report as standing
 from holdfast.app.status.costs import gather_costs
-from holdfast.interfaces.http.api.requests import (
-    ApiRequestDep,
-    Bank,
-    JsonObject,
-    Limit,
-    RequestBody,
-)
+from holdfast.app.status.status_report import cost_json, status_json
+from holdfast.interfaces.http.api.requests import ApiRouter, Bank, JsonObject, Limit, RequestBody
 from holdfast.interfaces.http.api.schema import open_model
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.ledgers.injections import Injection
 from holdfast.refine.ingest.ingest import IngestReport
 
-router = APIRouter(tags=["health"])
+router = ApiRouter(tags=["health"])
 _Checkup = open_model(
     "Checkup", healthy=bool, checks=list[dict[str, Any]], mended=list[dict[str, Any]]
 )
@@ -42,28 +36,26 @@ _Status = open_model(
 )
 
 
-@router.get("/status", response_model=_Status, summary="How the memory stands")
-async def status(request: ApiRequestDep, bank: Bank = "all", cost: bool = False) -> Response:
+@router.task("GET /status", _Status, "How the memory stands")
+def status(memory: Holdfast, bank: Bank = "all", cost: bool = False) -> JsonObject:
     """The same as `holdfast status --json`; with `cost` the whole account of model services."""
-    return await request.read(lambda memory: standing.status_json(memory, bank, None, cost))
+    return status_json(memory, bank, None, cost)
 
 
-@router.get(
-    "/cost",
-    response_model=open_model(
-        "Cost", model=str | None, tokens=int, usd=float | None, days=list[dict[str, Any]]
-    ),
-    summary="What model services took",
+@router.task(
+    "GET /cost",
+    open_model("Cost", model=str | None, tokens=int, usd=float | None, days=list[dict[str, Any]]),
+    "What model services took",
 )
-async def cost(request: ApiRequestDep) -> Response:
+def cost(memory: Holdfast) -> JsonObject:
     """By day, operation and model; caps, pauses, and calls that failed."""
-    return await request.read(lambda memory: standing.cost_json(gather_costs(memory), True))
+    return cost_json(gather_costs(memory), True)
 
 
-@router.get("/doctor", response_model=_Checkup, summary="Check that everything is in order")
-async def doctor(request: ApiRequestDep) -> Response:
+@router.task("GET /doctor", _Checkup, "Check that everything is in order", MemoryPool.run_long)
+def doctor(memory: Holdfast) -> JsonObject:
     """Says what is wrong and how to mend it; changes nothing."""
-    return await request.run_long(lambda memory: _checkup(memory, ()))
+    return _checkup(memory, ())
 
 
 def _checkup(memory: Holdfast, fixed: Any) -> JsonObject:
@@ -82,46 +74,32 @@ class FixConfirmation(RequestBody):
     )
 
 
-@router.post("/doctor/fix", response_model=_Checkup, summary="Mend what can be mended")
-async def fix(request: ApiRequestDep, body: FixConfirmation) -> Response:
+@router.task("POST /doctor/fix", _Checkup, "Mend what can be mended", MemoryPool.run_long)
+def fix(memory: Holdfast, body: FixConfirmation) -> JsonObject:
     """What takes something away is only done where `confirm` says so."""
+    from holdfast.app.doctor.examine import run_fixes
 
-    def change(memory: Holdfast) -> JsonObject:
-        from holdfast.app.doctor.examine import run_fixes
-
-        def approve(_: object) -> bool:
-            return body.confirm == "fix all"
-
-        return _checkup(memory, run_fixes(memory.settings, None, approve))
-
-    return await request.run_long(change)
+    return _checkup(memory, run_fixes(memory.settings, None, lambda _: body.confirm == "fix all"))
 
 
-@router.get(
-    "/injections",
-    response_model=open_model("Injections", injections=list[Injection]),
-    summary="What was put into sessions, and its fate",
+@router.task(
+    "GET /injections",
+    open_model("Injections", injections=list[Injection]),
+    "What was put into sessions, and its fate",
 )
-async def injections(request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50) -> Response:
+def injections(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> JsonObject:
     """The latest first."""
-    return await request.read(
-        lambda memory: {
-            "injections": memory.store.injections(memory.context.bank_id(bank), limit=limit)
-        }
-    )
+    found = memory.store.injections(memory.context.bank_id(bank), limit=limit)
+    return {"injections": found}
 
 
-@router.post(
-    "/ingest",
-    response_model=open_model("Ingested", transcripts=IngestReport | None),
-    summary="Read what is new in your own transcripts",
+@router.task(
+    "POST /ingest",
+    open_model("Ingested", transcripts=IngestReport | None),
+    "Read what is new in your own transcripts",
+    MemoryPool.run_long,
 )
-async def ingest(request: ApiRequestDep) -> Response:
+def ingest(memory: Holdfast) -> JsonObject:
     """Those of the user's agent, where it keeps them; no path is taken."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        inputs = memory.ingestion.find([])
-        account = memory.ingest(inputs) if inputs else None
-        return {"transcripts": account}
-
-    return await request.run_long(change)
+    inputs = memory.ingestion.find([])
+    return {"transcripts": memory.ingest(inputs) if inputs else None}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query
 from pydantic import Field
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.app.search.audit import StaleRecord, audit
+from holdfast.app.search.audit import AuditReport, audit
 from holdfast.interfaces.http.api.listing import concepts_page, entities_page, facts_page, latest
 from holdfast.interfaces.http.api.requests import (
-    ApiRequestDep,
+    ApiRouter,
     Bank,
     Cursor,
     Id,
@@ -20,15 +20,11 @@ from holdfast.interfaces.http.api.requests import (
     Limit,
     QueryText,
     RequestBody,
+    author,
     paginate,
 )
-from holdfast.interfaces.http.api.schema import (
-    model_of,
-    model_with_uri,
-    open_model,
-    page_model,
-    schema_type,
-)
+from holdfast.interfaces.http.api.schema import model_of, model_with_uri, open_model, page_model
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
 from holdfast.model.graph import Entity, EntityKind
 from holdfast.model.knowledge import Fact, FactKind, Memory, Network
@@ -40,7 +36,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.protocol.concepts import Keyword
 
-router = APIRouter(tags=["knowledge"])
+router = ApiRouter(tags=["knowledge"])
 _Concept = open_model(
     "ConceptRecord",
     uri=str,
@@ -58,150 +54,111 @@ _StoredMemory = open_model("Kept", "A memory that was kept.", uri=str, bank=str,
 _Entity = model_with_uri(Entity, "bank")
 
 
-@router.get(
-    "/facts",
-    response_model=page_model("facts", model_with_uri(Fact), bank=str, dropped=dict[str, int]),
-    summary="Facts: rules, solutions, core logic",
+@router.task(
+    "GET /facts",
+    page_model("facts", model_with_uri(Fact), bank=str, dropped=dict[str, int]),
+    "Facts: rules, solutions, core logic",
 )
-async def facts(
-    request: ApiRequestDep,
+def facts(
+    memory: Holdfast,
     bank: Bank = "all",
     kind: FactKind | None = None,
     all: bool = False,
     limit: Limit = 50,
     cursor: Cursor = "",
-) -> Response:
+) -> JsonObject:
     """Those in force, the latest first; with `all` also those that ended."""
-    wanted = kind.value if kind is not None else ""
-
-    def load(memory: Holdfast) -> JsonObject:
-        id = memory.context.bank_id(bank)
-        page, more = facts_page(memory, bank, wanted, all, limit, cursor)
-        return {
-            "bank": memory.context.bank_name(id),
-            "facts": [json_shapes.record_json("fact", fact) for fact in page],
-            "dropped": memory.reader.dropped_claims(id),
-            "cursor": more,
-        }
-
-    return await request.read(load)
+    page, more = facts_page(memory, bank, kind.value if kind else "", all, limit, cursor)
+    return {
+        "bank": _bank_name(memory, bank),
+        "facts": [json_shapes.record_json("fact", fact) for fact in page],
+        "dropped": memory.reader.dropped_claims(memory.context.bank_id(bank)),
+        "cursor": more,
+    }
 
 
-@router.get(
-    "/concepts", response_model=page_model("concepts", _Concept, bank=str), summary="Concepts"
-)
-async def concepts(
-    request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> Response:
+@router.task("GET /concepts", page_model("concepts", _Concept, bank=str), "Concepts")
+def concepts(
+    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
+) -> JsonObject:
     """What a project is about; the one that was touched last first."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        names = memory.context.bank_names()
-        page, more = concepts_page(memory, bank, limit, cursor)
-        return {
-            "bank": memory.context.bank_name(memory.context.bank_id(bank)),
-            "concepts": [json_shapes.concept_json(one, names) for one in page],
-            "cursor": more,
-        }
-
-    return await request.read(load)
+    names = memory.context.bank_names()
+    page, more = concepts_page(memory, bank, limit, cursor)
+    return {
+        "bank": _bank_name(memory, bank),
+        "concepts": [json_shapes.concept_json(one, names) for one in page],
+        "cursor": more,
+    }
 
 
-@router.get("/concepts/{id:path}", response_model=_Concept, summary="One concept")
-async def concept(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
+def _bank_name(memory: Holdfast, bank: str) -> str:
+    return memory.context.bank_name(memory.context.bank_id(bank))
+
+
+@router.task("GET /concepts/{id:path}", _Concept, "One concept")
+def concept(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     """By its name, a part of it, or its id; with its history and its members."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        one = memory.browse.concept(id, bank)
-        return json_shapes.concept_details_json(
-            one, memory.show(uri("concept", one.id)), memory.context.bank_names()
-        )
-
-    return await request.read(load)
+    one = memory.browse.concept(id, bank)
+    return json_shapes.concept_details_json(
+        one, memory.show(uri("concept", one.id)), memory.context.bank_names()
+    )
 
 
-@router.get(
-    "/keywords",
-    response_model=open_model("Keywords", bank=str, keywords=list[Keyword]),
-    summary="The keywords of a bank",
+@router.task(
+    "GET /keywords",
+    open_model("Keywords", bank=str, keywords=list[Keyword]),
+    "The keywords of a bank",
 )
-async def keywords(request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50) -> Response:
+def keywords(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> JsonObject:
     """The most frequent first."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        name = memory.context.bank_name(memory.context.bank_id(bank))
-        return {"bank": name, "keywords": memory.browse.keywords(bank, limit)}
-
-    return await request.read(load)
+    return {"bank": _bank_name(memory, bank), "keywords": memory.browse.keywords(bank, limit)}
 
 
-@router.get("/keywords/leads", response_model=model_of(KeywordHits), summary="What words lead to")
-async def leads(
-    request: ApiRequestDep, words: QueryText, bank: Bank = "all", limit: Limit = 10
-) -> Response:
+@router.task("GET /keywords/leads", model_of(KeywordHits), "What words lead to")
+def leads(memory: Holdfast, words: QueryText, bank: Bank = "all", limit: Limit = 10) -> JsonObject:
     """Facts, concepts and exchanges that bear these words."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        name = memory.context.bank_name(memory.context.bank_id(bank))
-        return json_shapes.keyword_hits_json(
-            memory.browse.keyword(words, bank, limit), name, memory.context.bank_names()
-        )
-
-    return await request.read(load)
+    found = memory.browse.keyword(words, bank, limit)
+    return json_shapes.keyword_hits_json(
+        found, _bank_name(memory, bank), memory.context.bank_names()
+    )
 
 
-@router.get("/entities", response_model=page_model("entities", _Entity), summary="Entities")
-async def entities(
-    request: ApiRequestDep,
+@router.task("GET /entities", page_model("entities", _Entity), "Entities")
+def entities(
+    memory: Holdfast,
     bank: Bank = "all",
     kind: EntityKind | None = None,
     limit: Limit = 50,
     cursor: Cursor = "",
-) -> Response:
+) -> JsonObject:
     """Who and what is involved; those in most records first."""
-    wanted = kind.value if kind is not None else ""
-
-    def load(memory: Holdfast) -> JsonObject:
-        page, more = entities_page(memory, bank, wanted, limit, cursor)
-        return {"entities": [json_shapes.entity_json(one) for one in page], "cursor": more}
-
-    return await request.read(load)
+    page, more = entities_page(memory, bank, kind.value if kind else "", limit, cursor)
+    return {"entities": [json_shapes.entity_json(one) for one in page], "cursor": more}
 
 
-@router.get(
-    "/entities/about",
-    response_model=open_model(
+@router.task(
+    "GET /entities/about",
+    open_model(
         "EntityAbout", entity=_Entity, records=list[Any], together=list[Any], links=list[Any]
     ),
-    summary="One entity",
+    "One entity",
 )
-async def entity(
-    request: ApiRequestDep, name: QueryText, bank: Bank = "all", limit: Limit = 10
-) -> Response:
+def entity(memory: Holdfast, name: QueryText, bank: Bank = "all", limit: Limit = 10) -> JsonObject:
     """By any of its spellings, its URI or its id: what mentions it, what occurs with it, and how
     that is linked."""
-    return await request.read(
-        lambda memory: json_shapes.entity_details_json(
-            memory.browse.about_entity(name, bank, limit)
-        )
-    )
+    return json_shapes.entity_details_json(memory.browse.about_entity(name, bank, limit))
 
 
-@router.get(
-    "/entities/communities",
-    response_model=open_model("Communities", communities=list[list[_Entity]]),
-    summary="Entities that occur together",
+@router.task(
+    "GET /entities/communities",
+    open_model("Communities", communities=list[list[_Entity]]),
+    "Entities that occur together",
+    MemoryPool.run,
 )
-async def communities(request: ApiRequestDep, bank: Bank = "all", limit: Limit = 20) -> Response:
+def communities(memory: Holdfast, bank: Bank = "all", limit: Limit = 20) -> JsonObject:
     """The largest groups first."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        groups = memory.browse.communities(bank)[:limit]
-        return {
-            "communities": [[json_shapes.entity_json(one) for one in group] for group in groups]
-        }
-
-    return await request.run(load)
+    groups = memory.browse.communities(bank)[:limit]
+    return {"communities": [[json_shapes.entity_json(one) for one in group] for group in groups]}
 
 
 class EntityMerge(RequestBody):
@@ -223,68 +180,51 @@ class EntitySplit(RequestBody):
 _Decided = open_model("EntityDecided", decision=Curation, entity=_Entity)
 
 
-@router.post("/entities/merge", response_model=_Decided, summary="Let two entities be one")
-async def merge_entities(request: ApiRequestDep, body: EntityMerge) -> Response:
+@router.task("POST /entities/merge", _Decided, "Let two entities be one", MemoryPool.run)
+def merge_entities(memory: Holdfast, body: EntityMerge) -> JsonObject:
     """Each named by any of its spellings; `POST /undo` takes it back."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        decision = memory.curation.merge_entities(body.name, body.into, body.bank, request.who)
-        return {
-            "decision": decision,
-            "entity": json_shapes.entity_json(memory.browse.entity(body.name, body.bank)),
-        }
-
-    return await request.run(change)
+    decision = memory.curation.merge_entities(body.name, body.into, body.bank, author())
+    return _decided_entity(memory, decision, body)
 
 
-@router.post("/entities/split", response_model=_Decided, summary="Let a spelling stand by itself")
-async def split_entity(request: ApiRequestDep, body: EntitySplit) -> Response:
+@router.task("POST /entities/split", _Decided, "Let a spelling stand by itself", MemoryPool.run)
+def split_entity(memory: Holdfast, body: EntitySplit) -> JsonObject:
     """`POST /undo` takes it back."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        decision = memory.curation.split_entity(body.name, body.alias, body.bank, request.who)
-        return {
-            "decision": decision,
-            "entity": json_shapes.entity_json(memory.browse.entity(body.name, body.bank)),
-        }
-
-    return await request.run(change)
+    decision = memory.curation.split_entity(body.name, body.alias, body.bank, author())
+    return _decided_entity(memory, decision, body)
 
 
-@router.get(
-    "/opinions",
-    response_model=page_model("opinions", model_with_uri(Opinion), bank=str),
-    summary="Opinions",
-)
-async def opinions(
-    request: ApiRequestDep,
+def _decided_entity(
+    memory: Holdfast, decision: Curation, body: EntityMerge | EntitySplit
+) -> JsonObject:
+    entity = memory.browse.entity(body.name, body.bank)
+    return {"decision": decision, "entity": json_shapes.entity_json(entity)}
+
+
+@router.task("GET /opinions", page_model("opinions", model_with_uri(Opinion), bank=str), "Opinions")
+def opinions(
+    memory: Holdfast,
     bank: Bank = "all",
     all: bool = False,
     limit: Limit = 50,
     cursor: Cursor = "",
-) -> Response:
+) -> JsonObject:
     """What is believed, the firmest first; with `all` also what has faded."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        known = memory.opinions.opinions(bank, all)
-        page, more = paginate(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
-        return {
-            "bank": memory.context.bank_name(memory.context.bank_id(bank)),
-            "opinions": [json_shapes.record_json("memory", one) for one in page],
-            "cursor": more,
-        }
-
-    return await request.read(load)
+    known = memory.opinions.opinions(bank, all)
+    page, more = paginate(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
+    return {
+        "bank": _bank_name(memory, bank),
+        "opinions": [json_shapes.record_json("memory", one) for one in page],
+        "cursor": more,
+    }
 
 
-@router.get(
-    "/memories", response_model=page_model("memories", model_with_uri(Memory)), summary="Memories"
-)
-async def memories(
-    request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> Response:
+@router.task("GET /memories", page_model("memories", model_with_uri(Memory)), "Memories")
+def memories(
+    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
+) -> JsonObject:
     """What was remembered and retained, the latest first."""
-    return await request.read(lambda memory: latest(memory, "memory", bank, limit, cursor))
+    return latest(memory, "memory", bank, limit, cursor)
 
 
 _MemoryText = Annotated[
@@ -315,78 +255,50 @@ def _stored_memory_json(memory: Holdfast, stored: Memory) -> JsonObject:
     return json_shapes.memory_json(stored, memory.context.bank_name(stored.bank))
 
 
-@router.post("/memories", status_code=201, response_model=_StoredMemory, summary="Remember a text")
-async def remember(request: ApiRequestDep, body: Remembered) -> Response:
+@router.task("POST /memories", _StoredMemory, "Remember a text", MemoryPool.run, status=201)
+def remember(memory: Holdfast, body: Remembered) -> JsonObject:
     """Kept with the secrets out; the same text is kept once."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        return _stored_memory_json(memory, memory.remember(body.text, body.bank, request.who))
-
-    return await request.run(change, 201)
+    return _stored_memory_json(memory, memory.remember(body.text, body.bank, author()))
 
 
-@router.post(
-    "/memories/retain", status_code=201, response_model=_StoredMemory, summary="Retain a text"
-)
-async def retain(request: ApiRequestDep, body: Retained) -> Response:
+@router.task("POST /memories/retain", _StoredMemory, "Retain a text", MemoryPool.run, status=201)
+def retain(memory: Holdfast, body: Retained) -> JsonObject:
     """As a memory of a network; an opinion needs a confidence."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        s = body
-        stored = memory.retain(s.text, s.network, s.confidence, s.where, s.why, s.bank, request.who)
-        return _stored_memory_json(memory, stored)
-
-    return await request.run(change, 201)
+    s = body
+    stored = memory.retain(s.text, s.network, s.confidence, s.where, s.why, s.bank, author())
+    return _stored_memory_json(memory, stored)
 
 
-@router.get(
-    "/exchanges",
-    response_model=page_model("exchanges", model_with_uri(Exchange)),
-    summary="Exchanges",
-)
-async def exchanges(
-    request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> Response:
+@router.task("GET /exchanges", page_model("exchanges", model_with_uri(Exchange)), "Exchanges")
+def exchanges(
+    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
+) -> JsonObject:
     """Of all sessions, the latest first."""
-    return await request.read(lambda memory: latest(memory, "exchange", bank, limit, cursor))
+    return latest(memory, "exchange", bank, limit, cursor)
 
 
-@router.get(
-    "/commits", response_model=page_model("commits", model_with_uri(Commit)), summary="Commits"
-)
-async def commits(
-    request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> Response:
+@router.task("GET /commits", page_model("commits", model_with_uri(Commit)), "Commits")
+def commits(
+    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
+) -> JsonObject:
     """Of the histories that were read, the latest first. `GET /records/commit/{sha}` tells all of
     one."""
-    return await request.read(lambda memory: latest(memory, "commit", bank, limit, cursor))
+    return latest(memory, "commit", bank, limit, cursor)
 
 
-@router.get(
-    "/audit",
-    response_model=open_model(
-        "Audit",
-        bank=str,
-        stale=list[schema_type(StaleRecord)],
-        fresh=int,
-        unknown=int,
-        about_no_file=int,
-        histories=int,
-    ),
-    summary="What speaks of code that is not what it was",
+@router.task(
+    "GET /audit",
+    open_model("Audit", bank=str, **get_type_hints(AuditReport)),
+    "What speaks of code that is not what it was",
+    MemoryPool.run,
 )
-async def stale(
-    request: ApiRequestDep,
+def stale(
+    memory: Holdfast,
     bank: Bank = "all",
     file: Annotated[str, Query(max_length=1000)] = "",
     limit: Limit = 50,
-) -> Response:
+) -> JsonObject:
     """Facts, memories, decisions and rules held against the code, the most changed first."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        id = memory.context.bank_id(bank)
-        decision = audit(memory.reader, id, file)
-        shown = decision._replace(stale=decision.stale[:limit])
-        return {"bank": memory.context.bank_name(id), **to_jsonable(shown)}
-
-    return await request.run(load)
+    found = audit(memory.reader, memory.context.bank_id(bank), file)
+    shown = found._replace(stale=found.stale[:limit])
+    return {"bank": _bank_name(memory, bank), **to_jsonable(shown)}

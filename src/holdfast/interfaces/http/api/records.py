@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query
 from pydantic import Field
 
 from holdfast.app.curation.erasure import erasure_json, remove_backups
@@ -18,20 +18,22 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.interfaces.http.api.listing import decisions_page
 from holdfast.interfaces.http.api.requests import (
-    ApiRequestDep,
+    ApiRouter,
     Bank,
     Cursor,
     Id,
     JsonObject,
     Limit,
     RequestBody,
+    author,
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
 from holdfast.recall.lookup.path import Path as RecordPath
 from holdfast.recall.query.iso_dates import read_iso_span
 
-router = APIRouter(tags=["records"])
+router = ApiRouter(tags=["records"])
 _Decision = open_model("Decision", "What was decided, as the log has it.", decision=Curation)
 _LoggedDecision = extend_model(
     model_of(Curation),
@@ -101,131 +103,101 @@ class Undo(RequestBody):
     bank: str = Field("all", max_length=200)
 
 
-@router.get("/records/{id:path}/path", response_model=model_of(RecordPath), summary="Its path")
-async def path(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
+@router.task("GET /records/{id:path}/path", model_of(RecordPath), "Its path")
+def path(memory: Holdfast, id: Id, bank: Bank = "all") -> RecordPath:
     """From the facts above a record down to the raw lines."""
-    return await request.read(lambda memory: memory.browse.path(id, bank))
+    return memory.browse.path(id, bank)
 
 
-@router.get("/records/{id:path}/purge", response_model=_Erasure, summary="What a purge would erase")
-async def plan_purge(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
+@router.task("GET /records/{id:path}/purge", _Erasure, "What a purge would erase", MemoryPool.run)
+def plan_purge(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     """Changes nothing."""
-    return await request.run(
-        lambda memory: erasure_json(memory.erasure.plan_purge(id, bank), False)
-    )
+    return erasure_json(memory.erasure.plan_purge(id, bank), False)
 
 
-@router.get("/records/{id:path}", response_model=_Trace, summary="One record")
-async def show(
-    request: ApiRequestDep,
+@router.task("GET /records/{id:path}", _Trace, "One record")
+def show(
+    memory: Holdfast,
     id: Id,
     bank: Bank = "all",
     as_of: Annotated[str, Query(max_length=40)] = "",
     rules: bool = False,
-) -> Response:
+) -> JsonObject:
     """With the way down to its raw line, which is shown without secrets; with `rules` also what
     rules alone make of it."""
-    as_of_time = read_iso_span(as_of).last if as_of else ""
-
-    def load(memory: Holdfast) -> JsonObject:
-        trace = memory.show(id, bank, as_of_time)
-        if trace.raw is not None:
-            clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text).text
-            trace = trace._replace(raw=trace.raw._replace(text=clean))
-        by_rules = memory.inventory.without_model(trace.record) if rules else None
-        return json_shapes.trace_json(trace, whole_anchor(memory.reader, trace.record), by_rules)
-
-    return await request.read(load)
+    trace = memory.show(id, bank, read_iso_span(as_of).last if as_of else "")
+    if trace.raw is not None:
+        clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text).text
+        trace = trace._replace(raw=trace.raw._replace(text=clean))
+    by_rules = memory.inventory.without_model(trace.record) if rules else None
+    return json_shapes.trace_json(trace, whole_anchor(memory.reader, trace.record), by_rules)
 
 
-@router.post("/records/{id:path}/correct", response_model=_Decision, summary="Say it anew")
-async def correct(request: ApiRequestDep, id: Id, body: Correction, bank: Bank = "all") -> Response:
+@router.task("POST /records/{id:path}/correct", _Decision, "Say it anew", MemoryPool.run)
+def correct(memory: Holdfast, id: Id, body: Correction, bank: Bank = "all") -> JsonObject:
     """Its old words are kept as superseded."""
-    return await request.run(
-        lambda memory: {"decision": memory.correct(id, body.text, bank, request.who)}
-    )
+    return {"decision": memory.correct(id, body.text, bank, author())}
 
 
-@router.post("/records/{id:path}/forget", response_model=_Decision, summary="Forget it")
-async def forget(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
+@router.task("POST /records/{id:path}/forget", _Decision, "Forget it", MemoryPool.run)
+def forget(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     """It, and all that is made of it, is left out of everything until it is restored."""
-    return await request.run(lambda memory: {"decision": memory.forget(id, bank, request.who)})
+    return {"decision": memory.forget(id, bank, author())}
 
 
-@router.post("/records/{id:path}/restore", response_model=_Decision, summary="Bring it back")
-async def restore(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
+@router.task("POST /records/{id:path}/restore", _Decision, "Bring it back", MemoryPool.run)
+def restore(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     """What was forgotten or merged."""
-    return await request.run(lambda memory: {"decision": memory.restore(id, bank, request.who)})
+    return {"decision": memory.restore(id, bank, author())}
 
 
-@router.post("/records/{id:path}/confirm", response_model=_Decision, summary="Say that it holds")
-async def confirm(request: ApiRequestDep, id: Id, bank: Bank = "all") -> Response:
+@router.task("POST /records/{id:path}/confirm", _Decision, "Say that it holds", MemoryPool.run)
+def confirm(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     """Whatever became of its code since."""
-    return await request.run(
-        lambda memory: {"decision": memory.curation.confirm(id, bank, request.who)}
-    )
+    return {"decision": memory.curation.confirm(id, bank, author())}
 
 
-@router.post("/records/{id:path}/merge", response_model=_Decision, summary="Merge it")
-async def merge(request: ApiRequestDep, id: Id, body: MergeTarget, bank: Bank = "all") -> Response:
+@router.task("POST /records/{id:path}/merge", _Decision, "Merge it", MemoryPool.run)
+def merge(memory: Holdfast, id: Id, body: MergeTarget, bank: Bank = "all") -> JsonObject:
     """Let another record stand for this one."""
-    return await request.run(
-        lambda memory: {"decision": memory.curation.merge(id, body.into, bank, request.who)}
-    )
+    return {"decision": memory.curation.merge(id, body.into, bank, author())}
 
 
-@router.post("/records/{id:path}/purge", response_model=_Erasure, summary="Erase it for good")
-async def purge(request: ApiRequestDep, id: Id, body: Purge, bank: Bank = "all") -> Response:
+@router.task("POST /records/{id:path}/purge", _Erasure, "Erase it for good", MemoryPool.run_long)
+def purge(memory: Holdfast, id: Id, body: Purge, bank: Bank = "all") -> JsonObject:
     """With all that is made of it. It cannot be undone."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        erasure = memory.erasure.purge(id, bank, request.who)
-        remove_backups(erasure, body.backups)
-        return erasure_json(erasure, True)
-
-    return await request.run_long(change)
+    erasure = memory.erasure.purge(id, bank, author())
+    remove_backups(erasure, body.backups)
+    return erasure_json(erasure, True)
 
 
-@router.post("/scrub", response_model=_Erasure, summary="Erase a text wherever it is")
-async def scrub(request: ApiRequestDep, body: Scrub) -> Response:
+@router.task("POST /scrub", _Erasure, "Erase a text wherever it is", MemoryPool.run_long)
+def scrub(memory: Holdfast, body: Scrub) -> JsonObject:
     """In every bank, for good; without `confirm` it is only counted."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        if not body.confirm:
-            return erasure_json(memory.erasure.plan_scrub(body.pattern), False)
-        erasure = memory.erasure.scrub(body.pattern, request.who)
-        remove_backups(erasure, body.backups)
-        return erasure_json(erasure, True)
-
-    return await request.run_long(change)
+    if not body.confirm:
+        return erasure_json(memory.erasure.plan_scrub(body.pattern), False)
+    erasure = memory.erasure.scrub(body.pattern, author())
+    remove_backups(erasure, body.backups)
+    return erasure_json(erasure, True)
 
 
-@router.post(
-    "/undo",
-    response_model=open_model("Undone", undone=list[Curation]),
-    summary="Take back the latest decisions",
+@router.task(
+    "POST /undo",
+    open_model("Undone", undone=list[Curation]),
+    "Take back the latest decisions",
+    MemoryPool.run,
 )
-async def undo(request: ApiRequestDep, body: Undo) -> Response:
+def undo(memory: Holdfast, body: Undo) -> JsonObject:
     """The latest first; what was erased stays erased."""
-    return await request.run(
-        lambda memory: {"undone": memory.undo(body.count, body.bank, request.who)}
-    )
+    return {"undone": memory.undo(body.count, body.bank, author())}
 
 
-@router.get(
-    "/decisions",
-    response_model=page_model("decisions", _LoggedDecision),
-    summary="The log of decisions",
-)
-async def decisions(
-    request: ApiRequestDep, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> Response:
+@router.task("GET /decisions", page_model("decisions", _LoggedDecision), "The log of decisions")
+def decisions(
+    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
+) -> JsonObject:
     """Who changed what and by which way, what was before and after, the latest first."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        if memory.context.bank_id(bank) == "":
-            raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
-        page, more = decisions_page(memory, bank, limit, cursor)
-        return {"decisions": [one.to_json() for one in page], "cursor": more}
-
-    return await request.read(load)
+    if memory.context.bank_id(bank) == "":
+        raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
+    page, more = decisions_page(memory, bank, limit, cursor)
+    return {"decisions": [one.to_json() for one in page], "cursor": more}

@@ -6,11 +6,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import Parameter, Signature, getdoc, signature
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import orjson
-from fastapi import Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.app.memory import Holdfast
@@ -91,7 +92,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 class ApiRequest:
-    """A request to the API: runs tasks in the memory pool and returns JSON."""
+    """The parts of the server that a route uses."""
 
     def __init__(self, request: Request) -> None:
         web = request.app.state.web
@@ -100,36 +101,60 @@ class ApiRequest:
         self.changes: ChangeFeed = web.changes
         self.streams: EventStreams = web.streams
 
-    @property
-    def who(self) -> str:
-        """The author of a change, as the log of decisions names it."""
-        return name_with_channel(principal().label, HTTP)
-
-    @property
-    def person(self) -> str:
-        """The name of the principal, as other people see it."""
-        return principal().name
-
-    async def read(self, task: Callable[[Holdfast], object], status: int = 200) -> Response:
-        """The result of a task that only reads."""
-        return json_response(await self.pool.read(task), status)
-
-    async def run(
-        self, task: Callable[[Holdfast], object], status: int = 200, also: tuple[str, ...] = ()
-    ) -> Response:
-        """The result of a task that searches with models or changes something."""
-        return json_response(await self.pool.run(task, also), status)
-
-    async def run_with_model(self, task: Callable[[Holdfast], object]) -> Response:
-        """The result of a task that may wait for a model service."""
-        return json_response(await self.pool.run_with_model(task))
-
-    async def run_long(self, task: Callable[[Holdfast], object], status: int = 200) -> Response:
-        """The result of a task that can take minutes."""
-        return json_response(await self.pool.run_long(task), status)
-
 
 ApiRequestDep = Annotated[ApiRequest, Depends(ApiRequest)]
+Route = TypeVar("Route", bound=Callable[..., object])
+# A way in which the pool runs a task.
+Run = Callable[[MemoryPool, Callable[[Holdfast], object]], Awaitable[object]]
+
+
+class ApiRouter(APIRouter):
+    """A router whose routes can be functions of the memory."""
+
+    def task(
+        self,
+        route: str,
+        model: type[BaseModel],
+        summary: str,
+        run: Run = MemoryPool.read,
+        status: int = 200,
+    ) -> Callable[[Route], Route]:
+        """Add a function as a route, such as "GET /facts". Its first parameter is the memory, the
+        others are those of the request; `run` is how the pool runs it. Its result is sent as
+        JSON, which `model` describes."""
+        method, _, path = route.partition(" ")
+
+        def add(task: Route) -> Route:
+            hints = get_type_hints(task, include_extras=True)
+            own = list(signature(task).parameters.values())[1:]
+
+            async def endpoint(http_request: Request, **given: Any) -> Response:
+                pool: MemoryPool = http_request.app.state.web.pool
+                result = await run(pool, lambda memory: task(memory, **given))
+                return json_response(result, status)
+
+            parameters = [Parameter("http_request", Parameter.KEYWORD_ONLY, annotation=Request)] + [
+                one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name]) for one in own
+            ]
+            endpoint.__signature__ = Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+            self.add_api_route(
+                path,
+                endpoint,
+                methods=[method],
+                response_model=model,
+                status_code=status,
+                summary=summary,
+                description=getdoc(task),
+                name=task.__name__,
+            )
+            return task
+
+        return add
+
+
+def author() -> str:
+    """The author of a change, as the log of decisions names it."""
+    return name_with_channel(principal().label, HTTP)
 
 
 def json_response(value: object, status: int = 200) -> Response:

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import Header, Path, Response
 
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.api.requests import (
     ApiRequestDep,
+    ApiRouter,
     Cursor,
     JsonObject,
     Limit,
+    author,
     json_response,
     paginate,
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.interfaces.http.api.search import Question
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.session_journal import SessionSummary
 
-router = APIRouter(tags=["research"])
+router = ApiRouter(tags=["research"])
 ResearchId = Annotated[str, Path(max_length=60, examples=["mem-0190f3a2b4c1a2b3c4d"])]
 _Session = model_of(SessionSummary, "ResearchSession")
 _FullSession = extend_model(_Session, "ResearchWhole", lines=list[dict[str, Any]])
@@ -46,18 +49,12 @@ async def start(request: ApiRequestDep, body: Question) -> Response:
     return json_response({"session_id": id, "events": f"/api/v1/research/{id}/events"}, 202)
 
 
-@router.get(
-    "/research", response_model=page_model("sessions", _Session), summary="Research sessions"
-)
-async def listed(request: ApiRequestDep, limit: Limit = 20, cursor: Cursor = "") -> Response:
+@router.task("GET /research", page_model("sessions", _Session), "Research sessions")
+def listed(memory: Holdfast, limit: Limit = 20, cursor: Cursor = "") -> JsonObject:
     """The latest first."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        sessions = sessions_of(memory.settings)
-        page, more = paginate(sessions.ids(), lambda id: (id,), limit, cursor)
-        return {"sessions": [sessions.summary(id) for id in page], "cursor": more}
-
-    return await request.read(load)
+    sessions = sessions_of(memory.settings)
+    page, more = paginate(sessions.ids(), lambda id: (id,), limit, cursor)
+    return {"sessions": [sessions.summary(id) for id in page], "cursor": more}
 
 
 @router.get("/research/{id}", response_model=_FullSession, summary="One research session")
@@ -68,7 +65,7 @@ async def one(request: ApiRequestDep, id: ResearchId) -> Response:
         session, lines = request.research_runs.read(memory, id)
         return {**to_jsonable(session), "lines": lines}
 
-    return await request.read(load)
+    return json_response(await request.pool.read(load))
 
 
 @router.get(
@@ -101,16 +98,15 @@ async def cancel(request: ApiRequestDep, id: ResearchId) -> Response:
     return json_response({"session_id": name, "cancel": request.research_runs.cancel(name)})
 
 
-@router.post(
-    "/research/{id}/useful",
-    response_model=open_model("Useful", session_id=str, records=int),
-    summary="Say that its answer was of use",
+@router.task(
+    "POST /research/{id}/useful",
+    open_model("Useful", session_id=str, records=int),
+    "Say that its answer was of use",
+    MemoryPool.run,
 )
-async def useful(request: ApiRequestDep, id: ResearchId) -> Response:
+def useful(memory: Holdfast, id: ResearchId) -> JsonObject:
     """What the answer cites is borne out by it; `records` tells how many."""
-    return await request.run(
-        lambda memory: {"session_id": id, "records": memory.answers.mark_useful(id, request.who)}
-    )
+    return {"session_id": id, "records": memory.answers.mark_useful(id, author())}
 
 
 @router.delete(
@@ -131,7 +127,7 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
         sessions.remove(name)
         return {"session_id": name, "remove": True}
 
-    return await request.run(change)
+    return json_response(await request.pool.run(change))
 
 
 @router.get("/live", response_class=Response, responses=_STREAM, summary="What is new, as it comes")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Response
+from fastapi import Path
 from pydantic import Field
 
 from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.interfaces.http.api.requests import ApiRequestDep, Bank, JsonObject, RequestBody
+from holdfast.interfaces.http.api.requests import ApiRouter, Bank, JsonObject, RequestBody, author
 from holdfast.interfaces.http.api.schema import model_with_uri, open_model
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
 from holdfast.model.knowledge import Review
 
-router = APIRouter(tags=["rules"])
+router = ApiRouter(tags=["rules"])
 OneBank = Annotated[str, Field(min_length=1, max_length=200)]
 ProposalId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]
 _Candidates = open_model("Candidates", candidates=list[dict[str, Any]], reviews=int)
@@ -51,123 +52,102 @@ class Verdict(RequestBody):
     keep: bool
 
 
-@router.post(
-    "/rules",
-    response_model=open_model("Learned", written=bool, path=str | None, diff=str),
-    summary="Teach a rule",
+@router.task(
+    "POST /rules",
+    open_model("Learned", written=bool, path=str | None, diff=str),
+    "Teach a rule",
+    MemoryPool.run,
 )
-async def learn(request: ApiRequestDep, body: Lesson) -> Response:
+def learn(memory: Holdfast, body: Lesson) -> JsonObject:
     """Added to a file of rules, if none says so yet. Without `confirm` nothing is written, and
     the diff tells what would be."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        s = body
-        learned = memory.teaching.plan_learn(s.domain, s.text, s.scope, s.paths, s.bank)
-        write = learned.change is not None and s.confirm == "write"
-        if write and learned.change is not None:
-            memory.teaching.write_rule(learned.change, s.bank, request.who)
-        return learn_result_json(learned, write)
-
-    return await request.run(change)
+    s = body
+    learned = memory.teaching.plan_learn(s.domain, s.text, s.scope, s.paths, s.bank)
+    change = learned.change if s.confirm == "write" else None
+    if change is not None:
+        memory.teaching.write_rule(change, s.bank, author())
+    return learn_result_json(learned, change is not None)
 
 
-@router.get(
-    "/rules/learning",
-    response_model=open_model("LearningStatus", bank=str, patterns=int, ripe=int),
-    summary="How far learning has come",
+@router.task(
+    "GET /rules/learning",
+    open_model("LearningStatus", bank=str, patterns=int, ripe=int),
+    "How far learning has come",
+    MemoryPool.run,
 )
-async def learning(request: ApiRequestDep, bank: str) -> Response:
+def learning(memory: Holdfast, bank: str) -> JsonObject:
     """How much there is to learn from, and what the settings allow."""
-    return await request.run(lambda memory: memory.teaching.auto_learn("status", bank=bank))
+    return memory.teaching.auto_learn("status", bank=bank)
 
 
-@router.get("/rules/candidates", response_model=_Candidates, summary="What waits to become a rule")
-async def candidates(request: ApiRequestDep, bank: str) -> Response:
+@router.task("GET /rules/candidates", _Candidates, "What waits to become a rule", MemoryPool.run)
+def candidates(memory: Holdfast, bank: str) -> JsonObject:
     """Each with the change that it would make now."""
-    return await request.run(
-        lambda memory: memory.teaching.candidates_json(memory.rules.candidates(bank), bank)
-    )
+    return memory.teaching.candidates_json(memory.rules.candidates(bank), bank)
 
 
-@router.post("/rules/promote", response_model=_Candidates, summary="Look for more candidates")
-async def promote(request: ApiRequestDep, bank: str, id: str = "") -> Response:
+@router.task("POST /rules/promote", _Candidates, "Look for more candidates", MemoryPool.run_long)
+def promote(memory: Holdfast, bank: str, id: str = "") -> JsonObject:
     """What may be written without asking, by the settings, is written; the rest waits."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        return {"reviews": 0, **memory.teaching.auto_learn("promote", id or None, bank)}
-
-    return await request.run_long(change)
+    return {"reviews": 0, **memory.teaching.auto_learn("promote", id or None, bank)}
 
 
-@router.post(
-    "/rules/candidates/{id}/approve",
-    response_model=open_model("Approved", approved=str, path=str, diff=str),
-    summary="Write a candidate into its file",
+@router.task(
+    "POST /rules/candidates/{id}/approve",
+    open_model("Approved", approved=str, path=str, diff=str),
+    "Write a candidate into its file",
+    MemoryPool.run,
 )
-async def approve(request: ApiRequestDep, id: ProposalId, body: Approval, bank: str) -> Response:
+def approve(memory: Holdfast, id: ProposalId, body: Approval, bank: str) -> JsonObject:
     """In its own words or in others. A file that changed since is left alone, unless the new diff
     is sent along as `seen`."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        planned = memory.rules.plan_approval(id, body.text, bank)
-        change = memory.rules.approve(id, body.text, bank, request.who, body.seen)
-        path = change.path if change is not None else planned.proposal.path
-        return {"approved": planned.proposal.id, "path": path, "diff": planned.diff}
-
-    return await request.run(change)
+    planned = memory.rules.plan_approval(id, body.text, bank)
+    change = memory.rules.approve(id, body.text, bank, author(), body.seen)
+    path = change.path if change is not None else planned.proposal.path
+    return {"approved": planned.proposal.id, "path": path, "diff": planned.diff}
 
 
-@router.post(
-    "/rules/candidates/{id}/reject",
-    response_model=open_model("Rejected", rejected=str, text=str),
-    summary="Turn a candidate down",
+@router.task(
+    "POST /rules/candidates/{id}/reject",
+    open_model("Rejected", rejected=str, text=str),
+    "Turn a candidate down",
+    MemoryPool.run,
 )
-async def reject(request: ApiRequestDep, id: ProposalId, body: Rejection, bank: str) -> Response:
+def reject(memory: Holdfast, id: ProposalId, body: Rejection, bank: str) -> JsonObject:
     """The same is not proposed again, in whatever words."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        gone = memory.rules.reject(id, body.why, bank, request.who)
-        return {"rejected": gone.id, "text": gone.text}
-
-    return await request.run(change)
+    gone = memory.rules.reject(id, body.why, bank, author())
+    return {"rejected": gone.id, "text": gone.text}
 
 
-@router.get(
-    "/reviews",
-    response_model=open_model(
+@router.task(
+    "GET /reviews",
+    open_model(
         "Reviews", reviews=list[model_with_uri(Review)], proposals=int, rules=list[dict[str, Any]]
     ),
-    summary="What people should decide",
+    "What people should decide",
 )
-async def reviews(request: ApiRequestDep, bank: Bank = "all", all: bool = False) -> Response:
+def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> JsonObject:
     """Questions on facts, with `all` also those that were decided; and what waits to become a
     rule."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        waiting = memory.rules.proposals(bank)
-        rules = [
+    waiting = memory.rules.proposals(bank)
+    return {
+        "reviews": [
+            json_shapes.record_json("review", one) for one in memory.browse.reviews(bank, all)
+        ],
+        "proposals": len(waiting),
+        "rules": [
             json_shapes.proposal_json(one, memory.context.bank_name(one.bank)) for one in waiting
-        ]
-        known = [
-            json_shapes.record_json("review", review) for review in memory.browse.reviews(bank, all)
-        ]
-        return {"reviews": known, "proposals": len(waiting), "rules": rules}
-
-    return await request.read(load)
+        ],
+    }
 
 
-@router.post(
-    "/reviews/{id}/decide",
-    response_model=open_model("Decided", decided=Curation),
-    summary="Keep a fact in force, or retire it",
+@router.task(
+    "POST /reviews/{id}/decide",
+    open_model("Decided", decided=Curation),
+    "Keep a fact in force, or retire it",
+    MemoryPool.run,
 )
-async def decide(
-    request: ApiRequestDep, id: ProposalId, body: Verdict, bank: Bank = "all"
-) -> Response:
+def decide(memory: Holdfast, id: ProposalId, body: Verdict, bank: Bank = "all") -> JsonObject:
     """`POST /undo` takes it back."""
-
-    def change(memory: Holdfast) -> JsonObject:
-        review = memory.curation.find_review(id, bank)
-        return {"decided": memory.curation.decide(review, body.keep, request.who)}
-
-    return await request.run(change)
+    review = memory.curation.find_review(id, bank)
+    return {"decided": memory.curation.decide(review, body.keep, author())}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from holdfast.app.answers.ask import AskOptions
@@ -15,16 +15,19 @@ from holdfast.app.search import json_shapes
 from holdfast.app.views.handoff import hand_off
 from holdfast.interfaces.http.api.requests import (
     ApiRequestDep,
+    ApiRouter,
     Bank,
     JsonObject,
     Limit,
     QueryText,
     RequestBody,
+    json_response,
 )
-from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, schema_type
+from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.knowledge import Network
 from holdfast.model.opinions import Reflection
-from holdfast.model.query import Answer, Hit, Layer, SourceLocation, Strategy
+from holdfast.model.query import Answer, Hit, Layer, RecallResult, SourceLocation
 from holdfast.model.records import ExchangeType
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Budget, Fusion, Plan
@@ -34,7 +37,7 @@ from holdfast.recall.query.expansion import Expansion
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.research.history.expertise import Expert
 
-router = APIRouter(tags=["questions"])
+router = ApiRouter(tags=["questions"])
 _TEXT = Field(min_length=1, max_length=4000)
 _RecallHit = open_model(
     "RecallHit",
@@ -55,14 +58,7 @@ _RecallHit = open_model(
 _Recall = open_model(
     "Recall",
     "The records that speak of a query, best first; or an abstention.",
-    query=str,
-    bank=str,
-    abstained=bool,
-    hits=list[_RecallHit],
-    strategies=list[schema_type(Strategy)],
-    fallbacks=list[str],
-    misses=list[_RecallHit],
-    suggestions=list[str],
+    **{**get_type_hints(RecallResult), "hits": list[_RecallHit], "misses": list[_RecallHit]},
 )
 
 
@@ -93,19 +89,18 @@ class Question(RequestBody):
         )
 
 
-@router.post("/ask", response_model=model_of(Answer), summary="Ask, and get a cited answer")
-async def ask(request: ApiRequestDep, body: Question) -> Response:
+@router.task(
+    "POST /ask", model_of(Answer), "Ask, and get a cited answer", MemoryPool.run_with_model
+)
+def ask(memory: Holdfast, body: Question) -> Answer:
     """A cited answer, or an abstention that says so. `POST /research` does the same and tells
     each step as it is taken."""
-    ask_options = body.ask_options()
-    return await request.run_with_model(
-        lambda memory: memory.answers.investigate(ask_options, body.session).answer()
-    )
+    return memory.answers.investigate(body.ask_options(), body.session).answer()
 
 
-@router.get("/recall", response_model=_Recall, summary="Find the records that speak of a query")
-async def recall(
-    request: ApiRequestDep,
+@router.task("GET /recall", _Recall, "Find the records that speak of a query", MemoryPool.run)
+def recall(
+    memory: Holdfast,
     q: QueryText,
     bank: Bank = "all",
     layer: Annotated[list[Layer], Query(max_length=8)] = [],  # noqa: B006 - FastAPI copies it
@@ -119,7 +114,7 @@ async def recall(
     agent: Annotated[
         str, Query(max_length=100, description="Only what sessions of this agent told.")
     ] = "",
-) -> Response:
+) -> JsonObject:
     """Best first. Where nothing is relevant it abstains, and says what came nearest."""
     plan = Plan(
         tuple(layer),
@@ -132,22 +127,15 @@ async def recall(
         branch=branch,
         agent=check_agent_name(agent),
     )
-
-    def load(memory: Holdfast) -> JsonObject:
-        hint = memory.search.missing_networks_hint(bank, plan.networks)
-        notes = {"notes": [hint]} if hint else {}
-        names = memory.context.bank_names() if bank == ALL_BANKS else {}
-        return {
-            **json_shapes.recall_json(memory.search.recall_with_plan(q, bank, plan), names),
-            **notes,
-        }
-
-    return await request.run(load)
+    hint = memory.search.missing_networks_hint(bank, plan.networks)
+    names = memory.context.bank_names() if bank == ALL_BANKS else {}
+    found = json_shapes.recall_json(memory.search.recall_with_plan(q, bank, plan), names)
+    return {**found, "notes": [hint]} if hint else found
 
 
-@router.get("/find", response_model=model_of(Found), summary="Find work by what is known of it")
-async def find(
-    request: ApiRequestDep,
+@router.task("GET /find", model_of(Found), "Find work by what is known of it")
+def find(
+    memory: Holdfast,
     file: Annotated[str, Query(max_length=1000)] = "",
     concept: Annotated[str, Query(max_length=200)] = "",
     type: ExchangeType | None = None,
@@ -155,16 +143,12 @@ async def find(
     until: Annotated[str, Query(max_length=40)] = "",
     bank: Bank = "all",
     limit: Limit = 20,
-) -> Response:
+) -> JsonObject:
     """Exchanges that touched a file, are about a concept, or of a type or a time; by file also
     commits. At least one filter is needed."""
-    kind = type.value if type is not None else ""
-
-    def load(memory: Holdfast) -> JsonObject:
-        sifted = memory.browse.find(file, concept, kind, since, until, bank, limit)
-        return json_shapes.found_json(sifted, memory.context.bank_names())
-
-    return await request.read(load)
+    kind = type.value if type else ""
+    found = memory.browse.find(file, concept, kind, since, until, bank, limit)
+    return json_shapes.found_json(found, memory.context.bank_names())
 
 
 @router.get(
@@ -186,47 +170,32 @@ async def timeline(
         result = memory.timeline(anchor, q, bank, kind, before, after)
         return json_shapes.timeline_json(result, memory.context.bank_names())
 
-    return await (request.run(load) if q else request.read(load))
+    run = request.pool.run if q else request.pool.read
+    return json_response(await run(load))
 
 
-@router.get(
-    "/who",
-    response_model=open_model("Experts", bank=str, about=str, experts=list[Expert]),
-    summary="Who knows most about a file, a folder or a matter",
+@router.task(
+    "GET /who",
+    open_model("Experts", bank=str, about=str, experts=list[Expert]),
+    "Who knows most about a file, a folder or a matter",
 )
-async def who(
-    request: ApiRequestDep, about: QueryText, bank: Bank = "all", limit: Limit = 5
-) -> Response:
+def who(memory: Holdfast, about: QueryText, bank: Bank = "all", limit: Limit = 5) -> JsonObject:
     """People by their commits, best first."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        name = memory.context.bank_name(memory.context.bank_id(bank))
-        return {
-            "bank": name,
-            "about": about,
-            "experts": memory.browse.who_knows(about, bank, limit),
-        }
-
-    return await request.read(load)
+    name = memory.context.bank_name(memory.context.bank_id(bank))
+    experts = memory.browse.who_knows(about, bank, limit)
+    return {"bank": name, "about": about, "experts": experts}
 
 
-@router.get(
-    "/team",
-    response_model=extend_model(
-        model_of(Answer), "TeamAnswer", evidence=list[Hit], people=list[Expert]
-    ),
-    summary="What the team knows of a question",
+@router.task(
+    "GET /team",
+    extend_model(model_of(Answer), "TeamAnswer", evidence=list[Hit], people=list[Expert]),
+    "What the team knows of a question",
+    MemoryPool.run,
 )
-async def team(
-    request: ApiRequestDep, q: QueryText, bank: Bank = "all", limit: Limit = 10
-) -> Response:
+def team(memory: Holdfast, q: QueryText, bank: Bank = "all", limit: Limit = 10) -> JsonObject:
     """An answer out of commits, pulls and issues, the best records, and the people to ask."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        result = memory.answers.team_query(q, bank, limit)
-        return {**to_jsonable(result.answer), "evidence": result.evidence, "people": result.people}
-
-    return await request.run(load)
+    result = memory.answers.team_query(q, bank, limit)
+    return {**to_jsonable(result.answer), "evidence": result.evidence, "people": result.people}
 
 
 class ReflectRequest(RequestBody):
@@ -237,48 +206,42 @@ class ReflectRequest(RequestBody):
     store: bool = Field(True, description="Whether what it comes to believe is kept.")
 
 
-@router.post("/reflect", response_model=model_of(Reflection), summary="What a bank makes of it")
-async def reflect(request: ApiRequestDep, body: ReflectRequest) -> Response:
-    """Through the disposition of the bank, with what speaks for and against it."""
-    return await request.run_with_model(
-        lambda memory: memory.reflect(body.query, body.bank, body.store)
-    )
-
-
-@router.get(
-    "/brief",
-    response_model=open_model("Brief", id=str, text=str, records=list[str]),
-    summary="What a session would be told",
+@router.task(
+    "POST /reflect", model_of(Reflection), "What a bank makes of it", MemoryPool.run_with_model
 )
-async def brief(
-    request: ApiRequestDep,
+def reflect(memory: Holdfast, body: ReflectRequest) -> Reflection:
+    """Through the disposition of the bank, with what speaks for and against it."""
+    return memory.reflect(body.query, body.bank, body.store)
+
+
+@router.task(
+    "GET /brief",
+    open_model("Brief", id=str, text=str, records=list[str]),
+    "What a session would be told",
+    MemoryPool.run,
+)
+def brief(
+    memory: Holdfast,
     bank: Annotated[str, Query(min_length=1, max_length=200)],
     prompt: Annotated[str, Query(max_length=4000)] = "",
-) -> Response:
+) -> JsonObject:
     """At its start, or for a prompt; the latter by words alone, as where no server runs."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        with Holdfast(memory.settings, create=False) as briefing:
-            injected = (
-                briefing.briefs.goal_brief(prompt, bank, quickly=True)
-                if prompt
-                else briefing.briefs.session_brief(bank)
-            )
-        return {"id": injected.id, "text": injected.text, "records": injected.records}
-
-    return await request.run(load)
+    with Holdfast(memory.settings, create=False) as briefing:
+        injected = (
+            briefing.briefs.goal_brief(prompt, bank, quickly=True)
+            if prompt
+            else briefing.briefs.session_brief(bank)
+        )
+    return {"id": injected.id, "text": injected.text, "records": injected.records}
 
 
-@router.get(
-    "/handoff",
-    response_model=open_model("HandOff", page=str),
-    summary="A session or a topic, packed for whoever goes on with it",
+@router.task(
+    "GET /handoff",
+    open_model("HandOff", page=str),
+    "A session or a topic, packed for whoever goes on with it",
+    MemoryPool.run,
 )
-async def handoff(request: ApiRequestDep, what: QueryText, bank: Bank = "all") -> Response:
+def handoff(memory: Holdfast, what: QueryText, bank: Bank = "all") -> JsonObject:
     """As a page of Markdown, and what it is made of. Nothing is written to a file."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        pack, page = hand_off(memory, what, bank)
-        return {**to_jsonable(pack), "page": page, "file": ""}
-
-    return await request.run(load)
+    pack, page = hand_off(memory, what, bank)
+    return {**to_jsonable(pack), "page": page, "file": ""}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
 from holdfast.interfaces.http.api.requests import (
-    ApiRequestDep,
+    ApiRouter,
     Bank,
     Cursor,
     JsonObject,
@@ -24,7 +24,7 @@ from holdfast.interfaces.http.api.requests import (
 from holdfast.interfaces.http.api.schema import extend_model, model_with_uri, page_model
 from holdfast.model.records import Digest, Exchange, Session, Turn
 
-router = APIRouter(tags=["sessions"])
+router = ApiRouter(tags=["sessions"])
 _ALL = 1 << 31
 SessionId = Annotated[
     str,
@@ -48,100 +48,76 @@ def find_session(memory: Holdfast, id: str, bank: str = "all") -> Session:
     raise NotFoundError(f"There is no session {id!r}.", "GET /api/v1/sessions lists them.")
 
 
-@router.get("/sessions", response_model=page_model("sessions", _Session), summary="Sessions")
-async def sessions(
-    request: ApiRequestDep,
+@router.task("GET /sessions", page_model("sessions", _Session), "Sessions")
+def sessions(
+    memory: Holdfast,
     bank: Bank = "all",
     agent: Annotated[str, Query(max_length=100)] = "",
     branch: Annotated[str, Query(max_length=300)] = "",
     limit: Limit = 50,
     cursor: Cursor = "",
-) -> Response:
+) -> JsonObject:
     """The latest first."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
-        return {
-            "sessions": [json_shapes.record_json("session", one) for one in page],
-            "cursor": more,
-        }
-
-    return await request.read(load)
+    page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
+    return {"sessions": [json_shapes.record_json("session", one) for one in page], "cursor": more}
 
 
-@router.get("/sessions/{id}", response_model=_FullSession, summary="One session")
-async def session(request: ApiRequestDep, id: SessionId, bank: Bank = "all") -> Response:
+@router.task("GET /sessions/{id}", _FullSession, "One session")
+def session(memory: Holdfast, id: SessionId, bank: Bank = "all") -> JsonObject:
     """With its digest, and how much is in it."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        one, reader = find_session(memory, id, bank), memory.reader
-        digest = reader.digest_of(one.bank, one.id)
-        return {
-            **json_shapes.record_json("session", one),
-            "digest": json_shapes.record_json("digest", digest) if digest is not None else None,
-            "exchanges": len(reader.exchanges(one.bank, one.id)),
-            "messages": sum(1 for _ in reader.turns_from(one.bank, one.id)),
-        }
-
-    return await request.read(load)
+    one, reader = find_session(memory, id, bank), memory.reader
+    digest = reader.digest_of(one.bank, one.id)
+    return {
+        **json_shapes.record_json("session", one),
+        "digest": json_shapes.record_json("digest", digest) if digest is not None else None,
+        "exchanges": len(reader.exchanges(one.bank, one.id)),
+        "messages": sum(1 for _ in reader.turns_from(one.bank, one.id)),
+    }
 
 
-@router.get(
-    "/sessions/{id}/messages",
-    response_model=page_model("messages", model_with_uri(Turn)),
-    summary="The messages of a session",
+@router.task(
+    "GET /sessions/{id}/messages",
+    page_model("messages", model_with_uri(Turn)),
+    "The messages of a session",
 )
-async def messages(
-    request: ApiRequestDep,
+def messages(
+    memory: Holdfast,
     id: SessionId,
     bank: Bank = "all",
     first: Annotated[int, Query(ge=0, le=_ALL, description="From this place (`seq`) on.")] = 0,
     limit: Limit = 100,
     cursor: Cursor = "",
-) -> Response:
+) -> JsonObject:
     """In their order, from a place on."""
-    start = first
-    if cursor:
-        (start,) = _place(cursor)
-
-    def load(memory: Holdfast) -> JsonObject:
-        one = find_session(memory, id, bank)
-        turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
-        page = turns[:limit]
-        more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
-        return {
-            "messages": [json_shapes.record_json("turn", turn) for turn in page],
-            "cursor": more,
-        }
-
-    return await request.read(load)
+    start = _place(cursor) if cursor else first
+    one = find_session(memory, id, bank)
+    turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
+    page = turns[:limit]
+    more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
+    return {"messages": [json_shapes.record_json("turn", turn) for turn in page], "cursor": more}
 
 
-def _place(cursor: str) -> tuple[int]:
+def _place(cursor: str) -> int:
     match read_cursor(cursor):
         case (int() as start,) if 0 <= start <= _ALL:
-            return (start,)
+            return start
         case _:
             raise invalid_cursor()
 
 
-@router.get(
-    "/sessions/{id}/exchanges",
-    response_model=page_model("exchanges", model_with_uri(Exchange)),
-    summary="The exchanges of a session",
+@router.task(
+    "GET /sessions/{id}/exchanges",
+    page_model("exchanges", model_with_uri(Exchange)),
+    "The exchanges of a session",
 )
-async def exchanges(
-    request: ApiRequestDep,
+def exchanges(
+    memory: Holdfast,
     id: SessionId,
     bank: Bank = "all",
     limit: Limit = 100,
     cursor: Cursor = "",
-) -> Response:
+) -> JsonObject:
     """In their order: each one request and its resolution."""
-
-    def load(memory: Holdfast) -> JsonObject:
-        one = find_session(memory, id, bank)
-        page, more = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
-        return {"exchanges": [json_shapes.record_json("exchange", e) for e in page], "cursor": more}
-
-    return await request.read(load)
+    one = find_session(memory, id, bank)
+    page, more = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
+    return {"exchanges": [json_shapes.record_json("exchange", e) for e in page], "cursor": more}

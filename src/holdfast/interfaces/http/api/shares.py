@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
 from pydantic import Field
 
+from holdfast.app.memory import Holdfast
 from holdfast.app.server.shared_records import (
     ORGANISATION_BANK,
     Receipt,
@@ -14,10 +15,13 @@ from holdfast.app.server.shared_records import (
     recall_shared,
     receive,
 )
-from holdfast.interfaces.http.api.requests import ApiRequestDep, RequestBody
-from holdfast.interfaces.http.api.schema import open_model, schema_type
+from holdfast.interfaces.http.api.requests import ApiRouter, JsonObject, RequestBody, author
+from holdfast.interfaces.http.api.schema import open_model
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.request_principal import principal
 
-router = APIRouter(tags=["shares"])
+router = ApiRouter(tags=["shares"])
+_RUN = partial(MemoryPool.run, also=(ORGANISATION_BANK,))
 _Bank = Annotated[str, Field(min_length=1, max_length=200, examples=["checkout"])]
 
 
@@ -36,33 +40,25 @@ class SharedQuestion(RequestBody):
     limit: int = Field(10, ge=1, le=50)
 
 
-@router.post(
-    "/shares",
-    response_model=open_model("Receipts", shares=list[schema_type(Receipt)]),
-    summary="Hand in what somebody shares",
+@router.task(
+    "POST /shares",
+    open_model("Receipts", shares=list[Receipt]),
+    "Hand in what somebody shares",
+    _RUN,
 )
-async def hand_in(request: ApiRequestDep, body: ShareBatch) -> Response:
+def hand_in(memory: Holdfast, body: ShareBatch) -> JsonObject:
     """In the name of the key; the same line is taken once, however often it comes. A line with
     `gone` takes back what was handed in before."""
-    return await request.run(
-        lambda memory: {
-            "shares": receive(memory, body.bank, body.shares, request.person, request.who)
-        },
-        also=(ORGANISATION_BANK,),
-    )
+    return {"shares": receive(memory, body.bank, body.shares, principal().name, author())}
 
 
-@router.post(
-    "/shares/recall",
-    response_model=open_model("SharedHits", bank=str, hits=list[schema_type(SharedHit)]),
-    summary="What was shared and speaks of a question",
+@router.task(
+    "POST /shares/recall",
+    open_model("SharedHits", bank=str, hits=list[SharedHit]),
+    "What was shared and speaks of a question",
+    _RUN,
 )
-async def recall(request: ApiRequestDep, body: SharedQuestion) -> Response:
+def recall(memory: Holdfast, body: SharedQuestion) -> JsonObject:
     """With the readers of a bank, or with everybody; best first."""
-    return await request.run(
-        lambda memory: {
-            "bank": body.bank,
-            "hits": recall_shared(memory, body.question, body.bank, body.limit),
-        },
-        also=(ORGANISATION_BANK,),
-    )
+    hits = recall_shared(memory, body.question, body.bank, body.limit)
+    return {"bank": body.bank, "hits": hits}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.app.search.audit import AuditReport, StaleRecord, audit
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.record_lines import print_record_head
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
@@ -35,31 +34,20 @@ EXAMPLES = """\
 _MAX_TITLE = 200
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument(
-        "--file",
-        default="",
-        metavar="F",
-        help="only about this file, the end of a path, or folder/",
-    )
+def configure(parser: Parser) -> None:
+    parser.option("--file", "F", "only about this file, the end of a path, or folder/")
     options.add_limit(parser, 30)
-    parser.add_argument(
-        "--holds", default="", metavar="ID", help="say that a record still holds, as it is now"
-    )
-    options.add_bank(parser)
-    options.add_json(parser)
+    parser.option("--holds", "ID", "say that a record still holds, as it is now")
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.holds:
         with open_memory(create=False) as memory:
             entry = memory.curation.confirm(arguments.holds)
         sentence = f"{entry.target} still holds. `holdfast undo` takes that back."
         screen.json({"confirmed": to_jsonable(entry)}) if arguments.json else screen.line(sentence)
-        return 0
+        return
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
         name = memory.context.bank_name(id)
@@ -68,13 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     shown = found._replace(stale=found.stale[: arguments.limit])
     if arguments.json:
         screen.json({"bank": name, **to_jsonable(shown)})
-        return 0
+        return
     for one in shown.stale:
         _print(screen, one)
     _print_summary(screen, found, len(shown.stale), name)
     if hint:
         screen.wrap(hint)
-    return 0
 
 
 def _print(screen: Screen, one: StaleRecord) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.core.context import utc_now
 from holdfast.app.status.health import disk_use
 from holdfast.app.transfer.backup import back_up, backup_json, backup_path
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.settings import load_settings
 
@@ -23,35 +22,32 @@ EXAMPLES = """\
   holdfast backup /mnt/safe                a folder: named by the time"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "file", nargs="?", type=options.some_path, metavar="FILE", help="where to (default: home)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say where, and how much")
-    options.add_json(parser)
+    parser.flag("--dry-run", "only say where, and how much")
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen, settings = Screen(), load_settings()
+def run(screen: Screen, arguments: Arguments) -> None:
+    settings = load_settings()
     if arguments.dry_run:
         path, disk = backup_path(settings, arguments.file, utc_now()), disk_use(settings)
         size = disk.database + disk.journals
         if arguments.json:
             screen.json({"path": str(path), "bytes": size, "made": False})
-            return 0
+            return
         screen.line(f"Would write about {amount(size)} to {path}. Nothing was written.")
-        return 0
+        return
     made = back_up(settings, arguments.file)
     copy = made.copy
     if arguments.json:
         screen.json(backup_json(made))
-        return 0
+        return
     screen.line(f"Backed up to {made.path} ({amount(made.bytes)}).")
     screen.line(
         f"  {number(copy.tables.get('session', 0), 'session')}, "
         f"{number(copy.tables.get('turn', 0), 'turn')}, {number(len(copy.files), 'file')} "
         "beside them; compared with the memory, and whole."
     )
-    return 0

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.learn.bank_settings import PRESETS, BankChanges
 from holdfast.model.bank import Bank, Disposition
@@ -33,8 +32,7 @@ EXAMPLES = """\
   holdfast bank set --alias shop --retention 24 --yes"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
@@ -42,25 +40,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="show",
         help="what to do (default: show)",
     )
-    parser.add_argument("--preset", metavar="NAME", help=", ".join(PRESETS))
+    parser.option("--preset", "NAME", ", ".join(PRESETS), None)
     for name in ("skepticism", "literalism", "empathy"):
         parser.add_argument(f"--{name}", type=int, metavar="N", help="1 to 5")
-    parser.add_argument("--background", metavar="TEXT", help='who the bank speaks for; "" for none')
-    parser.add_argument("--retention", metavar="MONTHS", help="a number of months, or all")
+    parser.option("--background", "TEXT", 'who the bank speaks for; "" for none', None)
+    parser.option("--retention", "MONTHS", "a number of months, or all", None)
     parser.add_argument(
         "--alias", action="append", default=[], metavar="NAME", help="one more name of the bank"
     )
     parser.add_argument(
         "--drop-alias", action="append", default=[], metavar="NAME", help="a name it had"
     )
-    options.add_yes(parser)
-    options.add_one_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "yes", "one_bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     changes = _changes(arguments)
     if (changes == BankChanges()) is (arguments.action == "set"):
         raise InputError(
@@ -77,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.yes,
             f"Put away sessions older than {changes.retention} months (nothing is erased)?",
         ):
-            return 0
+            return
         bank = arguments.bank
         found = (
             memory.banks.change(changes, bank)
@@ -88,10 +82,9 @@ def run(arguments: argparse.Namespace) -> int:
         screen.json(to_jsonable(found))
     else:
         _print(screen, found)
-    return 0
 
 
-def _changes(arguments: argparse.Namespace) -> BankChanges:
+def _changes(arguments: Arguments) -> BankChanges:
     return BankChanges(
         arguments.preset,
         arguments.skepticism,
@@ -114,17 +107,16 @@ def _months(given: str | None) -> int | None:
     return int(given)
 
 
-def _list(screen: Screen, banks: list[Bank], as_json: bool) -> int:
+def _list(screen: Screen, banks: list[Bank], as_json: bool) -> None:
     if as_json:
         screen.json({"banks": to_jsonable(banks)})
-        return 0
+        return
     if not banks:
         screen.line("There are no banks yet.")
     width = max((len(bank.name) for bank in banks), default=0)
     for bank in banks:
         name = screen.paint(f"{bank.name:<{width}}", "bold")
         screen.line(f"{name}  {bank.id}  {_traits(bank.disposition)}")
-    return 0
 
 
 def _traits(d: Disposition) -> str:

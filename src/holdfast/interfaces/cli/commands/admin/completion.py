@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from importlib import import_module
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from holdfast.app.core.bank_names import bank_names
 from holdfast.errors import InputError
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -26,22 +26,19 @@ SHELLS = ("bash", "zsh", "fish")
 _SCRIPTS_PACKAGE = "holdfast.interfaces.cli.completion."
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="which shell")
-    parser.add_argument("--banks", action="store_true", help="print the names of banks instead")
+    parser.flag("--banks", "print the names of banks instead")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.banks:
         # The shell runs this while a person types: a faulty settings file is not reported here.
         sys.stdout.writelines(f"{name}\n" for name in ("all", *bank_names(load_settings())))
-        return 0
+        return
     shell = arguments.shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         raise InputError("It is not known which shell you use.", f"Name one: {', '.join(SHELLS)}.")
     from holdfast.interfaces.cli.completion.arguments import all_arguments
 
     sys.stdout.write(import_module(_SCRIPTS_PACKAGE + shell).script(all_arguments()))
-    return 0

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-
-from holdfast.app.core.context import ALL_BANKS, utc_now
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import open_memory
 from holdfast.app.status.period_digest import (
     EMPTY_TEXT,
@@ -18,6 +16,7 @@ from holdfast.app.status.period_digest import (
 )
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number, short
 
 HELP = """\
@@ -33,27 +32,23 @@ EXAMPLES = """\
   holdfast digest --days 1 --json"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     span = parser.add_mutually_exclusive_group()
     span.add_argument("--week", action="store_true", help="the last seven days (default)")
     span.add_argument("--days", type=options.positive, metavar="N", help="the last N days")
     span.add_argument("--since", metavar="DATE", default="", help="from this day or month on")
-    parser.add_argument(
-        "--until", metavar="DATE", default="", help="with --since: up to the end of it (now)"
-    )
+    parser.option("--until", "DATE", "with --since: up to the end of it (now)")
     parser.add_argument(
         "--limit", type=options.positive, default=15, metavar="N", help="of each part (default: 15)"
     )
-    options.add_bank(parser, default=ALL_BANKS)
+    options.add(parser, "bank_or_all")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--md", action="store_true", help="print Markdown")
     form.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen, (since, until) = Screen(), _span(arguments)
+def run(screen: Screen, arguments: Arguments) -> None:
+    since, until = _span(arguments)
     with open_memory(create=False) as memory:
         period = digest(memory, arguments.bank, since, until, arguments.limit)
         hint = "" if memory.reader.banks() else memory.context.missing_bank_hint()
@@ -66,10 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
         if hint:
             screen.line()
             screen.wrap(hint)
-    return 0
 
 
-def _span(arguments: argparse.Namespace) -> tuple[str, str]:
+def _span(arguments: Arguments) -> tuple[str, str]:
     if arguments.until and not arguments.since:
         raise InputError("--until says where --since ends.", "Give --since too.")
     return read_period(utc_now(), arguments.days or WEEK, arguments.since, arguments.until)
@@ -80,14 +74,14 @@ def _print(screen: Screen, period: PeriodDigest) -> None:
     screen.line(f"{screen.paint(title, 'bold')}: {number(period.sessions, 'session')}")
     for section in period.sections:
         screen.line()
-        screen.line(screen.paint(TITLES[section.name], "bold"))
+        screen.line(TITLES[section.name], "bold")
         if not section.items:
             screen.wrap(EMPTY_TEXT[section.name], "  ")
         for item in section.items:
             note = f" ({item.note})" if item.note else ""
             screen.wrap(f"{item.time[:10]}  {item.text}{note}", "  ", "              ")
             if item.uri:
-                screen.line(screen.paint(f"              {short(item.uri)}", "dim"))
+                screen.line(f"              {short(item.uri)}", "dim")
         if section.more:
             screen.line(f"  and {section.more:,} more")
     if period.ignored:

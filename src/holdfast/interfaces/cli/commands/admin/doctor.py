@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 
@@ -12,6 +11,7 @@ from holdfast.app.status.health import current_folder
 from holdfast.errors import SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.install_hint import adapt_install_commands
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import Settings, load_settings
 
@@ -31,18 +31,13 @@ _TEXT_INDENT = " " * 16
 _MARKS = {Grade.OK: ("ok", "green"), Grade.WARNING: ("!", "yellow"), Grade.BROKEN: ("X", "red")}
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument("--fix", action="store_true", help="mend what is safe to mend")
-    parser.add_argument(
-        "--yes", action="store_true", help="with --fix: do not ask before what takes long"
-    )
-    options.add_json(parser)
+def configure(parser: Parser) -> None:
+    parser.flag("--fix", "mend what is safe to mend")
+    parser.flag("--yes", "with --fix: do not ask before what takes long")
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> int:
     folder, mended = current_folder(), list[FixResult]()
     settings, settings_error = _settings()
     if arguments.fix:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from holdfast.app.evaluation.sets import read_set, sample_evenly
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.recall.core.plan import Budget, Plan
@@ -52,24 +52,19 @@ R@k: share of the gold turns among the first k; all@10: all of them; MRR: one ov
 first. S: the same for sessions. abs: precision and recall of abstaining. –: not measurable here."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "folder", nargs="?", type=options.some_path, metavar="DIR", help="the set to ask"
     )
-    parser.add_argument("--own", action="store_true", help="ask your own memory instead of a set")
-    parser.add_argument(
-        "--bank", metavar="NAME", help="with --own: which bank (default: all banks)"
-    )
+    parser.flag("--own", "ask your own memory instead of a set")
+    parser.option("--bank", "NAME", "with --own: which bank (default: all banks)", None)
     parser.add_argument(
         "--limit-questions",
         type=options.positive,
         metavar="N",
         help="ask only so many, taken evenly over all",
     )
-    parser.add_argument(
-        "--budget", choices=BUDGETS, default="mid", help="how much work recall may do"
-    )
+    parser.choice("--budget", BUDGETS, "how much work recall may do", "mid")
     parser.add_argument(
         "--set",
         action="append",
@@ -89,17 +84,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="HOME",
         help="keep what was read in this folder, and use it again",
     )
-    parser.add_argument(
+    parser.option(
         "--store",
-        metavar="URL",
-        default="",
-        help="read it into a PostgreSQL database instead, in a schema that is removed afterwards",
+        "URL",
+        "read it into a PostgreSQL database instead, in a schema that is removed afterwards",
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     folder: Path | None = arguments.folder
     if arguments.own:
         if folder is not None or arguments.keep is not None or arguments.store:
@@ -123,11 +116,11 @@ def run(arguments: argparse.Namespace) -> int:
     return _run_set(arguments, folder)
 
 
-def _plan(arguments: argparse.Namespace) -> Plan:
+def _plan(arguments: Arguments) -> Plan:
     return with_overrides(Plan(budget=Budget(arguments.budget)), arguments.set)
 
 
-def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
+def _run_set(arguments: Arguments, folder: Path) -> None:
     plan = _plan(arguments)
     question_set = read_set(folder)
     questions = sample_evenly(question_set.questions, arguments.limit_questions)
@@ -144,15 +137,13 @@ def _run_set(arguments: argparse.Namespace, folder: Path) -> int:
         report = evaluate(memory, questions, plan, asking, record, failed)
         asking.finish()
         stored = memory.inventory.counts()
-    screen = Screen()
     if arguments.json:
         screen.json(_report_json(report, folder, question_set.files.banks, stored))
     else:
         _print(screen, report, folder, question_set.files.banks, stored)
-    return 0
 
 
-def _run_own(arguments: argparse.Namespace) -> int:
+def _run_own(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory, open_ranks(arguments.out) as record:
         id = memory.context.bank_id(arguments.bank or ALL_BANKS)
         history = find_questions(memory.reader, id)
@@ -161,12 +152,10 @@ def _run_own(arguments: argparse.Namespace) -> int:
         report = replay(memory, questions, _plan(arguments), asking, record)
         asking.finish()
         name = memory.context.bank_name(id)
-    screen = Screen()
     if arguments.json:
         screen.json(_own_report_json(report, history, name))
     else:
         _print_own(screen, report, history, name)
-    return 0
 
 
 def _report_json(
@@ -252,7 +241,7 @@ def _print_table(screen: Screen, report: Report) -> None:
     names = ["mean of categories", *report.categories]
     width = min(30, max(map(len, names)))
     heads = "".join(f"{head:>7}" for head in _HEADS)
-    screen.line(screen.paint(f"{'':<{width}}{'n':>6}{heads}", "dim"))
+    screen.line(f"{'':<{width}}{'n':>6}{heads}", "dim")
 
     def row(name: str, count: str, measures: Measures, *styles: str) -> None:
         cells = "".join(f"{_format_measure(measures[measure]):>7}" for measure in MEASURES)
@@ -289,7 +278,7 @@ def _print_limits(screen: Screen, notes: Sequence[str], limits: Sequence[str]) -
     for note in notes:
         screen.wrap(note)
     screen.line()
-    screen.line(screen.paint("What this cannot claim", "bold"))
+    screen.line("What this cannot claim", "bold")
     for limit in limits:
         screen.wrap(limit, "  - ", "    ")
 

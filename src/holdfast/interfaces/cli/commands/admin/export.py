@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.export_folder import ExportFolder
 from holdfast.app.transfer.exporting import SCHEMA_FILE, ExportRequest, check_groups, write_export
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.to_json import to_jsonable
@@ -41,17 +40,13 @@ EXAMPLES = """\
 _FOLDER_FORMATS = ("obsidian", "memory-keeper")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("path", nargs="?", default="", metavar="FILE|DIR", help="where to write it")
-    parser.add_argument(
-        "--format",
-        choices=["jsonl", *_FOLDER_FORMATS],
-        default="jsonl",
-        help="what to write (default: jsonl)",
+    parser.choice(
+        "--format", ["jsonl", *_FOLDER_FORMATS], "what to write (default: jsonl)", "jsonl"
     )
-    parser.add_argument("--since", metavar="DATE", default="", help="only what is from then on")
-    parser.add_argument("--until", metavar="DATE", default="", help="only what is up to then")
+    parser.option("--since", "DATE", "only what is from then on")
+    parser.option("--until", "DATE", "only what is up to then")
     parser.add_argument(
         "--kind",
         action="append",
@@ -59,21 +54,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=GROUPS,
         help="only this; may be given several times (default: all)",
     )
-    parser.add_argument(
+    parser.flag(
         "--derived",
-        action="store_true",
-        help="jsonl: also exchanges, digests, facts and concepts, which are made of the rest",
+        "jsonl: also exchanges, digests, facts and concepts, which are made of the rest",
     )
-    parser.add_argument(
-        "--schema", action="store_true", help="print the JSON Schema of the format, and stop"
-    )
-    options.add_bank(parser, default=ALL_BANKS)
-    options.add_json(parser)
+    parser.flag("--schema", "print the JSON Schema of the format, and stop")
+    options.add(parser, "bank_or_all", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> int:
     if arguments.schema:
         screen.line(SCHEMA_FILE.read_text("utf-8").rstrip())
         return 0
@@ -97,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _wanted(memory: Holdfast, arguments: argparse.Namespace) -> ExportRequest:
+def _wanted(memory: Holdfast, arguments: Arguments) -> ExportRequest:
     bank = memory.context.bank_id(arguments.bank)
     banks = tuple(one for one in memory.reader.banks() if bank in (None, one.id))
     chosen = ExportSelection(
@@ -111,7 +100,7 @@ def _wanted(memory: Holdfast, arguments: argparse.Namespace) -> ExportRequest:
 def _write_folder(
     screen: Screen,
     memory: Holdfast,
-    arguments: argparse.Namespace,
+    arguments: Arguments,
     path: Path,
     wanted: ExportRequest,
 ) -> int:

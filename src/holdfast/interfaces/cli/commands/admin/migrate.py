@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
@@ -24,15 +23,13 @@ EXAMPLES = """\
   holdfast migrate postgresql://holdfast@db/memory sqlite:///home/me/copy/memory.db"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("source", metavar="FROM", help="sqlite://PATH or postgresql://…")
     parser.add_argument("target", metavar="TO", help="the same; sqlite:// is the one of your home")
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     try:
         from holdfast.app.transfer import store_move
     except ModuleNotFoundError as error:
@@ -43,14 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
     progress = Progress("moving", lambda count: number(count, "table"))
     moved = store_move.move_memory(load_settings(), arguments.source, arguments.target, progress)
     progress.finish()
-    screen = Screen()
     if arguments.json:
         counts = {"tables": moved.tables, "rows": moved.rows, "before": moved.before}
         screen.json({**counts, "compared": True})
-        return 0
+        return
     rows, tables = number(moved.rows, "row"), number(moved.tables, "table")
     before = f", {number(moved.before, 'row')} of them before" if moved.before else ""
     screen.wrap(
         f"Moved and compared: {rows} in {tables}{before}. Now let `store` name the new memory."
     )
-    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from time import perf_counter
 
@@ -10,6 +9,7 @@ from holdfast.app.core.context import current_folder, utc_now
 from holdfast.app.search.plugin_search import Providers, ProviderStatus, providers_json
 from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.trust import Trust
@@ -38,28 +38,24 @@ EXAMPLES = """\
 _MAX_TEXT = 600
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("action", nargs="?", choices=["list", "test"], default="list")
     parser.add_argument("name", nargs="?", metavar="NAME", default="", help="which one to test")
     parser.add_argument("query", nargs="*", metavar="QUERY", help="what to ask it")
-    options.add_plugin_dir(parser)
-    options.add_json(parser)
+    options.add(parser, "plugin_dir", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     settings = options.with_plugins(load_settings(), arguments)
     providers = Providers(settings, utc_now, Path(current_folder()))
     if arguments.action == "test":
         name = options.words([arguments.name], "name", "Say which provider to test.")
         _test(screen, providers, name, options.words(arguments.query, "query"), arguments.json)
-        return 0
+        return
     listed = providers.listed()
     if arguments.json:
         screen.json(providers_json(providers, settings))
-        return 0
+        return
     for item in listed:
         _print(screen, item)
     for problem in providers.problems:
@@ -68,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
         screen.line("No enabled plugin offers to be asked.")
     if settings.providers.use == OFF:
         screen.wrap('They are not asked: providers.use is "off". See docs/providers.md.')
-    return 0
 
 
 def _print(screen: Screen, item: ProviderStatus) -> None:
@@ -109,7 +104,7 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         screen.json({"provider": name, "query": query, "ms": ms, "texts": texts})
         return
     for one in texts_found:
-        screen.line(screen.paint(f"{one.provider}/{one.tool} · external", "bold"))
+        screen.line(f"{one.provider}/{one.tool} · external", "bold")
         screen.wrap(truncate(one.text, _MAX_TEXT), "      ")
         screen.line()
     screen.line(f"{number(len(texts_found), 'text')} in {ms} ms")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import NamedTuple
 
 from holdfast.app.background import rebuild
@@ -11,6 +10,7 @@ from holdfast.app.background.rebuild import ModelPlan
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.refine.by_model.cost_estimate import CostEstimate
@@ -43,22 +43,14 @@ class _Done(NamedTuple):
     asked: bool = False
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument(
-        "--stale", action="store_true", help="also what older rules and prompts made"
-    )
-    parser.add_argument(
-        "--rules-only", action="store_true", help="with --stale: do not ask a model"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    options.add_yes(parser)
-    options.add_json(parser)
+def configure(parser: Parser) -> None:
+    parser.flag("--stale", "also what older rules and prompts made")
+    parser.flag("--rules-only", "with --stale: do not ask a model")
+    parser.flag("--dry-run", "only say what would be done")
+    options.add(parser, "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=not arguments.dry_run) as memory:
         older = count_outdated(memory)
         if arguments.dry_run:
@@ -67,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
                 screen.json(_json(older, plan, _Done()))
             else:
                 _print_dry_run(screen, older, plan, arguments)
-            return 0
+            return
         plan = None
         if arguments.stale:
             _refuse_unasked(older, memory, arguments)
@@ -84,7 +76,6 @@ def run(arguments: argparse.Namespace) -> int:
         screen.json(_json(left, plan, done))
     else:
         _print_result(screen, done, left, arguments)
-    return 0
 
 
 class _Bar:
@@ -104,11 +95,11 @@ class _Bar:
             self._bar.finish()
 
 
-def _wants_model(older: OutdatedCounts, arguments: argparse.Namespace) -> bool:
+def _wants_model(older: OutdatedCounts, arguments: Arguments) -> bool:
     return bool(arguments.stale and older.prompts and not arguments.rules_only)
 
 
-def _refuse_unasked(older: OutdatedCounts, memory: Holdfast, arguments: argparse.Namespace) -> None:
+def _refuse_unasked(older: OutdatedCounts, memory: Holdfast, arguments: Arguments) -> None:
     """Raise InputError if a model would be asked and nobody can agree to its cost."""
     if not _wants_model(older, arguments) or memory.settings.models.use == NO_MODEL:
         return
@@ -121,7 +112,7 @@ def _refuse_unasked(older: OutdatedCounts, memory: Holdfast, arguments: argparse
 
 
 def _ask_model(
-    screen: Screen, memory: Holdfast, plan: ModelPlan, done: _Done, arguments: argparse.Namespace
+    screen: Screen, memory: Holdfast, plan: ModelPlan, done: _Done, arguments: Arguments
 ) -> _Done:
     if not arguments.json:
         _print_plan(screen, plan)
@@ -134,12 +125,12 @@ def _ask_model(
     return done._replace(by_model=report, asked=bool(calls))
 
 
-def _is_agreed(arguments: argparse.Namespace) -> bool:
+def _is_agreed(arguments: Arguments) -> bool:
     return bool(arguments.yes) or confirm.ask("Ask it?", default=False)
 
 
 def _print_dry_run(
-    screen: Screen, older: OutdatedCounts, plan: ModelPlan | None, arguments: argparse.Namespace
+    screen: Screen, older: OutdatedCounts, plan: ModelPlan | None, arguments: Arguments
 ) -> None:
     if older.unfinished:
         screen.line(f"{number(older.unfinished, 'session')} to be derived.")
@@ -204,9 +195,7 @@ def _days(made: CostEstimate) -> str:
     return f"The caps of a day let it take {made.days} days; run the same command on each to go on."
 
 
-def _print_result(
-    screen: Screen, done: _Done, left: OutdatedCounts, arguments: argparse.Namespace
-) -> None:
+def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: Arguments) -> None:
     if done.sessions:
         screen.line(f"{number(done.sessions, 'session')} brought up to date.")
     report = done.by_model

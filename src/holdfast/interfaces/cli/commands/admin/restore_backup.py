@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from holdfast.app.transfer.backup import (
@@ -15,6 +14,7 @@ from holdfast.app.transfer.backup import (
 )
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, minute, number
 from holdfast.settings import Settings, load_settings
 
@@ -32,33 +32,22 @@ EXAMPLES = """\
   holdfast restore-backup /mnt/safe/memory.db"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "file", nargs="?", type=options.some_path, metavar="FILE", help="the backup"
     )
-    parser.add_argument(
-        "--latest",
-        action="store_true",
-        help="the latest backup in the home that this version can put back",
-    )
-    parser.add_argument("--list", action="store_true", help="name the backups in the home")
-    parser.add_argument(
-        "--settings",
-        action="store_true",
-        help="put its settings back too, also where there are others",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only look through it")
-    options.add_yes(parser)
-    options.add_json(parser)
+    parser.flag("--latest", "the latest backup in the home that this version can put back")
+    parser.flag("--list", "name the backups in the home")
+    parser.flag("--settings", "put its settings back too, also where there are others")
+    parser.flag("--dry-run", "only look through it")
+    options.add(parser, "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen, settings = Screen(), load_settings()
+def run(screen: Screen, arguments: Arguments) -> None:
+    settings = load_settings()
     if arguments.list:
         _list(screen, list_backups(settings), arguments.json)
-        return 0
+        return
     file = _chosen_file(arguments, settings)
     backup = check_backup(settings, file)
     if not arguments.json:
@@ -68,10 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
             screen.json({"restored": False, **_backup_json(backup)})
         else:
             screen.line("It is whole. Nothing was changed.")
-        return 0
+        return
     question = f"Put it in the place of the memory at {settings.home}?"
     if not confirm.confirm_change(screen, arguments.yes, question, False, "the memory"):
-        return 0
+        return
     done = restore(settings, file, with_settings=arguments.settings)
     if arguments.json:
         screen.json(
@@ -82,16 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
                 "wrote": done.files,
             }
         )
-        return 0
+        return
     screen.line("Put back.")
     if done.aside:
         screen.line(f"  What was remembered before is in {done.aside}.")
     for name in done.files:
         screen.line(f"  {name} is there again.")
-    return 0
 
 
-def _chosen_file(arguments: argparse.Namespace, settings: Settings) -> Path:
+def _chosen_file(arguments: Arguments, settings: Settings) -> Path:
     if arguments.latest and arguments.file is not None:
         raise InputError("A file and --latest cannot both be meant.", "Leave out one of them.")
     if arguments.latest:

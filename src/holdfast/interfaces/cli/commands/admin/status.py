@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 
 from holdfast.app.background.outdated import OutdatedCounts
-from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.status.costs import gather_costs
 from holdfast.app.status.health import SKIP_REASON_TEXT, Health, Verdict, ago, current_folder
@@ -15,6 +13,7 @@ from holdfast.app.status.status_report import status_json
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.cost import print_costs, print_summary
 from holdfast.interfaces.cli.output.sizes import print_retention, show_sizes
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, number
 
 # Lines and files with problems that are listed; the rest is only counted, to keep the output to one
@@ -35,31 +34,24 @@ EXAMPLES = """\
   holdfast status --json"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    options.add_bank(parser, default=ALL_BANKS)
-    parser.add_argument(
-        "--cost", action="store_true", help="what model services took, by day, operation and model"
-    )
-    parser.add_argument(
-        "--size", action="store_true", help="what takes room on disk, and what could be freed"
-    )
-    options.add_json(parser)
+def configure(parser: Parser) -> None:
+    options.add(parser, "bank_or_all")
+    parser.flag("--cost", "what model services took, by day, operation and model")
+    parser.flag("--size", "what takes room on disk, and what could be freed")
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         if arguments.size:
             show_sizes(screen, memory, arguments.json)
-            return 0
+            return
         if arguments.json:
             screen.json(status_json(memory, arguments.bank, current_folder(), arguments.cost))
-            return 0
+            return
         if arguments.cost:
             print_costs(screen, gather_costs(memory))
-            return 0
+            return
         status = gather_status(memory, arguments.bank, current_folder())
         _print_verdict(screen, status.core.health, status.core.verdict)
         _print(screen, memory, status)
@@ -69,7 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
         _print_older(screen, status.outdated)
         for who, problem in status.failing_providers.items():
             screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
-    return 0
 
 
 def _print(screen: Screen, memory: Holdfast, status: MemoryStatus) -> None:
@@ -111,7 +102,7 @@ def _print(screen: Screen, memory: Holdfast, status: MemoryStatus) -> None:
 
 def _print_verdict(screen: Screen, health: Health, verdict: Verdict) -> None:
     colour = {"works": "green", "broken": "red"}.get(verdict.state, "yellow")
-    screen.line(screen.paint(verdict.sentence, colour))
+    screen.line(verdict.sentence, colour)
     if verdict.remedy:
         screen.line(f"  → {verdict.remedy}")
     for chore in health.failed_tasks:

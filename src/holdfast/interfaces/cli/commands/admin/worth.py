@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
-from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.status.health import ago
 from holdfast.app.status.usage_report import (
@@ -15,6 +12,7 @@ from holdfast.app.status.usage_report import (
     usage_json,
 )
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 
 HELP = """\
@@ -32,8 +30,7 @@ EXAMPLES = """\
   holdfast worth --json"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "--days",
         type=options.positive,
@@ -41,27 +38,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"how far to look back (default: {DEFAULT_DAYS})",
     )
-    parser.add_argument(
-        "--measure", action="store_true", help="also ask what your own history should have led to"
-    )
-    options.add_bank(parser, default=ALL_BANKS)
-    options.add_json(parser)
+    parser.flag("--measure", "also ask what your own history should have led to")
+    options.add(parser, "bank_or_all", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         worth = gather_usage(memory, arguments.bank, arguments.days, arguments.measure)
     if arguments.json:
         screen.json(usage_json(worth))
     else:
         _print(screen, worth, arguments.measure)
-    return 0
 
 
 def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
-    screen.line(screen.paint(f"The last {number(worth.days, 'day')}, bank {worth.bank}", "bold"))
+    screen.line(f"The last {number(worth.days, 'day')}, bank {worth.bank}", "bold")
     screen.line()
     if not worth.total.injected:
         screen.wrap(
@@ -84,7 +75,7 @@ def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
     if measured:
         _print_own(screen, worth)
     screen.line()
-    screen.line(screen.paint("What this cannot claim", "bold"))
+    screen.line("What this cannot claim", "bold")
     for limit in worth.cannot_claim:
         screen.wrap(limit, "  - ", "    ")
 
@@ -96,7 +87,7 @@ def _print_injected(screen: Screen, worth: UsageReport) -> None:
         f"about {number(worth.tokens, 'token')}"
     )
     heads = ("", "texts", *(name for name in OutcomeCounts._fields[1:]))
-    screen.line(screen.paint("".join(f"{head:>10}" for head in heads), "dim"))
+    screen.line("".join(f"{head:>10}" for head in heads), "dim")
     for name, outcome in {**worth.kinds, "all": total}.items():
         cells = "".join(f"{count:>10,}" for count in outcome)
         screen.line(f"{name:>10}{cells}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import Any
 
@@ -12,6 +11,7 @@ from holdfast.app.memory import open_memory
 from holdfast.errors import CancelledError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.answer import print_answer, step_line
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.query import Answer, Layer
 from holdfast.recall.core.plan import Budget
@@ -42,44 +42,30 @@ EXAMPLES = """\
   holdfast ask "which package manager do we use" --as-of 2026-03-01"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("question", nargs="+", metavar="QUESTION", help="in plain words")
-    parser.add_argument(
+    parser.choice(
         "--budget",
-        choices=[budget.value for budget in Budget],
-        default=Budget.MID.value,
-        help="low: one look by words; mid: up to 3 rounds and 2 s more; high: 4 rounds and 5 s, "
+        [budget.value for budget in Budget],
+        "low: one look by words; mid: up to 3 rounds and 2 s more; high: 4 rounds and 5 s, "
         "until two records agree (default: mid)",
+        Budget.MID.value,
     )
-    parser.add_argument(
-        "--by-rules",
-        action="store_true",
-        help="do not ask a model, though the settings name one",
-    )
-    parser.add_argument(
+    parser.flag("--by-rules", "do not ask a model, though the settings name one")
+    parser.option(
         "--session",
-        default="",
-        metavar="mem-…",
-        help="go on with an earlier session: `it` and `that` mean what it was about",
+        "mem-…",
+        "go on with an earlier session: `it` and `that` mean what it was about",
     )
-    parser.add_argument(
+    parser.flag(
         "--stream",
-        action="store_true",
-        help="tell each step as it is taken: beside the answer, or with --json as lines of JSON",
+        "tell each step as it is taken: beside the answer, or with --json as lines of JSON",
     )
-    options.add_layer(parser)
-    options.add_as_of(parser)
-    options.add_providers(parser)
-    options.add_local(parser)
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "layer", "as_of", "providers", "plugin_dir", "local", "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     question = options.words(arguments.question, "question")
-    screen = Screen()
     with open_memory(options.with_plugins(load_settings(), arguments), create=False) as memory:
         ask_options = AskOptions(
             question,
@@ -100,12 +86,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         if not arguments.stream:
             screen.json(answer)
-        return 0
+        return
     print_answer(screen, answer)
     if arguments.stream or arguments.session or screen.is_terminal:
         line = f"session: {answer.session_id} (ask on with --session {answer.session_id})"
-        screen.line(screen.paint(line, "dim"))
-    return 0
+        screen.line(line, "dim")
 
 
 def _stream_steps(screen: Screen, research: Investigation, as_json: bool) -> Answer:
@@ -124,7 +109,7 @@ def _stream_steps(screen: Screen, research: Investigation, as_json: bool) -> Ans
             screen.json_line({"session_id": research.id, **line})
         else:
             step = step_line(event.stage.value, event.round, event.text)
-            errors.line(errors.paint(step, "dim"))
+            errors.line(step, "dim")
     if answer is None:
         raise CancelledError()
     return answer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.core.context import ALL_BANKS
@@ -10,6 +9,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.query import RecordFilter
@@ -38,25 +38,17 @@ EXAMPLES = """\
 _INDENT = " " * 18
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument(
-        "--file", metavar="PATH", default="", help="touched this file, or one in this folder/"
-    )
-    parser.add_argument("--concept", metavar="WORD", default="", help="is about this")
-    parser.add_argument(
-        "--type", choices=[type.value for type in ExchangeType], default="", help="is of this type"
-    )
-    parser.add_argument("--since", metavar="DATE", default="", help="began then or later")
-    parser.add_argument("--until", metavar="DATE", default="", help="began then or earlier")
+def configure(parser: Parser) -> None:
+    parser.option("--file", "PATH", "touched this file, or one in this folder/")
+    parser.option("--concept", "WORD", "is about this")
+    parser.choice("--type", [type.value for type in ExchangeType], "is of this type")
+    parser.option("--since", "DATE", "began then or later")
+    parser.option("--until", "DATE", "began then or earlier")
     options.add_limit(parser, 20)
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         found = memory.browse.find(
             arguments.file,
@@ -73,7 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
         screen.json(json_shapes.found_json(found, names))
     else:
         _print(screen, found, names, hint)
-    return 0
 
 
 def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) -> None:
@@ -87,7 +78,7 @@ def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) ->
         _print_finding(screen, finding, found.filter.file, bank)
     more = "; there are more, see --limit" if found.more else ""
     shown = f"{number(len(found.findings), 'record')} of bank {found.bank}{more}"
-    screen.line(screen.paint(shown, "dim"))
+    screen.line(shown, "dim")
 
 
 def _advice(filter: RecordFilter, everywhere: bool) -> str:

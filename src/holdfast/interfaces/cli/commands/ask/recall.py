@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 
 from holdfast.app.core.agent_names import check_agent_name
@@ -11,6 +10,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.record_lines import print_record_head
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Network
@@ -66,47 +66,37 @@ _FALLBACK_SENTENCES = {
 }
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words, names, files, errors")
     options.add_limit(parser, 10)
-    parser.add_argument("--explain", action="store_true", help="show why each hit ranks as it does")
-    options.add_budget(parser)
-    parser.add_argument(
+    parser.flag("--explain", "show why each hit ranks as it does")
+    options.add(parser, "budget")
+    parser.choice(
         "--expansion",
-        choices=[how.value for how in Expansion],
-        default=Expansion.FULL.value,
-        help="also look for abbreviations (minimal) and synonyms (full, the default)",
+        [how.value for how in Expansion],
+        "also look for abbreviations (minimal) and synonyms (full, the default)",
+        Expansion.FULL.value,
     )
-    parser.add_argument(
+    parser.choice(
         "--fusion",
-        choices=[how.value for how in Fusion],
-        default=Fusion.SCORES.value,
-        help="how the arms' rankings become one: by scores (default) or by places (rrf)",
+        [how.value for how in Fusion],
+        "how the arms' rankings become one: by scores (default) or by places (rrf)",
+        Fusion.SCORES.value,
     )
-    parser.add_argument(
+    parser.option(
         "--branch",
-        default="",
-        metavar="NAME",
-        help="what belongs to this branch counts in full, or `any`; the rest ranks lower "
+        "NAME",
+        "what belongs to this branch counts in full, or `any`; the rest ranks lower "
         "(default: what is checked out)",
     )
-    parser.add_argument(
-        "--agent", default="", metavar="NAME", help="only what sessions of this agent told"
+    parser.option("--agent", "NAME", "only what sessions of this agent told")
+    options.add(
+        parser, "layer", "as_of", "network", "providers", "plugin_dir", "local", "bank", "json"
     )
-    options.add_layer(parser)
-    options.add_as_of(parser)
-    options.add_network(parser)
-    options.add_providers(parser)
-    options.add_local(parser)
-    options.add_bank(parser)
-    options.add_json(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     query = options.words(arguments.query, "query")
-    screen = Screen()
     with open_memory(options.with_plugins(load_settings(), arguments), create=False) as memory:
         plan = Plan(
             tuple(Layer(name) for name in arguments.layer),
@@ -138,7 +128,6 @@ def run(arguments: argparse.Namespace) -> int:
         _print(screen, found, names, arguments.explain)
         if hint:
             screen.wrap(hint)
-    return 0
 
 
 def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explain: bool) -> None:
@@ -150,10 +139,10 @@ def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explai
     for hit, below in zip(found.hits, (*found.hits[1:], None), strict=True):
         _print_hit(screen, hit, names.get(hit.bank, ""), explain)
         if explain and below is not None:
-            screen.line(screen.paint(f"{_INDENT}above the next by {_lead(hit, below)}", "dim"))
+            screen.line(f"{_INDENT}above the next by {_lead(hit, below)}", "dim")
             screen.line()
     hits = f"{number(len(found.hits), 'hit')} in {found.bank}"
-    screen.line(screen.paint("; ".join((hits, *_retriever_notes(found, explain))), "dim"))
+    screen.line("; ".join((hits, *_retriever_notes(found, explain))), "dim")
 
 
 def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
@@ -255,5 +244,5 @@ def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     if explain:
         screen.wrap(f"why: {_why(hit)}", _INDENT)
     if hit.source.path:
-        screen.line(screen.paint(f"{_INDENT}{hit.source.path}:{hit.source.line}", "dim"))
+        screen.line(f"{_INDENT}{hit.source.path}:{hit.source.line}", "dim")
     screen.line()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from holdfast.app.answers.research_sessions import sessions_of
@@ -10,6 +9,7 @@ from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.answer import print_answer, step_line
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
@@ -52,8 +52,7 @@ _STATES = {
 }
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "action", nargs="?", choices=ACTIONS, default="list", help="what to do (default: list)"
     )
@@ -62,12 +61,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--after", type=options.count, default=0, metavar="N", help="attach behind so many lines"
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> int:
     sessions = sessions_of(load_settings())
     if arguments.action == "list":
         return _list(screen, sessions, arguments)
@@ -92,11 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _list(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namespace) -> int:
+def _list(screen: Screen, sessions: ResearchSessions, arguments: Arguments) -> None:
     found = [sessions.summary(id) for id in sessions.ids()[: arguments.limit]]
     if arguments.json:
         screen.json({"sessions": found})
-        return 0
+        return
     for one in found:
         state = _STATES[one.state] if one.state is not SessionState.DONE else one.confidence
         screen.line(f"{screen.paint(one.id, 'cyan')}  {minute(one.last)}  {state}")
@@ -105,19 +102,17 @@ def _list(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namesp
         screen.wrap(question + (f" (+{number(more, 'more')})" if more > 0 else ""), "  ")
     if not found:
         screen.line("Nothing was asked yet.")
-    return 0
 
 
-def _show(screen: Screen, arguments: argparse.Namespace) -> int:
+def _show(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         session, lines = memory.answers.research_session(arguments.id)
     if arguments.json:
         screen.json({**to_jsonable(session), "lines": lines})
-        return 0
+        return
     screen.line(f"{session.id}  {minute(session.began)}  {_STATES[session.state]}")
     for line in lines:
         _print_step(screen, line)
-    return 0
 
 
 def _print_step(screen: Screen, line: dict[str, Any]) -> None:
@@ -132,7 +127,7 @@ def _print_step(screen: Screen, line: dict[str, Any]) -> None:
         print_answer(screen, answer_from_json(line["answer"]))
 
 
-def _attach(screen: Screen, sessions: ResearchSessions, arguments: argparse.Namespace) -> int:
+def _attach(screen: Screen, sessions: ResearchSessions, arguments: Arguments) -> int:
     id = sessions.find(arguments.id)
     with open_memory(create=False) as memory:
         for line in sessions.tail(id, arguments.after):
@@ -143,5 +138,5 @@ def _attach(screen: Screen, sessions: ResearchSessions, arguments: argparse.Name
                 _print_step(screen, masked)
     state = sessions.state(id)
     if not arguments.json:
-        screen.line(screen.paint(_STATES[state], "dim"))
+        screen.line(_STATES[state], "dim")
     return 0 if state is not SessionState.CRASHED else 1

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import cast
 
-from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import whole_anchor
@@ -15,6 +13,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_output
 from holdfast.interfaces.cli.output import path as path_output
 from holdfast.interfaces.cli.output import thread
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute
 from holdfast.language import truncate
 from holdfast.model.curation import Action
@@ -46,35 +45,16 @@ EXAMPLES = """\
 _MAX_TEXT, _MAX_DECISION, _MAX_PART = 600, 200, 90
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("uri", metavar="URI", help="holdfast://WORD/ID, or the start of an id")
-    parser.add_argument(
-        "--raw",
-        action="store_true",
-        help="print the whole raw line as it is on disk, secrets included",
-    )
-    parser.add_argument(
-        "--rules",
-        action="store_true",
-        help="also show what rules alone made of it, where a model summed it up",
-    )
-    parser.add_argument(
-        "--path",
-        action="store_true",
-        help="the whole path: facts and concepts above it, turns and raw lines below",
-    )
-    parser.add_argument(
-        "--full", action="store_true", help="all files and hunks that are kept of a commit"
-    )
-    options.add_as_of(parser)
-    options.add_bank(parser, default=ALL_BANKS)
-    options.add_json(parser)
+    parser.flag("--raw", "print the whole raw line as it is on disk, secrets included")
+    parser.flag("--rules", "also show what rules alone made of it, where a model summed it up")
+    parser.flag("--path", "the whole path: facts and concepts above it, turns and raw lines below")
+    parser.flag("--full", "all files and hunks that are kept of a commit")
+    options.add(parser, "as_of", "bank_or_all", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> int:
     if arguments.path:
         return path_output.run(screen, arguments.uri, arguments.bank, arguments.json)
     with open_memory(create=False) as memory:
@@ -109,7 +89,7 @@ def _print_raw_line(screen: Screen, found: Trace) -> int:
 
 def _print(screen: Screen, found: Trace, full: bool) -> None:
     record = found.record
-    screen.line(screen.paint(uri(found.kind, record.id), "bold", "cyan"))
+    screen.line(uri(found.kind, record.id), "bold", "cyan")
     if found.note:
         screen.wrap(found.note)
     if isinstance(record, Turn):
@@ -135,7 +115,7 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
         screen.line()
         screen.line(_describe_raw_line(found))
     if found.raw is not None and found.raw.text:
-        screen.line(screen.paint(truncate(found.raw.text, _MAX_TEXT), "dim"))
+        screen.line(truncate(found.raw.text, _MAX_TEXT), "dim")
 
 
 def _print_below(screen: Screen, found: Trace) -> None:

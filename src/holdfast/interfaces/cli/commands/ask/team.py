@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.answer import print_answer
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, short
 from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
@@ -27,24 +26,20 @@ EXAMPLES = """\
   holdfast team "who knows about payments" --json"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("question", nargs="+", metavar="QUESTION", help="in plain words")
     options.add_limit(parser, 10)
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     question = options.words(arguments.question, "question")
-    screen = Screen()
     with open_memory(create=False) as memory:
         found = memory.answers.team_query(question, arguments.bank, arguments.limit)
     if arguments.json:
         more = {"evidence": found.evidence, "people": found.people}
         screen.json({**to_jsonable(found.answer), **more})
-        return 0
+        return
     print_answer(screen, found.answer)
     if found.evidence:
         screen.line()
@@ -55,4 +50,3 @@ def run(arguments: argparse.Namespace) -> int:
         screen.line()
         names = ", ".join(f"{p.name} ({p.share:.0%})" for p in found.people)
         screen.wrap(f"ask: {names}", "", "  ")
-    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Mapping
 
@@ -12,6 +11,7 @@ from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import truncate
 from holdfast.recall.lookup.timeline import ALL_KINDS, MAX_UNDATED, Event, Timeline
@@ -39,12 +39,11 @@ EXAMPLES = """\
 _INDENT = " " * 19
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "anchor", nargs="?", default="", metavar="ANCHOR", help="a URI, the start of an id, a date"
     )
-    parser.add_argument("--query", metavar="Q", default="", help="around what speaks best of this")
+    parser.option("--query", "Q", "around what speaks best of this")
     for name, which in (("--before", "earlier"), ("--after", "later")):
         parser.add_argument(
             name,
@@ -60,15 +59,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=ALL_KINDS,
         help="only these; may be given several times (default: all but turns and facts)",
     )
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.anchor and arguments.query:
         raise InputError("An anchor and a query at once.", "Give one of them.")
-    screen = Screen()
     with open_memory(create=False) as memory:
         try:
             timeline = memory.timeline(
@@ -93,7 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
         screen.json(json_shapes.timeline_json(timeline, names))
     else:
         _print(screen, timeline, names, hint)
-    return 0
 
 
 def _print(screen: Screen, timeline: Timeline, names: Mapping[str, str], hint: str) -> None:
@@ -106,7 +101,7 @@ def _print(screen: Screen, timeline: Timeline, names: Mapping[str, str], hint: s
     if timeline.undated:
         least = "at least " if timeline.undated == MAX_UNDATED else ""
         without = number(timeline.undated, "record")
-        screen.line(screen.paint(f"{least}{without} without a time left out", "dim"))
+        screen.line(f"{least}{without} without a time left out", "dim")
 
 
 def _advice(timeline: Timeline) -> str:
@@ -120,7 +115,7 @@ def _advice(timeline: Timeline) -> str:
 def _print_events(screen: Screen, timeline: Timeline, names: Mapping[str, str]) -> None:
     """The events by day, with a mark at the anchor: at its event, or between two events."""
     around = f"around {timeline.anchor}" if timeline.anchor else "the latest"
-    screen.line(screen.paint(f"bank {timeline.bank}, {around}", "dim"))
+    screen.line(f"bank {timeline.bank}, {around}", "dim")
     current_day = ""
     marked = not timeline.anchor or any(event.anchor for event in timeline.events)
     for event in timeline.events:
@@ -130,7 +125,7 @@ def _print_events(screen: Screen, timeline: Timeline, names: Mapping[str, str]) 
         if day(event.time) != current_day:
             current_day = day(event.time)
             screen.line()
-            screen.line(screen.paint(current_day, "bold"))
+            screen.line(current_day, "bold")
         bank = names.get(event.bank, "") if timeline.bank == ALL_BANKS else ""
         _print_event(screen, event, bank)
     if not marked:
@@ -140,7 +135,7 @@ def _print_events(screen: Screen, timeline: Timeline, names: Mapping[str, str]) 
 
 def _print_mark(screen: Screen, time: str) -> None:
     screen.line()
-    screen.line(screen.paint(f"▶ {minute(time)}", "bold", "yellow"))
+    screen.line(f"▶ {minute(time)}", "bold", "yellow")
 
 
 def _print_event(screen: Screen, event: Event, bank: str) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, short
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.history.expertise import Expert
@@ -28,17 +27,13 @@ EXAMPLES = """\
   holdfast who "retry logic of the importer" --limit 3 --json"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("about", metavar="TOPIC", nargs="+", help="a path, a folder/, or words")
     options.add_limit(parser, 5)
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     about = options.words(arguments.about, "topic", "Give a path, a folder/, or words.")
     with open_memory(create=False) as memory:
         found = memory.browse.who_knows(about, arguments.bank, arguments.limit)
@@ -47,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     if arguments.json:
         screen.json({"bank": bank, "about": about, "experts": to_jsonable(found)})
-        return 0
+        return
     for expert in found:
         _print(screen, expert)
     if not found:
@@ -56,7 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
         screen.wrap(
             hint or (advice if commits else "`holdfast ingest REPOSITORY` reads a history.")
         )
-    return 0
 
 
 def _print(screen: Screen, expert: Expert) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.uris import uri
 
@@ -23,17 +22,13 @@ EXAMPLES = """\
   holdfast entity undo"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("what", choices=("merge", "split", "undo"), help="what to decide")
     parser.add_argument("names", nargs="*", metavar="NAME", help="what it is about")
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     names: list[str] = arguments.names
     wanted = 0 if arguments.what == "undo" else 2
     if len(names) != wanted:
@@ -60,4 +55,3 @@ def run(arguments: argparse.Namespace) -> int:
         aliases = f", also {', '.join(entity.aliases)}" if entity.aliases else ""
         screen.wrap(f"{entity.name}{aliases}  {uri('entity', entity.id)}")
         screen.line("`holdfast entity undo` takes it back.")
-    return 0

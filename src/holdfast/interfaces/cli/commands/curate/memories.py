@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.command_spec import CommandSpec
+from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
 from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.uris import uri
 
 
-def _configure_remember(parser: argparse.ArgumentParser) -> None:
+def _configure_remember(parser: Parser) -> None:
     parser.add_argument("text", nargs="+", metavar="TEXT", help="what to remember")
-    options.add_one_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "one_bank", "json")
 
 
-def _run_remember(arguments: argparse.Namespace) -> int:
+def _run_remember(screen: Screen, arguments: Arguments) -> None:
     with open_memory() as memory:
         started = memory.now()
         stored = memory.remember(" ".join(arguments.text), arguments.bank)
         bank = memory.context.bank_name(stored.bank)
     # The same words are stored once: then the memory is older than this command.
     known = f" since {day(stored.when)}" if stored.when < started else ""
-    return _print(stored, bank, f"Remembered in bank {bank}{known}", arguments.json)
+    _print(screen, stored, bank, f"Remembered in bank {bank}{known}", arguments.json)
 
 
-def _configure_retain(parser: argparse.ArgumentParser) -> None:
+def _configure_retain(parser: Parser) -> None:
     parser.add_argument("text", nargs="+", metavar="TEXT", help="what to keep")
-    parser.add_argument(
-        "--network", choices=[n.value for n in Network], default="world", help="default: world"
-    )
+    parser.choice("--network", [n.value for n in Network], "default: world", "world")
     parser.add_argument(
         "--confidence", type=float, metavar="X", help="how sure you are of an opinion, 0 to 1"
     )
-    parser.add_argument("--where", default="", metavar="PLACE", help="files or places it is about")
-    parser.add_argument("--why", default="", metavar="REASON", help="why it is so, or was done")
-    options.add_one_bank(parser)
-    options.add_json(parser)
+    parser.option("--where", "PLACE", "files or places it is about")
+    parser.option("--why", "REASON", "why it is so, or was done")
+    options.add(parser, "one_bank", "json")
 
 
-def _run_retain(arguments: argparse.Namespace) -> int:
+def _run_retain(screen: Screen, arguments: Arguments) -> None:
     with open_memory() as memory:
         stored = memory.retain(
             " ".join(arguments.text),
@@ -54,19 +48,16 @@ def _run_retain(arguments: argparse.Namespace) -> int:
             arguments.bank,
         )
         bank = memory.context.bank_name(stored.bank)
-    return _print(
-        stored, bank, f"Retained in bank {bank} as {stored.network.value}", arguments.json
-    )
+    head = f"Retained in bank {bank} as {stored.network.value}"
+    _print(screen, stored, bank, head, arguments.json)
 
 
-def _print(stored: Memory, bank: str, head: str, as_json: bool) -> int:
-    screen = Screen()
+def _print(screen: Screen, stored: Memory, bank: str, head: str, as_json: bool) -> None:
     if as_json:
         screen.json(json_shapes.memory_json(stored, bank))
     else:
         screen.wrap(f"{head}: {stored.what}")
-        screen.line(screen.paint(uri("memory", stored.id), "cyan"))
-    return 0
+        screen.line(uri("memory", stored.id), "cyan")
 
 
 REMEMBER = CommandSpec(

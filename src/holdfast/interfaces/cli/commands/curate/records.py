@@ -3,14 +3,13 @@ says what it will do, asks, and does it (`run_change`)."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import confirm, options
-from holdfast.interfaces.cli.command_spec import CommandSpec
+from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.language import truncate
 
@@ -27,28 +26,26 @@ class Change(NamedTuple):
     done: str
 
 
-Announce = Callable[[Screen, Holdfast, argparse.Namespace], Change]
+Announce = Callable[[Screen, Holdfast, Arguments], Change]
 
 
-def run_change(announce: Announce, arguments: argparse.Namespace) -> int:
+def run_change(announce: Announce, screen: Screen, arguments: Arguments) -> None:
     """Announce a change, ask, make it."""
-    screen = Screen()
     with open_memory(create=False) as memory:
         change = announce(screen, memory, arguments)
         if not confirm.confirm_memory_change(screen, arguments.yes):
-            return 0
+            return
         change.apply()
     screen.line(change.done)
-    return 0
 
 
-def _configure_correct(parser: argparse.ArgumentParser) -> None:
-    options.add_record(parser)
+def _configure_correct(parser: Parser) -> None:
+    options.add(parser, "record")
     parser.add_argument("text", nargs="+", metavar="TEXT", help="what it should say")
-    options.add_yes(parser)
+    options.add(parser, "yes")
 
 
-def _announce_correction(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> Change:
+def _announce_correction(screen: Screen, memory: Holdfast, arguments: Arguments) -> Change:
     text = " ".join(arguments.text)
     target = memory.curation.target(arguments.id)
     screen.wrap(f"{target.uri} will say: {truncate(text, _MAX_ANNOUNCED_CHARACTERS)}")
@@ -57,21 +54,18 @@ def _announce_correction(screen: Screen, memory: Holdfast, arguments: argparse.N
     )
 
 
-def _run_restore(arguments: argparse.Namespace) -> int:
+def _run_restore(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         target = memory.curation.target(arguments.id)
         memory.restore(target.uri)
-    Screen().line(f"{target.uri} is back.")
-    return 0
+    screen.line(f"{target.uri} is back.")
 
 
-def _configure_merge(parser: argparse.ArgumentParser) -> None:
-    options.add_record(parser)
-    options.add_record(parser, "into")
-    options.add_yes(parser)
+def _configure_merge(parser: Parser) -> None:
+    options.add(parser, "record", "into", "yes")
 
 
-def _announce_merge(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> Change:
+def _announce_merge(screen: Screen, memory: Holdfast, arguments: Arguments) -> Change:
     merged = memory.curation.target(arguments.id)
     into = memory.curation.target(arguments.into)
     screen.line(f"{into.uri} will stand for {merged.uri}.")
@@ -97,7 +91,7 @@ RESTORE = CommandSpec(
 Bring back what was forgotten or merged, with all that went with it, as it was.""",
     examples="""\
   holdfast restore 5c1f0a""",
-    configure=options.add_record,
+    configure=lambda parser: options.add(parser, "record"),
     run=_run_restore,
 )
 

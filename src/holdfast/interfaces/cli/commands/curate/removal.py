@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from holdfast.app.curation.erasure import erasure_json, remove_backups
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
-from holdfast.interfaces.cli.command_spec import CommandSpec
 from holdfast.interfaces.cli.commands.curate.records import ID_CHARACTERS, Change, run_change
+from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.learn.erasure import Erased
 
 _PLURALS = {"memory": "memories", "shared memory": "shared memories"}
 
 
-def _configure_forget(parser: argparse.ArgumentParser) -> None:
-    options.add_record(parser)
-    parser.add_argument("--purge", action="store_true", help="erase it for good")
-    parser.add_argument(
-        "--backups", action="store_true", help="with --purge: remove backups that hold it, too"
-    )
-    options.add_yes(parser)
+def _configure_forget(parser: Parser) -> None:
+    options.add(parser, "record")
+    parser.flag("--purge", "erase it for good")
+    parser.flag("--backups", "with --purge: remove backups that hold it, too")
+    options.add(parser, "yes")
 
 
-def _announce_forgetting(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> Change:
+def _announce_forgetting(screen: Screen, memory: Holdfast, arguments: Arguments) -> Change:
     target = memory.curation.target(arguments.id)
     screen.line(f"This leaves {target.uri}, and what is made of it, out of everything.")
     return Change(
@@ -35,12 +32,10 @@ def _announce_forgetting(screen: Screen, memory: Holdfast, arguments: argparse.N
     )
 
 
-def _run_forget(arguments: argparse.Namespace) -> int:
-    return _purge(arguments) if arguments.purge else run_change(_announce_forgetting, arguments)
-
-
-def _purge(arguments: argparse.Namespace) -> int:
-    screen = Screen()
+def _run_forget(screen: Screen, arguments: Arguments) -> None:
+    if not arguments.purge:
+        run_change(_announce_forgetting, screen, arguments)
+        return
     with open_memory(create=False) as memory:
         target = memory.curation.target(arguments.id)
         planned = memory.erasure.plan_purge(target.uri)
@@ -49,19 +44,16 @@ def _purge(arguments: argparse.Namespace) -> int:
         if confirm.confirm_memory_change(screen, arguments.yes, "Erase it?", False):
             erased = memory.erasure.purge(target.uri)
             _finish(screen, erased, arguments.yes, arguments.backups)
-    return 0
 
 
-def _configure_scrub(parser: argparse.ArgumentParser) -> None:
+def _configure_scrub(parser: Parser) -> None:
     parser.add_argument("pattern", metavar="PATTERN", help="a text, a /regex/, or - for stdin")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be erased")
-    parser.add_argument("--backups", action="store_true", help="remove backups that hold it, too")
-    options.add_yes(parser)
-    options.add_json(parser)
+    parser.flag("--dry-run", "only show what would be erased")
+    parser.flag("--backups", "remove backups that hold it, too")
+    options.add(parser, "yes", "json")
 
 
-def _run_scrub(arguments: argparse.Namespace) -> int:
-    screen = Screen()
+def _run_scrub(screen: Screen, arguments: Arguments) -> None:
     pattern = arguments.pattern
     if pattern == "-":
         pattern = sys.stdin.readline().rstrip("\n")
@@ -76,11 +68,11 @@ def _run_scrub(arguments: argparse.Namespace) -> int:
                 screen.json(erasure_json(planned, False))
             elif arguments.dry_run and not planned.nothing:
                 screen.line(confirm.NOTHING_CHANGED)
-            return 0
+            return
         if not confirm.confirm_change(
             screen, arguments.yes, "Erase it for good?", False, "the memory"
         ):
-            return 0
+            return
         erased = memory.erasure.scrub(pattern)
     if arguments.json:
         remove_backups(erased, arguments.backups)
@@ -90,7 +82,6 @@ def _run_scrub(arguments: argparse.Namespace) -> int:
         screen.wrap(
             "To keep it out from now on, add a pattern to [redact.patterns] in config.toml.", "", ""
         )
-    return 0
 
 
 def _print_planned(screen: Screen, planned: Erased) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.output.record_lines import print_record_head
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, ProposalKind, Review
@@ -32,8 +31,7 @@ EXAMPLES = """\
 _MAX_FACT, _MAX_ADVICE, _MAX_RULE, _MAX_EVIDENCE = 320, 400, 160, 6
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "what",
         nargs="?",
@@ -42,15 +40,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what to do (default: list)",
     )
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="the start of its id")
-    parser.add_argument("--all", action="store_true", help="also what was decided")
-    options.add_bank(parser, default="all")
-    options.add_yes(parser)
-    options.add_json(parser)
+    parser.flag("--all", "also what was decided")
+    options.add(parser, "bank_or_all", "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.what == "list":
         return _list(screen, arguments)
     if not arguments.id:
@@ -62,17 +56,16 @@ def run(arguments: argparse.Namespace) -> int:
             _print(screen, memory.reader, review)
         question = "Keep it in force?" if keep else "Take it back?"
         if not confirm.confirm_memory_change(screen, arguments.yes, question):
-            return 0
+            return
         entry = memory.curation.decide(review, keep)
     if arguments.json:
         screen.json({"decided": to_jsonable(entry)})
     else:
         done = "Kept" if keep else "Retired"
         screen.line(f"{done}. `holdfast undo` takes that back.")
-    return 0
 
 
-def _list(screen: Screen, arguments: argparse.Namespace) -> int:
+def _list(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         found = memory.browse.reviews(arguments.bank, arguments.all)
         waiting = memory.rules.proposals(arguments.bank)
@@ -82,14 +75,14 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
         if arguments.json:
             summary = [{"uri": uri("review", review.id), **to_jsonable(review)} for review in found]
             screen.json({"reviews": summary, "proposals": len(waiting), "rules": rules})
-            return 0
+            return
         for review in found:
             _print(screen, memory.reader, review)
     undecided = sum(not review.decided for review in found)
     summary = (
         f"{number(undecided, 'question')} to decide." if undecided else "Nothing is to be decided."
     )
-    screen.line(screen.paint(summary, "dim"))
+    screen.line(summary, "dim")
     if rules:
         head = f"Besides, {number(len(rules), 'proposal')} to add or drop rules: "
         screen.wrap(f"{head}see `holdfast promote candidates` in the project.")
@@ -100,7 +93,6 @@ def _list(screen: Screen, arguments: argparse.Namespace) -> int:
             "  ",
             "    ",
         )
-    return 0
 
 
 def _print(screen: Screen, reader: Reader, review: Review) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.learn.decision_state import undoable
@@ -23,19 +22,14 @@ EXAMPLES = """\
 _MAX_TEXT_CHARACTERS = 100
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "count", nargs="?", type=options.positive, default=1, metavar="N", help="how many"
     )
-    options.add_bank(parser, default="all")
-    options.add_yes(parser)
-    options.add_json(parser)
+    options.add(parser, "bank_or_all", "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
         banks = [b.id for b in memory.reader.banks() if id in (None, b.id)]
@@ -48,11 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
                 screen.wrap(f"{head}{text}")
         question = f"Take back {number(len(last), 'decision')}?"
         if last and not confirm.confirm_memory_change(screen, arguments.yes, question):
-            return 0
+            return
         undone = memory.undo(arguments.count, arguments.bank) if last else []
     if arguments.json:
         screen.json({"undone": to_jsonable(undone)})
     else:
         done = f"{number(len(undone), 'decision')} taken back."
         screen.line(done if undone else "There is nothing to take back.")
-    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.core.context import ALL_BANKS
@@ -10,6 +9,7 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Concept
@@ -39,17 +39,13 @@ EXAMPLES = """\
 _MAX_FILES = 3
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("name", nargs="*", metavar="NAME", help="a name, or an id")
     options.add_limit(parser, 30)
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     name = " ".join(arguments.name)
     with open_memory(create=False) as memory:
         names = memory.context.bank_names()
@@ -61,11 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     shown = found[: arguments.limit]
     if arguments.json:
         screen.json({"bank": bank, "concepts": [json_shapes.concept_json(c, names) for c in shown]})
-        return 0
+        return
     _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
     if len(found) > len(shown):
-        screen.line(screen.paint("There are more, see --limit.", "dim"))
-    return 0
+        screen.line("There are more, see --limit.", "dim")
 
 
 def _print(
@@ -77,12 +72,12 @@ def _print(
         return
     for concept in found:
         count = number(json_shapes.count_exchanges(concept), "exchange")
-        screen.line(screen.paint(concept.name, "bold"))
+        screen.line(concept.name, "bold")
         files = f" · {', '.join(concept.files[:_MAX_FILES])}" if concept.files else ""
         screen.line("  " + truncate(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
         bank_shown = names.get(concept.bank, "")
         print_reference(screen, uri("concept", concept.id), "  ", bank=bank_shown)
-    screen.line(screen.paint(f"{number(len(found), 'concept')} of bank {bank}", "dim"))
+    screen.line(f"{number(len(found), 'concept')} of bank {bank}", "dim")
 
 
 def _show(
@@ -92,20 +87,19 @@ def _show(
     bank: str | None,
     json: bool,
     names: Mapping[str, str],
-) -> int:
+) -> None:
     concept = memory.browse.concept(name, bank)
     found = memory.show(uri("concept", concept.id))
     if json:
         screen.json(json_shapes.concept_details_json(concept, found, names))
-        return 0
+        return
     _print_one(screen, concept, found)
-    return 0
 
 
 def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
     c = concept
-    screen.line(screen.paint(c.name, "bold"))
-    screen.line(screen.paint(uri("concept", c.id), "cyan"))
+    screen.line(c.name, "bold")
+    screen.line(uri("concept", c.id), "cyan")
     screen.wrap(c.summary, "  ")
     for label, values in (("files", c.files), ("keywords", c.keywords)):
         if values:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number, short
 from holdfast.language import truncate
 from holdfast.model.graph import Entity, EntityKind, LinkKind
@@ -36,38 +36,30 @@ EXAMPLES = """\
 _MAX_ALIASES, _MAX_LINKS, _MAX_GROUP_CHARACTERS = 4, 12, 400
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("name", nargs="*", metavar="NAME", help="show this one")
-    parser.add_argument(
-        "--kind", choices=[kind.value for kind in EntityKind], default="", help="only of this kind"
-    )
-    parser.add_argument(
-        "--communities", action="store_true", help="in groups that occur together (needs NetworkX)"
-    )
+    parser.choice("--kind", [kind.value for kind in EntityKind], "only of this kind")
+    parser.flag("--communities", "in groups that occur together (needs NetworkX)")
     options.add_limit(parser, 30)
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     name = " ".join(arguments.name).strip()
     with open_memory(create=False) as memory:
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
         if name:
             about = memory.browse.about_entity(name, arguments.bank, min(arguments.limit, 10))
             _print_entity(screen, about, arguments.json)
-            return 0
+            return
         if arguments.communities:
             groups = memory.browse.communities(arguments.bank)[: arguments.limit]
             _print_communities(screen, groups, arguments.json)
-            return 0
+            return
         found = memory.browse.entities(arguments.bank, arguments.kind, arguments.limit)
     if arguments.json:
         screen.json({"entities": [json_shapes.entity_json(entity) for entity in found]})
-        return 0
+        return
     for entity in found:
         line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}"
         if entity.aliases:
@@ -76,7 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
         screen.line(line)
     if not found:
         screen.wrap(hint or "No entities are known yet; `holdfast worker` looks for them.")
-    return 0
 
 
 def _print_communities(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
@@ -95,8 +86,8 @@ def _print_entity(screen: Screen, about: EntityDetails, as_json: bool) -> None:
         screen.json(json_shapes.entity_details_json(about))
         return
     entity = about.entity
-    screen.line(screen.paint(f"{entity.name}  ({entity.kind.value})", "bold"))
-    screen.line(screen.paint(uri("entity", entity.id), "cyan"))
+    screen.line(f"{entity.name}  ({entity.kind.value})", "bold")
+    screen.line(uri("entity", entity.id), "cyan")
     if entity.aliases:
         screen.wrap(f"also: {', '.join(entity.aliases)}", "  ", "    ")
     screen.line()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.record_lines import print_record_head
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Fact, FactKind
@@ -31,22 +30,13 @@ _NONE_YET = (
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument(
-        "--kind",
-        choices=[kind.value for kind in FactKind],
-        default="",
-        help="only of this kind (default: all)",
-    )
-    parser.add_argument("--all", action="store_true", help="also what was superseded or taken back")
-    options.add_bank(parser)
-    options.add_json(parser)
+def configure(parser: Parser) -> None:
+    parser.choice("--kind", [kind.value for kind in FactKind], "only of this kind (default: all)")
+    parser.flag("--all", "also what was superseded or taken back")
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
         found = memory.browse.facts(arguments.bank, arguments.kind, arguments.all)
@@ -56,13 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         listed = [{"uri": uri("fact", fact.id), **to_jsonable(fact)} for fact in found]
         screen.json({"bank": name, "facts": listed, "dropped": dropped})
-        return 0
+        return
     for fact in found:
         _print(screen, fact)
-    screen.line(screen.paint(f"{number(len(found), 'fact')} in {name}.", "dim"))
+    screen.line(f"{number(len(found), 'fact')} in {name}.", "dim")
     if not found:
         screen.wrap(hint or _NONE_YET)
-    return 0
 
 
 def _print(screen: Screen, fact: Fact) -> None:

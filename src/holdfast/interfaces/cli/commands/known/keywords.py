@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
@@ -27,8 +27,7 @@ EXAMPLES = """\
   holdfast keywords retry import --json"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="what to look up")
     parser.add_argument(
         "--limit",
@@ -36,13 +35,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many; with words, of each kind (default: 50, and 10)",
     )
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     words = " ".join(arguments.words)
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
@@ -58,33 +54,33 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_leads(
     screen: Screen, found: KeywordHits, bank: str, names: Mapping[str, str], hint: str, json: bool
-) -> int:
+) -> None:
     if json:
         screen.json(json_shapes.keyword_hits_json(found, bank, names))
-        return 0
+        return
     if not found.leads:
         screen.line(f"No keyword {found.words!r} in {bank}.")
         screen.wrap(hint or f"`holdfast recall {found.words}` searches all that was said.")
-        return 0
+        return
     kind = ""
     for lead in found.leads:
         if lead.kind != kind:
             kind = lead.kind
-            screen.line(screen.paint(f"{kind} ({found.counts[kind]})", "bold"))
+            screen.line(f"{kind} ({found.counts[kind]})", "bold")
         screen.line(f"  {day(lead.time)} {truncate(lead.title, screen.width - 14)}")
         screen.line(f"    {screen.paint(lead.uri, 'cyan')}")
-    return 0
 
 
-def _print_list(screen: Screen, listed: Sequence[Keyword], bank: str, hint: str, json: bool) -> int:
+def _print_list(
+    screen: Screen, listed: Sequence[Keyword], bank: str, hint: str, json: bool
+) -> None:
     if json:
         screen.json({"bank": bank, "keywords": [to_jsonable(keyword) for keyword in listed]})
-        return 0
+        return
     if not listed:
         screen.line(f"No keywords in {bank} yet.")
         screen.wrap(hint or "`holdfast ingest` reads your sessions.")
-        return 0
+        return
     for keyword in listed:
         counts = ", ".join(number(n, kind) for kind, n in sorted(keyword.counts.items()))
         screen.line(f"{keyword.word:<28} {screen.paint(counts, 'dim')}")
-    return 0

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, short
 from holdfast.model.opinions import Opinion
 from holdfast.model.to_json import to_jsonable
@@ -26,16 +25,12 @@ EXAMPLES = """\
   holdfast opinions --all --json      also those that have faded"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument("--all", action="store_true", help="also what has faded")
-    options.add_bank(parser)
-    options.add_json(parser)
+def configure(parser: Parser) -> None:
+    parser.flag("--all", "also what has faded")
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         opinions = memory.opinions.opinions(arguments.bank, arguments.all)
         id = memory.context.bank_id(arguments.bank)
@@ -44,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         listed = [{"uri": uri("memory", o.id), **to_jsonable(o)} for o in opinions]
         screen.json({"bank": name, "opinions": listed})
-        return 0
+        return
     if not opinions:
         screen.line(f"No opinions in {name} yet.")
         screen.wrap(
@@ -52,7 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for opinion in opinions:
         _print(screen, opinion)
-    return 0
 
 
 def _print(screen: Screen, opinion: Opinion) -> None:

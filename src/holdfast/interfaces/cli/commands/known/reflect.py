@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.model.to_json import to_jsonable
 
@@ -27,23 +26,19 @@ EXAMPLES = """\
   holdfast reflect "What do we think of the build?" --no-store --json"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("query", nargs="+", metavar="QUERY", help="what to think about")
-    parser.add_argument("--no-store", action="store_true", help="store no opinions")
-    options.add_bank(parser)
-    options.add_json(parser)
+    parser.flag("--no-store", "store no opinions")
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     query = options.words(arguments.query, "question")
     with open_memory(create=False) as memory:
         reflection = memory.reflect(query, arguments.bank, store=not arguments.no_store)
     if arguments.json:
         screen.json(to_jsonable(reflection))
-        return 0
+        return
     for line in reflection.answer.split("\n"):
         screen.wrap(line, "", "  " if line.startswith("- ") else "")
     if reflection.citations:
@@ -60,4 +55,3 @@ def run(arguments: argparse.Namespace) -> int:
         screen.line(f"Confidence: {reflection.confidence:.2f}")
     for name in reflection.stored:
         screen.line(f"Kept as an opinion: {screen.paint(name, 'cyan')}")
-    return 0

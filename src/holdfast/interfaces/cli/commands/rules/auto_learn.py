@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from holdfast.app.curation.rule_teaching import AUTO_LEARN_ACTIONS
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 
 HELP = """\
@@ -22,8 +22,7 @@ EXAMPLES = """\
   holdfast auto-learn promote 5c1f0a"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
@@ -32,13 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what to do (default: status)",
     )
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
-    options.add_one_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "one_bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         result = memory.teaching.auto_learn(arguments.action, arguments.id or None, arguments.bank)
     if arguments.json:
@@ -47,7 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
         _print_state(screen, result)
     else:
         _print_candidates(screen, result)
-    return 0
 
 
 def _print_state(screen: Screen, result: dict[str, Any]) -> None:

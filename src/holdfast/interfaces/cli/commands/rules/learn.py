@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.curation.rule_proposals import SCOPES, LearnResult
 from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 
 HELP = """\
@@ -21,13 +20,10 @@ EXAMPLES = """\
   holdfast learn style "Answer in plain English." --scope user --yes"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("domain", metavar="DOMAIN", help="what it is about: the name of the file")
     parser.add_argument("text", nargs="+", metavar="TEXT", help="the rule")
-    parser.add_argument(
-        "--scope", choices=SCOPES, default="project", help="whose rule it is (default: project)"
-    )
+    parser.choice("--scope", SCOPES, "whose rule it is (default: project)", "project")
     parser.add_argument(
         "--paths",
         action="append",
@@ -35,14 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="GLOB",
         help="the files it is for, if the file of rules is new; may be given several times",
     )
-    options.add_one_bank(parser)
-    options.add_yes(parser)
-    options.add_json(parser)
+    options.add(parser, "one_bank", "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     text = options.words(arguments.text, "rule", "Say what it demands, in a sentence.")
     a = arguments
     with open_memory() as memory:
@@ -62,7 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
         screen.line(f"{learned.documented} says so already. Nothing was changed.")
     else:
         screen.line(f"Written: {change.file}" if written else "Nothing was changed.")
-    return 0
 
 
 def _warn(screen: Screen, learned: LearnResult) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.curation.rule_proposals import Candidate
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.knowledge import ProposalKind
 
@@ -27,8 +26,7 @@ EXAMPLES = """\
 ACTIONS = ("status", "candidates", "run", "approve", "reject")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
@@ -39,14 +37,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
     parser.add_argument("--text", default="", help="approve it in these words instead")
     parser.add_argument("--why", default="", help="why it is rejected")
-    options.add_one_bank(parser)
-    options.add_yes(parser)
-    options.add_json(parser)
+    options.add(parser, "one_bank", "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         match arguments.action:
             case "status":
@@ -61,10 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
                 return _list(screen, memory, memory.rules.candidates(arguments.bank), arguments)
 
 
-def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+def _status(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if arguments.json:
         screen.json(memory.teaching.auto_learn("status", bank=arguments.bank))
-        return 0
+        return
     state = memory.rules.state(arguments.bank)
     promotion = memory.settings.promote
     name = memory.context.bank_name(memory.context.bank_id(arguments.bank))
@@ -73,15 +67,14 @@ def _status(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> 
     screen.line(f"  {state.promotions:,} wait to become rules, {state.demotions:,} to be dropped")
     screen.line(f"  {state.approved:,} approved, {state.rejected:,} rejected")
     screen.line(f"  written without asking: {'yes' if promotion.automatic else 'no'}")
-    return 0
 
 
 def _list(
-    screen: Screen, memory: Holdfast, candidates: list[Candidate], arguments: argparse.Namespace
-) -> int:
+    screen: Screen, memory: Holdfast, candidates: list[Candidate], arguments: Arguments
+) -> None:
     if arguments.json:
         screen.json(memory.teaching.candidates_json(candidates, arguments.bank))
-        return 0
+        return
     questions = len(memory.browse.reviews(arguments.bank))
     if not candidates:
         screen.line("Nothing waits for you.")
@@ -89,7 +82,6 @@ def _list(
         _print(screen, candidate)
     if questions:
         screen.line(f"Besides, {number(questions, 'question')} on facts: see `holdfast review`.")
-    return 0
 
 
 def _print(screen: Screen, candidate: Candidate) -> None:
@@ -110,7 +102,7 @@ def _print(screen: Screen, candidate: Candidate) -> None:
     screen.line()
 
 
-def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+def _approve(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     a = arguments
     planned = memory.rules.plan_approval(a.id, a.text, a.bank)
     if not a.json:
@@ -120,7 +112,7 @@ def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
     )
     asked = not a.yes
     if not confirm.confirm_change(screen, a.yes, question, dry_run=False):
-        return 0
+        return
     # The file must still be as in the diff that the person agreed to; with --yes nobody saw one.
     change = memory.rules.approve(a.id, a.text, a.bank, seen_diff=planned.diff if asked else "")
     if a.json:
@@ -130,13 +122,11 @@ def _approve(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
         screen.line(f"Noted. Take it out of {planned.proposal.path} by hand.")
     else:
         screen.line(f"Written: {change.file}")
-    return 0
 
 
-def _reject(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+def _reject(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     rejected = memory.rules.reject(arguments.id, arguments.why, arguments.bank)
     if arguments.json:
         screen.json({"rejected": rejected.id, "text": rejected.text})
     else:
         screen.wrap(f"Rejected, and not proposed again: {rejected.text}")
-    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import webbrowser
 from importlib.util import find_spec
@@ -10,6 +9,7 @@ from typing import Any
 
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import load_settings
 
@@ -30,10 +30,9 @@ _REQUIRED_PACKAGES = ("fastapi", "jinja2", "uvicorn")
 _SECONDS_PER_MINUTE = 60.0
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: any)")
-    parser.add_argument("--no-open", action="store_true", help="print the link, open no browser")
+    parser.flag("--no-open", "print the link, open no browser")
     parser.add_argument(
         "--idle",
         type=float,
@@ -41,24 +40,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MINUTES",
         help="end when nobody asked for so long (default: 30; 0: never)",
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
     if missing:
         raise InputError(
             f"The pages need {', '.join(missing)}.", "pip install 'holdfast-memory[server]'"
         )
-    screen = Screen()
 
     def ready(address: Any) -> None:
         if arguments.json:
             screen.json(address._asdict())
         else:
             screen.line(f"Open {screen.paint(address.enter, 'cyan')}")
-            screen.line(screen.paint("The link works once. Ctrl-C ends it.", "dim"))
+            screen.line("The link works once. Ctrl-C ends it.", "dim")
         sys.stdout.flush()
         if not arguments.no_open:
             webbrowser.open(address.enter)
@@ -68,4 +65,3 @@ def run(arguments: argparse.Namespace) -> int:
     browse_server.serve(
         load_settings(), arguments.port, arguments.idle * _SECONDS_PER_MINUTE, ready
     )
-    return 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.server.keys import KeyRequest, make_key, revoke_key
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.keys import ApiKey
 from holdfast.principal import Level
@@ -26,8 +26,7 @@ EXAMPLES = """\
   holdfast key revoke 3f9a01bc"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     actions = parser.add_subparsers(dest="way", metavar="new|list|revoke", required=True)
     new_parser = actions.add_parser("new", help="make a key, and show it once")
     new_parser.add_argument("--name", required=True, help="whose it is, or what it is for")
@@ -38,32 +37,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a bank it is for; again for more",
     )
-    new_parser.add_argument(
-        "--all-banks", action="store_true", help="for every bank, also later ones"
-    )
-    new_parser.add_argument(
-        "--make-banks", action="store_true", help="make a bank that is not there yet"
-    )
-    new_parser.add_argument(
+    new_parser.flag("--all-banks", "for every bank, also later ones")
+    new_parser.flag("--make-banks", "make a bank that is not there yet")
+    new_parser.choice(
         "--level",
-        choices=[level.value for level in Level],
-        default=Level.READ.value,
-        help="how much it allows (default: read)",
+        [level.value for level in Level],
+        "how much it allows (default: read)",
+        Level.READ.value,
     )
-    new_parser.add_argument(
-        "--expires", default="", metavar="WHEN", help="12h, 90d, 4w, 1y or a day (default: never)"
-    )
-    options.add_json(new_parser)
+    new_parser.option("--expires", "WHEN", "12h, 90d, 4w, 1y or a day (default: never)")
+    options.add(new_parser, "json")
     list_parser = actions.add_parser("list", help="every key, without what makes it one")
-    options.add_json(list_parser)
+    options.add(list_parser, "json")
     revoke_parser = actions.add_parser("revoke", help="let a key open nothing any more")
     revoke_parser.add_argument("id", metavar="ID", help="its id, or the start of it")
-    options.add_json(revoke_parser)
+    options.add(revoke_parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.way == "new":
         _new(screen, arguments)
     elif arguments.way == "list":
@@ -75,10 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
                 screen.json(_key_json(memory, key))
             else:
                 screen.line(f"The key {key.id} ({key.name}) opens nothing any more.")
-    return 0
 
 
-def _new(screen: Screen, arguments: argparse.Namespace) -> None:
+def _new(screen: Screen, arguments: Arguments) -> None:
     if bool(arguments.bank) == arguments.all_banks:
         raise InputError("For which banks?", "Name some with --bank, or say --all-banks.")
     wanted = KeyRequest(
@@ -94,7 +84,7 @@ def _new(screen: Screen, arguments: argparse.Namespace) -> None:
             screen.json({"key": shown, **_key_json(memory, key)})
             return
         screen.line(shown)
-        screen.line(screen.paint("It is shown this once. Keep it where secrets are kept.", "dim"))
+        screen.line("It is shown this once. Keep it where secrets are kept.", "dim")
 
 
 def _list(screen: Screen, as_json: bool) -> None:
@@ -112,7 +102,7 @@ def _list(screen: Screen, as_json: bool) -> None:
             times = [
                 f"{word} {key[word][:16]}" for word in ("created", "expires", "used") if key[word]
             ]
-            screen.line(screen.paint("          " + ", ".join(times), "dim"))
+            screen.line("          " + ", ".join(times), "dim")
 
 
 def _key_json(memory: Holdfast, key: ApiKey) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -12,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from holdfast.errors import InputError
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.mcp.jsonrpc import read_lines
 from holdfast.interfaces.mcp.server import Companion, Server, no_companions
 from holdfast.interfaces.mcp.server_spec import ServerSpec
@@ -42,21 +42,19 @@ MAIN = "main"
 SERVERS = (MAIN, "memory", "search")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "server", nargs="?", choices=SERVERS, default=MAIN, help="which one (default: main)"
     )
-    parser.add_argument("--http", action="store_true", help="answer over HTTP, with a token")
+    parser.flag("--http", "answer over HTTP, with a token")
     parser.add_argument(
         "--port", type=int, metavar="N", help="with --http: the port (default: any)"
     )
     # Not options.add_json: what that module imports would slow down the start of every session.
-    parser.add_argument("--json", action="store_true", help="with --http: print JSON")
+    parser.flag("--json", "with --http: print JSON")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.port is not None and not arguments.http:
         raise InputError("--port is for --http.", "Give both, or neither.")
     for number in (
@@ -73,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     os._exit(0)
 
 
-def _serve_streams(arguments: argparse.Namespace, companions: MakeCompanions) -> None:
+def _serve_streams(arguments: Arguments, companions: MakeCompanions) -> None:
     # Standard output carries the messages only; anything else that prints goes to standard error.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
@@ -85,7 +83,7 @@ def _serve_streams(arguments: argparse.Namespace, companions: MakeCompanions) ->
     Server(write, _load_spec(arguments.server), companions).serve(_lines())
 
 
-def _serve_http(arguments: argparse.Namespace, companions: MakeCompanions) -> None:
+def _serve_http(arguments: Arguments, companions: MakeCompanions) -> None:
     from holdfast.app.core import token as tokens
     from holdfast.interfaces.mcp import http_server
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 from importlib.util import find_spec
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import load_settings
 
@@ -31,16 +31,13 @@ EXAMPLES = """\
 _REQUIRED_PACKAGES = ("fastapi", "jinja2", "uvicorn")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, default=8080, metavar="N", help="default: 8080; 0: any")
     parser.add_argument("--tls-cert", type=Path, metavar="FILE", help="certificate chain, PEM")
     parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its private key, PEM")
-    parser.add_argument(
-        "--behind-proxy",
-        action="store_true",
-        help="a proxy does TLS; X-Forwarded-For and -Proto count, if they come from it",
+    parser.flag(
+        "--behind-proxy", "a proxy does TLS; X-Forwarded-For and -Proto count, if they come from it"
     )
     parser.add_argument(
         "--proxy",
@@ -56,20 +53,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="HOST",
         help="a name it answers to (the Host of requests); again for more (default: any)",
     )
-    parser.add_argument(
-        "--insecure", action="store_true", help="beyond this machine without TLS all the same"
-    )
-    parser.add_argument(
-        "--log-format", choices=("text", "json"), default="text", help="of the lines on stderr"
-    )
-    parser.add_argument(
-        "--log-queries", action="store_true", help="log paths and what is asked in them, too"
-    )
-    options.add_json(parser)
+    parser.flag("--insecure", "beyond this machine without TLS all the same")
+    parser.choice("--log-format", ("text", "json"), "of the lines on stderr", "text")
+    parser.flag("--log-queries", "log paths and what is asked in them, too")
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
     if missing:
         raise InputError(
@@ -89,7 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.insecure,
     )
     team_server.check_options(listen_options)
-    screen = Screen()
 
     def ready(url: str) -> None:
         if arguments.json:
@@ -102,4 +91,3 @@ def run(arguments: argparse.Namespace) -> int:
     asyncio.run(
         team_server.serve(load_settings(), listen_options, log, ready, arguments.log_queries)
     )
-    return 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from holdfast.app.background.worker import WorkerOptions, log_error, lower_priority, run_worker
 from holdfast.errors import HoldfastError
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
@@ -23,18 +23,14 @@ EXAMPLES = """\
   holdfast worker --once       one pass, then leave"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument("--once", action="store_true", help="make one pass only")
-    parser.add_argument(
-        "--nudged",
-        action="store_true",
-        help="as hooks start it: silent, at low priority, patient with what has failed",
+def configure(parser: Parser) -> None:
+    parser.flag("--once", "make one pass only")
+    parser.flag(
+        "--nudged", "as hooks start it: silent, at low priority, patient with what has failed"
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> int:
     settings = load_settings()
     if arguments.nudged:
         lower_priority()
@@ -43,11 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
         except HoldfastError as error:
             log_error(settings, error)
         return 0
-    return _by_hand(arguments.once)
+    return _by_hand(screen, arguments.once)
 
 
-def _by_hand(once: bool) -> int:
-    screen = Screen()
+def _by_hand(screen: Screen, once: bool) -> int:
     bars: dict[str, Progress] = {}
 
     def show_progress(what: str, done: int, total: int) -> None:

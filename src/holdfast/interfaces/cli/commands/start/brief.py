@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.ledgers.injections import Injection
@@ -28,27 +27,23 @@ EXAMPLES = """\
   holdfast brief --log --bank all"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--prompt", metavar="TEXT", default="", help="the brief for this prompt")
     which.add_argument("--log", action="store_true", help="what was injected, and its fate")
     parser.add_argument(
         "--limit", type=options.positive, default=20, metavar="N", help="of the log (default: 20)"
     )
-    options.add_bank(parser)
-    options.add_json(parser)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         if arguments.log:
             _print_log(
                 screen, memory.inventory.injections(arguments.bank, arguments.limit), arguments.json
             )
-            return 0
+            return
         if arguments.prompt:
             brief = memory.briefs.goal_brief(arguments.prompt, arguments.bank)
         else:
@@ -59,11 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     elif brief.text:
         screen.line(brief.text)
         size = f"{len(brief.text):,} characters, about {number(len(brief.text) // 4, 'token')}"
-        screen.line(screen.paint(size, "dim"))
+        screen.line(size, "dim")
     else:
         what = "Nothing settled bears on this prompt" if arguments.prompt else "Nothing to tell yet"
         screen.wrap(f"{what}: a session would be told nothing. {hint}".strip())
-    return 0
 
 
 def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> None:
@@ -79,4 +73,4 @@ def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> No
         outcome = "not judged yet" if one.arrived is None else outcome
         screen.line(f"{head} {one.characters:>5} characters: {outcome}")
         if one.because:
-            screen.line(screen.paint(f"    {truncate(one.because, 120)}", "dim"))
+            screen.line(f"    {truncate(one.because, 120)}", "dim")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.start import ingest
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.to_json import to_jsonable
@@ -35,29 +35,22 @@ EXAMPLES = """\
   holdfast show pull/12"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "name", nargs="?", default="", metavar="OWNER/NAME", help="default: by the remote"
     )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="only count what is new, and what reading it takes"
-    )
-    parser.add_argument(
-        "--bank", metavar="NAME", default="", help="put it in this bank (default: by project)"
-    )
-    parser.add_argument(
+    parser.flag("--dry-run", "only count what is new, and what reading it takes")
+    parser.option("--bank", "NAME", "put it in this bank (default: by project)")
+    parser.choice(
         "--embed",
-        choices=("all", "some", "none"),
-        default="some",
-        help="how much to prepare for search by meaning now (default: some)",
+        ("all", "some", "none"),
+        "how much to prepare for search by meaning now (default: some)",
+        "some",
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> int:
     name, bank = arguments.name, arguments.bank
     with open_memory(create=not arguments.dry_run) as memory:
         if arguments.dry_run:

@@ -12,14 +12,13 @@ from holdfast.store.protocol import Counts
 _NAME_COLUMN_WIDTH = 14
 
 
-def run(as_json: bool = False) -> int:
+def run(screen: Screen, as_json: bool) -> None:
     """Print the overview; changes nothing."""
-    screen, overview = Screen(), gather_overview(load_settings(), current_folder())
+    overview = gather_overview(load_settings(), current_folder())
     if as_json:
         screen.json(overview)
     else:
         show(screen, overview)
-    return 0
 
 
 def show(screen: Screen, overview: Overview) -> None:

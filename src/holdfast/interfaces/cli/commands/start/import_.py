@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.imports import ImportResult
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.model.to_json import to_jsonable
@@ -49,8 +49,7 @@ _ACTIONS = ("list", "undo")
 _DEFAULT_PATHS = {"claude-mem": "~/.claude-mem/claude-mem.db"}
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "format",
         choices=[*_FORMATS, *_ACTIONS],
@@ -60,14 +59,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH|ID", help="the file or folder; of undo, the ID"
     )
-    parser.add_argument("--bank", metavar="NAME", default="", help="the bank to put it in")
-    parser.add_argument("--dry-run", action="store_true", help="only count what would come in")
-    options.add_json(parser)
+    parser.option("--bank", "NAME", "the bank to put it in")
+    parser.flag("--dry-run", "only count what would come in")
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     read_only = arguments.dry_run or arguments.format == "list"
     with open_memory(create=not read_only) as memory:
         if arguments.format == "list":
@@ -81,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _records(screen, memory, arguments)
 
 
-def _records(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+def _records(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     usual = {**_DEFAULT_PATHS, "claude-memory": str(memory.settings.claude_dir)}
     path = Path(arguments.path or usual.get(arguments.format, ""))
     if not arguments.path and arguments.format not in usual:
@@ -96,14 +93,13 @@ def _records(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) ->
         screen.json(_result_json(result))
     else:
         _print(screen, result, arguments.dry_run)
-    return 0
 
 
 def _print(screen: Screen, result: ImportResult, dry_run: bool) -> None:
     for bank, tally in result.tallies:
         taken = tally.added + tally.changed
         head = f"bank {bank}" if bank else "of no bank"
-        screen.line(screen.paint(f"{head}: {number(tally.read, 'record')}", "bold"))
+        screen.line(f"{head}: {number(tally.read, 'record')}", "bold")
         for title, counts in (
             ("new", tally.added),
             ("said anew", tally.changed),
@@ -144,7 +140,7 @@ def _result_json(result: ImportResult) -> dict[str, object]:
     return {"import": result.uri, "program": result.program, "place": result.place, "banks": banks}
 
 
-def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+def _list(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     found = memory.imports.list_batches(arguments.bank or "all")
     names = memory.context.bank_names()
     if arguments.json:
@@ -154,7 +150,7 @@ def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> in
                 for one, in_force in found
             ]
         )
-        return 0
+        return
     if not found:
         screen.line("Nothing was imported yet.")
     for one, in_force in found:
@@ -162,10 +158,9 @@ def _list(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> in
         name = screen.paint(uri("importing", one.id), "cyan")
         screen.line(f"{name}  {day(one.time)} · {one.program} · bank {names[one.bank]}{state}")
         screen.line(f"    {_counted(Counter(one.kinds))} from {one.place}")
-    return 0
 
 
-def _undo(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+def _undo(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if not arguments.path:
         raise InputError("No import is named.", "`holdfast import list` names them.")
     undone = memory.imports.undo_import(arguments.path)
@@ -174,36 +169,34 @@ def _undo(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> in
         screen.json({"undone": to_jsonable(undone)})
     for entry in () if arguments.json else undone:
         screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
-    return 0
 
 
-def _holdfast(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+def _holdfast(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if arguments.bank:
         raise InputError("An export goes into the banks it comes from.", "Leave --bank out.")
     progress = Progress("restored", lambda count: number(count, "line"))
     done = memory.imports.import_export(Path(arguments.path), arguments.dry_run, progress)
     if arguments.json:
         screen.json(to_jsonable(done))
-        return 0
+        return
     if arguments.dry_run:
         screen.wrap(f"whole: {_counted(Counter(done.header.counts)) or 'nothing'}")
         screen.line("Nothing was imported: this was a dry run.")
-        return 0
+        return
     screen.wrap(f"new: {_counted(Counter(done.added)) or 'nothing'}")
     screen.wrap(f"known already: {_counted(Counter(done.known)) or 'nothing'}")
     if done.backup:
         screen.line(f"What was there before: {done.backup}")
-    return 0
 
 
-def _conversation(screen: Screen, memory: Holdfast, arguments: argparse.Namespace) -> int:
+def _conversation(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if not arguments.bank:
         raise InputError("A dialogue needs a bank to go into.", "Name it: --bank NAME.")
     path = Path(arguments.path).expanduser()
     report = memory.imports.import_conversation(path, arguments.bank, arguments.dry_run)
     if arguments.json:
         screen.json(to_jsonable(report))
-        return 0
+        return
     screen.line(
         f"{number(report.lines, 'line')} read into bank {arguments.bank}: "
         f"{report.captured:,} captured, {report.skipped:,} skipped, {report.failed:,} failed."
@@ -214,4 +207,3 @@ def _conversation(screen: Screen, memory: Holdfast, arguments: argparse.Namespac
         screen.line("Nothing was imported: this was a dry run.")
     elif report.failed:
         screen.line("`holdfast status` shows which lines failed, and why.")
-    return 0

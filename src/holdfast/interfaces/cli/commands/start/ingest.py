@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from holdfast.app.ingest.executors import Executors, is_cluster, open_executors
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.model.to_json import to_jsonable
 from holdfast.refine.core.executor import Executor
@@ -55,18 +55,13 @@ EXAMPLES = """\
   holdfast ingest --workers dask://scheduler:8786"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=options.some_path, metavar="PATH", help="what to read"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be read")
-    parser.add_argument(
-        "--agent", choices=sorted(agents()), default="", help="only what this agent wrote"
-    )
-    parser.add_argument(
-        "--bank", metavar="NAME", default="", help="put it all in this bank (default: by project)"
-    )
+    parser.flag("--dry-run", "only say what would be read")
+    parser.choice("--agent", sorted(agents()), "only what this agent wrote")
+    parser.option("--bank", "NAME", "put it all in this bank (default: by project)")
     parser.add_argument(
         "--workers",
         type=_workers,
@@ -75,12 +70,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how many processes read and refine (default: one a core), or a Dask cluster that "
         "refines and embeds (see docs/operations.md)",
     )
-    parser.add_argument(
+    parser.choice(
         "--embed",
-        choices=("all", "some", "none"),
-        default="some",
-        help="how much to prepare for search by meaning now: some = all that sums up, and "
+        ("all", "some", "none"),
+        "how much to prepare for search by meaning now: some = all that sums up, and "
         f"commits and turns for {TURNS_S} seconds each (default)",
+        "some",
     )
     parser.add_argument(
         "--no-diffs",
@@ -88,12 +83,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_false",
         help="of a repository, read messages and names of files only",
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     paths: list[Path] = arguments.paths
     repositories = [path for path in paths if path.is_dir() and is_repository(path)]
     folders = [path for path in paths if path not in repositories]
@@ -130,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
                 ],
             }
         )
-        return 0
+        return
     if report is not None:
         _print(screen, report)
     _print_histories(screen, repositories, commits)
@@ -141,7 +134,6 @@ def run(arguments: argparse.Namespace) -> int:
             f"{number(left, 'record')} can be found by words but not yet by meaning; "
             "`holdfast ingest --embed all` prepares them."
         )
-    return 0
 
 
 def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[HistoryReport]) -> None:
@@ -154,7 +146,7 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[Histo
             screen.line(f"  {log.astray:,} of them are not part of what is checked out.")
 
 
-def _nothing_there(screen: Screen, as_json: bool) -> int:
+def _nothing_there(screen: Screen, as_json: bool) -> None:
     if as_json:
         screen.json(
             {
@@ -163,13 +155,12 @@ def _nothing_there(screen: Screen, as_json: bool) -> int:
                 "repositories": [],
             }
         )
-        return 0
+        return
     screen.line("None of the agents known here has kept any transcripts.")
     screen.line(
         "Give a path, or set CLAUDE_CONFIG_DIR, CODEX_HOME or the like to where an agent keeps "
         "its data."
     )
-    return 0
 
 
 def _estimate(
@@ -178,12 +169,12 @@ def _estimate(
     inputs: Sequence[object],
     repositories: Sequence[Path],
     as_json: bool,
-) -> int:
+) -> None:
     new = memory.ingestion.estimate(inputs)  # pyright: ignore[reportArgumentType]
     size = sum(count for _, count in new)
     if as_json:
         screen.json({"files": len(inputs), "files_with_news": len(new), "new_bytes": size})
-        return 0
+        return
     screen.line(f"{number(len(inputs), 'transcript')} found; {len(new):,} with something new.")
     folders: dict[str, tuple[int, int]] = {}
     for item, count in new:
@@ -198,7 +189,6 @@ def _estimate(
     for path in repositories:
         screen.line(f"And the git log of {path}.")
     screen.line("Nothing has been read or written.")
-    return 0
 
 
 def _project_folder(path: Path) -> str:
@@ -232,7 +222,7 @@ def _read(
         )
 
 
-def _read_history(memory: Holdfast, path: Path, arguments: argparse.Namespace) -> HistoryReport:
+def _read_history(memory: Holdfast, path: Path, arguments: Arguments) -> HistoryReport:
     console = Console(stderr=True)
     columns = (TextColumn("commits"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     quiet = arguments.json or not console.is_terminal

@@ -20,6 +20,7 @@ from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, options, other_agents
 from holdfast.interfaces.cli.commands.start import ingest
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
 from holdfast.sources.registry import DEFAULT_AGENT
@@ -47,43 +48,39 @@ EXAMPLES = """\
 _BYTES_PER_S = 15_000_000
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument(
-        "--agent",
-        choices=[DEFAULT_AGENT, *hosts()],
-        default=DEFAULT_AGENT,
-        help="which agent (default: claude-code)",
+def configure(parser: Parser) -> None:
+    parser.choice(
+        "--agent", [DEFAULT_AGENT, *hosts()], "which agent (default: claude-code)", DEFAULT_AGENT
     )
-    parser.add_argument(
+    parser.choice(
         "--scope",
-        choices=[scope.value for scope in host.Scope],
-        default=host.Scope.USER.value,
-        help="all of your projects (user, the default), or that of this folder",
+        [scope.value for scope in host.Scope],
+        "all of your projects (user, the default), or that of this folder",
+        host.Scope.USER.value,
     )
-    parser.add_argument("--plugin", action="store_true", help="install the plugin instead")
-    parser.add_argument("--dry-run", action="store_true", help="change nothing, show the diff")
+    parser.flag("--plugin", "install the plugin instead")
+    parser.flag("--dry-run", "change nothing, show the diff")
     parser.add_argument("--yes", "-y", action="store_true", help="go ahead without asking")
     parser.add_argument(
         "--ingest",
         action=argparse.BooleanOptionalAction,
         help="read your history now, or do not (default: ask at a terminal)",
     )
-    parser.add_argument(
+    parser.choice(
         "--models",
-        choices=SERVICES,
-        help="which model service may be asked to sum sessions up; none unless you say so",
+        SERVICES,
+        "which model service may be asked to sum sessions up; none unless you say so",
+        None,
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> int:
     settings = load_settings()
     paths = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     if arguments.agent != DEFAULT_AGENT:
-        result = other_agents.set_up(Screen(), settings, paths, arguments)
-        return _offer_history(Screen(), settings, arguments) if result else 0
+        go_on = other_agents.set_up(screen, settings, paths, arguments)
+        return _offer_history(screen, settings, arguments) if go_on else None
     where = host.settings_files(settings, host.Scope(arguments.scope), Path.cwd())
     python = install.find_interpreter()
     enabled = plugin_files.is_enabled(where.hooks_file)
@@ -96,7 +93,6 @@ def run(arguments: argparse.Namespace) -> int:
     new_service = models if models != settings.models.use else None
     if new_service is not None:
         steps.append(f"set models.use to {arguments.models} in {paths.home / FILE_NAME}")
-    screen = Screen()
     if not arguments.json:
         _show(screen, plan, steps, where)
     changed = bool(plan.changes or steps)
@@ -239,7 +235,7 @@ def _estimate(settings: Settings) -> tuple[int, int, int]:
     return len(new), size, round(seconds + 0.5)
 
 
-def _offer_history(screen: Screen, settings: Settings, arguments: argparse.Namespace) -> int:
+def _offer_history(screen: Screen, settings: Settings, arguments: Arguments) -> int:
     files, size, seconds = _estimate(settings)
     if not files:
         return 0
@@ -262,7 +258,7 @@ def _offer_history(screen: Screen, settings: Settings, arguments: argparse.Names
 
 
 def _ingest(more: tuple[str, ...]) -> int:
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     ingest.configure(parser)
     return ingest.run(parser.parse_args(list(more)))
 
@@ -273,8 +269,8 @@ def _report(
     plan: install.Plan,
     steps: list[str],
     done: bool,
-    arguments: argparse.Namespace,
-) -> int:
+    arguments: Arguments,
+) -> None:
     files, size, seconds = _estimate(settings)
     screen.json(
         {
@@ -289,4 +285,3 @@ def _report(
             "history": {"files": files, "bytes": size, "seconds": seconds},
         }
     )
-    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from holdfast.hosts.claude_code.config_file import load, save
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, other_agents
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
 from holdfast.sources.registry import DEFAULT_AGENT
@@ -32,23 +32,20 @@ EXAMPLES = """\
   holdfast uninstall --data             and forget everything"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
-    parser.add_argument("--agent", choices=[DEFAULT_AGENT, *hosts()], help="only from this agent")
-    parser.add_argument(
+def configure(parser: Parser) -> None:
+    parser.choice("--agent", [DEFAULT_AGENT, *hosts()], "only from this agent", None)
+    parser.choice(
         "--scope",
-        choices=[scope.value for scope in host.Scope],
-        help="only from here (default: from everywhere that setup was run for)",
+        [scope.value for scope in host.Scope],
+        "only from here (default: from everywhere that setup was run for)",
+        None,
     )
-    parser.add_argument(
-        "--data", action="store_true", help="also remove the memory itself, for good"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="change nothing, show the diff")
+    parser.flag("--data", "also remove the memory itself, for good")
+    parser.flag("--dry-run", "change nothing, show the diff")
     parser.add_argument("--yes", "-y", action="store_true", help="go ahead without asking")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     settings = load_settings()
     paths = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     default = host.default_home()
@@ -73,18 +70,17 @@ def run(arguments: argparse.Namespace) -> int:
         )
     parts = [] if stays else uninstall.hook_parts(paths)
     parts += uninstall.data_parts(paths) if arguments.data else []
-    screen = Screen()
     other_agents.show(screen, others.plan)
     _show(screen, plan, plugins, parts, paths)
     if not (plan.changes or plugins or parts or others.plan.changes):
         screen.line("Nothing of ours is in the settings of any agent: nothing to change.")
-        return 0
+        return
     if arguments.dry_run:
         screen.line("Nothing was changed.")
-        return 0
+        return
     question = "Remove all of this, and the memory with it?" if arguments.data else "Go ahead?"
     if not confirm.confirm_change(screen, arguments.yes, question, default=not arguments.data):
-        return 0
+        return
     if arguments.data:
         uninstall.check_idle(paths)
     _remove_plugins(paths, plugins)
@@ -93,7 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
     install.apply_uninstall(paths.home, plan.changes, default)
     uninstall.remove(parts)
     _print_done(screen, paths, arguments.data, stays)
-    return 0
 
 
 def _show(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.views.handoff import hand_off
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.handoff_page import Pack
@@ -28,20 +28,15 @@ EXAMPLES = """\
   holdfast handoff 0b54c3aa --out docs/handoff.md"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "what", nargs="+", metavar="TOPIC|SESSION", help="words, or the id or URI of a session"
     )
-    parser.add_argument("--out", metavar="FILE", default="", help="where to; - for the screen")
-    options.add_bank(parser)
-    options.add_yes(parser)
-    options.add_json(parser)
+    parser.option("--out", "FILE", "where to; - for the screen")
+    options.add(parser, "bank", "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     what = options.words(arguments.what, "topic", "Name a topic or a session.")
     with open_memory(create=False) as memory:
         pack, page = hand_off(memory, what, arguments.bank)
@@ -55,13 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
         if target.exists() and not confirm.confirm_change(
             screen, arguments.yes, question, False, what, False
         ):
-            return 0
+            return
         _write(target, page)
     if arguments.json:
         screen.json({**to_jsonable(pack), "page": page, "file": str(target) if target else ""})
     elif target is not None:
         screen.line(f"Written to {target}.")
-    return 0
 
 
 def _name(pack: Pack) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import truncate
 from holdfast.learn.share_intake import ShareImportPlan
@@ -33,21 +32,17 @@ EXAMPLES = """\
 _MAX_TEXT = 200
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "place", nargs="?", default="", metavar="REMOTE|PATH", help="where to take it from"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would come in")
-    parser.add_argument("--list", action="store_true", help="every pull that brought something")
-    parser.add_argument("--undo", metavar="PULL", help="take back what one pull brought")
-    options.add_bank(parser)
-    options.add_json(parser)
+    parser.flag("--dry-run", "only show what would come in")
+    parser.flag("--list", "every pull that brought something")
+    parser.option("--undo", "PULL", "take back what one pull brought", None)
+    options.add(parser, "bank", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     read_only = arguments.dry_run or arguments.list
     with open_memory(create=not read_only) as memory:
         if arguments.list:
@@ -60,14 +55,13 @@ def run(arguments: argparse.Namespace) -> int:
                 screen.json({"undone": to_jsonable(entry)})
             else:
                 screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
-            return 0
+            return
         planned = memory.sharing.plan_pull(arguments.place, arguments.bank)
         import_uri = "" if arguments.dry_run else memory.sharing.pull(planned, arguments.bank)
     if arguments.json:
         screen.json(_pull_json(planned, import_uri))
     else:
         _print(screen, planned, import_uri, arguments.dry_run)
-    return 0
 
 
 def _print(screen: Screen, planned: ShareImportPlan, import_uri: str, dry_run: bool) -> None:
@@ -75,7 +69,7 @@ def _print(screen: Screen, planned: ShareImportPlan, import_uri: str, dry_run: b
         for record in records:
             text = truncate(record.text, _MAX_TEXT) or uri("shared", record.id)
             head = f"{sign} {record.kind or 'taken back'} by {record.author}"
-            screen.line(screen.paint(f"{head} on {day(record.shared)}", "bold"))
+            screen.line(f"{head} on {day(record.shared)}", "bold")
             screen.wrap(text, "    ")
     if planned.is_empty:
         screen.line(f"Nothing new in {planned.source.name}.")
@@ -119,16 +113,15 @@ def _record_json(record: SharedRecord) -> dict[str, object]:
     return {"uri": uri("shared", record.id), **fields}
 
 
-def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> int:
+def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> None:
     found = memory.sharing.pulls(bank)
     if as_json:
         screen.json(
             {"pulls": [{**to_jsonable(one), "undone": not in_force} for one, in_force in found]},
         )
-        return 0
+        return
     if not found:
         screen.line("Nothing was pulled yet.")
     for one, in_force in found:
         note = "" if in_force else " (taken back)"
         screen.line(f"{one.id}  {minute(one.time)}  from {one.place}{note}")
-    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import getpass
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from holdfast.app.remote.outbox import Outbox, PushReport
 from holdfast.app.remote.remote_search import Remotes, RemoteStatus, RemoteTest
 from holdfast.errors import InputError, RemoteError, RemoteRefusedError
 from holdfast.interfaces.cli import confirm, options
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import OFF
 from holdfast.sources.remote.remote_config import Remote, checked_address
@@ -46,12 +46,11 @@ EXAMPLES = """\
 _REACH_TIMEOUT_S = 3.0
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     actions = ["list", "add", "test", "push", "remove"]
     parser.add_argument("action", nargs="?", choices=actions, default="list")
     parser.add_argument("name_or_url", nargs="?", metavar="NAME|URL", default="")
-    parser.add_argument("--name", default="", metavar="NAME", help="what to call it (add)")
+    parser.option("--name", "NAME", "what to call it (add)")
     parser.add_argument(
         "--bank",
         action="append",
@@ -60,18 +59,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a bank of yours and what it is called there; may be given several times (add; "
         "default: the bank of this folder, by its own name)",
     )
-    parser.add_argument(
+    parser.flag(
         "--insecure",
-        action="store_true",
-        help="speak to it in the clear, without https (add); always allowed on this machine",
+        "speak to it in the clear, without https (add); always allowed on this machine",
     )
-    options.add_yes(parser)
-    options.add_json(parser)
+    options.add(parser, "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> int:
     with open_memory(create=False) as memory:
         remotes = Remotes(memory.settings, memory.now)
         match arguments.action:
@@ -90,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse.Namespace) -> None:
+def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Arguments) -> None:
     url: str = arguments.name_or_url
     if not url:
         raise InputError("No address is given.", "holdfast remote add https://memory.example.com")
@@ -173,9 +168,7 @@ def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> No
     _print_missing(screen, tested)
 
 
-def _remove(
-    screen: Screen, memory: Holdfast, remotes: Remotes, arguments: argparse.Namespace
-) -> None:
+def _remove(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Arguments) -> None:
     if not arguments.name_or_url:
         raise InputError("No server is named.", "holdfast remote remove NAME")
     remote = remotes.named(arguments.name_or_url)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
@@ -10,6 +9,7 @@ from holdfast.app.transfer.sharing import SharedListing, SharePlan
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
 from holdfast.interfaces.cli.output.shared_record import print_shared_record
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
@@ -41,43 +41,36 @@ EXAMPLES = """\
 _MAX_TEXT = 400
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "uri", nargs="*", metavar="URI", help="holdfast://WORD/ID, an id, or the start of one"
     )
-    parser.add_argument(
-        "--list", action="store_true", help="what is shared here, by whom and since when"
-    )
-    parser.add_argument("--note", default="", metavar="TEXT", help="a word to whoever reads it")
+    parser.flag("--list", "what is shared here, by whom and since when")
+    parser.option("--note", "TEXT", "a word to whoever reads it")
     add_destination(parser)
-    parser.add_argument(
+    parser.choice(
         "--scope",
-        choices=list(SHARED_SCOPES),
-        help="who may read it: on a branch the project; on a server project, team (default) or "
+        list(SHARED_SCOPES),
+        "who may read it: on a branch the project; on a server project, team (default) or "
         "organisation",
+        None,
     )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be shared")
-    options.add_bank(parser)
-    options.add_yes(parser)
-    options.add_json(parser)
+    parser.flag("--dry-run", "only show what would be shared")
+    options.add(parser, "bank", "yes", "json")
 
 
-def add_destination(parser: argparse.ArgumentParser) -> None:
+def add_destination(parser: Parser) -> None:
     """Add `--to` and `--push`."""
-    parser.add_argument(
+    parser.option(
         "--to",
-        default="",
-        metavar="PATH|SERVER|REMOTE",
-        help="another repository on this machine; a server of `holdfast remote`; or, with --push, "
+        "PATH|SERVER|REMOTE",
+        "another repository on this machine; a server of `holdfast remote`; or, with --push, "
         "the remote of git to push to",
     )
-    parser.add_argument(
-        "--push", action="store_true", help="also push the branch, merged with what others pushed"
-    )
+    parser.flag("--push", "also push the branch, merged with what others pushed")
 
 
-def destination(arguments: argparse.Namespace) -> tuple[str, str]:
+def destination(arguments: Arguments) -> tuple[str, str]:
     """The repository and the git remote that `--to` names; one of them is ""."""
     given: str = arguments.to
     if not given:
@@ -92,9 +85,7 @@ def destination(arguments: argparse.Namespace) -> tuple[str, str]:
     return "", given
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
-    screen = Screen()
+def run(screen: Screen, arguments: Arguments) -> None:
     if (server := server_sharing.server_of(arguments)) is not None:
         return server_sharing.share(screen, server, arguments)
     if arguments.scope not in (None, Scope.PROJECT.value):
@@ -120,9 +111,9 @@ def carry_out(
     screen: Screen,
     memory: Holdfast,
     planned: SharePlan,
-    arguments: argparse.Namespace,
+    arguments: Arguments,
     where: tuple[str, str],
-) -> int:
+) -> None:
     """Print what is planned, ask, write it to the branch and push it if wanted."""
     place, remote = where
     if not arguments.json:
@@ -130,11 +121,11 @@ def carry_out(
     if arguments.dry_run:
         if arguments.json:
             screen.json(plan_json(planned, "", False))
-        return 0
+        return
     if not planned.is_empty and not confirm.confirm_change(
         screen, arguments.yes, default=False, what="what others can see"
     ):
-        return 0
+        return
     commit = memory.sharing.share(planned) if not planned.is_empty else ""
     pushed = memory.sharing.push(remote, place) if arguments.push else ("", False)
     if arguments.json:
@@ -146,17 +137,15 @@ def carry_out(
             f"Written to holdfast-shared of {planned.place}. Nothing has left this machine: "
             "`holdfast share --push` does that."
         )
-    return 0
 
 
-def push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: bool) -> int:
+def push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: bool) -> None:
     """Push what is shared already."""
     name, done = memory.sharing.push(remote, place)
     if as_json:
         screen.json({"pushed": done, "remote": name})
     else:
         screen.line(f"Pushed to {name}." if done else f"{name} has it all already.")
-    return 0
 
 
 def show(screen: Screen, planned: SharePlan) -> None:
@@ -196,15 +185,15 @@ def _record_json(shared: SharedRecord) -> dict[str, object]:
     return {"uri": uri("shared", shared.id), **fields}
 
 
-def _list(screen: Screen, found: SharedListing, as_json: bool) -> int:
+def _list(screen: Screen, found: SharedListing, as_json: bool) -> None:
     if as_json:
         held = [_record_json(shared) for shared in found.held]
         screen.json({"place": found.place, "shared": held, "refused": to_jsonable(found.refused)})
-        return 0
+        return
     if not found.held:
         screen.line(f"Nothing is shared in {found.place} yet.")
     for shared in found.held:
-        screen.line(screen.paint(uri("shared", shared.id), "cyan"))
+        screen.line(uri("shared", shared.id), "cyan")
         screen.wrap(f"{shared.kind} by {shared.author} on {day(shared.shared)}", "  ")
         screen.wrap(truncate(shared.text, _MAX_TEXT), "  ")
     if found.refused:
@@ -213,4 +202,3 @@ def _list(screen: Screen, found: SharedListing, as_json: bool) -> int:
             f"{number(len(found.refused), 'line')} cannot be read; the first is {first.path}:"
             f"{first.line} ({first.why})."
         )
-    return 0

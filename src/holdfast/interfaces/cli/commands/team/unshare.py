@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options, server_sharing
 from holdfast.interfaces.cli.commands.team import share
+from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 
 HELP = """\
@@ -22,22 +21,19 @@ EXAMPLES = """\
   holdfast unshare holdfast://fact/5c1f0a9be2d47c33 --to acme"""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of this command."""
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "uri", nargs="+", metavar="URI", help="what was shared, or what it is called as shared"
     )
     share.add_destination(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only show what would go")
-    options.add_yes(parser)
-    options.add_json(parser)
+    parser.flag("--dry-run", "only show what would go")
+    options.add(parser, "yes", "json")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run this command."""
+def run(screen: Screen, arguments: Arguments) -> None:
     if (server := server_sharing.server_of(arguments)) is not None:
-        return server_sharing.take_back(Screen(), server, arguments)
+        return server_sharing.take_back(screen, server, arguments)
     place, remote = share.destination(arguments)
     with open_memory(create=False) as memory:
         planned = memory.sharing.plan_unshare(arguments.uri, place)
-        return share.carry_out(Screen(), memory, planned, arguments, (place, remote))
+        return share.carry_out(screen, memory, planned, arguments, (place, remote))

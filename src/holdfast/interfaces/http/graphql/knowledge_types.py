@@ -5,7 +5,7 @@ from __future__ import annotations
 import strawberry
 
 from holdfast.app.search import json_shapes
-from holdfast.interfaces.http.graph.types import make_node
+from holdfast.interfaces.http.graphql.types import make_node
 from holdfast.model.knowledge import Concept as ConceptRecord
 from holdfast.model.query import Citation as CitationRecord
 

@@ -13,6 +13,7 @@ from holdfast.interfaces.http.api.requests import (
     ERRORS,
     ApiRequestDep,
     RequestBody,
+    author,
     check_write_request,
     json_response,
 )
@@ -31,7 +32,7 @@ class GraphQuestion(RequestBody):
 
 def _load_schema() -> Callable[..., Awaitable[dict[str, Any]]]:
     """Import Strawberry and build the schema, which takes about a second."""
-    from holdfast.interfaces.http.graph.schema import answer
+    from holdfast.interfaces.http.graphql.schema import answer
 
     return answer
 
@@ -41,5 +42,5 @@ async def graphql(request: ApiRequestDep, body: GraphQuestion) -> Response:
     """Errors are in `errors`, as GraphQL has them, each with `extensions.code` and `.remedy`."""
     answer = await asyncio.to_thread(_load_schema)
     return json_response(
-        await answer(request.pool, request.who, body.query, body.variables, body.operation_name)
+        await answer(request.pool, author(), body.query, body.variables, body.operation_name)
     )

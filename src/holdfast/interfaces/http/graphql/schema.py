@@ -25,9 +25,9 @@ from holdfast.interfaces.http.api.listing import (
 )
 from holdfast.interfaces.http.api.sessions import find_session
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.graph import knowledge_types, limits, types
-from holdfast.interfaces.http.graph.permissions import PermissionCheck, error_code
-from holdfast.interfaces.http.graph.types import Context, GraphInfo, clamp_limit, make_node
+from holdfast.interfaces.http.graphql import knowledge_types, limits, types
+from holdfast.interfaces.http.graphql.permissions import PermissionCheck, error_code
+from holdfast.interfaces.http.graphql.types import Context, GraphInfo, clamp_limit, make_node
 from holdfast.model.curation import Curation
 from holdfast.model.query import Layer
 from holdfast.model.to_json import to_jsonable
