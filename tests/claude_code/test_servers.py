@@ -10,8 +10,8 @@ from tests.claude_code.api import Json, Say, Use
 from tests.claude_code.conftest import MakeLab
 from tests.claude_code.test_moving import learn
 
-from holdfast.app.answers.access_tools import ACCESS_TOOLS
-from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
+from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
+from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
 from holdfast.app.answers.tool import Tool
 from holdfast.interfaces.mcp.main_tools import TOOLS
 
@@ -47,7 +47,7 @@ def blocks(request: Json) -> list[Json]:
 def test_every_tool_of_every_server_is_called(make_lab: MakeLab) -> None:
     steps = (
         uses("holdfast", TOOLS),
-        uses("access", ACCESS_TOOLS),
+        uses("access", MEMORY_TOOLS),
         uses("search", SEARCH_TOOLS),
         [Say("I see.")],
     )
@@ -62,7 +62,7 @@ def test_every_tool_of_every_server_is_called(make_lab: MakeLab) -> None:
     done = lab.claude("Look. PLAY:all", allow="mcp__holdfast,mcp__access,mcp__search")
     assert done.out.strip() == "I see.", done.err
     results = [block for block in blocks(lab.api.requests[-1]) if block["type"] == "tool_result"]
-    assert len(results) == len(TOOLS) + len(ACCESS_TOOLS) + len(SEARCH_TOOLS)
+    assert len(results) == len(TOOLS) + len(MEMORY_TOOLS) + len(SEARCH_TOOLS)
     assert not [block for block in results if block.get("is_error")]
     told = [json.dumps(block["content"]) for block in results]
     assert "warmed after the import" in told[0] and "warmed after the import" in told[1]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.support.transcripts import Script
 
-from holdfast.app.answers.access_tools import ACCESS_TOOLS
-from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
+from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
+from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.mcp.main_tools import TOOLS
 from holdfast.settings import load_settings
@@ -75,7 +75,7 @@ async def call(session: Any, name: str, arguments: Json, **more: Any) -> Json:
 def test_the_data_access_layer_by_the_protocols_own_client(place: Path) -> None:
     async def talk(session: Any) -> None:
         listed = (await session.list_tools()).tools
-        assert [tool.name for tool in listed] == [tool.name for tool in ACCESS_TOOLS]
+        assert [tool.name for tool in listed] == [tool.name for tool in MEMORY_TOOLS]
         for tool in listed:
             assert tool.annotations.readOnlyHint
             given = {"query": "nightly import"} if "query" in tool.inputSchema["properties"] else {}

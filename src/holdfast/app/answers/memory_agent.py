@@ -19,8 +19,8 @@ from threading import Thread
 from time import monotonic
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
-from holdfast.app.answers.access import DataAccess, open_access
-from holdfast.app.answers.access_tools import ACCESS_TOOLS
+from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
+from holdfast.app.answers.memory_tools import MemoryTools, open_memory_tools
 from holdfast.app.answers.plugin_tools import PluginTools
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import checkpoint_and_close, open_store
@@ -206,11 +206,11 @@ class MemoryAgent:
             checkpoint_and_close(store)
 
     def _tools(self) -> list[Tool]:
-        own = [Tool(tool.name, tool.description, tool.input_schema()) for tool in ACCESS_TOOLS]
+        own = [Tool(tool.name, tool.description, tool.input_schema()) for tool in MEMORY_TOOLS]
         return [*own, *(self._extra_tools.tools() if self._extra_tools else ())]
 
     def _caller(self, own: _LookupThread) -> Callable[[str, Mapping[str, Any]], Object]:
-        own_names = {tool.name for tool in ACCESS_TOOLS}
+        own_names = {tool.name for tool in MEMORY_TOOLS}
         extra_tools = self._extra_tools
 
         def call(name: str, arguments: Mapping[str, Any]) -> Object:
@@ -227,7 +227,7 @@ class _LookupThread:
 
     def __init__(self, settings: Settings, bank: str) -> None:
         self._thread = ThreadPoolExecutor(1, "lookups")
-        self._access = self._thread.submit(open_access, settings, bank).result()
+        self._access = self._thread.submit(open_memory_tools, settings, bank).result()
 
     def __enter__(self) -> Self:
         return self
@@ -236,7 +236,7 @@ class _LookupThread:
         self._thread.submit(self._access.close).result()
         self._thread.shutdown()
 
-    def run(self, function: Callable[[DataAccess], T]) -> T:
+    def run(self, function: Callable[[MemoryTools], T]) -> T:
         """Call the function in that thread; returns its result."""
         return self._thread.submit(function, self._access).result()
 

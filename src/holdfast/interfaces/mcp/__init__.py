@@ -18,6 +18,6 @@ To add a tool to `holdfast mcp`:
 3. Describe it in `docs/mcp.md`. `tests/walls` calls every tool with records of a bank that the key
    must not see; a new name of an argument must be entered in `tests/walls/operations.py`.
 
-The tools of the other two servers are listed in `app/answers/access_tools` and
-`app/answers/index_search_tools`, and answered by the classes beside those.
+The tools of the other two servers are listed in `app/answers/memory_tool_list` and
+`app/answers/search_tool_list`, and answered by the classes beside those.
 """

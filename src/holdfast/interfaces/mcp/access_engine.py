@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from holdfast.app.answers.access import DataAccess, open_access
+from holdfast.app.answers.memory_tools import MemoryTools, open_memory_tools
 from holdfast.app.answers.tool import Object
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp import resources
@@ -17,7 +17,7 @@ class AccessEngine:
     """Answers from a memory that is opened read-only."""
 
     def __init__(self) -> None:
-        self._access: ReopeningMemory[DataAccess] = ReopeningMemory(open_access)
+        self._access: ReopeningMemory[MemoryTools] = ReopeningMemory(open_memory_tools)
 
     def call(self, name: str, arguments: Object, context: CallContext) -> Object:
         """The result of a tool. An error becomes a result too, so that the model reads it."""

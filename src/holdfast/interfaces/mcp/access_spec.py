@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.answers.access_tools import ACCESS_TOOLS
+from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
 from holdfast.interfaces.mcp.server_spec import Engine, ServerSpec
 
 INSTRUCTIONS = """\
@@ -22,6 +22,6 @@ SPEC = ServerSpec(
     "holdfast-memory",
     "Holdfast data access",
     INSTRUCTIONS,
-    ACCESS_TOOLS,
+    MEMORY_TOOLS,
     _make_engine,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.answers.index_search import IndexSearch, open_index_search
+from holdfast.app.answers.search_tools import SearchTools, open_search_tools
 from holdfast.app.answers.tool import Object
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp import resources
@@ -17,7 +17,7 @@ class SearchEngine:
     """Answers from a memory that is opened read-only."""
 
     def __init__(self) -> None:
-        self._search: ReopeningMemory[IndexSearch] = ReopeningMemory(open_index_search)
+        self._search: ReopeningMemory[SearchTools] = ReopeningMemory(open_search_tools)
 
     def call(self, name: str, arguments: Object, context: CallContext) -> Object:
         """The result of a tool. An error becomes a result too, so that the model reads it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
+from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
 from holdfast.interfaces.mcp.server_spec import Engine, ServerSpec
 
 INSTRUCTIONS = """\

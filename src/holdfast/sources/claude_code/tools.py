@@ -92,7 +92,7 @@ def relative(path: str, root: str) -> str:
 
 def read_call(name: str, given: object, root: str, call: str) -> ToolCall:
     """What a tool was called to do. A tool without a reader keeps its arguments as JSON."""
-    arguments = mapping(given) if isinstance(given, dict) else {"input": given}
+    arguments = mapping(given) if given.__class__ is dict else {"input": given}
     reader = _READERS.get(name)
     if reader is None:
         return ToolCall(name, action=clip(_compact(arguments), LIMITS.argument_chars), call=call)

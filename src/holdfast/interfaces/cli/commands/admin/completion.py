@@ -10,6 +10,7 @@ from pathlib import Path
 from holdfast.app.core.bank_names import bank_names
 from holdfast.errors import InputError
 from holdfast.interfaces.cli.parser import Arguments, Parser
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -34,7 +35,7 @@ def configure(parser: Parser) -> None:
 def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.banks:
         # The shell runs this while a person types: a faulty settings file is not reported here.
-        sys.stdout.writelines(f"{name}\n" for name in ("all", *bank_names(load_settings())))
+        screen.line("\n".join(("all", *bank_names(load_settings()))))
         return
     shell = arguments.shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:

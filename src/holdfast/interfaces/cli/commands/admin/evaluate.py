@@ -100,7 +100,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
                 "--own asks your own memory: it takes no DIR, no --keep and no --store.",
                 "Leave them out.",
             )
-        return _run_own(arguments)
+        return _run_own(screen, arguments)
     if folder is None:
         raise InputError(
             "There is nothing to ask.", "Give the folder of a set, or --own for your own history."
@@ -113,14 +113,14 @@ def run(screen: Screen, arguments: Arguments) -> None:
         raise InputError(
             "The questions of a set name their banks.", "Leave out --bank, or use --own."
         )
-    return _run_set(arguments, folder)
+    return _run_set(screen, arguments, folder)
 
 
 def _plan(arguments: Arguments) -> Plan:
     return with_overrides(Plan(budget=Budget(arguments.budget)), arguments.set)
 
 
-def _run_set(arguments: Arguments, folder: Path) -> None:
+def _run_set(screen: Screen, arguments: Arguments, folder: Path) -> None:
     plan = _plan(arguments)
     question_set = read_set(folder)
     questions = sample_evenly(question_set.questions, arguments.limit_questions)

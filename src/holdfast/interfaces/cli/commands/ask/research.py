@@ -64,7 +64,7 @@ def configure(parser: Parser) -> None:
     options.add(parser, "json")
 
 
-def run(screen: Screen, arguments: Arguments) -> int:
+def run(screen: Screen, arguments: Arguments) -> int | None:
     sessions = sessions_of(load_settings())
     if arguments.action == "list":
         return _list(screen, sessions, arguments)

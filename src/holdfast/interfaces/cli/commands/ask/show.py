@@ -54,7 +54,7 @@ def configure(parser: Parser) -> None:
     options.add(parser, "as_of", "bank_or_all", "json")
 
 
-def run(screen: Screen, arguments: Arguments) -> int:
+def run(screen: Screen, arguments: Arguments) -> int | None:
     if arguments.path:
         return path_output.run(screen, arguments.uri, arguments.bank, arguments.json)
     with open_memory(create=False) as memory:

@@ -54,6 +54,10 @@ def _announce_correction(screen: Screen, memory: Holdfast, arguments: Arguments)
     )
 
 
+def _configure_restore(parser: Parser) -> None:
+    options.add(parser, "record")
+
+
 def _run_restore(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         target = memory.curation.target(arguments.id)
@@ -91,7 +95,7 @@ RESTORE = CommandSpec(
 Bring back what was forgotten or merged, with all that went with it, as it was.""",
     examples="""\
   holdfast restore 5c1f0a""",
-    configure=lambda parser: options.add(parser, "record"),
+    configure=_configure_restore,
     run=_run_restore,
 )
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from holdfast.errors import InputError
 from holdfast.interfaces.cli.parser import Arguments, Parser
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.interfaces.mcp.jsonrpc import read_lines
 from holdfast.interfaces.mcp.server import Companion, Server, no_companions
 from holdfast.interfaces.mcp.server_spec import ServerSpec

@@ -75,7 +75,7 @@ def configure(parser: Parser) -> None:
     options.add(parser, "json")
 
 
-def run(screen: Screen, arguments: Arguments) -> int:
+def run(screen: Screen, arguments: Arguments) -> int | None:
     settings = load_settings()
     paths = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     if arguments.agent != DEFAULT_AGENT:

@@ -44,7 +44,7 @@ _TIMEOUT: Object = {
 }
 _SEARCH: Object = {"query": _QUERY, "layer": _LAYER, "limit": _LIMIT, "expansion": _EXPANSION}
 
-ACCESS_TOOLS = (
+MEMORY_TOOLS = (
     Tool(
         "memory_search_fts",
         "Search by words",

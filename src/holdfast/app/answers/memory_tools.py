@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from time import perf_counter
 
-from holdfast.app.answers.access_results import confidence, hit_result, strategy_results
-from holdfast.app.answers.access_tools import (
-    ACCESS_TOOLS,
+from holdfast.app.answers.memory_tool_list import (
+    MEMORY_TOOLS,
     DEFAULT_LIMIT,
     DEFAULT_TIMEOUT_MS,
     STRATEGIES,
 )
+from holdfast.app.answers.memory_tool_results import confidence, hit_result, strategy_results
 from holdfast.app.answers.read_only_memory import ReadOnlyMemory
 from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
@@ -53,10 +53,10 @@ _LAYER_DESCRIPTIONS = {
 }
 
 
-class DataAccess(ReadOnlyMemory):
+class MemoryTools(ReadOnlyMemory):
     """The tools, for one memory. The arguments of every handler were checked before."""
 
-    offered = ACCESS_TOOLS
+    offered = MEMORY_TOOLS
 
     def handlers(self) -> dict[str, Callable[[Object], Object]]:
         return {
@@ -274,10 +274,10 @@ class DataAccess(ReadOnlyMemory):
         return result | self._notes(bank, *problems)
 
 
-def open_access(settings: Settings | None = None, bank: str = "") -> DataAccess:
+def open_memory_tools(settings: Settings | None = None, bank: str = "") -> MemoryTools:
     """Open the memory of this user, or of the given settings."""
     settings = settings or load_settings()
-    return DataAccess(open_read_only(settings), settings, bank)
+    return MemoryTools(open_read_only(settings), settings, bank)
 
 
 def _layers(given: Object) -> tuple[Layer, ...]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.support.transcripts import Script
 
-from holdfast.app.answers.index_search import IndexSearch, open_index_search
-from holdfast.app.answers.index_search_tools import SEARCH_TOOLS
+from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
+from holdfast.app.answers.search_tools import SearchTools, open_search_tools
 from holdfast.app.core.foreign_uris import RESOLVERS
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError, NotFoundError
@@ -40,12 +40,12 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def search(settings: Settings) -> Iterator[IndexSearch]:
-    with open_index_search(settings, "all") as made:
+def search(settings: Settings) -> Iterator[SearchTools]:
+    with open_search_tools(settings, "all") as made:
         yield made
 
 
-def test_an_index_comes_first_and_tells_what_reading_costs(search: IndexSearch) -> None:
+def test_an_index_comes_first_and_tells_what_reading_costs(search: SearchTools) -> None:
     result = search.call("search_observations", {"query": "nightly import", **ALL})
     best = result["items"][0]
     assert result["format"] == "index" and best["kind"] in ("exchange", "memory", "fact")
@@ -56,8 +56,8 @@ def test_an_index_comes_first_and_tells_what_reading_costs(search: IndexSearch) 
 
 
 def test_only_the_last_ninety_days_are_searched_unless_told(settings: Settings) -> None:
-    def at(now: str) -> IndexSearch:
-        return IndexSearch(SqliteReadStore(settings.database), settings, "all", lambda: now)
+    def at(now: str) -> SearchTools:
+        return SearchTools(SqliteReadStore(settings.database), settings, "all", lambda: now)
 
     with at("2099-01-01T00:00:00.000Z") as late:
         result = late.call("search_observations", {"query": "nightly import"})
@@ -70,18 +70,18 @@ def test_only_the_last_ninety_days_are_searched_unless_told(settings: Settings) 
         assert not late.call("search_observations", {"query": "nightly import", **gone})["items"]
 
 
-def test_prompts_are_the_users_own_words(search: IndexSearch) -> None:
+def test_prompts_are_the_users_own_words(search: SearchTools) -> None:
     result = search.call("search_user_prompts", {"query": "rename uploader courier", **ALL})
     assert {item["type"] for item in result["items"]} == {"user"}
     assert "Please rename" in result["items"][0]["title"]
 
 
-def test_sessions_are_found_by_their_summaries(search: IndexSearch) -> None:
+def test_sessions_are_found_by_their_summaries(search: SearchTools) -> None:
     result = search.call("search_sessions", {"query": "nightly import", **ALL})
     assert [item["kind"] for item in result["items"]] == ["digest"]
 
 
-def test_observations_are_narrowed_by_file_type_and_concept(search: IndexSearch) -> None:
+def test_observations_are_narrowed_by_file_type_and_concept(search: SearchTools) -> None:
     given = {"query": "nightly import courier rename", **ALL}
     result = search.call("search_observations", {**given, "files": "src/courier.py"})
     assert [item["kind"] for item in result["items"]] == ["exchange"]
@@ -90,7 +90,7 @@ def test_observations_are_narrowed_by_file_type_and_concept(search: IndexSearch)
     assert not search.call("search_observations", {**given, "concepts": ["espresso"]})["items"]
 
 
-def test_work_is_found_by_file_concept_and_type(search: IndexSearch) -> None:
+def test_work_is_found_by_file_concept_and_type(search: SearchTools) -> None:
     result = search.call("find_by_file", {"filePath": "src/cache.py", **ALL})
     assert len(result["items"]) == 1 and result["sessions"][0]["kind"] == "digest"
     concept = search.call("find_by_concept", {"concept": "courier", **ALL})
@@ -104,12 +104,12 @@ def test_work_is_found_by_file_concept_and_type(search: IndexSearch) -> None:
     assert [i["uri"] for i in page["items"]] == [latest["items"][1]["uri"]] and page["total"] == 2
 
 
-def test_recent_context_tells_sessions_with_what_was_done(search: IndexSearch) -> None:
+def test_recent_context_tells_sessions_with_what_was_done(search: SearchTools) -> None:
     result = search.call("get_recent_context")
     assert len(result["items"][0]["observations"]) == 2 and result["items"][0]["text"]
 
 
-def test_a_timeline_lies_around_a_record_or_a_date(search: IndexSearch) -> None:
+def test_a_timeline_lies_around_a_record_or_a_date(search: SearchTools) -> None:
     best = search.call("find_by_concept", {"concept": "courier", **ALL})["items"][0]
     result = search.call("get_context_timeline", {"anchor": best["uri"], "depth_after": 0})
     marked = [item for item in result["items"] if item.get("anchor")]
@@ -118,7 +118,7 @@ def test_a_timeline_lies_around_a_record_or_a_date(search: IndexSearch) -> None:
     assert best["uri"] in [item["uri"] for item in day["items"]]
 
 
-def test_a_timeline_by_query_finds_its_anchor_or_lets_one_choose(search: IndexSearch) -> None:
+def test_a_timeline_by_query_finds_its_anchor_or_lets_one_choose(search: SearchTools) -> None:
     auto = search.call("get_timeline_by_query", {"query": "rename uploader courier", **ALL})
     assert auto["mode"] == "auto" and auto["anchor"] in [item["uri"] for item in auto["items"]]
     given = {"query": "rename uploader courier", "mode": "interactive", "limit": 2, **ALL}
@@ -130,7 +130,7 @@ def test_a_timeline_by_query_finds_its_anchor_or_lets_one_choose(search: IndexSe
 
 
 def test_names_of_imported_data_are_resolved_by_their_scheme(
-    search: IndexSearch, monkeypatch: pytest.MonkeyPatch
+    search: SearchTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(NotFoundError, match="claude-mem://observation/12"):
         search.call("get_context_timeline", {"anchor": 12})
@@ -161,7 +161,7 @@ def test_names_of_imported_data_are_resolved_by_their_scheme(
         ("search_sessions", {"query": "x", "project": "nowhere"}),
     ],
 )
-def test_what_cannot_be_asked_is_refused(search: IndexSearch, name: str, given: object) -> None:
+def test_what_cannot_be_asked_is_refused(search: SearchTools, name: str, given: object) -> None:
     with pytest.raises(InputError):
         search.call(name, given)
 

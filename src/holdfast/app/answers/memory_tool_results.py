@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.app.answers.access_tools import STRATEGIES
+from holdfast.app.answers.memory_tool_list import STRATEGIES
 from holdfast.app.answers.result_budget import MAX_RECORD_CHARS
 from holdfast.app.answers.tool import Object
 from holdfast.language import truncate

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from holdfast.app.answers.index_entries import event_entry, index_entry
-from holdfast.app.answers.index_search_tools import (
+from holdfast.app.answers.read_only_memory import ReadOnlyMemory
+from holdfast.app.answers.result_budget import fit
+from holdfast.app.answers.search_tool_list import (
     DEFAULT_DAYS,
     DEFAULT_DEPTH,
     DEFAULT_LIMIT,
@@ -22,8 +23,7 @@ from holdfast.app.answers.index_search_tools import (
     MODES,
     SEARCH_TOOLS,
 )
-from holdfast.app.answers.read_only_memory import ReadOnlyMemory
-from holdfast.app.answers.result_budget import fit
+from holdfast.app.answers.search_tool_results import event_entry, index_entry
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import open_read_only
 from holdfast.app.core.context import current_folder
@@ -67,7 +67,7 @@ class _TimeSpan(NamedTuple):
         return self.since <= time and (not self.until or time < self.until)
 
 
-class IndexSearch(ReadOnlyMemory):
+class SearchTools(ReadOnlyMemory):
     """The tools, for one memory. The arguments of every handler were checked before."""
 
     offered = SEARCH_TOOLS
@@ -261,10 +261,10 @@ class IndexSearch(ReadOnlyMemory):
         return _TimeSpan(_format_time(start), until, "days" not in given)
 
 
-def open_index_search(settings: Settings | None = None, bank: str = "") -> IndexSearch:
+def open_search_tools(settings: Settings | None = None, bank: str = "") -> SearchTools:
     """Open the memory of this user, or of the given settings."""
     settings = settings or load_settings()
-    return IndexSearch(open_read_only(settings), settings, bank)
+    return SearchTools(open_read_only(settings), settings, bank)
 
 
 def _as_list(value: Any) -> list[str]:
