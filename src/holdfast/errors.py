@@ -39,6 +39,11 @@ class HoldfastError(Exception):
         self.message = message
         self.remedy = remedy
 
+    @property
+    def full_text(self) -> str:
+        """What happened and what to do about it, in one line."""
+        return f"{self.message} {self.remedy}".strip()
+
 
 class InputError(HoldfastError):
     """The user's input cannot be used."""

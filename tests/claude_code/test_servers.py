@@ -13,7 +13,7 @@ from tests.claude_code.test_moving import learn
 from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
 from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
 from holdfast.app.answers.tool import Tool
-from holdfast.interfaces.mcp.main_tools import TOOLS
+from holdfast.interfaces.mcp.main_spec import TOOLS
 
 GIVEN: dict[str, Any] = {
     "question": "Why does the nightly import fail?",

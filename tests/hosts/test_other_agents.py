@@ -150,7 +150,7 @@ def test_files_that_nobody_wrote_to_need_not_be_understood_to_move_out(tmp_path:
 
     changes = agent_install.plan_uninstall(hosts().values(), where, ours).changes
 
-    assert [change.path.name for change in changes] == ["settings.json"]
+    assert [change.file.path.name for change in changes] == ["settings.json"]
 
 
 def test_an_older_entry_is_brought_up_to_date(tmp_path: Path) -> None:

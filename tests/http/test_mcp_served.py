@@ -26,7 +26,7 @@ from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import owner, set_principal
-from holdfast.interfaces.mcp.main_tools import TOOLS
+from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.streamable_http import SessionTable
 from holdfast.settings import Settings

@@ -14,7 +14,7 @@ from tests.support.transcripts import Script
 from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
 from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
 from holdfast.app.memory import open_memory
-from holdfast.interfaces.mcp.main_tools import TOOLS
+from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.settings import load_settings
 
 anyio = pytest.importorskip("anyio")

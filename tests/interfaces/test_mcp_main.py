@@ -16,7 +16,7 @@ from tests.interfaces.test_mcp import client_of, learn
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.inference import packaged
 from holdfast.inference.tokenizer import open_tokenizer
-from holdfast.interfaces.mcp.main_engine import make_engine
+from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.main_spec import SPEC
 from holdfast.interfaces.mcp.server_spec import CallContext, Engine
 from holdfast.model.curation import Action
@@ -40,7 +40,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def engine(project: Path) -> Iterator[Engine]:
-    made = make_engine()
+    made = MainEngine()
     yield made
     made.close()
 

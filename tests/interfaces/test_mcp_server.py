@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from tests.interfaces import waiting_engine
 
-from holdfast.app.answers.tool import Tool
+from holdfast.app.answers.tool import Object, Tool
+from holdfast.errors import (
+    ForbiddenError,
+    InputError,
+    NotFoundError,
+    StoreBusyError,
+    StoreCorruptError,
+)
 from holdfast.interfaces.mcp.jsonrpc import MAX_LINE_CHARS, read_lines
 from holdfast.interfaces.mcp.server import MAX_PENDING_CALLS, Server
 from holdfast.interfaces.mcp.server_spec import ServerSpec
@@ -150,6 +157,38 @@ def test_a_fault_is_told_and_the_next_is_answered() -> None:
     answers = {one["id"]: one for one in out.said}
     assert answers[1]["error"]["code"] == -32603 and answers[2]["error"]["code"] == -32602
     assert answers[3]["result"]
+
+
+class FailingEngine(waiting_engine.WaitingEngine):
+    """Fails to read a resource with the error that the URI names."""
+
+    def read_resource(self, uri: str) -> Object:
+        raise {
+            "missing": NotFoundError("There is no such record."),
+            "wrong": InputError("This is no URI."),
+            "hidden": ForbiddenError("You may not see it."),
+            "locked": StoreBusyError("Another process writes."),
+            "damaged": StoreCorruptError("The file is damaged.", "Restore a backup."),
+        }[uri]
+
+
+@pytest.mark.parametrize(
+    ("uri", "code"),
+    [
+        ("missing", -32002),
+        ("wrong", -32602),
+        ("hidden", -32602),
+        ("locked", -32000),
+        ("damaged", -32603),
+    ],
+)
+def test_a_resource_that_cannot_be_read_says_why(uri: str, code: int) -> None:
+    out = Out()
+    read = {"id": 1, "method": "resources/read", "params": {"uri": uri}}
+    Server(out.write, OFFER._replace(make_engine=FailingEngine)).serve([json.dumps(read)])
+    error = out.wait_for(1)["error"]
+    assert error["code"] == code
+    assert uri != "damaged" or error["message"] == "The file is damaged. Restore a backup."
 
 
 def test_a_line_without_end_is_not_kept() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.providers.plugins import SERVERS, make_plugin, providers_for
+from tests.interfaces.test_cli import holdfast
+from tests.providers.plugins import SERVERS, make_plugin, providers_for, write
 
 from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import ProviderError
@@ -45,8 +47,8 @@ def official_server() -> Generator[str]:
 
 
 @contextmanager
-def server(handle: Handle) -> Generator[str]:
-    """A server of our own, which may do anything."""
+def server(handle: Handle, certificate: Path | None = None) -> Generator[str]:
+    """A server of our own, which may do anything; over TLS if it has a certificate."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -58,10 +60,14 @@ def server(handle: Handle) -> Generator[str]:
 
     made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     made.daemon_threads = True
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        made.socket = context.wrap_socket(made.socket, server_side=True)
     thread = threading.Thread(target=made.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{made.server_port}/mcp"
+        yield f"{'https' if certificate else 'http'}://127.0.0.1:{made.server_port}/mcp"
     finally:
         made.shutdown()
         made.server_close()
@@ -151,6 +157,27 @@ def test_a_server_that_is_not_there_or_floods_is_told_of(tmp_path: Path) -> None
         pytest.raises(ProviderError, match="more than 1,000,000 bytes"),
     ):
         ask(reach(tmp_path, url))
+
+
+def test_a_certificate_that_is_not_trusted_is_named_together_with_what_to_do(
+    tmp_path: Path,
+) -> None:
+    key = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=wiki"
+    options = "-addext subjectAltName=IP:127.0.0.1 -keyout own.pem -out certificate.pem"
+    made = ["openssl", *key.split(), *options.split()]
+    subprocess.run(made, cwd=tmp_path, capture_output=True, check=True)
+    own = tmp_path / "own.pem"
+    own.write_text(own.read_text() + (tmp_path / "certificate.pem").read_text())
+    heard: list[str] = []
+    with server(lambda handler, message: heard.append(message["method"]), own) as url:
+        plugin = make_plugin(tmp_path / "wiki", {"type": "http", "url": url}, ["search"])
+        settings = f'[providers]\nuse = "asked"\nplugin_dirs = {json.dumps([str(plugin)])}\n'
+        write(tmp_path / "home" / "config.toml", settings)
+        asked = holdfast(tmp_path / "home", "providers", "test", "wiki", "retry policy")
+    told = " ".join(asked.stderr.split())
+    assert asked.returncode == 1 and not heard
+    assert "its certificate is not trusted here: nobody whom this machine trusts has" in told
+    assert "SSL_CERT_FILE" in told
 
 
 def test_a_server_that_trickles_is_cut_off_in_time(tmp_path: Path) -> None:

@@ -8,12 +8,18 @@ entries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code.config_file import BOM, ConfigFile, diff, read_bytes, save
+from holdfast.hosts.claude_code.config_file import (
+    BOM,
+    Change,
+    ConfigFile,
+    InstallPlan,
+    read_bytes,
+    save,
+)
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.hosts.host import HoldfastCommand, Host, SettingsChange
 from holdfast.sources.agent import UserEnvironment
@@ -21,33 +27,12 @@ from holdfast.sources.agent import UserEnvironment
 Result = TypeVar("Result")
 
 
-class Change(NamedTuple):
-    """The change of one file; `after` is None where it is deleted."""
-
-    path: Path
-    raw: bytes | None
-    after: bytes | None
-
-    @property
-    def diff(self) -> str:
-        """The change as a unified diff."""
-        return diff(self.path, self.raw, self.after)
-
-
-@dataclass(slots=True)
-class Plan:
-    """The changes to make, and notes for the user."""
-
-    changes: list[Change] = field(default_factory=list[Change])
-    notes: list[str] = field(default_factory=list[str])
-
-
-def plan_install(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -> Plan:
+def plan_install(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -> InstallPlan:
     """The changes that install Holdfast into an agent."""
-    plan = Plan(notes=list(host.notes))
+    plan = InstallPlan(notes=list(host.notes))
     for path, changes in _by_file(host.changes(user, holdfast)):
-        raw = read_bytes(path)
-        text = before = _decode(raw, changes[0].empty, path)
+        file = ConfigFile(path, read_bytes(path))
+        text = before = _decode(file, changes[0].empty)
         for change in changes:
             text = _apply(change, change.add, text)
             if _apply(change, change.is_name_taken, before):
@@ -56,13 +41,15 @@ def plan_install(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -
                     f"so {host.title} cannot ask this memory."
                 )
         if text != before:
-            plan.changes.append(Change(path, raw, ConfigFile(path, raw).encode(text)))
+            plan.changes.append(Change(file, file.encode(text)))
     return plan
 
 
-def plan_uninstall(hosts: Iterable[Host], user: UserEnvironment, holdfast: HoldfastCommand) -> Plan:
+def plan_uninstall(
+    hosts: Iterable[Host], user: UserEnvironment, holdfast: HoldfastCommand
+) -> InstallPlan:
     """The changes that remove Holdfast from agents."""
-    plan = Plan()
+    plan = InstallPlan()
     record = InstallRecord(holdfast.home, OTHER_AGENTS)
     for host in hosts:
         for path, changes in _by_file(host.changes(user, holdfast)):
@@ -78,24 +65,19 @@ def plan_uninstall(hosts: Iterable[Host], user: UserEnvironment, holdfast: Holdf
 
 
 def _removal(record: InstallRecord, path: Path, changes: Sequence[SettingsChange]) -> Change | None:
-    raw = read_bytes(path)
-    if raw is None:
+    file, empty = ConfigFile(path, read_bytes(path)), changes[0].empty
+    if file.raw is None:
         return None
-    text = before = _decode(raw, changes[0].empty, path)
+    text = before = _decode(file, empty)
     for change in changes:
         text = _apply(change, change.remove, text)
-    after = _restored(record, path, raw, text, text != before, changes[0].empty)
-    return Change(path, raw, after) if after != raw else None
-
-
-def _restored(
-    record: InstallRecord, path: Path, raw: bytes, text: str, changed: bool, empty: str
-) -> bytes | None:
-    if record.is_untouched(path, raw):
-        return record.before(path)
-    if record.created(path) and text.strip() == empty.strip():
-        return None
-    return ConfigFile(path, raw).encode(text) if changed else raw
+    if record.is_untouched(path, file.raw):
+        after = record.before(path)
+    elif record.created(path) and text.strip() == empty.strip():
+        after = None
+    else:
+        after = file.encode(text) if text != before else file.raw
+    return Change(file, after) if after != file.raw else None
 
 
 def is_installed(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -> bool:
@@ -106,20 +88,20 @@ def is_installed(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -
 def apply_install(home: Path, changes: Sequence[Change]) -> None:
     """Make the changes of `plan_install`; each file is backed up first."""
     record = InstallRecord(home, OTHER_AGENTS)
-    for path, raw, after in changes:
-        if record.is_untouched(path, raw):
-            record.update(path, after)
+    for file, after, _ in changes:
+        if record.is_untouched(file.path, file.raw):
+            record.update(file.path, after)
         else:
-            record.add(path, raw, after)
-        save(ConfigFile(path, raw), after)
+            record.add(file.path, file.raw, after)
+        save(file, after)
 
 
 def apply_uninstall(home: Path, changes: Sequence[Change]) -> None:
     """Make the changes of `plan_uninstall`."""
     record = InstallRecord(home, OTHER_AGENTS)
-    for path, raw, after in changes:
-        save(ConfigFile(path, raw), after)
-        record.forget(path, restored=after == record.before(path))
+    for file, after, _ in changes:
+        save(file, after)
+        record.forget(file.path, restored=after == record.before(file.path))
 
 
 def _by_file(changes: Sequence[SettingsChange]) -> list[tuple[Path, list[SettingsChange]]]:
@@ -129,12 +111,12 @@ def _by_file(changes: Sequence[SettingsChange]) -> list[tuple[Path, list[Setting
     return list(found.items())
 
 
-def _decode(raw: bytes | None, empty: str, path: Path) -> str:
+def _decode(file: ConfigFile, empty: str) -> str:
     try:
-        text = (raw or b"").removeprefix(BOM).decode("utf-8")
+        text = (file.raw or b"").removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} is not UTF-8.", "Correct it, then run this again. Nothing was changed."
+            f"{file.path} is not UTF-8.", "Correct it, then run this again. Nothing was changed."
         ) from error
     return text if text.strip() else empty
 

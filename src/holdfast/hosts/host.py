@@ -12,7 +12,12 @@ from typing import Any, NamedTuple
 
 from holdfast.hosts.claude_code.hook_commands import quote
 from holdfast.hosts.claude_code.json_text import Step, find, put, read, remove
-from holdfast.hosts.claude_code.settings_entries import HOME_VARIABLE, SERVER, starts_holdfast
+from holdfast.hosts.claude_code.settings_entries import (
+    HOME_VARIABLE,
+    SERVER,
+    prune,
+    starts_holdfast,
+)
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.json_fields import items, mapping
 
@@ -92,7 +97,7 @@ def json_server(
         there = find(read(text), path_of_entry)
         if there is None or not starts_this_holdfast(there.value, holdfast):
             return text
-        return _prune(remove(text, path_of_entry), path_of_entry[:-1])
+        return prune(remove(text, path_of_entry), path_of_entry[:-1])
 
     def is_name_taken(text: str) -> bool:
         there = find(read(text), path_of_entry)
@@ -166,16 +171,5 @@ def _is_hook(group: Object, home: Path) -> bool:
 def _without_own(text: str, event: str, home: Path) -> str:
     for number, group in reversed(_groups(text, event)):
         if _is_hook(group, home):
-            text = _prune(remove(text, ("hooks", event, number)), ("hooks", event))
-    return text
-
-
-def _prune(text: str, path: tuple[Step, ...]) -> str:
-    """Remove containers that are empty now, from the inside out."""
-    while path:
-        node = find(read(text), path)
-        if node is None or node.value:
-            return text
-        text = remove(text, path)
-        path = path[:-1]
+            text = prune(remove(text, ("hooks", event, number)), ("hooks", event))
     return text

@@ -1,4 +1,4 @@
-"""The memory agent: a model that answers a question by calling the tools of `DataAccess`.
+"""The memory agent: a model that answers a question by calling the tools of `MemoryTools`.
 
 It runs only where the settings name a model service, and every call goes through the spend
 governor. The answer by rules is found before it, and stays the answer if the model fails, is
@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 
 class ExtraTools(Protocol):
-    """Tools for the agent beside those of `DataAccess`."""
+    """Tools for the agent beside those of `MemoryTools`."""
 
     def tools(self) -> Sequence[Tool]: ...
 
@@ -222,7 +222,7 @@ class MemoryAgent:
 
 
 class _LookupThread:
-    """Runs `DataAccess` in a thread of its own, because its connection belongs to one thread and a
+    """Runs `MemoryTools` in a thread of its own, because its connection belongs to one thread and a
     chat may call tools from any."""
 
     def __init__(self, settings: Settings, bank: str) -> None:

@@ -1,4 +1,4 @@
-"""The eight tools of `DataAccess`: their descriptions and input schemas.
+"""The eight tools of `MemoryTools`: their descriptions and input schemas.
 
 Standard library only, like `tool`: a server lists its tools before it loads anything else.
 """

@@ -1,4 +1,4 @@
-"""The results of `DataAccess` as JSON: an id within the layer, a URI, the text, and metadata."""
+"""The results of `MemoryTools` as JSON: an id within the layer, a URI, the text, and metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`DataAccess`: eight tools that search a memory and cannot change it.
+"""`MemoryTools`: eight tools that search a memory and cannot change it.
 
 An MCP server offers them, and the memory agent calls them in its own process; both get the same
 results for the same arguments. What they return is recorded text: evidence, never an instruction.

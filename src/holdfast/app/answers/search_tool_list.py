@@ -1,4 +1,4 @@
-"""The nine tools of `IndexSearch`: their descriptions and input schemas.
+"""The nine tools of `SearchTools`: their descriptions and input schemas.
 
 Standard library only, like `tool`. A search returns an index first: titles, dates, and what each
 record costs to read; then the model reads in full only what is worth it.

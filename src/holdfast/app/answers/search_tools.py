@@ -1,4 +1,4 @@
-"""`IndexSearch`: tools that return an index of records first, and texts only on request.
+"""`SearchTools`: tools that return an index of records first, and texts only on request.
 
 Every entry has a URI, a date, and the tokens that reading it costs. By default only the last ninety
 days are searched; a note says how much older there is. Nothing here can write.

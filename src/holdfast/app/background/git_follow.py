@@ -12,9 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
-from holdfast.app.background.step_runner import RetrySchedule, TimeUpError, WorkerPass
+from holdfast.app.background.step_runner import RetrySchedule, TimeUpError, WorkerPass, join_counts
 from holdfast.app.ingest.ingestion import exclusion_rules
-from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError
 from holdfast.refine.git.history import HistoryOptions, read_history
 from holdfast.sources.git.git_process import Git
@@ -30,7 +29,7 @@ _TIME_LIMIT_S = 30.0
 def follow_histories(worker_pass: WorkerPass, known: Iterable[Repository]) -> str:
     """Read the new commits of the repositories that changed, within the time limit. Returns a
     summary for people."""
-    redactor = Redactor(worker_pass.settings.redact_patterns)
+    redactor = worker_pass.memory.context.redactor()
     retries = RetrySchedule(worker_pass.log, redactor, worker_pass.now)
     retries.load(worker_pass.memory)
     until = monotonic() + _TIME_LIMIT_S
@@ -48,9 +47,7 @@ def follow_histories(worker_pass: WorkerPass, known: Iterable[Repository]) -> st
         except HoldfastError as error:
             failed += 1
             retries.record_failure(name, error, worker_pass.memory)
-    summary = [f"{new} commits"] * bool(new)
-    summary += [f"{failed} repositories cannot be read"] * bool(failed)
-    return "; ".join(summary)
+    return join_counts((new, f"{new} commits"), (failed, f"{failed} repositories cannot be read"))
 
 
 def _follow(worker_pass: WorkerPass, repository: Repository, until: float) -> int:

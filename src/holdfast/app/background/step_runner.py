@@ -61,6 +61,10 @@ class WorkerPass:
         assert self.open_memory is not None
         return self.open_memory
 
+    def reporter(self, what: str) -> Callable[[], None]:
+        """A function that reports a step that cannot say how far it is."""
+        return lambda: self.on_progress(what, 0, 0)
+
 
 class Step(NamedTuple):
     """A part of a pass. `run` returns what it did, for people, or "" if there was nothing to do.
@@ -139,6 +143,11 @@ class RetrySchedule:
                 change()
         except StoreError as error:
             self._log.write(f"cannot be noted in the store: {error.message}")
+
+
+def join_counts(*parts: tuple[object, str]) -> str:
+    """The texts whose count is not 0, or whose condition holds, as one line for people."""
+    return "; ".join(text for count, text in parts if count)
 
 
 def describe_error(error: Exception) -> str:

@@ -7,12 +7,13 @@ git import it only when there is such work, which keeps the usual pass fast to s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic, time
 
-from holdfast.app.background.step_runner import Step, TimeUpError, WorkerPass
+from holdfast.app.background.step_runner import Step, TimeUpError, WorkerPass, join_counts
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.erasure import remove_derived_files
@@ -24,6 +25,7 @@ from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
 from holdfast.learn.erasure import is_unfinished, overwrite_erased
 from holdfast.model.ledgers.injections import Injection
+from holdfast.model.ledgers.lines import Source
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.refine.hooks import drain as events
@@ -51,13 +53,13 @@ def drain(worker_pass: WorkerPass) -> str:
     """Move hook events from the inbox to journals, with secrets redacted."""
     if worker_pass.paths.inbox_pointer.exists():
         make_inbox(worker_pass.paths)
-    banks = Banks(worker_pass.settings)
+    settings = worker_pass.settings
     done = events.drain(
         worker_pass.paths,
-        banks,
-        exclusion_rules(worker_pass.settings),
+        Banks(settings),
+        exclusion_rules(settings),
         worker_pass.now,
-        _injection_writer(worker_pass),
+        partial(_record_injections, worker_pass),
     )
     for problem in done.problems:
         worker_pass.log.write(f"an event cannot be kept: {problem}")
@@ -71,48 +73,38 @@ def drain(worker_pass: WorkerPass) -> str:
     return f"{done.events} events{failed}" if done.events else ""
 
 
-def _injection_writer(worker_pass: WorkerPass) -> Callable[[Sequence[InjectionNote]], bool]:
-    """A function that records injected context in the store; it returns False if the memory is not
-    open, and the notes are then kept for later."""
-
-    def write(notes: Sequence[InjectionNote]) -> bool:
-        if worker_pass.open_memory is None:
-            return False
-        store, banks = worker_pass.memory.store, worker_pass.memory.context.bank_maker
-        with store.transaction():
-            for note in notes:
-                bank = banks.ensure(store, note.cwd) if note.cwd else ""
-                store.add_injection(
-                    Injection(
-                        note.id,
-                        bank,
-                        note.session,
-                        note.time,
-                        note.kind,
-                        note.characters,
-                        note.records,
-                    )
-                )
-        return True
-
-    return write
+def _record_injections(worker_pass: WorkerPass, notes: Sequence[InjectionNote]) -> bool:
+    """Record injected context in the store; returns False if the memory is not open, and the notes
+    are then kept for later."""
+    if worker_pass.open_memory is None:
+        return False
+    store, banks = worker_pass.memory.store, worker_pass.memory.context.bank_maker
+    with store.transaction():
+        for note in notes:
+            bank = banks.ensure(store, note.cwd) if note.cwd else ""
+            about = note.session, note.time, note.kind, note.characters, note.records
+            store.add_injection(Injection(note.id, bank, *about))
+    return True
 
 
 def reconcile(worker_pass: WorkerPass) -> str:
     """Read, for sessions that have ended, the journal events that their transcripts lack."""
-    memory = worker_pass.memory
+    memory, paths = worker_pass.memory, worker_pass.paths
     rules = exclusion_rules(worker_pass.settings)
     done = reconciling.reconcile(
-        memory.store, memory.context.bank_maker, worker_pass.paths, rules, worker_pass.now
+        memory.store, memory.context.bank_maker, paths, rules, worker_pass.now
     )
-    for source in done.transcripts.gone:
+    _log_gone(worker_pass, done.transcripts.gone)
+    read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, paths)
+    return join_counts(
+        (read.files_read, f"{read.captured} of {read.lines} events were in no transcript"),
+        (old, f"{old} old journals put away"),
+    )
+
+
+def _log_gone(worker_pass: WorkerPass, sources: Iterable[Source]) -> None:
+    for source in sources:
         worker_pass.log.write(f"gone: {source.path} ({source.lines} lines of it are kept)")
-    read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, worker_pass.paths)
-    summary = [f"{read.captured} of {read.lines} events were in no transcript"] * bool(
-        read.files_read
-    )
-    summary += [f"{old} old journals put away"] * bool(old)
-    return "; ".join(summary)
 
 
 def ingest(worker_pass: WorkerPass) -> str:
@@ -131,14 +123,14 @@ def ingest(worker_pass: WorkerPass) -> str:
         on_progress=lambda done, total: worker_pass.on_progress("reading", done, total),
         then_know=False,
     )
-    for source in report.gone:
-        worker_pass.log.write(f"gone: {source.path} ({source.lines} lines of it are kept)")
+    _log_gone(worker_pass, report.gone)
     worker_pass.queue.mark_batch_read()
     worker_pass.transcripts_read = True
     worker_pass.run_again = worker_pass.run_again or worker_pass.queue.has_more
-    read = f"{report.lines} lines of {report.files_read} files" if report.files_read else ""
-    gone = f"{len(report.gone)} files are gone from disk" if report.gone else ""
-    return "; ".join(filter(None, (read, gone)))
+    return join_counts(
+        (report.files_read, f"{report.lines} lines of {report.files_read} files"),
+        (report.gone, f"{len(report.gone)} files are gone from disk"),
+    )
 
 
 def read_git_history(worker_pass: WorkerPass) -> str:
@@ -153,7 +145,7 @@ def read_git_history(worker_pass: WorkerPass) -> str:
 
 def derive(worker_pass: WorkerPass) -> str:
     """Derive the sessions whose derivation was interrupted."""
-    done = derive_stale(worker_pass.memory.store, lambda: worker_pass.on_progress("deriving", 0, 0))
+    done = derive_stale(worker_pass.memory.store, worker_pass.reporter("deriving"))
     return f"{done} sessions" if done else ""
 
 
@@ -161,20 +153,14 @@ def summarise(worker_pass: WorkerPass) -> str:
     """Let a model summarise exchanges and sessions, if the settings name one."""
     if worker_pass.settings.models.use == NO_MODEL:
         return ""
-    from holdfast.app.background import model_summaries
+    from holdfast.app.background import model_tasks
 
-    done = model_summaries.summarise(
-        worker_pass.memory,
-        worker_pass.paths,
-        worker_pass.now,
-        lambda: worker_pass.on_progress("summing up", 0, 0),
+    done = model_tasks.summarise(worker_pass.memory, worker_pass.reporter("summing up"))
+    return join_counts(
+        (done.exchanges + done.digests, f"{done.exchanges} exchanges, {done.digests} sessions"),
+        (done.failed, f"{done.failed} came to nothing"),
+        (done.stopped, f"stopped: {done.stopped}"),
     )
-    summary = [f"{done.exchanges} exchanges, {done.digests} sessions"] * bool(
-        done.exchanges or done.digests
-    )
-    summary += [f"{done.failed} came to nothing"] * bool(done.failed)
-    summary += [f"stopped: {done.stopped}"] * bool(done.stopped)
-    return "; ".join(summary)
 
 
 def extract(worker_pass: WorkerPass) -> str:
@@ -182,19 +168,14 @@ def extract(worker_pass: WorkerPass) -> str:
     models = worker_pass.settings.models
     if models.use == NO_MODEL or not models.extraction:
         return ""
-    from holdfast.app.curation import model_reflection
+    from holdfast.app.background import model_tasks
 
-    done = model_reflection.extract_with_model(
-        worker_pass.memory.store,
-        worker_pass.settings,
-        worker_pass.paths,
-        worker_pass.now,
-        lambda: worker_pass.on_progress("extracting", 0, 0),
+    done = model_tasks.extract_memories(worker_pass.memory, worker_pass.reporter("extracting"))
+    return join_counts(
+        (done.exchanges, f"memories of {done.exchanges} exchanges"),
+        (done.failed, f"{done.failed} came to nothing"),
+        (done.stopped, f"stopped: {done.stopped}"),
     )
-    summary = [f"memories of {done.exchanges} exchanges"] * bool(done.exchanges)
-    summary += [f"{done.failed} came to nothing"] * bool(done.failed)
-    summary += [f"stopped: {done.stopped}"] * bool(done.stopped)
-    return "; ".join(summary)
 
 
 def update_knowledge(worker_pass: WorkerPass) -> str:
@@ -212,14 +193,11 @@ def update_knowledge(worker_pass: WorkerPass) -> str:
             retention += [f"{back} sessions of {bank.name} brought back"] * bool(back)
     for line in retention:
         worker_pass.log.write(line)
-
-    def on_progress() -> None:
-        worker_pass.on_progress("knowing", 0, 0)
-
+    on_progress = worker_pass.reporter("knowing")
     done = stages.update_stages(store, worker_pass.now, on_progress)
     proposed = worker_pass.memory.rules.sync_all(on_progress)
-    counts = [f"{count} {name}" for name, count in done.items() if count]
-    return ", ".join([*retention, *counts, *([f"{proposed} rules proposed"] if proposed else [])])
+    counts = {**done, "rules proposed": proposed}
+    return ", ".join([*retention, *(f"{count} {name}" for name, count in counts.items() if count)])
 
 
 def advise_on_reviews(worker_pass: WorkerPass) -> str:
@@ -227,13 +205,9 @@ def advise_on_reviews(worker_pass: WorkerPass) -> str:
     unadvised = [r for r in worker_pass.memory.browse.reviews(ALL_BANKS) if not r.advice]
     if worker_pass.settings.models.use == NO_MODEL or not unadvised:
         return ""
-    from holdfast.app.background import model_advice
+    from holdfast.app.background import model_tasks
 
-    done = model_advice.advise_reviews(
-        worker_pass.memory,
-        worker_pass.now,
-        lambda: worker_pass.on_progress("asking for advice", 0, 0),
-    )
+    done = model_tasks.advise_reviews(worker_pass.memory, worker_pass.reporter("asking for advice"))
     return f"advice on {done} questions" if done else ""
 
 
@@ -287,16 +261,14 @@ def needs_embedding(reader: Reader, settings: Settings) -> bool:
     if settings.embed_model == NO_MODEL:
         return False
     models = [name for name, _ in reader.vector_models()]
-    name = packaged.EMBEDDER_NAME
+    name, kinds = packaged.EMBEDDER_NAME, (*EMBEDDED_FIRST, *EMBEDDED_LATER)
     if settings.embed_model or settings.embed_endpoint:
         if len(models) != 1:
-            return (
-                bool(models) or reader.count_unembedded("", (*EMBEDDED_FIRST, *EMBEDDED_LATER)) > 0
-            )
+            return bool(models) or reader.count_unembedded("", kinds) > 0
         name = models[0]
         if not _may_be_model_of(name, settings):
             return True
-    waiting = reader.count_unembedded(name, (*EMBEDDED_FIRST, *EMBEDDED_LATER)) > 0
+    waiting = reader.count_unembedded(name, kinds) > 0
     return waiting or any(m != name for m in models) or len(reader.vector_sizes(name)) > 1
 
 
@@ -320,13 +292,10 @@ def push_outbox(worker_pass: WorkerPass) -> str:
 
 def remove_leftovers(worker_pass: WorkerPass) -> str:
     """Remove the marks of old sessions and half-written files."""
-    removed = _remove_old(worker_pass.paths.session_marks, "*", _MARKS_KEPT_S)
     settings = worker_pass.settings
-    for folder, pattern in (
-        (settings.vectors, ".*.vectors.*"),
-        (settings.home / "backups", ".*.part"),
-    ):
-        removed += _remove_old(folder, pattern, _LEFTOVERS_KEPT_S)
+    removed = _remove_old(worker_pass.paths.session_marks, "*", _MARKS_KEPT_S)
+    removed += _remove_old(settings.vectors, ".*.vectors.*", _LEFTOVERS_KEPT_S)
+    removed += _remove_old(settings.home / "backups", ".*.part", _LEFTOVERS_KEPT_S)
     return f"{removed} old files removed" if removed else ""
 
 

@@ -25,6 +25,7 @@ from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader, Store
 
 if TYPE_CHECKING:
+    from holdfast.capture.redact import Redactor
     from holdfast.refine.core.bank_creation import BankMaker
 
 ALL_BANKS = "all"
@@ -178,6 +179,16 @@ class Context:
             return "", ""
         found = self.banks.find(self.store, folder)
         return (found, project_root(folder)) if found else ("", "")
+
+    def redactor(self) -> Redactor:
+        """Takes secrets out of texts, by the patterns of the settings."""
+        from holdfast.capture.redact import Redactor
+
+        return Redactor(self.settings.redact_patterns)
+
+    def redact(self, text: str) -> str:
+        """A text without secrets."""
+        return self.redactor().redact(text).text
 
     def actor(self, who: str = "") -> str:
         """The name that the decision log gets: `who` or the user, with the key of the request."""

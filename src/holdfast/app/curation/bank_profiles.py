@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from holdfast.app.core.context import Context
-from holdfast.capture.redact import Redactor
 from holdfast.learn.bank_changes import change_to_json, undo_change
 from holdfast.learn.bank_settings import BankChanges, apply_retention, change_bank
 from holdfast.learn.opinion_stage import update_bank
@@ -32,8 +31,7 @@ class BankProfiles:
         context = self._context
         known = self.get(bank)
         if changes.background:
-            redactor = Redactor(context.settings.redact_patterns)
-            changes = changes._replace(background=redactor.redact(changes.background).text)
+            changes = changes._replace(background=context.redact(changes.background))
         with context.store.transaction():
             changed = change_bank(context.store, known, changes)
             log_text = change_to_json(known, changed)

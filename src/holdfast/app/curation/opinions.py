@@ -7,7 +7,6 @@ from dataclasses import replace
 from holdfast.app.core.context import Context
 from holdfast.app.curation.records import curator_for
 from holdfast.app.search.recall import Search
-from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, InputError, ModelAnswerError
 from holdfast.learn.opinion_stage import update_bank
 from holdfast.learn.opinions import trend_of
@@ -47,8 +46,7 @@ class Opinions:
         if network not in set(Network):
             raise InputError(f"There is no network {network!r}.", f"One of: {', '.join(Network)}.")
         context = self._context
-        redactor = Redactor(context.settings.redact_patterns)
-        clean, place, reason = (redactor.redact(part).text for part in (text, where, why))
+        clean, place, reason = map(context.redact, (text, where, why))
         with context.store.transaction():
             memory = curator_for(context, who).remember(
                 context.ensure_bank(bank), clean, Network(network), confidence, place, reason
@@ -87,11 +85,8 @@ class Opinions:
         """What a model makes of the evidence; the version by rules where it cannot be asked."""
         from holdfast.app.curation.model_reflection import reflect_with_model
 
-        context = self._context
         try:
-            return reflect_with_model(
-                context.store, context.settings, context.now, bank, evidence, by_rules
-            )
+            return reflect_with_model(self._context, bank, evidence, by_rules)
         except HoldfastError as error:
             unusable = isinstance(error, ModelAnswerError)
             reason = "the model's answer could not be used: " if unusable else ""

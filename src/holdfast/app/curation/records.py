@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.search.browse import Browse
-from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_confirmable, find_target
 from holdfast.model.curation import Curation
@@ -35,7 +34,7 @@ class RecordCuration:
     ) -> Memory:
         """Store a text as a memory, without secrets, in the named bank or that of the working
         directory, which is made if it does not exist. `trust` says where the text comes from."""
-        clean = self._redacted(text)
+        clean = self._context.redact(text)
         with self._context.store.transaction():
             bank_id = self._context.ensure_bank(bank)
             memory = self._curator(who).remember(bank_id, clean, trust=trust)
@@ -44,7 +43,7 @@ class RecordCuration:
 
     def correct(self, id: str, text: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
         """Replace the words of a record; the old ones are kept as superseded."""
-        clean = self._redacted(text)
+        clean = self._context.redact(text)
         return self._done(self._curator(who).correct(self.target(id, bank), clean))
 
     def forget(self, id: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:
@@ -109,9 +108,6 @@ class RecordCuration:
         with self._context.store.transaction():
             for bank in self._context.store.banks():
                 self._curator("").reapply(bank.id)
-
-    def _redacted(self, text: str) -> str:
-        return Redactor(self._context.settings.redact_patterns).redact(text).text
 
     def _curator(self, who: str) -> Curator:
         return curator_for(self._context, who)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from holdfast.app.core.context import Context
 from holdfast.app.search.rule_sync import sync_rules
-from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.learn.agent_lessons import USER_PREFIX
 from holdfast.learn.existing_rules import Similarity
@@ -55,10 +54,6 @@ class RuleFiles:
     def sync(self, bank: str, root: str) -> None:
         """Read the rule files of a bank again if they changed."""
         sync_rules(self._context.store, self._context.settings, self._context.banks, bank, root)
-
-    def redact(self, text: str) -> str:
-        """A text without secrets."""
-        return Redactor(self._context.settings.redact_patterns).redact(text).text
 
     def similarity(self) -> Similarity | None:
         """A measure of whether two texts mean the same, if anything was embedded."""

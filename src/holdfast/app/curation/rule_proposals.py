@@ -226,7 +226,7 @@ class RuleProposals:
         if proposal.kind is ProposalKind.DEMOTE:
             self._record_decision(Action.APPROVE, proposal, who, proposal.path)
             return None
-        clean = self._files.redact(text)
+        clean = self._context.redact(text)
         self._files.sync(proposal.bank, root)
         found = find_matching_rule(
             clean or proposal.text,
@@ -261,7 +261,7 @@ class RuleProposals:
     def reject(self, id: str, why: str = "", bank: str | None = None, who: str = "") -> Proposal:
         """Reject a proposal. No rule that says the same is proposed again."""
         proposal, _ = self.find_proposal(id, bank, must_exist=False)
-        clean = self._files.redact(why).strip()
+        clean = self._context.redact(why).strip()
         self._record_decision(Action.REJECT, proposal, who, clean)
         return proposal
 

@@ -77,7 +77,7 @@ class RuleTeaching:
         if not bank and not self._context.bank_id(bank):
             with self._context.store.transaction():
                 self._context.bank_maker.ensure(self._context.store, current_folder())
-        clean = self._files.redact(text)
+        clean = self._context.redact(text)
         id, root = self._files.project(bank)
         self._files.sync(id, root)
         rules = [
@@ -160,7 +160,7 @@ class RuleTeaching:
         id, _ = self._files.project(bank)
         path = user_path(Path(change.path).stem) if scope == USER_SCOPE else change.path
         lesson = Lesson(
-            path, tuple(map(collapse_spaces, paths)), collapse_spaces(self._files.redact(text))
+            path, tuple(map(collapse_spaces, paths)), collapse_spaces(self._context.redact(text))
         )
         refusals = [
             r for r in refusals_in_effect(self._context.store, id) if r.text in refused_texts([r])

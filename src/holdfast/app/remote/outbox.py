@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.app.core.context import Context, current_folder
 from holdfast.app.remote.remote_search import Remotes
-from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
 from holdfast.learn.share_drafts import Draft, Sharer, TextCleaner, dated_after, draft_shares
 from holdfast.model.ids import content_id
@@ -91,9 +90,7 @@ class Outbox:
             raise InputError("What is personal is not sent.", "Choose project, team, organisation.")
         id = self._context.bank(bank).id
         plan = SendPlan(remote, id, self._remote_bank(remote, id))
-        cleaner = TextCleaner(
-            Redactor(self._context.settings.redact_patterns), project_root(current_folder())
-        )
+        cleaner = TextCleaner(self._context.redactor(), project_root(current_folder()))
         sharer = Sharer("", "", self._context.now(), note, scope)
         known = self._latest(remote.name, id)
         for draft in draft_shares(self._store, id, names, cleaner, sharer):

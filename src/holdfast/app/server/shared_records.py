@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
-from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.learn.share_intake import ShareSource, import_shares, plan_import
 from holdfast.model.bank import Bank
@@ -94,7 +93,7 @@ def _import(
         for record in records:
             version = _version_for(record, one_bank == ORGANISATION_BANK)
             wanted[record.id] = newer(wanted.get(record.id, version), version)
-        redactor = Redactor(memory.settings.redact_patterns)
+        redactor = memory.context.redactor()
         source = ShareSource(origin)
         planned = plan_import(store, one_bank, (wanted, ()), source, memory.now(), redactor, "")
         import_shares(store, one_bank, planned, memory.now, who)

@@ -42,25 +42,25 @@ class Costs(NamedTuple):
 
 def gather_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
     """Add up the last days."""
-    models, current = memory.settings.models, now()
-    store = memory.store
-    today = store.total_spent(current[:10])
-    spending = store.spending_by_day(add_seconds(current, -days * _DAY_S)[:10])
-    pauses = [pause for pause in store.paused_services() if pause.since <= current < pause.until]
-    troubled = store.failed_calls()
-    since = add_seconds(current, -models.days * _DAY_S) if models.days else ""
-    waiting = len(store.unsummarised_sessions(since, PROMPT_VERSION, _MAX_COUNTED))
+    models, current, store = memory.settings.models, now(), memory.store
     service = detect_service(models)
-    waiting = waiting if service != NO_MODEL else 0
-    held = _why_held(models.caps, today, pauses) if service != NO_MODEL else ""
-    return Costs(
-        *(service, models.caps, today, tuple(spending), tuple(pauses), tuple(troubled)),
-        *(waiting, held),
+    costs = Costs(
+        service,
+        models.caps,
+        store.total_spent(current[:10]),
+        tuple(store.spending_by_day(add_seconds(current, -days * _DAY_S)[:10])),
+        tuple(p for p in store.paused_services() if p.since <= current < p.until),
+        tuple(store.failed_calls()),
         as_of=current,
     )
+    if service == NO_MODEL:
+        return costs
+    since = add_seconds(current, -models.days * _DAY_S) if models.days else ""
+    waiting = len(store.unsummarised_sessions(since, PROMPT_VERSION, _MAX_COUNTED))
+    return costs._replace(waiting=waiting, held=_why_held(models.caps, costs.today, costs.pauses))
 
 
-def _why_held(caps: SpendCaps, today: Spending, pauses: list[ServicePause]) -> str:
+def _why_held(caps: SpendCaps, today: Spending, pauses: tuple[ServicePause, ...]) -> str:
     """Why no call is made at present; "" if calls are possible. A call needs room for a whole
     answer."""
     if pauses:

@@ -37,16 +37,16 @@ class Overview(NamedTuple):
     version: str
     home: str
     capture: Verdict
-    banks: int
-    counts: Counts | None
-    bank: str
-    only_bank: str
-    worker: str
-    last_event: str
-    failure: Failure | None
-    unread: int
-    problem: str
-    next: Step
+    banks: int = 0
+    counts: Counts | None = None
+    bank: str = ""
+    only_bank: str = ""
+    worker: str = "not looked at"
+    last_event: str = ""
+    failure: Failure | None = None
+    unread: int = 0
+    problem: str = ""
+    next: Step = Step("", "")
 
 
 def gather_overview(settings: Settings, folder: Path | None) -> Overview:
@@ -56,22 +56,13 @@ def gather_overview(settings: Settings, folder: Path | None) -> Overview:
             return _overview(memory, folder)
     except StoreError as error:
         verdict = Verdict("broken", f"The memory cannot be opened: {error.message}", error.remedy)
-        last = max(failures_in_log(settings.home), default=None)
-        step = Step("holdfast doctor", error.remedy or "It says what is wrong.")
         return Overview(
-            version=__version__,
-            home=str(settings.home),
-            capture=verdict,
-            banks=0,
-            counts=None,
-            bank="",
-            only_bank="",
-            worker="not looked at",
-            last_event="",
-            failure=last,
-            unread=0,
+            __version__,
+            str(settings.home),
+            verdict,
+            failure=max(failures_in_log(settings.home), default=None),
             problem=error.message,
-            next=step,
+            next=Step("holdfast doctor", error.remedy or "It says what is wrong."),
         )
 
 
@@ -80,21 +71,18 @@ def _overview(memory: Holdfast, folder: Path | None) -> Overview:
     unread = 0
     if not core.counts.sessions:
         unread = sum(1 for _ in find_transcripts(default_folder(memory.settings.claude_dir)))
-    last = next(iter(recent_failures(memory, 1)), None)
     overview = Overview(
-        version=__version__,
-        home=core.home,
-        capture=core.verdict,
+        __version__,
+        core.home,
+        core.verdict,
         banks=len(core.banks),
         counts=core.counts,
         bank=_bank_here(memory),
         only_bank=core.banks[0].name if len(core.banks) == 1 else "",
         worker=_worker(core.health),
         last_event=core.health.last_event,
-        failure=last,
+        failure=next(iter(recent_failures(memory, 1)), None),
         unread=unread,
-        problem="",
-        next=Step("", ""),
     )
     reviews = len(memory.browse.reviews(ALL_BANKS))
     return overview._replace(next=next_step(overview, host.is_present(memory.settings), reviews))

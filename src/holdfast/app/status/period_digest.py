@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.usage_report import days_before
 from holdfast.language import truncate
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import ClaimKind, Fact
 from holdfast.model.ledgers.injections import InjectionUse
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.query.iso_dates import read_iso_span
+from holdfast.spend.governor import add_seconds
 
 # The default period, in days.
 WEEK = 7
+_DAY_S = 86400.0
 # Bounds the queries for sessions and contradicted injections of a bank; in a longer period the
 # oldest would be missing.
 _MAX_RECORDS = 1000
@@ -63,14 +65,37 @@ class PeriodDigest(NamedTuple):
     ignored: int = 0
 
 
-# Finds the items of a bank between two times: (memory, bank, since, until).
-Finder = Callable[[Holdfast, str, str, str], Iterator[Item]]
+class BankPeriod(NamedTuple):
+    """One bank in the period of a digest."""
+
+    memory: Holdfast
+    bank: str
+    since: str
+    until: str
+
+    def has(self, time: str) -> bool:
+        """Whether a time lies in the period."""
+        return self.since <= time < self.until
+
+    def item(self, time: str, text: str, uri: str, note: str) -> Item:
+        short = truncate(" ".join(text.split()), _MAX_TEXT)
+        return Item(time, self.memory.context.bank_name(self.bank), short, uri, note)
+
+    def is_shown(self, target: str) -> bool:
+        """Whether the text of a decision may be shown: not if its target was forgotten since."""
+        parsed = parse_uri(target)
+        return parsed is None or not self.memory.reader.find_hidden(
+            self.bank, parsed.kind, parsed.id, 1
+        )
+
+
+Finder = Callable[[BankPeriod], Iterator[Item]]
 
 
 def read_period(now: str, days: int, since: str, until: str) -> tuple[str, str]:
     """The period that is meant: some days up to now, or from one date to the end of another."""
     if not since:
-        return days_before(now, days), now
+        return add_seconds(now, -days * _DAY_S), now
     return read_iso_span(since).first, read_iso_span(until).end if until else now
 
 
@@ -80,168 +105,143 @@ def digest(
     """Collect the records of a period, at most `shown` a section."""
     id = memory.context.bank_id(bank)
     banks = [one.id for one in memory.reader.banks() if id in (None, one.id)]
+    periods = [BankPeriod(memory, one, since, until) for one in banks]
     sections: list[Section] = []
     listed: set[tuple[str, str]] = set()
     for name, finders in _SECTIONS.items():
         found: dict[tuple[str, str], Item] = {}
-        for one in banks:
+        for period in periods:
             for find in finders:
-                for item in find(memory, one, since, until):
-                    found.setdefault((one, item.text.lower()), item)
+                for item in find(period):
+                    found.setdefault((period.bank, item.text.lower()), item)
         # A fact and the sentence that it comes from have the same text, which is listed once. What
         # was wrong is always listed, though an earlier section may show its correction.
         new = [item for key, item in found.items() if name == _WRONG or key not in listed]
         listed |= found.keys()
         latest = sorted(new, key=lambda item: item.time, reverse=True)
         sections.append(Section(name, tuple(latest[:shown]), max(0, len(latest) - shown)))
-    injected = [
-        i for i in memory.inventory.injections(bank, _MAX_INJECTIONS) if since <= i.time < until
-    ]
-    uses = Counter(one.use for one in injected if one.arrived)
+    injected = memory.inventory.injections(bank, _MAX_INJECTIONS)
+    uses = Counter(one.use for one in injected if since <= one.time < until and one.arrived)
     return PeriodDigest(
         memory.context.bank_name(id),
         since,
         until,
-        sum(1 for one in banks for _ in _done(memory, one, since, until)),
+        sum(1 for period in periods for _ in _done(period)),
         tuple(sections),
         uses[InjectionUse.IGNORED],
     )
 
 
-def _done(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
+def _done(period: BankPeriod) -> Iterator[Item]:
     """Sessions that ended in the period; those of subagents are part of their parents."""
-    for session in memory.reader.sessions(bank, _MAX_RECORDS):
-        if session.parent or not since <= session.ended < until:
+    reader = period.memory.reader
+    for session in reader.sessions(period.bank, _MAX_RECORDS):
+        if session.parent or not period.has(session.ended):
             continue
-        found = memory.reader.digest_of(bank, session.id)
+        found = reader.digest_of(period.bank, session.id)
         if found is not None:
-            text = session.title or found.request
             note = "; ".join(truncate(one, _MAX_NOTE) for one in found.completed[:2])
-            name = memory.context.bank_name(bank)
-            yield Item(found.ended, name, _short(text), uri("digest", found.id), note)
+            text = session.title or found.request
+            yield period.item(found.ended, text, uri("digest", found.id), note)
 
 
-def _decided(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
-    yield from _claimed(memory, bank, since, until, (ClaimKind.RULING, ClaimKind.DECISION))
+def _decided(period: BankPeriod) -> Iterator[Item]:
+    yield from _claimed(period, (ClaimKind.RULING, ClaimKind.DECISION))
 
 
-def _found_out(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
-    yield from _claimed(memory, bank, since, until, (ClaimKind.FINDING, ClaimKind.SOLUTION))
+def _found_out(period: BankPeriod) -> Iterator[Item]:
+    yield from _claimed(period, (ClaimKind.FINDING, ClaimKind.SOLUTION))
 
 
-def _claimed(
-    memory: Holdfast, bank: str, since: str, until: str, kinds: tuple[ClaimKind, ...]
-) -> Iterator[Item]:
+def _claimed(period: BankPeriod, kinds: tuple[ClaimKind, ...]) -> Iterator[Item]:
     """Sentences of the period that still hold."""
-    name = memory.context.bank_name(bank)
-    for one in memory.reader.claims(bank):
-        if one.kind in kinds and since <= one.time < until and one.status not in ENDED_STATUSES:
-            note = ", ".join(filter(None, (one.kind.value, _origin(one.trust))))
-            yield Item(one.time, name, _short(one.text), uri("turn", one.turn), note)
+    for one in period.memory.reader.claims(period.bank):
+        if one.kind in kinds and period.has(one.time) and one.status not in ENDED_STATUSES:
+            note = _note(one.kind.value, one.trust)
+            yield period.item(one.time, one.text, uri("turn", one.turn), note)
 
 
-def _disproved(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
+def _disproved(period: BankPeriod) -> Iterator[Item]:
     """Sentences that were superseded or disproved in the period."""
-    name = memory.context.bank_name(bank)
-    for one in memory.reader.claims(bank):
-        if one.status in ENDED_STATUSES and since <= (one.changed or one.time) < until:
+    for one in period.memory.reader.claims(period.bank):
+        time = one.changed or one.time
+        if one.status in ENDED_STATUSES and period.has(time):
             note = f"{one.kind.value}, {one.status.value}"
-            yield Item(one.changed or one.time, name, _short(one.text), uri("turn", one.turn), note)
+            yield period.item(time, one.text, uri("turn", one.turn), note)
 
 
-def _taught(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
+def _taught(period: BankPeriod) -> Iterator[Item]:
     """What people asked to remember, or taught and approved as a rule."""
-    for one in in_effect(memory.reader.curations(bank)):
-        if one.action in _TAUGHT and since <= one.time < until and one.text:
-            if not _is_shown(memory, bank, one.target):
-                continue
-            name = memory.context.bank_name(bank)
-            yield Item(one.time, name, _short(one.text), _target(one.target), one.action.value)
+    for one in in_effect(period.memory.reader.curations(period.bank)):
+        told = one.action in _TAUGHT and one.text
+        if told and period.has(one.time) and period.is_shown(one.target):
+            yield period.item(one.time, one.text, _target(one.target), one.action.value)
 
 
-def _facts(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
-    for fact in memory.browse.facts(bank):
+def _facts(period: BankPeriod) -> Iterator[Item]:
+    for fact in period.memory.browse.facts(period.bank):
         time = fact.validity.learned or fact.validity.since
-        if since <= time < until:
-            yield _fact(memory, fact, time, fact.kind.value)
+        if period.has(time):
+            yield _fact(period, fact, time, fact.kind.value)
 
 
-def _opinions(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
+def _opinions(period: BankPeriod) -> Iterator[Item]:
     """Opinions formed in the period and not retracted since. One that was formed while old sessions
     were read counts at the time of its latest evidence."""
-    for one in memory.reader.opinions(bank):
+    for one in period.memory.reader.opinions(period.bank):
         time = min(filter(None, (one.formed, one.latest)), default="")
-        if one.status is not Status.RETRACTED and since <= time < until:
-            name = memory.context.bank_name(bank)
-            yield Item(time, name, _short(one.what), uri("memory", one.id), "opinion")
+        if one.status is not Status.RETRACTED and period.has(time):
+            yield period.item(time, one.what, uri("memory", one.id), "opinion")
 
 
-def _corrected(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
+def _corrected(period: BankPeriod) -> Iterator[Item]:
     words = {Action.CORRECT: "corrected", Action.FORGET: "forgotten", Action.MERGE: "merged"}
-    for one in in_effect(memory.reader.curations(bank)):
-        if one.action in words and since <= one.time < until and one.who != RETENTION_AUTHOR:
-            visible = one.action is Action.CORRECT and _is_shown(memory, bank, one.target)
-            text = one.text if visible else f"a record was {words[one.action]}"
-            name = memory.context.bank_name(bank)
-            yield Item(one.time, name, _short(text), _target(one.target), words[one.action])
+    for one in in_effect(period.memory.reader.curations(period.bank)):
+        if one.action in words and period.has(one.time) and one.who != RETENTION_AUTHOR:
+            word = words[one.action]
+            visible = one.action is Action.CORRECT and period.is_shown(one.target)
+            text = one.text if visible else f"a record was {word}"
+            yield period.item(one.time, text, _target(one.target), word)
 
 
-def _ended(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
+def _ended(period: BankPeriod) -> Iterator[Item]:
     """Facts that stopped being true, and those that were contradicted."""
-    for fact in memory.browse.facts(bank, all=True):
-        if fact.validity.until and since <= fact.validity.until < until:
-            yield _fact(memory, fact, fact.validity.until, "no longer so")
-    for review in memory.reader.reviews(bank):
-        if since <= review.opened < until:
-            name = memory.context.bank_name(bank)
-            yield Item(review.opened, name, _short(review.reason), review.target, "contradicted")
+    for fact in period.memory.browse.facts(period.bank, all=True):
+        if fact.validity.until and period.has(fact.validity.until):
+            yield _fact(period, fact, fact.validity.until, "no longer so")
+    for review in period.memory.reader.reviews(period.bank):
+        if period.has(review.opened):
+            yield period.item(review.opened, review.reason, review.target, "contradicted")
 
 
-def _refused(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
-    for one in memory.reader.refusals(bank):
-        if since <= one.time < until and _is_shown(memory, bank, one.target):
+def _refused(period: BankPeriod) -> Iterator[Item]:
+    for one in period.memory.reader.refusals(period.bank):
+        if period.has(one.time) and period.is_shown(one.target):
             why = f"turned down: {truncate(one.why, _MAX_NOTE)}" if one.why else "turned down"
-            name = memory.context.bank_name(bank)
-            yield Item(one.time, name, _short(one.text), _target(one.target), why)
+            yield period.item(one.time, one.text, _target(one.target), why)
 
 
-def _contradicted(memory: Holdfast, bank: str, since: str, until: str) -> Iterator[Item]:
+def _contradicted(period: BankPeriod) -> Iterator[Item]:
     """Injected context that the user of the session contradicted."""
-    for one in memory.inventory.injections(bank, _MAX_RECORDS):
-        if one.use is InjectionUse.CONTRADICTED and one.arrived and since <= one.time < until:
+    for one in period.memory.inventory.injections(period.bank, _MAX_RECORDS):
+        if one.use is InjectionUse.CONTRADICTED and one.arrived and period.has(one.time):
             text = f"told to a session, and contradicted there: {one.because or 'no words kept'}"
-            cited = next(iter(one.records), "")
-            yield Item(one.time, memory.context.bank_name(bank), _short(text), cited, "injected")
+            yield period.item(one.time, text, next(iter(one.records), ""), "injected")
 
 
-def _fact(memory: Holdfast, fact: Fact, time: str, note: str) -> Item:
-    return Item(
-        time,
-        memory.context.bank_name(fact.bank),
-        _short(fact.content),
-        uri("fact", fact.id),
-        ", ".join(filter(None, (note, _origin(fact.trust)))),
-    )
+def _fact(period: BankPeriod, fact: Fact, time: str, note: str) -> Item:
+    return period.item(time, fact.content, uri("fact", fact.id), _note(note, fact.trust))
 
 
-def _origin(trust: Trust) -> str:
-    """Where a text comes from, if not from the people and agents of the session."""
-    foreign = (Trust.EXTERNAL, Trust.IMPORT, Trust.TOOL)
-    return f"from {trust.value} text" if trust in foreign else ""
-
-
-def _is_shown(memory: Holdfast, bank: str, target: str) -> bool:
-    """Whether the text of a decision may be shown: not if its target was forgotten since."""
-    parsed = parse_uri(target)
-    return parsed is None or not memory.reader.find_hidden(bank, parsed.kind, parsed.id, 1)
+def _note(note: str, trust: Trust) -> str:
+    """A note that also says where a text comes from, if not from the people and agents of the
+    session."""
+    foreign = trust in (Trust.EXTERNAL, Trust.IMPORT, Trust.TOOL)
+    return f"{note}, from {trust.value} text" if foreign else note
 
 
 def _target(text: str) -> str:
     return text if "://" in text else ""
-
-
-def _short(text: str) -> str:
-    return truncate(" ".join(text.split()), _MAX_TEXT)
 
 
 _SECTIONS: dict[str, tuple[Finder, ...]] = {
@@ -266,7 +266,8 @@ EMPTY_TEXT = {
 
 def as_markdown(digest: PeriodDigest) -> str:
     """The digest as Markdown. Text from memory is escaped, so that it cannot become markup."""
-    lines = [f"# {_period(digest)}, bank {_escape(digest.bank)}", ""]
+    period = f"{digest.since[:10]} to {digest.until[:10]}"
+    lines = [f"# {period}, bank {_escape(digest.bank)}", ""]
     for section in digest.sections:
         lines += [f"## {TITLES[section.name]}", ""]
         lines += [_line(item) for item in section.items] or [EMPTY_TEXT[section.name]]
@@ -275,10 +276,6 @@ def as_markdown(digest: PeriodDigest) -> str:
     if digest.ignored:
         lines += [f"{digest.ignored} texts that sessions were told left no trace in them.", ""]
     return "\n".join(lines)
-
-
-def _period(digest: PeriodDigest) -> str:
-    return f"{digest.since[:10]} to {digest.until[:10]}"
 
 
 def _line(item: Item) -> str:
@@ -293,17 +290,15 @@ def _escape(text: str) -> str:
 
 def digest_json(digest: PeriodDigest) -> dict[str, Any]:
     """The digest as JSON."""
+    sections = {
+        section.name: {"items": to_jsonable(section.items), "more": section.more}
+        for section in digest.sections
+    }
     return {
         "bank": digest.bank,
         "since": digest.since,
         "until": digest.until,
         "sessions": digest.sessions,
-        **{
-            section.name: {
-                "items": [item._asdict() for item in section.items],
-                "more": section.more,
-            }
-            for section in digest.sections
-        },
+        **sections,
         "ignored_injections": digest.ignored,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from holdfast.app.core.context import utc_now
@@ -16,12 +16,13 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.status.failures import Failure, recent_failures
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.curation import Action
-from holdfast.model.knowledge import Review
 from holdfast.model.ledgers.injections import Injection, InjectionUse
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Plan
+from holdfast.spend.governor import add_seconds
 
 DEFAULT_DAYS = 30
+_DAY_S = 86400.0
 USED_OUTCOMES = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
 # Bounds the query; beyond it, the oldest injections of the days would not be counted.
 _MAX_INJECTIONS = 100_000
@@ -106,7 +107,7 @@ def gather_usage(
 ) -> UsageReport:
     """Add up the last days; `measure` also evaluates recall on the own history."""
     until = now or utc_now()
-    since = days_before(until, days)
+    since = add_seconds(until, -days * _DAY_S)
     id = memory.context.bank_id(bank)
     known = [i for i in memory.inventory.injections(bank, _MAX_INJECTIONS) if i.time >= since]
     last = next(iter(recent_failures(memory, 1)), None)
@@ -119,9 +120,7 @@ def gather_usage(
         told=len({one.session for one in known}),
         total=count_outcomes(known),
         kinds={kind: count_outcomes(i for i in known if i.kind.value == kind) for kind in kinds},
-        uses=dict(
-            Counter(one.use.value for one in known if one.arrived and one.use in USED_OUTCOMES)
-        ),
+        uses=dict(Counter(one.use.value for one in known if _outcome(one) == "used")),
         tokens=sum(one.characters for one in known if one.arrived) // _CHARACTERS_PER_TOKEN,
         corrections=_corrections(memory, id, since),
         spent=_spending(memory, since),
@@ -130,12 +129,6 @@ def gather_usage(
         latest=tuple(known[:_MAX_LISTED]),
         own=_evaluate_own(memory, id) if measure else None,
     )
-
-
-def days_before(time: str, days: int) -> str:
-    """The same time some days earlier, in the format of records."""
-    then = datetime.fromisoformat(time) - timedelta(days=days)
-    return then.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def count_outcomes(injections: Iterable[Injection]) -> OutcomeCounts:
@@ -170,14 +163,9 @@ def _corrections(memory: Holdfast, id: str | None, since: str) -> Corrections:
     return Corrections(
         corrected=sum(one.action is Action.CORRECT for one in log),
         forgotten=sum(one.action is Action.FORGET for one in log),
-        questioned=len(distinct(opened)),
+        questioned=len({(one.bank, one.target) for one in opened}),
         refused=len(refused),
     )
-
-
-def distinct(reviews: Iterable[Review]) -> set[tuple[str, str]]:
-    """The records that the reviews are about (bank, target)."""
-    return {(one.bank, one.target) for one in reviews}
 
 
 def _spending(memory: Holdfast, since: str) -> Spent:
@@ -209,10 +197,6 @@ def usage_json(report: UsageReport) -> dict[str, Any]:
     """The report as JSON, without the list of injections."""
     own = report.own
     measured = own and {"questions": own.questions, **own.measures, "chance": own.chance}
-    fields = report._asdict()
+    fields = report._asdict() | {"own": measured}
     del fields["latest"]
-    fields |= {"total": report.total._asdict(), "own": measured}
-    fields |= {"kinds": {kind: counts._asdict() for kind, counts in report.kinds.items()}}
-    fields |= {"corrections": report.corrections._asdict(), "spent": report.spent._asdict()}
-    fields |= {"failure": report.failure._asdict() if report.failure else None}
     return to_jsonable(fields)

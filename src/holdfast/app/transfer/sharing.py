@@ -15,7 +15,6 @@ from typing import NamedTuple
 from holdfast.app.core.context import Context, current_folder
 from holdfast.app.curation.bank_profiles import log_change
 from holdfast.app.curation.records import curator_for
-from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.language import truncate
 from holdfast.learn.decision_state import in_effect
@@ -86,7 +85,8 @@ class Sharing:
         person = git_identity(Path(current_folder()))
         id = self._context.bank(bank).id
         sharer = Sharer(person.name, person.email, self._context.now(), note)
-        drafts = draft_shares(self._context.store, id, names, self._cleaner(), sharer)
+        cleaner = TextCleaner(self._context.redactor(), project_root(current_folder()))
+        drafts = draft_shares(self._context.store, id, names, cleaner, sharer)
         held, _ = read_shares(branch.read())
         plan = SharePlan(id, str(branch.folder), person)
         for draft in drafts:
@@ -180,33 +180,22 @@ class Sharing:
             branch.fetch(remote)
         tips = branch.tips()
         source = ShareSource(remote or str(branch.folder), tuple(tips))
-        redactor = Redactor(self._context.settings.redact_patterns)
         email = ""
         with suppress(InputError):  # without an identity in git nothing was shared
             email = git_identity(Path(current_folder())).email
-        found = read_shares(branch.read(tips))
-        return plan_import(
-            self._context.store,
-            self._context.one_bank_id(bank),
-            found,
-            source,
-            self._context.now(),
-            redactor,
-            email,
-        )
+        found, context = read_shares(branch.read(tips)), self._context
+        id, now, redactor = context.one_bank_id(bank), context.now(), context.redactor()
+        return plan_import(context.store, id, found, source, now, redactor, email)
 
     def pull(self, planned: ShareImportPlan, bank: str | None = None, who: str = "") -> str:
         """Import a plan into a bank, which is made if it does not exist; returns the URI of the
         import, "" if there was nothing."""
         if planned.is_empty:
             return ""
-        id = self._context.one_bank_id(bank) or self._context.bank_maker.ensure(
-            self._context.store, current_folder()
-        )
-        imported = import_shares(
-            self._context.store, id, planned, self._context.now, self._context.actor(who)
-        )
-        self._context.after_change()
+        context = self._context
+        id = context.one_bank_id(bank) or context.ensure_bank()
+        imported = import_shares(context.store, id, planned, context.now, context.actor(who))
+        context.after_change()
         return imported
 
     def undo_pull(self, name: str, bank: str | None = None, who: str = "") -> Curation:
@@ -220,21 +209,14 @@ class Sharing:
         """Every pull that imported something, and whether it is in effect (not undone)."""
         id = self._context.one_bank_id(bank)
         effective = {entry.target for entry in in_effect(self._context.store.curations(id))}
-        return [
-            (one, uri("taking", one.id) in effective)
-            for one in self._context.store.share_imports(id)
-        ]
+        known = self._context.store.share_imports(id)
+        return [(one, uri("taking", one.id) in effective) for one in known]
 
     def _branch(self, place: str) -> ShareBranch:
         folder = Path(place).expanduser() if place else Path(current_folder())
         if not folder.is_dir():
             raise NotFoundError(f"{place} is not a folder.", "Name a repository, or a remote.")
         return ShareBranch(folder.resolve())
-
-    def _cleaner(self) -> TextCleaner:
-        return TextCleaner(
-            Redactor(self._context.settings.redact_patterns), project_root(current_folder())
-        )
 
 
 def _find_shared(held: Iterable[SharedRecord], name: str) -> SharedRecord:
@@ -261,16 +243,13 @@ def _find_shared(held: Iterable[SharedRecord], name: str) -> SharedRecord:
 def _message(planned: SharePlan) -> str:
     """The commit message: how many records, and the first words of each."""
     new = [one.shared for one in planned.added]
-    parts = [
+    parts = (
         (f"Share {len(new)}", new),
         (f"Say {len(planned.changed)} anew", [one.shared for one, _ in planned.changed]),
         (f"Take {len(planned.gone)} back", list(planned.gone)),
-    ]
+    )
     changes = [(title, records) for title, records in parts if records]
     subject = ", ".join(title for title, _ in changes) or "Share nothing"
-    first = [
-        f"- {s.kind}: {truncate(s.text.splitlines()[0], 80)}"
-        for _, rs in changes[:2]
-        for s in rs[:20]
-    ]
+    shown = [record for _, records in changes[:2] for record in records[:20]]
+    first = [f"- {one.kind}: {truncate(one.text.splitlines()[0], 80)}" for one in shown]
     return f"{subject}\n\n" + "\n".join(first) + "\n"

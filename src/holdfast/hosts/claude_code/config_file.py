@@ -14,6 +14,7 @@ import os
 import stat
 import time
 from collections.abc import Generator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +50,32 @@ class ConfigFile(NamedTuple):
         return mark + text.encode("utf-8")
 
 
+class Change(NamedTuple):
+    """The change of one file; `after` is None where it is deleted."""
+
+    file: ConfigFile
+    after: bytes | None
+    lock: bool = False
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff."""
+        name, before = str(self.file.path), self.file.raw
+        names = (os.devnull if raw is None else name for raw in (before, self.after))
+        lines = (
+            (raw or b"").decode("utf-8", "replace").splitlines() for raw in (before, self.after)
+        )
+        return "\n".join(difflib.unified_diff(*lines, *names, n=2, lineterm=""))
+
+
+@dataclass(slots=True)
+class InstallPlan:
+    """The changes that install or remove Holdfast, and notes for the user."""
+
+    changes: list[Change] = field(default_factory=list[Change])
+    notes: list[str] = field(default_factory=list[str])
+
+
 def read_bytes(path: Path) -> bytes | None:
     """The content of a file, None where there is none; raises InputError if it is unreadable."""
     try:
@@ -79,23 +106,6 @@ def load(path: Path) -> ConfigFile:
             "Correct it, then run this again. Nothing was changed.",
         )
     return file
-
-
-def diff(path: Path, before: bytes | None, after: bytes | None) -> str:
-    """A change as a unified diff."""
-    lines = difflib.unified_diff(
-        _lines(before),
-        _lines(after),
-        str(path) if before is not None else os.devnull,
-        str(path) if after is not None else os.devnull,
-        n=2,
-        lineterm="",
-    )
-    return "\n".join(lines)
-
-
-def _lines(raw: bytes | None) -> list[str]:
-    return (raw or b"").decode("utf-8", "replace").splitlines()
 
 
 def save(file: ConfigFile, after: bytes | None, lock: bool = False) -> None:

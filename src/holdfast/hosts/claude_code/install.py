@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -21,6 +20,7 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import config_file, settings_entries
+from holdfast.hosts.claude_code.config_file import Change, ConfigFile, InstallPlan
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.claude_code.json_text import read
 from holdfast.hosts.claude_code.locations import Scope, SettingsFiles
@@ -38,28 +38,6 @@ class Interpreter(NamedTuple):
     path: str
     flags: str
     other_copy: str = ""
-
-
-class Change(NamedTuple):
-    """The change of one file; `after` is None where it is deleted."""
-
-    file: config_file.ConfigFile
-    after: bytes | None
-    lock: bool = False
-
-    @property
-    def diff(self) -> str:
-        """The change as a unified diff."""
-        return config_file.diff(self.file.path, self.file.raw, self.after)
-
-
-@dataclass(slots=True)
-class Plan:
-    """The changes to make, and notes for the user."""
-
-    changes: list[Change] = field(default_factory=list[Change])
-    folders: list[Path] = field(default_factory=list[Path])
-    notes: list[str] = field(default_factory=list[str])
 
 
 def find_interpreter(path: str = sys.executable) -> Interpreter:
@@ -146,26 +124,21 @@ def plan_install(
     python: Interpreter,
     default_home: Path,
     with_plugin: bool = False,
-) -> Plan:
+) -> InstallPlan:
     """The changes that install Holdfast. With the plugin our own entries are removed instead,
     because both together would report every event twice."""
-    plan = Plan()
+    plan = InstallPlan()
     hooks, servers = config_file.load(files.hooks_file), config_file.load(files.servers_file)
     if with_plugin:
         _change(plan, hooks, settings_entries.remove_hooks(hooks.text, home))
         if files.project in settings_entries.projects_with_server(servers.text, home, default_home):
-            _change(
-                plan,
-                servers,
-                settings_entries.remove_server(servers.text, files.project),
-                lock=True,
-            )
+            without_server = settings_entries.remove_server(servers.text, files.project)
+            _change(plan, servers, without_server, lock=True)
         return plan
     _change(plan, hooks, settings_entries.add_hooks(hooks.text, home))
-    server = settings_entries.server_entry(python.path, python.flags, home, home == default_home)
-    _change(
-        plan, servers, settings_entries.add_server(servers.text, files.project, server), lock=True
-    )
+    entry = settings_entries.server_entry(python.path, python.flags, home, home == default_home)
+    with_server = settings_entries.add_server(servers.text, files.project, entry)
+    _change(plan, servers, with_server, lock=True)
     if settings_entries.is_name_taken(servers.text, files.project):
         plan.notes.append(
             f"{files.servers_file} has a server called {settings_entries.SERVER!r} that is not "
@@ -176,7 +149,7 @@ def plan_install(
     return plan
 
 
-def _change(plan: Plan, file: config_file.ConfigFile, text: str, lock: bool = False) -> None:
+def _change(plan: InstallPlan, file: ConfigFile, text: str, lock: bool = False) -> None:
     if text != file.text:
         plan.changes.append(Change(file, file.encode(text), lock))
 
@@ -193,7 +166,7 @@ def apply_install(home: Path, changes: Sequence[Change], default_home: Path) -> 
         config_file.save(change.file, change.after, change.lock)
 
 
-def _without_us(home: Path, file: config_file.ConfigFile, default_home: Path) -> bytes | None:
+def _without_us(home: Path, file: ConfigFile, default_home: Path) -> bytes | None:
     """The bytes of a file without our entries."""
     if file.raw is None:
         return None
@@ -205,10 +178,10 @@ def _without_us(home: Path, file: config_file.ConfigFile, default_home: Path) ->
 
 def plan_uninstall(
     home: Path, scopes: Sequence[SettingsFiles], everything: bool, default: Path
-) -> Plan:
+) -> InstallPlan:
     """The changes that remove Holdfast: from the files of the given scopes, and with `everything`
     from every file that we ever changed."""
-    plan = Plan()
+    plan = InstallPlan()
     record = InstallRecord(home)
     hooks_files = {files.hooks_file for files in scopes}
     servers = {(files.servers_file, files.project) for files in scopes}
@@ -235,7 +208,7 @@ def plan_uninstall(
 _LOCKED_FILES = (".claude.json", ".config.json")
 
 
-def _restored(record: InstallRecord, file: config_file.ConfigFile, text: str) -> bytes | None:
+def _restored(record: InstallRecord, file: ConfigFile, text: str) -> bytes | None:
     """The bytes for a file whose document becomes `text`: those of the backup, if they are the same
     document and nobody changed the file since."""
     path = file.path
@@ -279,14 +252,11 @@ def apply_uninstall(home: Path, changes: Sequence[Change], default: Path) -> Non
         else:
             record.forget(path, restored=change.after == record.before(path))
     for change in changes:
-        _remove_if_empty(change.file.path.parent, change.after)
-
-
-def _remove_if_empty(folder: Path, after: bytes | None) -> None:
-    """Remove a project's `.claude` folder that held nothing but the file we created."""
-    if after is None and folder.name == ".claude":
-        with suppress(OSError):  # something else is in it, or it is gone already
-            folder.rmdir()
+        folder = change.file.path.parent
+        # A project's `.claude` may have held nothing but the file that we created.
+        if change.after is None and folder.name == ".claude":
+            with suppress(OSError):  # something else is in it, or it is gone already
+                folder.rmdir()
 
 
 def installed_scopes(home: Path, scopes: Sequence[SettingsFiles], default: Path) -> list[Scope]:

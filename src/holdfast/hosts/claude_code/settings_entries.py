@@ -100,11 +100,11 @@ def remove_hooks(text: str, home: Path) -> str:
 
 def _take_hooks(text: str, home: Path, event: str) -> str:
     for place in reversed(find_hooks(text, home).get(event, [])):
-        text = _prune(remove(text, place), place[:-1])
+        text = prune(remove(text, place), place[:-1])
     return text
 
 
-def _prune(text: str, path: tuple[Step, ...]) -> str:
+def prune(text: str, path: tuple[Step, ...]) -> str:
     """Remove containers that are empty now, from the inside out. A group of hooks is empty when its
     list is, whatever its matcher."""
     while path:
@@ -181,4 +181,4 @@ def projects_with_server(text: str, home: Path, default: Path) -> list[str]:
 def remove_server(text: str, project: str) -> str:
     """The document without our server, and without containers that are empty then."""
     path = server_path(project)
-    return _prune(remove(text, path), path[:-1])
+    return prune(remove(text, path), path[:-1])

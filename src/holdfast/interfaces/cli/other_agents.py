@@ -9,6 +9,7 @@ from holdfast.errors import InputError
 from holdfast.hosts import agent_install
 from holdfast.hosts.claude_code import install
 from holdfast.hosts.claude_code import locations as host
+from holdfast.hosts.claude_code.config_file import InstallPlan
 from holdfast.hosts.host import HoldfastCommand
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm
@@ -22,7 +23,7 @@ from holdfast.sources.registry import DEFAULT_AGENT
 class Leaving(NamedTuple):
     """What uninstalling changes for other agents, and whether another one stays set up."""
 
-    plan: agent_install.Plan
+    plan: InstallPlan
     stays: bool
 
 
@@ -51,7 +52,7 @@ def set_up(screen: Screen, settings: Settings, paths: HomePaths, arguments: Argu
         agent_install.apply_install(paths.home, plan.changes)
         done = True
     if arguments.json:
-        changes = [{"path": str(change.path), "diff": change.diff} for change in plan.changes]
+        changes = [{"path": str(change.file.path), "diff": change.diff} for change in plan.changes]
         report = {"agent": chosen.name, "scope": arguments.scope, "changes": changes}
         screen.json({**report, "steps": steps, "done": done, "notes": plan.notes})
         return False
@@ -97,11 +98,11 @@ def leave(settings: Settings, paths: HomePaths, agent: str | None, scoped: bool)
     return Leaving(plan, any(agent_install.is_installed(one, where, ours) for one in rest))
 
 
-def show(screen: Screen, plan: agent_install.Plan, steps: list[str] | None = None) -> None:
+def show(screen: Screen, plan: InstallPlan, steps: list[str] | None = None) -> None:
     """Print the diffs, steps and notes of a plan."""
     for change in plan.changes:
         screen.diff(change.diff)
     for step in steps or ():
-        screen.wrap(f"will {step}", "", "  ")
+        screen.item(f"will {step}")
     for note in plan.notes:
-        screen.wrap(f"note: {note}", "", "      ")
+        screen.note(note)

@@ -66,6 +66,14 @@ class Screen:
             )
             self.line(folded or "")
 
+    def item(self, text: str, indent: str = "") -> None:
+        """Like `wrap`, with the lines after the first indented by two more."""
+        self.wrap(text, indent, f"{indent}  ")
+
+    def note(self, text: str) -> None:
+        """Something to be careful about."""
+        self.wrap(f"note: {text}", "", "      ")
+
     def diff(self, text: str) -> None:
         """A diff with added lines in green and removed ones in red, then an empty line."""
         for line in text.split("\n"):

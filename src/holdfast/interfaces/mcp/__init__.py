@@ -1,18 +1,17 @@
 """The Model Context Protocol: the servers `holdfast mcp`, `holdfast mcp memory`, `holdfast mcp
 search`, over standard input and output or over HTTP on this machine.
 
-`*_spec` is what a server offers and `*_engine` answers it. `dispatch` says what each method
-of the protocol is answered with; `server` (stdio) and `http_server` are its transports here, and
-`interfaces/http/mcp` is the one of `holdfast serve`. `streamable_http` is what the two over HTTP
-share.
+`main_spec` and `read_only_specs` say what the servers offer; `main_engine` and `read_only_engine`
+answer. `dispatch` says what each method of the protocol is answered with; `server` (stdio) and
+`http_server` are its transports here, and `interfaces/http/mcp` is the one of `holdfast serve`.
+`streamable_http` is what the two over HTTP share.
 
 To add a tool to `holdfast mcp`:
 
-1. Describe it as a `Tool` in `main_tools.TOOLS`, with `writes=True` if it changes the memory, and
-   add its name to `slow_tools` in `main_spec.SPEC` if it can take seconds. Its arguments are
-   checked against the description before it is called, and `holdfast serve` offers it to keys of
-   the right level.
-2. Write a method `(arguments, context) -> result` and enter it in the table `_handlers`: of
+1. Describe it as a `Tool` in `main_spec.TOOLS`, with `writes=True` if it changes the memory, and
+   add its name to `slow_tools` there if it can take seconds. Its arguments are checked against the
+   description before it is called, and `holdfast serve` offers it to keys of the right level.
+2. Write a method `(arguments, context) -> result` and enter it in the table of handlers: of
    `MainEngine` if it reads, of `WriteTools` if it writes. Return `tool_result(text, data)`, both
    with the same content, and keep it short with `result_budget.fit`.
 3. Describe it in `docs/mcp.md`. `tests/walls` calls every tool with records of a bank that the key

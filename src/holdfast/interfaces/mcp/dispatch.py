@@ -10,11 +10,22 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from holdfast.errors import (
+    BusyError,
+    ForbiddenError,
+    HoldfastError,
+    InputError,
+    ModelBusyError,
+    NotFoundError,
+    StoreBusyError,
+)
 from holdfast.interfaces.mcp.jsonrpc import (
     BUSY,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    RESOURCE_NOT_FOUND,
     Message,
     Object,
     RequestId,
@@ -78,6 +89,21 @@ def engine_request(spec: ServerSpec, message: Message) -> EngineRequest:
             return EngineRequest(lambda engine, context: engine.read_resource(uri))
         case _:
             raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method[:100]!r}.")
+
+
+def engine_error(error: HoldfastError) -> RpcError:
+    """The error to answer with where the engine fails. It does so for resources only: a tool that
+    fails has the error as its result."""
+    match error:
+        case NotFoundError():
+            code = RESOURCE_NOT_FOUND
+        case InputError() | ForbiddenError():
+            code = INVALID_PARAMS
+        case BusyError() | StoreBusyError() | ModelBusyError():
+            code = BUSY
+        case _:
+            code = INTERNAL_ERROR
+    return RpcError(code, error.full_text)
 
 
 def cancelled_request(message: Message) -> RequestId | None:

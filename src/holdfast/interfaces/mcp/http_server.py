@@ -13,7 +13,6 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,20 +31,15 @@ from holdfast.interfaces.mcp.jsonrpc import (
     read_messages,
 )
 from holdfast.interfaces.mcp.server import MAX_PENDING_CALLS, EngineThreads, MessageHandler
-from holdfast.interfaces.mcp.server_spec import ServerSpec, error_text
+from holdfast.interfaces.mcp.server_spec import ServerSpec
 from holdfast.interfaces.mcp.streamable_http import (
     CANCELLED,
     JSON_TYPE,
     PATH,
-    SESSION_HEADER,
-    VERSION_HEADER,
-    McpSession,
+    Post,
     SessionTable,
-    begins_session,
     check_version,
     is_json,
-    join_answers,
-    wants_events,
 )
 
 ADDRESS = "127.0.0.1"
@@ -86,23 +80,7 @@ class _Line(NamedTuple):
     is_answer: bool
 
 
-class _Post:
-    """One POST: its messages, and the lines that come back from the threads that answer."""
-
-    def __init__(self, session: McpSession, messages: Sequence[Message]) -> None:
-        self.session = session
-        self.messages = messages
-        self.expected_answers = sum(message.needs_answer for message in messages)
-        self.lines: queue.SimpleQueue[_Line] = queue.SimpleQueue()
-
-    def handle(self, handler: MessageHandler) -> None:
-        """Have the messages answered."""
-        for message in self.messages:
-            handler.handle(
-                message,
-                lambda line: self.lines.put(_Line(line, is_answer=True)),
-                lambda line: self.lines.put(_Line(line, is_answer=False)),
-            )
+Lines = queue.SimpleQueue[_Line]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -118,11 +96,17 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         try:
             self._check()
-            post = self._read()
-            handler = self._server.message_handler(post.session)
-            post.handle(handler)
+            post = Post(self._read(), self.headers, self._server.sessions, _OWNER)
+            handler = self._server.message_handler(post)
+            lines: Lines = queue.SimpleQueue()
+            for message in post.messages:
+                handler.handle(
+                    message,
+                    lambda line: lines.put(_Line(line, is_answer=True)),
+                    lambda line: lines.put(_Line(line, is_answer=False)),
+                )
             try:
-                self._answer(post)
+                self._answer(post, lines)
             finally:
                 handler.cancel_pending()
         except (_RefusedError, HoldfastError) as error:
@@ -131,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         try:
             self._check()
-            self._server.sessions.end(self.headers.get(SESSION_HEADER, ""), _OWNER)
+            self._server.sessions.end(self.headers, _OWNER)
             self._reply(HTTPStatus.NO_CONTENT)
         except (_RefusedError, HoldfastError) as error:
             self._refuse(error)
@@ -157,10 +141,10 @@ class _Handler(BaseHTTPRequestHandler):
         is_right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), token)
         if scheme.lower() != "bearer" or not is_right:
             raise _RefusedError(HTTPStatus.UNAUTHORIZED, "The token is missing or wrong.")
-        check_version(self.headers.get(VERSION_HEADER))
+        check_version(self.headers)
 
-    def _read(self) -> _Post:
-        """The messages of a request, and their session."""
+    def _read(self) -> list[Message]:
+        """The messages of a request."""
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit():
             raise _RefusedError(HTTPStatus.LENGTH_REQUIRED, "Say how long it is.")
@@ -172,26 +156,24 @@ class _Handler(BaseHTTPRequestHandler):
         if len(body) < int(length):
             self.close_connection = True
             raise _RefusedError(HTTPStatus.BAD_REQUEST, "It ended early.")
-        messages = read_messages(body.decode("utf-8", "replace"))
-        id = self.headers.get(SESSION_HEADER)
-        return _Post(self._server.sessions.find_or_begin(messages, id, _OWNER), messages)
+        return read_messages(body.decode("utf-8", "replace"))
 
-    def _answer(self, post: _Post) -> None:
-        if not post.expected_answers:
+    def _answer(self, post: Post, lines: Lines) -> None:
+        expected = sum(message.needs_answer for message in post.messages)
+        if not expected:
             self._reply(HTTPStatus.ACCEPTED)
-        elif wants_events(post.messages):
-            self._stream(post)
+        elif post.wants_events:
+            self._stream(lines, expected)
         else:
             answers: list[str] = []
-            while len(answers) < post.expected_answers:
-                line = self._next_line(post)
+            while len(answers) < expected:
+                line = self._next_line(lines)
                 answers += [line.text] if line.is_answer else []
-            is_new = begins_session(post.messages)
-            headers = {SESSION_HEADER: post.session.id} if is_new else {}
-            self._reply(HTTPStatus.OK, join_answers(answers, post.messages).encode(), headers)
+            body, headers = post.json_response(answers)
+            self._reply(HTTPStatus.OK, body.encode(), headers)
 
-    def _stream(self, post: _Post) -> None:
-        """Send notifications and answers as they come, up to the last answer."""
+    def _stream(self, lines: Lines, expected: int) -> None:
+        """Send notifications and answers as they come, up to the last expected answer."""
         self.close_connection = True
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/event-stream")
@@ -199,18 +181,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         answers = 0
-        while answers < post.expected_answers:
-            line = self._next_line(post)
+        while answers < expected:
+            line = self._next_line(lines)
             answers += line.is_answer
             self.wfile.write(f"event: message\ndata: {line.text.strip()}\n\n".encode())
             self.wfile.flush()
 
-    def _next_line(self, post: _Post) -> _Line:
+    def _next_line(self, lines: Lines) -> _Line:
         """The next line of an answer; raises ConnectionError if the client hung up."""
         until = time.monotonic() + self._server.call_timeout_s
         while (left := until - time.monotonic()) > 0:
             with suppress(queue.Empty):
-                return post.lines.get(timeout=min(left, LIMITS.hangup_check_s))
+                return lines.get(timeout=min(left, LIMITS.hangup_check_s))
             if self._is_client_gone():
                 raise ConnectionAbortedError
         return _Line(encode_error(None, _TOO_LATE), is_answer=True)
@@ -237,7 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer with an error. The rest of the request is not read, so the connection ends."""
         self.close_connection = True
         status = _status(error)
-        reason = error_text(error) if isinstance(error, HoldfastError) else str(error)
+        reason = error.full_text if isinstance(error, HoldfastError) else str(error)
         headers = {"Connection": "close"}
         if status is HTTPStatus.UNAUTHORIZED:
             headers["WWW-Authenticate"] = "Bearer"
@@ -288,8 +270,9 @@ class HttpServer(ThreadingHTTPServer):
         """The address that clients use."""
         return f"http://{ADDRESS}:{self.server_port}{PATH}"
 
-    def message_handler(self, session: McpSession) -> MessageHandler:
+    def message_handler(self, post: Post) -> MessageHandler:
         """What answers the messages of one POST."""
+        session = post.session
         return MessageHandler(self._spec, self._engines, session.calls, session.client, CANCELLED)
 
     def process_request(self, request: Any, client_address: Any) -> None:

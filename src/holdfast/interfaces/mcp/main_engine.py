@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import closing
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.result_budget import MAX_RECORD_CHARS, fit
@@ -17,10 +17,8 @@ from holdfast.app.answers.tool import Object
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
-from holdfast.interfaces.mcp.main_tools import TOOLS
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
-from holdfast.interfaces.mcp.server_spec import CallContext
-from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
+from holdfast.interfaces.mcp.server_spec import CallContext, tool_error, tool_result
 from holdfast.language import truncate
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
@@ -30,6 +28,9 @@ from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking.remote_hits import STRATEGY_PREFIX
 from holdfast.research.answering.plugin_evidence import missing_replies
 from holdfast.research.history.expertise import Expert
+
+if TYPE_CHECKING:
+    from holdfast.interfaces.mcp.main_write_tools import WriteTools
 
 
 class ResultLimits(NamedTuple):
@@ -50,7 +51,6 @@ class ResultLimits(NamedTuple):
 
 _LIMITS = ResultLimits()
 _ANY_NETWORK = "all"
-_WRITE_TOOLS = frozenset(tool.name for tool in TOOLS if tool.writes)
 
 
 class MainEngine:
@@ -63,7 +63,7 @@ class MainEngine:
     def __init__(
         self,
         reading: MemorySource[Holdfast] | None = None,
-        write_tools: Any = None,
+        write_tools: WriteTools | None = None,
         bank: str | None = None,
     ) -> None:
         self._source: MemorySource[Holdfast] = reading or ReopeningMemory(open_existing)
@@ -100,18 +100,17 @@ class MainEngine:
     def call(self, name: str, arguments: Object, context: CallContext) -> Object:
         """The result of a tool. An error becomes a result too, so that the model reads it."""
         try:
-            if name in _WRITE_TOOLS:
-                return self._load_write_tools().call(name, arguments, context)
-            return self._handlers[name](arguments, context)
+            handler = self._handlers.get(name) or self._load_write_tools().handlers[name]
+            return handler(arguments, context)
         except HoldfastError as error:
             return tool_error(error)
 
-    def _load_write_tools(self) -> Any:
+    def _load_write_tools(self) -> WriteTools:
         """The tools that write, imported at the first use because that takes longer."""
         if self._write_tools is None:
-            from holdfast.interfaces.mcp import main_write_tools
+            from holdfast.interfaces.mcp.main_write_tools import WriteTools
 
-            self._write_tools = main_write_tools.WriteTools()
+            self._write_tools = WriteTools()
         return self._write_tools
 
     def _ask(self, arguments: Object, context: CallContext) -> Object:
@@ -160,11 +159,6 @@ class MainEngine:
         hint = reading.context.missing_bank_hint(reading.context.bank_id(self._bank))
         hint = hint or reading.search.missing_networks_hint(self._bank, networks)
         return _recall_result(found, hint)
-
-
-def make_engine() -> MainEngine:
-    """The engine of `holdfast mcp`."""
-    return MainEngine()
 
 
 def _answer_data(answer: Answer) -> Object:

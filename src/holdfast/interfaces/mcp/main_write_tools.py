@@ -15,8 +15,7 @@ from holdfast.app.answers.tool import Object
 from holdfast.app.curation.rule_teaching import AGENT, learn_result_json
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
-from holdfast.interfaces.mcp.server_spec import CallContext
-from holdfast.interfaces.mcp.tool_results import tool_result
+from holdfast.interfaces.mcp.server_spec import CallContext, tool_result
 from holdfast.model.opinions import Reflection
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
@@ -40,16 +39,13 @@ class WriteTools:
         self._memory: MemorySource[Holdfast] = memory or ReopeningMemory(open_existing)
         self._is_borrowed = memory is not None
         self._bank = bank
-        self._handlers: dict[str, Callable[[Object, CallContext], Object]] = {
+        # By the name of the tool; a handler raises `HoldfastError` if it fails.
+        self.handlers: dict[str, Callable[[Object, CallContext], Object]] = {
             "memory_reflect": self._reflect,
             "remember": self._remember,
             "learn": self._learn,
             "auto_learn": self._auto_learn,
         }
-
-    def call(self, name: str, arguments: Object, context: CallContext) -> Object:
-        """The result of a tool; raises `HoldfastError` if it fails."""
-        return self._handlers[name](arguments, context)
 
     def close(self) -> None:
         """Close the files."""

@@ -21,12 +21,12 @@ from holdfast.interfaces.mcp.dispatch import (
     EngineRequest,
     answer_without_engine,
     cancelled_request,
+    engine_error,
     engine_request,
     progress_sender,
 )
 from holdfast.interfaces.mcp.jsonrpc import (
     INTERNAL_ERROR,
-    RESOURCE_NOT_FOUND,
     Message,
     RequestId,
     RpcError,
@@ -34,13 +34,7 @@ from holdfast.interfaces.mcp.jsonrpc import (
     encode_result,
     read_messages,
 )
-from holdfast.interfaces.mcp.server_spec import (
-    CallContext,
-    Engine,
-    ServerSpec,
-    client_name,
-    error_text,
-)
+from holdfast.interfaces.mcp.server_spec import CallContext, Engine, ServerSpec, client_name
 
 # How many calls of one client may wait or run: what a client can make us keep is bounded.
 MAX_PENDING_CALLS = 1_000
@@ -192,7 +186,7 @@ def _run(
     try:
         answer = encode_result(id, request.run(engine.load(), context))
     except HoldfastError as error:
-        answer = encode_error(id, RpcError(RESOURCE_NOT_FOUND, error_text(error)))
+        answer = encode_error(id, engine_error(error))
     if not context.cancelled.is_set():
         send_answer(answer)
 

@@ -65,12 +65,17 @@ class ServerSpec(NamedTuple):
             tool = find_tool(self.tools, params.get("name"))
             return tool.name, check_arguments(tool, params.get("arguments"))
         except InputError as error:
-            raise RpcError(INVALID_PARAMS, error_text(error)) from error
+            raise RpcError(INVALID_PARAMS, error.full_text) from error
 
 
-def error_text(error: HoldfastError) -> str:
-    """What happened and what to do about it, in one line."""
-    return f"{error.message} {error.remedy}".strip()
+def tool_result(text: str, data: Object) -> Object:
+    """The result of a tool, as text and as data."""
+    return {"content": [{"type": "text", "text": text}], "structuredContent": data}
+
+
+def tool_error(error: HoldfastError) -> Object:
+    """An error as the result of a tool, which the model reads."""
+    return {"content": [{"type": "text", "text": error.full_text}], "isError": True}
 
 
 def client_name(params: Object) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Sequence
+from typing import Protocol
 
 from holdfast.errors import BusyError, InputError, NotFoundError
 from holdfast.interfaces.mcp.dispatch import ActiveCalls
@@ -30,10 +31,16 @@ from holdfast.interfaces.mcp.server_spec import client_name, progress_token
 
 PATH = "/mcp"
 SESSION_HEADER = "Mcp-Session-Id"
-VERSION_HEADER = "MCP-Protocol-Version"
+_VERSION_HEADER = "MCP-Protocol-Version"
 JSON_TYPE = "application/json"
 # A cancelled call is owed no answer, but the POST that waits for it must end with one.
 CANCELLED = RpcError(REQUEST_CANCELLED, "It was cancelled.")
+
+
+class Headers(Protocol):
+    """The headers of a request, whose names are in any case."""
+
+    def get(self, name: str, /) -> str | None: ...
 
 
 class McpSession:
@@ -93,22 +100,48 @@ class SessionTable:
             self._sessions[id] = self._sessions.pop(id)
         return found
 
-    def find_or_begin(self, messages: Sequence[Message], id: str | None, owner: str) -> McpSession:
-        """The session of a request: a new one if it initializes, else the one it names."""
-        first = next((m for m in messages if m.method == "initialize"), None)
-        return (
-            self.find(id, owner) if first is None else self.begin(owner, client_name(first.params))
-        )
-
-    def end(self, id: str | None, owner: str) -> None:
+    def end(self, headers: Headers, owner: str) -> None:
         """End the session that a request names."""
-        session = self.find(id, owner)
+        session = self.find(headers.get(SESSION_HEADER), owner)
         with self._lock:
             self._sessions.pop(session.id, None)
 
 
-def check_version(version: str | None) -> None:
+class Post:
+    """One POST: its messages, their session, and the form of its response."""
+
+    def __init__(
+        self, messages: Sequence[Message], headers: Headers, sessions: SessionTable, owner: str
+    ) -> None:
+        """Begins a session if the request initializes, else finds the one that it names."""
+        self.messages = messages
+        first = next((m for m in messages if m.method == "initialize"), None)
+        self.begins_session = first is not None
+        if first is None:
+            self.session = sessions.find(headers.get(SESSION_HEADER), owner)
+        else:
+            self.session = sessions.begin(owner, client_name(first.params))
+
+    @property
+    def wants_events(self) -> bool:
+        """Whether it is answered with a stream of events. One that begins a session is not,
+        because its response must be JSON with the header that names the session."""
+        return not self.begins_session and any(
+            message.id is not None and progress_token(message.params) is not None
+            for message in self.messages
+        )
+
+    def json_response(self, answers: Sequence[str]) -> tuple[str, dict[str, str]]:
+        """The body and the headers of a JSON response: the answer to a single message, or a list
+        for a batch; a new session is named in a header."""
+        bodies = [answer.strip() for answer in answers]
+        body = bodies[0] if len(self.messages) == 1 else f"[{','.join(bodies)}]"
+        return body, {SESSION_HEADER: self.session.id} if self.begins_session else {}
+
+
+def check_version(headers: Headers) -> None:
     """Raise `InputError` if a request is in a version of the protocol that we do not speak."""
+    version = headers.get(_VERSION_HEADER)
     if version is not None and version not in PROTOCOL_VERSIONS:
         raise InputError(
             "This version of the protocol is not spoken.", f"One of: {PROTOCOL_VERSIONS}."
@@ -118,23 +151,3 @@ def check_version(version: str | None) -> None:
 def is_json(content_type: str) -> bool:
     """Whether a Content-Type header says JSON."""
     return content_type.partition(";")[0].strip().lower() == JSON_TYPE
-
-
-def begins_session(messages: Sequence[Message]) -> bool:
-    """Whether a request initializes; its response names the new session."""
-    return any(message.method == "initialize" for message in messages)
-
-
-def wants_events(messages: Sequence[Message]) -> bool:
-    """Whether a request is answered with a stream of events. One that begins a session is not,
-    because its response must be JSON with the header that names the session."""
-    return not begins_session(messages) and any(
-        message.id is not None and progress_token(message.params) is not None
-        for message in messages
-    )
-
-
-def join_answers(answers: Sequence[str], messages: Sequence[Message]) -> str:
-    """The body of a JSON response: the answer to a single message, or a list for a batch."""
-    bodies = [answer.strip() for answer in answers]
-    return bodies[0] if len(messages) == 1 else f"[{','.join(bodies)}]"

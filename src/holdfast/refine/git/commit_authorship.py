@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -64,7 +64,7 @@ class AuthorshipThresholds(NamedTuple):
     # New commits may change what is found by words for commits of the last days only.
     words_recheck_within: timedelta = timedelta(days=14)
     # Searches by words in one run. Each takes a search of the bank, so this bounds the time after
-    # a large history was read; commits beyond it stay unlinked.
+    # a large history was read; commits beyond it keep the link that they have, if any.
     max_searches: int = 2000
 
 
@@ -88,13 +88,6 @@ class _SessionSpan(NamedTuple):
     end: datetime
 
 
-class _Edit(NamedTuple):
-    """An exchange that changed files, and when it ended."""
-
-    exchange: Exchange
-    ended: datetime
-
-
 def link_all_commits(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Link the commits of every bank that has changed; returns how many commits are linked."""
     done = 0
@@ -112,7 +105,7 @@ def link_commits(writer: Writer, bank: str) -> int:
     with writer.transaction():
         changed = {change.session for change in changes}
         has_commits = next(writer.all_commits(bank), None) is not None
-        links = list(_CommitLinker(writer, bank, changed).links()) if has_commits else []
+        links = _CommitLinker(writer, bank, changed).links() if has_commits else []
         writer.put_authorship(bank, links)
         writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
     return len({one.commit for one in links})
@@ -131,38 +124,34 @@ class _CommitLinker:
         self._is_first_run = not known
         self._searches = 0
         self._exchanges = {id: reader.exchanges(bank, id) for id in self._sessions}
-        self._calls = [_commit_call(turn) for turn in reader.commit_turns(bank)]
         self._calls_by_subject: dict[str, list[_CommitCall]] = defaultdict(list)
-        for one in self._calls:
-            if one.subject:
-                self._calls_by_subject[one.subject.casefold()].append(one)
         self._calls_by_id: dict[str, list[_CommitCall]] = defaultdict(list)
-        for one in self._calls:
-            for printed in one.ids:
-                self._calls_by_id[printed[:7]].append(one)
+        for call in map(_commit_call, reader.commit_turns(bank)):
+            if call.subject:
+                self._calls_by_subject[call.subject.casefold()].append(call)
+            for printed in call.ids:
+                self._calls_by_id[printed[:7]].append(call)
         self._sessions_by_host = {s.host: s for s in self._sessions.values() if not s.parent}
         self._edits = _edits_by_file(self._exchanges.values())
         self._hosts = {s.id: s.host for s in self._sessions.values()}
         self._spans = [span for s in self._sessions.values() if (span := _session_span(s))]
         self._changed = {self._hosts[id] for id in changed if id in self._hosts}
         self._has_new_commits = "" in changed
-        self._latest = max(
-            (_parse_time(c.time) for c in reader.all_commits(bank) if c.time), default=None
-        )
+        times = (datetime.fromisoformat(c.time) for c in reader.all_commits(bank) if c.time)
+        self._latest = max(times, default=None)
 
-    def links(self) -> Iterator[CommitAuthorship]:
-        for commit in self._reader.all_commits(self._bank):
-            found = self._link(commit)
-            if found is not None:
-                yield found
+    def links(self) -> list[CommitAuthorship]:
+        return [link for c in self._reader.all_commits(self._bank) if (link := self._link(c))]
 
     def _link(self, commit: Commit) -> CommitAuthorship | None:
+        found = self._link_by_printed_id(commit) or self._link_by_trailer(commit)
+        if found is not None or not commit.time:
+            return found
+        when = datetime.fromisoformat(commit.time)
         return (
-            self._link_by_printed_id(commit)
-            or self._link_by_trailer(commit)
-            or self._link_by_subject(commit)
-            or self._link_by_files(commit)
-            or self._link_by_words(commit)
+            self._link_by_subject(commit, when)
+            or self._link_by_files(commit, when)
+            or self._link_by_words(commit, when)
         )
 
     def _link_by_printed_id(self, commit: Commit) -> CommitAuthorship | None:
@@ -176,36 +165,33 @@ class _CommitLinker:
         for name in _TRAILER.findall(commit.body):
             session = self._sessions_by_host.get(name.rpartition("/")[2])
             if session is not None:
-                return self._link_to(commit, session.id, "", _SCORES.trailer, "its trailer")
+                return CommitAuthorship(
+                    self._bank, commit.id, session.id, "", _SCORES.trailer, "its trailer"
+                )
         return None
 
-    def _link_by_subject(self, commit: Commit) -> CommitAuthorship | None:
-        when = _parse_time(commit.time)
+    def _link_by_subject(self, commit: Commit, when: datetime) -> CommitAuthorship | None:
         same = self._calls_by_subject.get(collapse_spaces(commit.subject).casefold(), ())
-        apart = [(abs(_parse_time(c.turn.time) - when), c) for c in same if c.turn.time]
-        near = [pair for pair in apart if pair[0] <= _THRESHOLDS.subject_within]
-        if not near:
+        timed = [call.turn for call in same if call.turn.time]
+        apart = [(abs(datetime.fromisoformat(turn.time) - when), turn) for turn in timed]
+        shortest, nearest = min(apart, key=lambda pair: pair[0], default=(None, None))
+        if shortest is None or nearest is None or shortest > _THRESHOLDS.subject_within:
             return None
-        _, nearest = min(near, key=lambda pair: pair[0])
-        return self._link_to_turn(commit, nearest.turn, _SCORES.subject, "its subject")
+        return self._link_to_turn(commit, nearest, _SCORES.subject, "its subject")
 
-    def _link_by_files(self, commit: Commit) -> CommitAuthorship | None:
+    def _link_by_files(self, commit: Commit, when: datetime) -> CommitAuthorship | None:
         """Link to the session that changed most of its files in the hours before, if it changed
         clearly more than any other."""
-        if not commit.time or not commit.files:
-            return None
-        when = _parse_time(commit.time)
         first = when - _THRESHOLDS.files_within
         latest = when + _THRESHOLDS.clock_difference
         touched: dict[str, set[str]] = defaultdict(set)
         last: dict[str, Exchange] = {}
         for file in commit.files:
-            for edit in self._edits.get(file.rpartition("/")[2], ()):
-                if not first <= edit.ended <= latest:
-                    continue
-                if any(_same_file(file, f) for f in edit.exchange.files_modified):
-                    touched[edit.exchange.session].add(file)
-                    last[edit.exchange.session] = edit.exchange
+            for ended, exchange in self._edits.get(_file_name(file), ()):
+                is_near = first <= ended <= latest
+                if is_near and any(_same_file(file, f) for f in exchange.files_modified):
+                    touched[exchange.session].add(file)
+                    last[exchange.session] = exchange
         ranked = sorted(touched.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         if not ranked:
             return None
@@ -215,24 +201,22 @@ class _CommitLinker:
         if len(ranked) > 1 and len(files) < _THRESHOLDS.files_lead * len(ranked[1][1]):
             return None
         score = round(_SCORES.files * len(files) / len(commit.files), 3)
-        return self._link_to(commit, session, last[session].id, score, "its files")
+        exchange = last[session].id
+        return CommitAuthorship(self._bank, commit.id, session, exchange, score, "its files")
 
-    def _link_by_words(self, commit: Commit) -> CommitAuthorship | None:
+    def _link_by_words(self, commit: Commit, when: datetime) -> CommitAuthorship | None:
         """Link to the session that clearly matches its words best, if it was active in those days.
-        The known link is kept where nothing changed that may change the result."""
-        if not commit.time:
-            return None
-        when = _parse_time(commit.time)
+        The known link is kept where nothing changed that may change the result, and where there
+        were too many searches in this run."""
         near = {s.host for s in self._spans if s.start <= when <= s.end}
         if not near:
             return None
         recent = self._latest is not None and (
             when >= self._latest - _THRESHOLDS.words_recheck_within
         )
-        if not (self._is_first_run or near & self._changed or (self._has_new_commits and recent)):
+        is_due = self._is_first_run or near & self._changed or (self._has_new_commits and recent)
+        if not is_due or self._searches >= _THRESHOLDS.max_searches:
             return self._known_by_words.get(commit.id)
-        if self._searches >= _THRESHOLDS.max_searches:
-            return None
         self._searches += 1
         found = find_discussing_session(self._reader, self._bank, commit.subject, self._hosts)
         if found is None or not found.is_clear or found.host not in near:
@@ -241,18 +225,14 @@ class _CommitLinker:
         exchange = passage.id if passage.kind == "exchange" else ""
         if passage.kind == "turn":
             exchange = self._exchange_at(passage.session, passage.seq)
-        return self._link_to(commit, passage.session, exchange, _SCORES.words, _BY_WORDS)
+        words = _SCORES.words
+        return CommitAuthorship(self._bank, commit.id, passage.session, exchange, words, _BY_WORDS)
 
     def _link_to_turn(
         self, commit: Commit, turn: Turn, score: float, because: str
     ) -> CommitAuthorship:
         exchange = self._exchange_at(turn.session, turn.seq)
-        return self._link_to(commit, turn.session, exchange, score, because)
-
-    def _link_to(
-        self, commit: Commit, session: str, exchange: str, score: float, because: str
-    ) -> CommitAuthorship:
-        return CommitAuthorship(self._bank, commit.id, session, exchange, score, because)
+        return CommitAuthorship(self._bank, commit.id, turn.session, exchange, score, because)
 
     def _exchange_at(self, session: str, seq: int) -> str:
         """The id of the exchange at a position in a session; "" if there is none."""
@@ -265,37 +245,34 @@ def _commit_call(turn: Turn) -> _CommitCall:
     return _CommitCall(turn, tuple(_PRINTED_ID.findall(result)), signals.commit_message(turn))
 
 
-def _edits_by_file(sessions: Iterable[Sequence[Exchange]]) -> dict[str, list[_Edit]]:
-    """Exchanges by the name of each file that they changed, in order of time."""
-    edits: dict[str, list[_Edit]] = defaultdict(list)
-    for exchange in sorted((x for s in sessions for x in s), key=lambda x: (x.ended, x.id)):
-        if exchange.ended:
-            edit = _Edit(exchange, _parse_time(exchange.ended))
-            for name in dict.fromkeys(_file_name(file) for file in exchange.files_modified):
-                edits[name].append(edit)
+def _edits_by_file(
+    sessions: Iterable[Sequence[Exchange]],
+) -> dict[str, list[tuple[datetime, Exchange]]]:
+    """Exchanges by the name of each file that they changed, with their end, in order of time."""
+    edits: dict[str, list[tuple[datetime, Exchange]]] = defaultdict(list)
+    ended = (x for exchanges in sessions for x in exchanges if x.ended)
+    for exchange in sorted(ended, key=lambda x: (x.ended, x.id)):
+        for name in dict.fromkeys(_file_name(file) for file in exchange.files_modified):
+            edits[name].append((datetime.fromisoformat(exchange.ended), exchange))
     return edits
 
 
 def _session_span(session: Session) -> _SessionSpan | None:
     if not session.started or not session.ended:
         return None
-    start, end = _parse_time(session.started), _parse_time(session.ended)
+    start, end = map(datetime.fromisoformat, (session.started, session.ended))
     earliest = start - _THRESHOLDS.clock_difference
     return _SessionSpan(session.host, earliest, end + _THRESHOLDS.words_within)
 
 
-def _file_name(file: str) -> str:
-    return file.replace("\\", "/").rpartition("/")[2]
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def _same_file(one: str, other: str) -> bool:
     """Whether one path is the end of the other, so that both may name the same file."""
     other = other.replace("\\", "/").removeprefix("./")
     return one == other or other.endswith("/" + one) or one.endswith("/" + other)
-
-
-def _parse_time(time: str) -> datetime:
-    return datetime.fromisoformat(time)
 
 
 def commit_session(reader: Reader, bank: str, commit: str) -> Session | None:

@@ -105,7 +105,7 @@ class HttpTransport:
                 yield opened
         except HttpError as error:
             deadline.left_s()
-            raise ProviderError("it cannot be reached, or does not speak HTTP") from error
+            raise ProviderError(error.message, error.remedy) from error
 
     def _messages(self, response: HTTPResponse, deadline: Deadline) -> Generator[Object]:
         kind = response.getheader("Content-Type", "").partition(";")[0].strip().lower()

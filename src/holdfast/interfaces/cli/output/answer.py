@@ -10,14 +10,13 @@ from holdfast.model.trust import Trust
 def print_answer(screen: Screen, answer: Answer) -> None:
     """The answer, its citations, its confidence, what to be careful about, and its cost."""
     for line in answer.answer.split("\n"):
-        screen.wrap(screen.paint(line, "bold"), "", "  ")
+        screen.item(screen.paint(line, "bold"))
     if answer.citations:
         screen.line()
     for citation in answer.citations:
         _print_citation(screen, citation)
     if not answer.abstained:
-        screen.line()
-        screen.line(f"confidence: {answer.confidence.value}")
+        screen.title(f"confidence: {answer.confidence.value}")
     for caveat in answer.caveats:
         screen.wrap(screen.paint(f"note: {caveat}", "dim"), "", "      ")
     if answer.cost.tokens:

@@ -24,7 +24,7 @@ def print_details(screen: Screen, details: CommitDetails, full: bool) -> None:
     if details.astray:
         screen.line("  astray: what is checked out does not contain it")
     if details.tags:
-        screen.wrap(f"tags: {', '.join(details.tags)}", "  ", "    ")
+        screen.item(f"tags: {', '.join(details.tags)}", "  ")
     for title, names in (("reverts", details.reverts), ("reverted by", details.reverted_by)):
         for name in names:
             screen.line(f"  {title}: {screen.paint(name, 'cyan')}")
@@ -74,8 +74,7 @@ def print_anchor(screen: Screen, anchor: CodeAnchor) -> None:
         return
     at = f" at {anchor.commit[:12]}" if anchor.commit else ""
     branch = f" on {anchor.branch}" if anchor.branch else ""
-    screen.line()
-    screen.line(f"code: {anchor.freshness.value} (as of then{at}{branch})")
+    screen.title(f"code: {anchor.freshness.value} (as of then{at}{branch})")
     for file in anchor.files:
         blob = f"  [{file.blob[:12]}]" if file.blob else ""
         text = file.description or f"{file.path}: {file.freshness.value}"
@@ -85,8 +84,7 @@ def print_anchor(screen: Screen, anchor: CodeAnchor) -> None:
 def print_commits(screen: Screen, commits: Sequence[SessionCommit]) -> None:
     """The commits that a session or an exchange made."""
     if commits:
-        screen.line()
-        screen.line(f"made {number(len(commits), 'commit')}:")
+        screen.title(f"made {number(len(commits), 'commit')}:")
     for made in commits:
         name = screen.paint(short(made.uri), "cyan")
         lost = ", astray" if made.astray else ""

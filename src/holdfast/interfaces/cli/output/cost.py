@@ -24,14 +24,12 @@ def print_summary(screen: Screen, costs: Costs) -> None:
         today = costs.today
         calls = number(today.calls, "call")
         waiting = number(costs.waiting, "session")
-        screen.wrap(
+        screen.item(
             f"models: {costs.service}; today {calls}, {today.tokens:,} tokens, {money(today)}; "
-            f"{waiting} waiting",
-            "",
-            "  ",
+            f"{waiting} waiting"
         )
     if costs.held:
-        screen.wrap(f"held: {costs.held}", "  ", "    ")
+        screen.item(f"held: {costs.held}", "  ")
 
 
 def print_costs(screen: Screen, costs: Costs) -> None:
@@ -53,13 +51,12 @@ def print_costs(screen: Screen, costs: Costs) -> None:
         s = one.spent
         failed = f", {s.failed} failed" if s.failed else ""
         cached = f" ({s.tokens_cached:,} cached)" if s.tokens_cached else ""
-        screen.wrap(
+        screen.item(
             f"{one.operation} by {one.service}/{one.model}: {number(s.calls, 'call')}{failed}, "
             f"{s.tokens_in:,} tokens in{cached}, {s.tokens_out:,} out, {money(s)}",
             "  ",
-            "    ",
         )
     if costs.days:
         screen.line(f"prices as published on {costs.prices_as_of}, or as the settings have them")
     for call in costs.troubled:
-        screen.wrap(f"{call.time} {call.outcome.value}: {call.problem}", "  ", "    ")
+        screen.item(f"{call.time} {call.outcome.value}: {call.problem}", "  ")

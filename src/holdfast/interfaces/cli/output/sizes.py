@@ -55,10 +55,8 @@ def print_retention(screen: Screen, memory: Holdfast) -> None:
         from holdfast.learn import bank_settings
 
         away = len(bank_settings.hidden_by_retention(memory.reader, bank.id))
-        screen.wrap(
+        screen.item(
             f"retention: {bank.name} keeps {number(bank.retention, 'month')}; "
             f"{number(away, 'session')} put away. `holdfast bank set --bank {bank.name} "
-            "--retention all` brings them back; `holdfast forget --purge` erases one for good",
-            "",
-            "  ",
+            "--retention all` brings them back; `holdfast forget --purge` erases one for good"
         )

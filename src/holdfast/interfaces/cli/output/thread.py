@@ -32,13 +32,13 @@ def print_thread(screen: Screen, thread: Pull | Issue) -> None:
     screen.line(f"  {state_text(t)}{closed} · {_author(t)} · {_time(t.time)}")
     for name, value in (("labels", ", ".join(t.labels)), ("at", t.url)):
         if value:
-            screen.wrap(f"{name}: {value}", "  ", "    ")
+            screen.item(f"{name}: {value}", "  ")
     if isinstance(t, Pull):
         if t.branch:
             screen.line(f"  from {t.branch} into {t.base}")
         if t.files:
             more = f", and {len(t.files) - _MAX_FILES} more" if len(t.files) > _MAX_FILES else ""
-            screen.wrap(f"files: {', '.join(t.files[:_MAX_FILES])}{more}", "  ", "    ")
+            screen.item(f"files: {', '.join(t.files[:_MAX_FILES])}{more}", "  ")
     if t.body:
         screen.line()
         screen.wrap(t.body, "  ")
@@ -64,8 +64,7 @@ def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:
     """All remarks of a thread, in the order given."""
     listed = list(remarks)
     if listed:
-        screen.line()
-        screen.line(f"{number(len(listed), 'remark')}:")
+        screen.title(f"{number(len(listed), 'remark')}:")
     for remark in listed:
         screen.line()
         print_remark(screen, remark)

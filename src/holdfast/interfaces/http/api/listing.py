@@ -77,17 +77,15 @@ def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page
 
 def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> JsonObject:
     """A page of the records of a kind as JSON, the latest first."""
-    records, more = latest_records(memory.reader, memory.context.bank_id(bank), kind, limit, cursor)
+    records, more = latest_records(memory, kind, bank, limit, cursor)
     return {_PLURALS[kind]: [json_shapes.record_json(kind, one) for one in records], "cursor": more}
 
 
-def latest_records(
-    reader: Reader, bank: str | None, kind: str, limit: int, cursor: str
-) -> Page[Record]:
+def latest_records(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> Page[Record]:
     """A page of the records of a kind, the latest first."""
-    passages, more = _passages(reader, bank, kind, limit, cursor)
-    found = [one for p in passages for one in reader.find(p.bank, kind, p.id, 1)]
-    return found, more
+    reader = memory.reader
+    passages, more = _passages(reader, memory.context.bank_id(bank), kind, limit, cursor)
+    return [one for p in passages for one in reader.find(p.bank, kind, p.id, 1)], more
 
 
 def _passages(

@@ -13,7 +13,6 @@ from holdfast.interfaces.http.api.requests import (
     ERRORS,
     ApiRequestDep,
     RequestBody,
-    author,
     check_write_request,
     json_response,
 )
@@ -42,5 +41,5 @@ async def graphql(request: ApiRequestDep, body: GraphQuestion) -> Response:
     """Errors are in `errors`, as GraphQL has them, each with `extensions.code` and `.remedy`."""
     answer = await asyncio.to_thread(_load_schema)
     return json_response(
-        await answer(request.pool, author(), body.query, body.variables, body.operation_name)
+        await answer(request.pool, body.query, body.variables, body.operation_name)
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from itertools import islice
 from typing import Any, TypeVar
 
 import strawberry
 from graphql import GraphQLError, GraphQLSyntaxError, parse
 from strawberry.schema.config import StrawberryConfig
+from strawberry.schema.name_converter import NameConverter
 from strawberry.types import ExecutionContext
+from strawberry.types.base import StrawberryObjectDefinition, StrawberryType
 
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.memory import Holdfast
@@ -23,16 +27,38 @@ from holdfast.interfaces.http.api.listing import (
     facts_page,
     latest_records,
 )
+from holdfast.interfaces.http.api.requests import JsonObject, author
 from holdfast.interfaces.http.api.sessions import find_session
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.graphql import knowledge_types, limits, types
+from holdfast.interfaces.http.graphql import limits
 from holdfast.interfaces.http.graphql.permissions import PermissionCheck, error_code
-from holdfast.interfaces.http.graphql.types import Context, GraphInfo, clamp_limit, make_node
+from holdfast.interfaces.http.graphql.types import (
+    Bank,
+    Citation,
+    Commit,
+    Concept,
+    Context,
+    Decision,
+    Entity,
+    Exchange,
+    Fact,
+    Found,
+    GraphInfo,
+    Hit,
+    Memory,
+    MemoryAnswer,
+    Message,
+    NodePage,
+    Record,
+    Session,
+    bank_node,
+    clamp_limit,
+    make_node,
+    read_sessions,
+)
 from holdfast.model.curation import Curation
 from holdfast.model.query import Layer
-from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Budget, Plan
-from holdfast.store.protocol import Record
 
 T = TypeVar("T")
 EnumT = TypeVar("EnumT", bound=StrEnum)
@@ -43,85 +69,74 @@ class Query:
     """What can be asked. `bank` is a name or an id; `all` is every one."""
 
     @strawberry.field
-    async def banks(self, info: GraphInfo) -> list[types.Bank]:
+    async def banks(self, info: GraphInfo) -> list[Bank]:
         """Every bank, by name."""
-        found = await info.context.read(lambda memory: memory.banks.all())
-        return [types.bank_node(bank) for bank in found]
+        return [bank_node(bank) for bank in await info.context.read(lambda m: m.banks.all())]
 
     @strawberry.field
-    async def bank(self, info: GraphInfo, name: str) -> types.Bank:
+    async def bank(self, info: GraphInfo, name: str) -> Bank:
         """One bank."""
-        return types.bank_node(await info.context.read(lambda memory: memory.banks.get(name)))
+        return bank_node(await info.context.read(lambda m: m.banks.get(name)))
 
     @strawberry.field
     async def sessions(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> types.Sessions:
+    ) -> NodePage[Session]:
         """The latest first."""
-        return await info.context.read(lambda m: types.sessions_in(m, bank, limit, cursor))
+        return await read_sessions(info, bank, limit, cursor)
 
     @strawberry.field
-    async def session(self, info: GraphInfo, id: str) -> types.Session:
+    async def session(self, info: GraphInfo, id: str) -> Session:
         """One session, with its messages and exchanges."""
-        return make_node(
-            types.Session, "session", await info.context.read(lambda m: find_session(m, id))
-        )
+        found = await info.context.read(lambda m: find_session(m, id))
+        return make_node(Session, "session", found)
 
     @strawberry.field
     async def messages(
         self, info: GraphInfo, session: str, first: int = 0, limit: int = 100
-    ) -> list[types.Message]:
+    ) -> list[Message]:
         """The messages of a session, from a place on."""
 
-        def load(memory: Holdfast) -> list[types.Message]:
+        def load(memory: Holdfast) -> list[Message]:
             one = find_session(memory, session)
             rest = memory.reader.turns_from(one.bank, one.id, max(0, first))
-            limited = zip(rest, range(clamp_limit(limit)), strict=False)
-            return [make_node(types.Message, "turn", turn) for turn, _ in limited]
+            return [make_node(Message, "turn", turn) for turn in islice(rest, clamp_limit(limit))]
 
         return await info.context.read(load)
 
     @strawberry.field
     async def exchanges(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> types.Exchanges:
+    ) -> NodePage[Exchange]:
         """Of all sessions, the latest first."""
-        items, more = await _latest_page(info, types.Exchange, "exchange", bank, limit, cursor)
-        return types.Exchanges(items=items, cursor=more)
+        return await _read_latest(info, Exchange, "exchange", bank, limit, cursor)
 
     @strawberry.field
     async def memories(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> knowledge_types.Memories:
+    ) -> NodePage[Memory]:
         """What was remembered and retained, the latest first."""
-        items, more = await _latest_page(
-            info, knowledge_types.Memory, "memory", bank, limit, cursor
-        )
-        return knowledge_types.Memories(items=items, cursor=more)
+        return await _read_latest(info, Memory, "memory", bank, limit, cursor)
 
     @strawberry.field
     async def commits(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> knowledge_types.Commits:
+    ) -> NodePage[Commit]:
         """Of the histories that were read, the latest first."""
-        items, more = await _latest_page(
-            info, knowledge_types.Commit, "commit", bank, limit, cursor
-        )
-        return knowledge_types.Commits(items=items, cursor=more)
+        return await _read_latest(info, Commit, "commit", bank, limit, cursor)
 
     @strawberry.field
     async def concepts(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> knowledge_types.Concepts:
+    ) -> NodePage[Concept]:
         """The one that was touched last first."""
 
-        def load(memory: Holdfast) -> knowledge_types.Concepts:
+        def load(memory: Holdfast) -> Page[JsonObject]:
             names = memory.context.bank_names()
             page, more = concepts_page(memory, bank, clamp_limit(limit), cursor)
-            items = [knowledge_types.concept_node(one, names) for one in page]
-            return knowledge_types.Concepts(items=items, cursor=more)
+            return [json_shapes.concept_json(one, names) for one in page], more
 
-        return await info.context.read(load)
+        return await info.context.read_page(Concept, "concept", load)
 
     @strawberry.field
     async def facts(
@@ -132,29 +147,20 @@ class Query:
         all: bool = False,
         limit: int = 50,
         cursor: str = "",
-    ) -> knowledge_types.Facts:
+    ) -> NodePage[Fact]:
         """Those in force, the latest first; with `all` also those that ended."""
-
-        def load(memory: Holdfast) -> knowledge_types.Facts:
-            page, more = facts_page(memory, bank, kind, all, clamp_limit(limit), cursor)
-            return knowledge_types.Facts(
-                items=[make_node(knowledge_types.Fact, "fact", one) for one in page], cursor=more
-            )
-
-        return await info.context.read(load)
+        return await info.context.read_page(
+            Fact, "fact", lambda m: facts_page(m, bank, kind, all, clamp_limit(limit), cursor)
+        )
 
     @strawberry.field
     async def entities(
         self, info: GraphInfo, bank: str = "all", kind: str = "", limit: int = 50, cursor: str = ""
-    ) -> knowledge_types.Entities:
+    ) -> NodePage[Entity]:
         """Who and what is involved; those in most records first."""
-
-        def load(memory: Holdfast) -> knowledge_types.Entities:
-            page, more = entities_page(memory, bank, kind, clamp_limit(limit), cursor)
-            items = [make_node(knowledge_types.Entity, "entity", one) for one in page]
-            return knowledge_types.Entities(items=items, cursor=more)
-
-        return await info.context.read(load)
+        return await info.context.read_page(
+            Entity, "entity", lambda m: entities_page(m, bank, kind, clamp_limit(limit), cursor)
+        )
 
     @strawberry.field
     async def search(
@@ -165,7 +171,7 @@ class Query:
         limit: int = 10,
         layers: list[str] | None = None,
         budget: str = "mid",
-    ) -> knowledge_types.Found:
+    ) -> Found:
         """The records that speak of a query, best first; or an abstention."""
         plan = Plan(
             tuple(_read_enum(Layer, name) for name in layers or ()),
@@ -176,39 +182,28 @@ class Query:
             lambda memory: memory.search.recall_with_plan(query, bank, plan)
         )
         hits, misses = (
-            [make_node(knowledge_types.Hit, "", hit, uri=hit.uri) for hit in some]
-            for some in (found.hits, found.misses)
+            [make_node(Hit, "", hit) for hit in some] for some in (found.hits, found.misses)
         )
-        return knowledge_types.Found(
-            query=found.query,
-            bank=found.bank,
-            abstained=found.abstained,
-            hits=hits,
-            misses=misses,
-            suggestions=list(found.suggestions),
-        )
+        return make_node(Found, "", found, hits=hits, misses=misses)
 
     @strawberry.field
-    async def record(self, info: GraphInfo, uri: str) -> knowledge_types.Record:
+    async def record(self, info: GraphInfo, uri: str) -> Record:
         """Any record, by its URI or the start of its id."""
         found = await info.context.read(lambda memory: memory.show(uri, "all"))
         fields: Any = json_shapes.record_json(found.kind, found.record)
-        return knowledge_types.Record(
-            uri=fields["uri"], kind=found.kind, record=fields, above=list(found.above)
-        )
+        return Record(uri=fields["uri"], kind=found.kind, record=fields, above=list(found.above))
 
     @strawberry.field
     async def decisions(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
-    ) -> knowledge_types.Decisions:
+    ) -> NodePage[Decision]:
         """The log: who changed what, the latest first."""
 
-        def load(memory: Holdfast) -> knowledge_types.Decisions:
+        def load(memory: Holdfast) -> Page[JsonObject]:
             page, more = decisions_page(memory, bank, clamp_limit(limit), cursor)
-            items = [knowledge_types.Decision(**one.to_json()) for one in page]
-            return knowledge_types.Decisions(items=items, cursor=more)
+            return [one.to_json() for one in page], more
 
-        return await info.context.read(load)
+        return await info.context.read_page(Decision, "", load)
 
 
 @strawberry.type
@@ -218,21 +213,20 @@ class Mutation:
     @strawberry.mutation
     async def search_memory(
         self, info: GraphInfo, question: str, bank: str = "all", session: str = ""
-    ) -> knowledge_types.MemoryAnswer:
+    ) -> MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one."""
         options = AskOptions(_require_text(question), bank)
         answer_ = await info.context.run_with_model(
             lambda m: m.answers.investigate(options, session).answer()
         )
-        citations = [knowledge_types.citation_node(one) for one in answer_.citations]
-        return make_node(knowledge_types.MemoryAnswer, "", answer_, citations=citations)
+        citations = [make_node(Citation, "", one, source=one.uri) for one in answer_.citations]
+        return make_node(MemoryAnswer, "", answer_, citations=citations)
 
     @strawberry.mutation
-    async def remember(self, info: GraphInfo, text: str, bank: str) -> knowledge_types.Memory:
+    async def remember(self, info: GraphInfo, text: str, bank: str) -> Memory:
         """Keep a text, with the secrets out."""
-        who = info.context.who
-        stored = await info.context.run(lambda m: m.remember(_require_text(text), bank, who))
-        return make_node(knowledge_types.Memory, "memory", stored)
+        stored = await info.context.run(lambda m: m.remember(_require_text(text), bank, author()))
+        return make_node(Memory, "memory", stored)
 
     @strawberry.mutation
     async def retain(
@@ -244,83 +238,68 @@ class Mutation:
         confidence: float | None = None,
         where: str = "",
         why: str = "",
-    ) -> knowledge_types.Memory:
+    ) -> Memory:
         """Keep a text as a memory of a network; an opinion needs a confidence."""
-        who = info.context.who
         stored = await info.context.run(
-            lambda m: m.retain(_require_text(text), network, confidence, where, why, bank, who)
+            lambda m: m.retain(_require_text(text), network, confidence, where, why, bank, author())
         )
-        return make_node(knowledge_types.Memory, "memory", stored)
+        return make_node(Memory, "memory", stored)
 
     @strawberry.mutation
-    async def correct(self, info: GraphInfo, id: str, text: str) -> knowledge_types.Decision:
+    async def correct(self, info: GraphInfo, id: str, text: str) -> Decision:
         """Say a record anew."""
-        who = info.context.who
-        return _decision_node(
-            await info.context.run(lambda m: m.correct(id, _require_text(text), who=who))
-        )
+        return await _decide(info, lambda m: m.correct(id, _require_text(text), who=author()))
 
     @strawberry.mutation
-    async def forget(self, info: GraphInfo, id: str) -> knowledge_types.Decision:
+    async def forget(self, info: GraphInfo, id: str) -> Decision:
         """Leave a record, and all that is made of it, out of everything."""
-        who = info.context.who
-        return _decision_node(await info.context.run(lambda m: m.forget(id, who=who)))
+        return await _decide(info, lambda m: m.forget(id, who=author()))
 
     @strawberry.mutation
-    async def restore(self, info: GraphInfo, id: str) -> knowledge_types.Decision:
+    async def restore(self, info: GraphInfo, id: str) -> Decision:
         """Bring back what was forgotten or merged."""
-        who = info.context.who
-        return _decision_node(await info.context.run(lambda m: m.restore(id, who=who)))
+        return await _decide(info, lambda m: m.restore(id, who=author()))
 
     @strawberry.mutation
-    async def merge(self, info: GraphInfo, id: str, into: str) -> knowledge_types.Decision:
+    async def merge(self, info: GraphInfo, id: str, into: str) -> Decision:
         """Let one record stand for another."""
-        who = info.context.who
-        return _decision_node(await info.context.run(lambda m: m.curation.merge(id, into, who=who)))
+        return await _decide(info, lambda m: m.curation.merge(id, into, who=author()))
 
     @strawberry.mutation
     async def merge_entities(
         self, info: GraphInfo, name: str, into: str, bank: str = "all"
-    ) -> knowledge_types.Decision:
+    ) -> Decision:
         """Let two entities be one."""
-        who = info.context.who
-        return _decision_node(
-            await info.context.run(lambda m: m.curation.merge_entities(name, into, bank, who))
-        )
+        return await _decide(info, lambda m: m.curation.merge_entities(name, into, bank, author()))
 
     @strawberry.mutation
     async def split_entity(
         self, info: GraphInfo, name: str, alias: str, bank: str = "all"
-    ) -> knowledge_types.Decision:
+    ) -> Decision:
         """Let one spelling of an entity stand by itself."""
-        who = info.context.who
-        return _decision_node(
-            await info.context.run(lambda m: m.curation.split_entity(name, alias, bank, who))
-        )
+        return await _decide(info, lambda m: m.curation.split_entity(name, alias, bank, author()))
 
     @strawberry.mutation
-    async def undo(
-        self, info: GraphInfo, count: int = 1, bank: str = "all"
-    ) -> list[knowledge_types.Decision]:
+    async def undo(self, info: GraphInfo, count: int = 1, bank: str = "all") -> list[Decision]:
         """Take back the latest decisions."""
-        who = info.context.who
-        undone = await info.context.run(lambda m: m.undo(max(1, min(count, 100)), bank, who))
+        undone = await info.context.run(lambda m: m.undo(max(1, min(count, 100)), bank, author()))
         return [_decision_node(one) for one in undone]
 
 
-async def _latest_page(
+async def _read_latest(
     info: GraphInfo, node: type[T], kind: str, bank: str, limit: int, cursor: str
-) -> Page[T]:
-    def load(memory: Holdfast) -> Page[Record]:
-        id = memory.context.bank_id(bank)
-        return latest_records(memory.reader, id, kind, clamp_limit(limit), cursor)
-
-    page, more = await info.context.read(load)
-    return [make_node(node, kind, one) for one in page], more
+) -> NodePage[T]:
+    return await info.context.read_page(
+        node, kind, lambda m: latest_records(m, kind, bank, clamp_limit(limit), cursor)
+    )
 
 
-def _decision_node(entry: Curation) -> knowledge_types.Decision:
-    return knowledge_types.Decision(**to_jsonable(entry), channel=channel_of(entry))
+async def _decide(info: GraphInfo, task: Callable[[Holdfast], Curation]) -> Decision:
+    return _decision_node(await info.context.run(task))
+
+
+def _decision_node(entry: Curation) -> Decision:
+    return make_node(Decision, "", entry, channel=channel_of(entry), before="", after="")
 
 
 def _require_text(text: str) -> str:
@@ -336,6 +315,15 @@ def _read_enum(among: type[EnumT], name: str) -> EnumT:
         raise InputError(str(error), f"One of: {', '.join(among)}.") from error
 
 
+class _Names(NameConverter):
+    def from_generic(
+        self, generic_type: StrawberryObjectDefinition, types: list[StrawberryType | type]
+    ) -> str:
+        """The name of a page: the plural of its items."""
+        item = self.get_name_from_type(types[0])
+        return f"{item[:-1]}ies" if item.endswith("y") else f"{item}s"
+
+
 class _Schema(strawberry.Schema):
     def process_errors(
         self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
@@ -344,12 +332,15 @@ class _Schema(strawberry.Schema):
 
 
 SCHEMA = _Schema(
-    Query, Mutation, config=StrawberryConfig(auto_camel_case=True), extensions=[PermissionCheck]
+    Query,
+    Mutation,
+    config=StrawberryConfig(name_converter=_Names()),
+    extensions=[PermissionCheck],
 )
 
 
 async def answer(
-    pool: MemoryPool, who: str, query: str, variables: dict[str, Any] | None, operation: str | None
+    pool: MemoryPool, query: str, variables: dict[str, Any] | None, operation: str | None
 ) -> dict[str, Any]:
     """The response to a GraphQL request."""
     try:
@@ -357,7 +348,7 @@ async def answer(
     except (GraphQLSyntaxError, HoldfastError, RecursionError) as error:
         return {"data": None, "errors": [_error_json(error)]}
     result = await SCHEMA.execute(
-        query, variables, context_value=Context(pool, who), operation_name=operation
+        query, variables, context_value=Context(pool), operation_name=operation
     )
     response: dict[str, Any] = {"data": result.data}
     if result.errors:

@@ -1,20 +1,24 @@
-"""The GraphQL types of banks, sessions, exchanges and messages, and the context of resolvers."""
+"""The GraphQL types, which have fields of our records; and the context of resolvers."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
 from collections.abc import Callable
-from typing import Any, TypeVar
+from enum import EnumType
+from inspect import get_annotations
+from itertools import islice
+from types import GenericAlias
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import strawberry
 from strawberry.types import Info
 
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
+from holdfast.interfaces.http.api.listing import Page, exchanges_page, sessions_page
 from holdfast.interfaces.http.api.requests import MAX_PAGE_SIZE, write_cursor
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.model.bank import Bank as BankRecord
+from holdfast.model import bank, curation, graph, knowledge, query, records, team
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri as uri_of
 
@@ -23,19 +27,37 @@ T = TypeVar("T")
 _MAX_CONCURRENT_READS = 8
 
 
-class Context:
-    """What every resolver gets: access to the memory pool, and the author of changes (`who`). One
-    request runs only a few tasks at a time, however many fields it has."""
+@strawberry.type
+class NodePage(Generic[T]):
+    """Some items of a list. In the schema its name is the plural of its items."""
 
-    def __init__(self, pool: MemoryPool, who: str) -> None:
+    items: list[T]
+    cursor: str | None
+
+
+class Context:
+    """What every resolver gets: access to the memory pool. One request runs only a few tasks at a
+    time, however many fields it has."""
+
+    def __init__(self, pool: MemoryPool) -> None:
         self._pool = pool
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT_READS)
-        self.who = who
 
     async def read(self, task: Callable[[Holdfast], T]) -> T:
         """Run a task that only reads."""
         async with self._slots:
             return await self._pool.read(task)
+
+    async def read_page(
+        self, kind: type[T], word: str, load: Callable[[Holdfast], Page[Any]]
+    ) -> NodePage[T]:
+        """Read a page of records as nodes."""
+
+        def load_nodes(memory: Holdfast) -> NodePage[T]:
+            page, more = load(memory)
+            return NodePage(items=[make_node(kind, word, one) for one in page], cursor=more)
+
+        return await self.read(load_nodes)
 
     async def run_with_model(self, task: Callable[[Holdfast], T]) -> T:
         """Run a task that may wait for a model service."""
@@ -51,6 +73,26 @@ class Context:
 GraphInfo = Info[Context, None]
 
 
+def node(record: type, names: str, **types: Any) -> Callable[[type[T]], type[T]]:
+    """Make a class a GraphQL type with these fields of a record, in this order. A field has the
+    type that the class declares, or that `types` names, or that it has in the record as JSON."""
+
+    def make(kind: type[T]) -> type[T]:
+        inherent = {name: _json_type(hint) for name, hint in get_type_hints(record).items()}
+        known = {"uri": str, **inherent, **types, **get_annotations(kind)}
+        kind.__annotations__ = {name: known[name] for name in names.split()}
+        return strawberry.type(kind)
+
+    return make
+
+
+def _json_type(hint: Any) -> Any:
+    """The type of a field as JSON: an enum is a text, a tuple a list."""
+    if get_origin(hint) is tuple:
+        return GenericAlias(list, (_json_type(get_args(hint)[0]),))
+    return str if isinstance(hint, EnumType) else hint
+
+
 def make_node(kind: type[T], word: str, record: object, **more: Any) -> T:
     """A GraphQL node of type `kind`, from the fields of a record that the type has."""
     fields = {"uri": uri_of(word, str(getattr(record, "id", ""))), **to_jsonable(record), **more}
@@ -58,42 +100,32 @@ def make_node(kind: type[T], word: str, record: object, **more: Any) -> T:
     return kind(**{name: value for name, value in fields.items() if name in names})
 
 
-@strawberry.type
+def clamp_limit(limit: int) -> int:
+    """A limit between 1 and the largest page."""
+    return max(1, min(limit, MAX_PAGE_SIZE))
+
+
+@node(
+    records.Turn,
+    "uri id bank session seq time role trust text speaker branch tool",
+    session=strawberry.ID,
+    tool=strawberry.scalars.JSON | None,
+)
 class Message:
     """One message of a session: text, or a tool call."""
 
-    uri: str
-    id: str
-    bank: str
-    session: strawberry.ID
-    seq: int
-    time: str
-    role: str
-    trust: str
-    text: str
-    speaker: str
-    branch: str
-    tool: strawberry.scalars.JSON | None = None
 
-
-@strawberry.type
+@node(
+    records.Exchange,
+    "uri id bank session first_seq last_seq started ended type title summary details outcome trust",
+)
 class Exchange:
     """One request and its resolution."""
 
-    uri: str
-    id: str
     bank: str
     session: strawberry.ID
     first_seq: int
     last_seq: int
-    started: str
-    ended: str
-    type: str
-    title: str
-    summary: str
-    details: str
-    outcome: str
-    trust: str
 
     @strawberry.field
     async def messages(self, info: GraphInfo, limit: int = 100) -> list[Message]:
@@ -106,78 +138,47 @@ class Exchange:
         return [make_node(Message, "turn", turn) for turn in found]
 
 
-@strawberry.type
+@node(records.Digest, "uri request outcome trust investigated learned completed next_steps")
 class Digest:
     """The summary of one session."""
 
-    uri: str
-    request: str
-    outcome: str
-    trust: str
-    investigated: list[str]
-    learned: list[str]
-    completed: list[str]
-    next_steps: list[str]
 
-
-@strawberry.type
-class Messages:
-    """A page of messages."""
-
-    items: list[Message]
-    cursor: str | None
-
-
-@strawberry.type
-class Exchanges:
-    """A page of exchanges."""
-
-    items: list[Exchange]
-    cursor: str | None
-
-
-@strawberry.type
+@node(
+    records.Session,
+    "uri id bank host agent parent subagent title branch started ended",
+)
 class Session:
     """One run of one agent; `host` is the id that the agent itself uses."""
 
-    uri: str
     id: strawberry.ID
     bank: str
-    host: str
-    agent: str
-    parent: str
-    subagent: str
-    title: str
-    branch: str
-    started: str
-    ended: str
 
     @strawberry.field
-    async def messages(self, info: GraphInfo, first: int = 0, limit: int = 100) -> Messages:
+    async def messages(
+        self, info: GraphInfo, first: int = 0, limit: int = 100
+    ) -> NodePage[Message]:
         """From a place on, in their order."""
-        start, max_items = max(0, first), clamp_limit(limit)
 
-        def load(memory: Holdfast) -> Messages:
-            rest = memory.reader.turns_from(self.bank, str(self.id), start)
-            turns = [turn for turn, _ in zip(rest, range(max_items + 1), strict=False)]
+        def load(memory: Holdfast) -> Page[records.Turn]:
+            max_items = clamp_limit(limit)
+            rest = memory.reader.turns_from(self.bank, str(self.id), max(0, first))
+            turns = list(islice(rest, max_items + 1))
             more = write_cursor(turns[max_items].seq) if len(turns) > max_items else None
-            return Messages(
-                items=[make_node(Message, "turn", t) for t in turns[:max_items]], cursor=more
-            )
+            return turns[:max_items], more
 
-        return await info.context.read(load)
+        return await info.context.read_page(Message, "turn", load)
 
     @strawberry.field
-    async def exchanges(self, info: GraphInfo, limit: int = 50, cursor: str = "") -> Exchanges:
+    async def exchanges(
+        self, info: GraphInfo, limit: int = 50, cursor: str = ""
+    ) -> NodePage[Exchange]:
         """In their order."""
-
-        def load(memory: Holdfast) -> Exchanges:
-            page, more = exchanges_page(
-                memory.reader, self.bank, str(self.id), clamp_limit(limit), cursor
-            )
-            return Exchanges(items=[make_node(Exchange, "exchange", e) for e in page], cursor=more)
-
-        return await info.context.read(load)
+        max_items = clamp_limit(limit)
+        return await info.context.read_page(
+            Exchange,
+            "exchange",
+            lambda m: exchanges_page(m.reader, self.bank, str(self.id), max_items, cursor),
+        )
 
     @strawberry.field
     async def digest(self, info: GraphInfo) -> Digest | None:
@@ -188,53 +189,125 @@ class Session:
         return make_node(Digest, "digest", found) if found is not None else None
 
 
-@strawberry.type
-class Sessions:
-    """A page of sessions."""
-
-    items: list[Session]
-    cursor: str | None
-
-
-def sessions_in(memory: Holdfast, bank: str, limit: int, cursor: str) -> Sessions:
-    """A page of sessions, the latest first."""
-    page, more = sessions_page(memory, bank, clamp_limit(limit), cursor)
-    return Sessions(items=[make_node(Session, "session", one) for one in page], cursor=more)
-
-
-@strawberry.type
+@node(bank.Disposition, "skepticism literalism empathy")
 class Disposition:
     """How a bank reasons, each from 1 to 5."""
 
-    skepticism: int
-    literalism: int
-    empathy: int
 
-
-@strawberry.type
+@node(
+    bank.Bank,
+    "id name created background disposition aliases retention",
+    disposition=Disposition,
+)
 class Bank:
     """The memory of one project."""
 
     id: strawberry.ID
-    name: str
-    created: str
-    background: str
-    disposition: Disposition
-    aliases: list[str]
-    retention: int
 
     @strawberry.field
-    async def sessions(self, info: GraphInfo, limit: int = 50, cursor: str = "") -> Sessions:
+    async def sessions(
+        self, info: GraphInfo, limit: int = 50, cursor: str = ""
+    ) -> NodePage[Session]:
         """The latest first."""
-        name = str(self.id)
-        return await info.context.read(lambda memory: sessions_in(memory, name, limit, cursor))
+        return await read_sessions(info, str(self.id), limit, cursor)
 
 
-def bank_node(bank: BankRecord) -> Bank:
+def bank_node(record: bank.Bank) -> Bank:
     """A bank as a node."""
-    return make_node(Bank, "bank", bank, disposition=Disposition(**to_jsonable(bank.disposition)))
+    disposition = make_node(Disposition, "", record.disposition)
+    return make_node(Bank, "bank", record, disposition=disposition)
 
 
-def clamp_limit(limit: int) -> int:
-    """A limit between 1 and the largest page."""
-    return max(1, min(limit, MAX_PAGE_SIZE))
+async def read_sessions(info: GraphInfo, bank: str, limit: int, cursor: str) -> NodePage[Session]:
+    """A page of sessions, the latest first."""
+    return await info.context.read_page(
+        Session, "session", lambda memory: sessions_page(memory, bank, clamp_limit(limit), cursor)
+    )
+
+
+@node(
+    knowledge.Memory,
+    "uri id bank network what when where who why trust status confidence evidence_for "
+    "evidence_against superseded_by",
+)
+class Memory:
+    """One retained unit, in five dimensions."""
+
+
+@node(
+    knowledge.Concept,
+    "uri name summary exchanges founded updated files keywords trust bank",
+    exchanges=int,
+)
+class Concept:
+    """A named group of exchanges and memories about one topic."""
+
+
+@node(
+    knowledge.Fact,
+    "uri id bank kind content confidence trust problem attempts contradictions last_validated "
+    "status evidence against",
+)
+class Fact:
+    """Permanent knowledge: a rule, a solution, core logic."""
+
+
+@node(graph.Entity, "uri id kind name aliases mentions")
+class Entity:
+    """A person, component, file or concept, with every name it goes by."""
+
+
+@node(team.Commit, "uri id bank time author email subject body files parents")
+class Commit:
+    """One commit; `id` is its full sha."""
+
+
+@node(query.Hit, "uri kind layer score text time session bank status freshness trust")
+class Hit:
+    """One found record."""
+
+
+@node(
+    query.RecallResult,
+    "query bank abstained hits misses suggestions",
+    hits=list[Hit],
+    misses=list[Hit],
+)
+class Found:
+    """The records that speak of a query, best first; or an abstention."""
+
+
+@node(query.Citation, "number source layer excerpt browse_url time trust", source=str)
+class Citation:
+    """A piece of evidence under an answer; `number` is how the answer refers to it, `source` a
+    URI."""
+
+
+@node(
+    query.Answer,
+    "session_id question answer confidence abstained source citations layers_searched caveats",
+    citations=list[Citation],
+)
+class MemoryAnswer:
+    """A cited answer, or an abstention that says so."""
+
+
+@node(
+    curation.Curation,
+    "seq bank time action target text who channel before after",
+    channel=str,
+    before=str,
+    after=str,
+)
+class Decision:
+    """One decision of the log: who changed what, and when."""
+
+
+@strawberry.type
+class Record:
+    """Any record, as REST tells it."""
+
+    uri: str
+    kind: str
+    record: strawberry.scalars.JSON
+    above: list[str]

@@ -16,14 +16,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.errors import (
-    BusyError,
-    HoldfastError,
-    InputError,
-    ModelBusyError,
-    NotFoundError,
-    StoreBusyError,
-)
+from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.api.requests import ApiRequest, ApiRequestDep, NotJsonError
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.streaming import ServerEvent
@@ -31,13 +24,11 @@ from holdfast.interfaces.mcp.dispatch import (
     EngineRequest,
     answer_without_engine,
     cancelled_request,
+    engine_error,
     engine_request,
     progress_sender,
 )
 from holdfast.interfaces.mcp.jsonrpc import (
-    BUSY,
-    INVALID_PARAMS,
-    RESOURCE_NOT_FOUND,
     Message,
     Object,
     RequestId,
@@ -50,20 +41,16 @@ from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.main_spec import SPEC
 from holdfast.interfaces.mcp.main_write_tools import WriteTools
 from holdfast.interfaces.mcp.memory_source import BorrowedMemory
-from holdfast.interfaces.mcp.server_spec import CallContext, ServerSpec, error_text
+from holdfast.interfaces.mcp.server_spec import CallContext, ServerSpec
 from holdfast.interfaces.mcp.streamable_http import (
     CANCELLED,
     JSON_TYPE,
     PATH,
-    SESSION_HEADER,
-    VERSION_HEADER,
     McpSession,
+    Post,
     SessionTable,
-    begins_session,
     check_version,
     is_json,
-    join_answers,
-    wants_events,
 )
 from holdfast.principal import Level, Principal
 
@@ -81,7 +68,6 @@ class McpLimits(NamedTuple):
 
 
 LIMITS = McpLimits()
-_BUSY_ERRORS = (BusyError, StoreBusyError, ModelBusyError)
 
 T = TypeVar("T")
 Bank = Annotated[str, Query(max_length=200)]
@@ -100,15 +86,15 @@ async def post(api: ApiRequestDep, request: Request, bank: Bank = "") -> Respons
     _check(request)
     messages = _read(await request.body())
     sessions: SessionTable = request.app.state.web.mcp_sessions
-    session = sessions.find_or_begin(messages, request.headers.get(SESSION_HEADER), _owner())
-    answering = _Answering(api, session, bank)
-    if wants_events(messages):
+    incoming = Post(messages, request.headers, sessions, _owner())
+    answering = _Answering(api, incoming.session, bank)
+    if incoming.wants_events:
         return api.streams.respond(answering.events(messages))
     answers = await _until_hangup(request, answering.answers(messages))
     if not answers:
         return Response(status_code=202)
-    headers = {SESSION_HEADER: session.id} if begins_session(messages) else {}
-    return Response(join_answers(answers, messages), headers=headers, media_type=JSON_TYPE)
+    content, headers = incoming.json_response(answers)
+    return Response(content, headers=headers, media_type=JSON_TYPE)
 
 
 @router.delete(PATH)
@@ -116,7 +102,7 @@ async def delete(request: Request) -> Response:
     """End a session."""
     _check(request)
     sessions: SessionTable = request.app.state.web.mcp_sessions
-    sessions.end(request.headers.get(SESSION_HEADER), _owner())
+    sessions.end(request.headers, _owner())
     return Response(status_code=204)
 
 
@@ -124,7 +110,7 @@ def _check(request: Request) -> None:
     """Check the headers; the key was checked before, by the guard."""
     if request.scope.get("visitor"):
         raise InputError("A browser's cookie is not taken here.", "Send a key as a bearer token.")
-    check_version(request.headers.get(VERSION_HEADER))
+    check_version(request.headers)
     if request.method == "POST" and not is_json(request.headers.get("content-type", "")):
         raise NotJsonError("Only JSON is taken.", f"Send it with Content-Type: {JSON_TYPE}.")
 
@@ -199,7 +185,7 @@ class _Answering:
         except RpcError as error:
             return encode_error(id, error)
         except HoldfastError as error:
-            return encode_error(id, RpcError(_error_code(error), error_text(error)))
+            return encode_error(id, engine_error(error))
 
     async def _call(self, id: RequestId, request: EngineRequest, context: CallContext) -> Object:
         """The result of the engine; raises `CANCELLED` as soon as the call is cancelled."""
@@ -238,12 +224,6 @@ def choose_bank(named: str, who: Principal) -> str:
     if named:
         return named
     return who.banks[0] if who.banks is not None and len(who.banks) == 1 else ALL_BANKS
-
-
-def _error_code(error: HoldfastError) -> int:
-    if isinstance(error, _BUSY_ERRORS):
-        return BUSY
-    return RESOURCE_NOT_FOUND if isinstance(error, NotFoundError) else INVALID_PARAMS
 
 
 async def _until_hangup(request: Request, work: Coroutine[Any, Any, T]) -> T | None:

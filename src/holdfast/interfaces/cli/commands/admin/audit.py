@@ -69,7 +69,7 @@ def _print(screen: Screen, one: StaleRecord) -> None:
     print_record_head(screen, head, one.uri)
     screen.wrap(truncate(one.title, _MAX_TITLE), "    ")
     for file in one.files:
-        screen.wrap(f"- {file.description}", "    ", "      ")
+        screen.item(f"- {file.description}", "    ")
     screen.line()
 
 

@@ -129,7 +129,7 @@ def _print(screen: Screen, bank: Bank) -> None:
     preset = f"as by default and for {preset}" if preset and d == Disposition() else preset
     screen.line(f"{screen.paint(bank.name, 'bold')} ({bank.id})")
     screen.line(f"  {_traits(d)}" + (f" ({preset})" if preset else ""))
-    screen.wrap(f"background: {bank.background or 'none'}", "  ", "    ")
+    screen.item(f"background: {bank.background or 'none'}", "  ")
     kept = f"{bank.retention} months" if bank.retention else "all sessions are kept"
     screen.line(f"  retention: {kept}")
     for alias in bank.aliases:

@@ -73,8 +73,7 @@ def _print(screen: Screen, period: PeriodDigest) -> None:
     title = f"{period.since[:10]} to {period.until[:10]}, bank {period.bank}"
     screen.line(f"{screen.paint(title, 'bold')}: {number(period.sessions, 'session')}")
     for section in period.sections:
-        screen.line()
-        screen.line(TITLES[section.name], "bold")
+        screen.title(TITLES[section.name], "bold")
         if not section.items:
             screen.wrap(EMPTY_TEXT[section.name], "  ")
         for item in section.items:

@@ -80,7 +80,7 @@ def _asker(yes: bool) -> Callable[[Check], bool]:
 
 def _print(screen: Screen, mended: list[FixResult], checks: list[Check]) -> None:
     for one in mended:
-        screen.wrap(f"{'mended' if one.done else 'not mended'}: {one.name}: {one.what}", "", "  ")
+        screen.item(f"{'mended' if one.done else 'not mended'}: {one.name}: {one.what}")
     if mended:
         screen.line()
     for check in checks:

@@ -227,8 +227,7 @@ def _print(
     _print_table(screen, report)
     screen.line()
     screen.wrap(_LEGEND)
-    screen.line()
-    screen.line(
+    screen.title(
         f"abstained {counts.abstained:,} times; {counts.unanswerable:,} of "
         f"{number(counts.questions, 'question')} should be left unanswered"
     )
@@ -277,8 +276,7 @@ def _print_settings(screen: Screen, parts: EngineModels, budget: str) -> None:
 def _print_limits(screen: Screen, notes: Sequence[str], limits: Sequence[str]) -> None:
     for note in notes:
         screen.wrap(note)
-    screen.line()
-    screen.line("What this cannot claim", "bold")
+    screen.title("What this cannot claim", "bold")
     for limit in limits:
         screen.wrap(limit, "  - ", "    ")
 

@@ -62,10 +62,10 @@ def configure(parser: Parser) -> None:
     options.add(parser, "bank_or_all", "json")
 
 
-def run(screen: Screen, arguments: Arguments) -> int:
+def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.schema:
         screen.line(SCHEMA_FILE.read_text("utf-8").rstrip())
-        return 0
+        return
     if not arguments.path:
         raise InputError("Nothing is named to write to.", "Give a file, such as memory.jsonl.")
     check_groups(arguments.kind)
@@ -79,11 +79,10 @@ def run(screen: Screen, arguments: Arguments) -> int:
         made = write_export(memory.reader, path, wanted, patterns, progress)
     if arguments.json:
         screen.json({"path": str(made.path), "counts": made.counts, "bytes": made.bytes})
-        return 0
+        return
     counts = ", ".join(f"{count:,} {name}" for name, count in made.counts.items())
     screen.line(f"{made.path}: {made.bytes:,} bytes")
     screen.wrap(counts or "nothing", "  ")
-    return 0
 
 
 def _wanted(memory: Holdfast, arguments: Arguments) -> ExportRequest:
@@ -103,7 +102,7 @@ def _write_folder(
     arguments: Arguments,
     path: Path,
     wanted: ExportRequest,
-) -> int:
+) -> None:
     if arguments.kind or arguments.derived:
         raise InputError(
             f"--kind and --derived are not for {arguments.format}.",
@@ -124,8 +123,7 @@ def _write_folder(
     done = folder.write()
     if arguments.json:
         screen.json(to_jsonable(done._replace(folder=str(done.folder))))
-        return 0
+        return
     screen.line(f"{done.folder}: {number(done.written, 'file')}, {done.removed:,} removed.")
     for left in done.left_alone:
         screen.line(f"  left alone, since you made or changed it: {left}")
-    return 0

@@ -70,13 +70,13 @@ def _print(screen: Screen, item: ProviderStatus) -> None:
     provider, reliability = item.provider, item.reliability
     screen.line(screen.paint(provider.name, "bold") + f"  {provider.id}  {provider.root}")
     if provider.problem:
-        screen.wrap(f"not usable: {provider.problem}", "  ", "    ")
+        screen.item(f"not usable: {provider.problem}", "  ")
         return
     kinds = ", ".join(f"{one.name} ({one.kind})" for one in provider.servers)
     tools = ", ".join(one.tool for one in provider.allowed)
-    screen.wrap(f"{kinds}; allowed: {tools}", "  ", "    ")
+    screen.item(f"{kinds}; allowed: {tools}", "  ")
     known = "never asked" if not reliability.calls else _describe_reliability(item)
-    screen.wrap(known, "  ", "    ")
+    screen.item(known, "  ")
 
 
 def _describe_reliability(item: ProviderStatus) -> str:
@@ -94,7 +94,8 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         texts_found = providers.ask(providers.named(name), query)
     except ProviderError as error:
         raise ProviderError(
-            f"{name} was asked, but {error.message}.", "`holdfast providers` tells its record."
+            f"{name} was asked, but {error.message}.",
+            error.remedy or "`holdfast providers` tells its record.",
         ) from error
     ms = round((perf_counter() - started) * 1000)
     if json:

@@ -110,11 +110,9 @@ def _print(screen: Screen, backup: BackupCheck) -> None:
         f"{number(copy.tables.get('turn', 0), 'turn')}."
     )
     if backup.erased_since:
-        screen.wrap(
-            f"note: {number(backup.erased_since, 'mark')} of things erased since are not in it: "
-            "what was erased comes back. Erase it again afterwards.",
-            "",
-            "      ",
+        screen.note(
+            f"{number(backup.erased_since, 'mark')} of things erased since are not in it: "
+            "what was erased comes back. Erase it again afterwards."
         )
 
 

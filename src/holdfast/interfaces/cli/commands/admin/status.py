@@ -60,7 +60,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         print_retention(screen, memory)
         _print_older(screen, status.outdated)
         for who, problem in status.failing_providers.items():
-            screen.wrap(f"provider {who} fails: {problem}. See `holdfast providers`", "", "  ")
+            screen.item(f"provider {who} fails: {problem}. See `holdfast providers`")
 
 
 def _print(screen: Screen, memory: Holdfast, status: MemoryStatus) -> None:
@@ -106,11 +106,10 @@ def _print_verdict(screen: Screen, health: Health, verdict: Verdict) -> None:
     if verdict.remedy:
         screen.line(f"  → {verdict.remedy}")
     for chore in health.failed_tasks:
-        screen.wrap(
+        screen.item(
             f"{chore.name} failed {number(chore.attempts, 'time')}, last {ago(chore.failed_at)}: "
             f"{chore.problem} Tried again with the first event after {chore.not_before[:16]}Z.",
             "  ",
-            "    ",
         )
     screen.line()
 
@@ -126,7 +125,7 @@ def _print_work(screen: Screen, health: Health) -> None:
     screen.line(f"worker: {running if health.worker.running else 'not running'}; {waiting}")
     taken = [f"{what} {amount(size)}" for what, size in health.disk._asdict().items() if size]
     sizes = ", ".join(taken) or "nothing"
-    screen.wrap(f"disk: {sizes}", "", "  ")
+    screen.item(f"disk: {sizes}")
     kept = f"{health.archive.kept_days:g}"
     screen.line(f"archive: Claude Code deletes transcripts after {kept} days")
     if health.gone[0]:
@@ -142,7 +141,7 @@ def _print_older(screen: Screen, older: OutdatedCounts) -> None:
     parts += [f"{number(older.prompts, 'session')} by older prompts"] * bool(older.prompts)
     parts += [f"{', '.join(older.stages)} behind"] * bool(older.stages)
     if parts:
-        screen.wrap(f"made: {'; '.join(parts)}. `holdfast refine --stale` makes it again", "", "  ")
+        screen.item(f"made: {'; '.join(parts)}. `holdfast refine --stale` makes it again")
 
 
 def _print_banks(screen: Screen, memory: Holdfast, core: CoreStatus) -> None:
@@ -153,7 +152,7 @@ def _print_banks(screen: Screen, memory: Holdfast, core: CoreStatus) -> None:
     names = Counter(bank.name for bank in used_banks)
     # Banks that share a name are listed with the start of their id, which `--bank` takes.
     labels = [f"{b.name} ({b.id[:8]})" if names[b.name] > 1 else b.name for b in used_banks]
-    screen.wrap(f"{number(len(used_banks), 'bank')}: {', '.join(labels)}", "", "  ")
+    screen.item(f"{number(len(used_banks), 'bank')}: {', '.join(labels)}")
 
 
 def _print_ledger(screen: Screen, core: CoreStatus) -> None:
@@ -178,17 +177,15 @@ def _print_ledger(screen: Screen, core: CoreStatus) -> None:
 def _print_failures(screen: Screen, status: MemoryStatus) -> None:
     shown, failed = status.unreadable_lines[:_MAX_FAILED_LINES], status.core.balance.failed
     if shown:
-        screen.line()
-        screen.line("lines that could not be read (kept, and tried again by newer versions):")
+        screen.title("lines that could not be read (kept, and tried again by newer versions):")
     for path, line in shown:
         screen.line(f"  {path}:{line.line}  {line.reason}")
     if failed > len(shown):
         screen.line(f"  … and {failed - len(shown):,} more")
     problems = status.file_problems
     if problems:
-        screen.line()
-        screen.line("files:")
+        screen.title("files:")
     for problem in problems[:_MAX_PROBLEMS]:
-        screen.wrap(problem, "  ", "    ")
+        screen.item(problem, "  ")
     if len(problems) > _MAX_PROBLEMS:
         screen.line(f"  … and {len(problems) - _MAX_PROBLEMS:,} more")

@@ -69,13 +69,12 @@ def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
         (number(corrections.questioned, "fact"), "contradicted by later sessions"),
         (number(corrections.refused, "proposed rule"), "turned down"),
     )
-    screen.wrap(f"put right: {', '.join(f'{count} {what}' for count, what in counts)}", "", "  ")
+    screen.item(f"put right: {', '.join(f'{count} {what}' for count, what in counts)}")
     _print_cost(screen, worth)
     screen.line(f"last failure: {_failure(worth)}")
     if measured:
         _print_own(screen, worth)
-    screen.line()
-    screen.line("What this cannot claim", "bold")
+    screen.title("What this cannot claim", "bold")
     for limit in worth.cannot_claim:
         screen.wrap(limit, "  - ", "    ")
 
@@ -127,9 +126,7 @@ def _print_own(screen: Screen, worth: UsageReport) -> None:
     first, five = own.measures["session_hit@1"], own.measures["session_hit@5"]
     chance = own.chance.get("session_hit@5")
     by_chance = f" (by chance {chance:.2f})" if chance is not None else ""
-    screen.wrap(
+    screen.item(
         f"asked {number(own.questions, 'request')} of your own history as on its day: the right "
-        f"session came first in {first:.2f}, among the first five in {five:.2f}{by_chance}",
-        "",
-        "  ",
+        f"session came first in {first:.2f}, among the first five in {five:.2f}{by_chance}"
     )

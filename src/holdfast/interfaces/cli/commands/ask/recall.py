@@ -149,13 +149,13 @@ def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
     screen.line(f"Nothing in {found.bank} speaks of this.")
     for miss in found.misses:
         text = truncate(miss.text, _MAX_MISS_CHARACTERS)
-        screen.wrap(f"nearest: {text} ({miss.uri})", "  ", "    ")
+        screen.item(f"nearest: {text} ({miss.uri})", "  ")
         if explain:
-            screen.wrap(f"why: {_why(miss)}", "    ", "      ")
+            screen.item(f"why: {_why(miss)}", "    ")
     if found.suggestions:
-        screen.wrap(f"You might ask about: {', '.join(found.suggestions)}.", "  ", "    ")
+        screen.item(f"You might ask about: {', '.join(found.suggestions)}.", "  ")
     for note in _retriever_notes(found, explain):
-        screen.wrap(note, "  ", "    ")
+        screen.item(note, "  ")
 
 
 def _retriever_notes(found: RecallResult, explain: bool) -> list[str]:

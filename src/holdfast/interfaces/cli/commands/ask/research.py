@@ -53,9 +53,7 @@ _STATES = {
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument(
-        "action", nargs="?", choices=ACTIONS, default="list", help="what to do (default: list)"
-    )
+    options.add_action(parser, ACTIONS, "list")
     parser.add_argument("id", nargs="?", default="", metavar="mem-…", help="which session")
     options.add_limit(parser, 20)
     parser.add_argument(
@@ -74,18 +72,17 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
         return _show(screen, arguments)
     if arguments.action == "attach":
         return _attach(screen, sessions, arguments)
-    id = sessions.find(arguments.id)
+    id, done = sessions.find(arguments.id), True
     if arguments.action == "remove":
         sessions.remove(id)
-        done = True
+        result = f"{id} is removed."
     else:
         done = sessions.cancel(id)
+        result = f"{id} is told to stop." if done else f"Nobody works on {id}."
     if arguments.json:
         screen.json({"session_id": id, arguments.action: done})
-    elif arguments.action == "remove":
-        screen.line(f"{id} is removed.")
     else:
-        screen.line(f"{id} is told to stop." if done else f"Nobody works on {id}.")
+        screen.line(result)
     return 0
 
 

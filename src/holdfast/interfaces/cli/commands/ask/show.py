@@ -43,6 +43,12 @@ EXAMPLES = """\
 # The start of a text, in characters: of superseded words and of a raw line about six lines, of a
 # decision two, of a part below the record one.
 _MAX_TEXT, _MAX_DECISION, _MAX_PART = 600, 200, 90
+_RAW_STATES = {
+    RawState.PRESENT: "{where}",
+    RawState.WITHHELD: "{where} is not shown, because something was scrubbed from it",
+    RawState.GONE: "gone ({where} is no longer on disk); what is above was kept from it",
+    RawState.CHANGED: "{where} has changed since it was read; what is above was kept from it",
+}
 
 
 def configure(parser: Parser) -> None:
@@ -73,8 +79,7 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
         _print(screen, found, arguments.full)
         commit_output.print_anchor(screen, anchor)
         if by_rules is not None:
-            screen.line()
-            screen.line("by rules alone:")
+            screen.title("by rules alone:")
             _print_fields(screen, to_jsonable(by_rules))
     return 0
 
@@ -104,16 +109,21 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     else:
         _print_fields(screen, to_jsonable(record))
     commit_output.print_commits(screen, found.commits)
-    _print_beliefs(screen, found)
+    screen.section(
+        "believed:",
+        (
+            f"{minute(one.time)} {one.confidence:.2f} {one.note} "
+            f"({one.favour} for, {one.against} against)"
+            for one in found.beliefs
+        ),
+    )
     _print_history(screen, found)
     _print_status_changes(screen, found)
     if found.above:
-        screen.line()
-        screen.line(f"in: {', '.join(found.above)}")
+        screen.title(f"in: {', '.join(found.above)}")
     _print_below(screen, found)
     if found.kind in ("turn", "exchange", "digest", "session"):
-        screen.line()
-        screen.line(_describe_raw_line(found))
+        screen.title(_describe_raw_line(found))
     if found.raw is not None and found.raw.text:
         screen.line(truncate(found.raw.text, _MAX_TEXT), "dim")
 
@@ -123,56 +133,38 @@ def _print_below(screen: Screen, found: Trace) -> None:
     thread.print_remarks(screen, (one for one in found.below if isinstance(one, Remark)))
     parts = [one for one in found.below if not isinstance(one, Remark)]
     if parts:
-        screen.line()
-        screen.line(f"made of {len(parts)}:")
+        screen.title(f"made of {len(parts)}:")
     for part in parts:
         text = turn_text(part) if isinstance(part, Turn) else describe_record(part)[0]
         name = screen.paint(uri(record_kind(part), part.id), "cyan")
         screen.line(f"  {name}  {truncate(text, _MAX_PART)}")
 
 
-def _print_beliefs(screen: Screen, found: Trace) -> None:
-    """The confidence in an opinion over time, the oldest first."""
-    if found.beliefs:
-        screen.line()
-        screen.line("believed:")
-    for one in found.beliefs:
-        screen.line(
-            f"  {minute(one.time)} {one.confidence:.2f} {one.note} "
-            f"({one.favour} for, {one.against} against)"
-        )
-
-
 def _print_history(screen: Screen, found: Trace) -> None:
     """The words that were superseded, and the decisions of people about the record."""
     if found.superseded:
         screen.line()
-        screen.wrap(f"superseded: {truncate(found.superseded, _MAX_TEXT)}", "  ", "    ")
+        screen.item(f"superseded: {truncate(found.superseded, _MAX_TEXT)}", "  ")
     if found.history:
-        screen.line()
-        screen.line("decided:")
+        screen.title("decided:")
     for entry in found.history:
         text = f": {truncate(entry.text, _MAX_DECISION)}" if entry.text else ""
         which = f" of {entry.target}" if entry.action is Action.UNDO else ""
         line = f"{entry.seq}. {minute(entry.time)} {entry.who}: "
-        screen.wrap(f"{line}{entry.action.value}{which}{text}", "  ", "    ")
+        screen.item(f"{line}{entry.action.value}{which}{text}", "  ")
 
 
 def _print_status_changes(screen: Screen, found: Trace) -> None:
     """The changes of its status, and the evidence for it and against it."""
-    if found.lives:
-        screen.line()
-        screen.line("its life:")
-    for period in found.lives:
-        because = f", because of {period.because}" if period.because else ""
-        screen.line(f"  {minute(period.time)} {period.status.value}{because}")
+    periods = (
+        f"{minute(period.time)} {period.status.value}"
+        + (f", because of {period.because}" if period.because else "")
+        for period in found.lives
+    )
+    screen.section("its life:", periods)
     for against, title in ((False, "for it:"), (True, "against it:")):
         evidence = [b for b in found.bearings if b.against is against]
-        if evidence:
-            screen.line()
-            screen.line(title)
-        for b in evidence:
-            screen.line(f"  {minute(b.time)} {b.how.value}: {b.uri}")
+        screen.section(title, (f"{minute(b.time)} {b.how.value}: {b.uri}" for b in evidence))
 
 
 def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
@@ -182,12 +174,12 @@ def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
         if isinstance(value, list):
             screen.line(f"  {name}:")
             for item in cast(list[object], value):
-                screen.wrap(f"- {_describe_item(item)}", "    ", "      ")
+                screen.item(f"- {_describe_item(item)}", "    ")
         else:
             first, _, more = f"{name}: {_describe_value(value)}".partition("\n")
-            screen.wrap(first, "  ", "    ")
+            screen.item(first, "  ")
             if more:
-                screen.wrap(more, "    ", "      ")
+                screen.item(more, "    ")
 
 
 def _describe_value(value: object) -> str:
@@ -206,14 +198,7 @@ def _describe_item(value: object) -> str:
 
 
 def _describe_raw_line(found: Trace) -> str:
-    raw = found.raw
-    if raw is None:
+    if found.raw is None:
         return "raw line: none is known"
-    where = f"{raw.path}:{raw.line}"
-    if raw.state is RawState.PRESENT:
-        return f"raw line: {where}"
-    if raw.state is RawState.WITHHELD:
-        return f"raw line: {where} is not shown, because something was scrubbed from it"
-    if raw.state is RawState.GONE:
-        return f"raw line: gone ({where} is no longer on disk); what is above was kept from it"
-    return f"raw line: {where} has changed since it was read; what is above was kept from it"
+    where = f"{found.raw.path}:{found.raw.line}"
+    return f"raw line: {_RAW_STATES[found.raw.state].format(where=where)}"

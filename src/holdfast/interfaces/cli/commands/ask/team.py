@@ -45,8 +45,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
         screen.line()
     for hit in found.evidence:
         head = screen.paint(short(hit.uri), "cyan")
-        screen.wrap(f"{day(hit.time)}  {head}  {truncate(hit.text, 120)}", "", "  ")
+        screen.item(f"{day(hit.time)}  {head}  {truncate(hit.text, 120)}")
     if found.people:
         screen.line()
         names = ", ".join(f"{p.name} ({p.share:.0%})" for p in found.people)
-        screen.wrap(f"ask: {names}", "", "  ")
+        screen.item(f"ask: {names}")

@@ -124,8 +124,7 @@ def _print_events(screen: Screen, timeline: Timeline, names: Mapping[str, str]) 
             _print_mark(screen, timeline.anchor)
         if day(event.time) != current_day:
             current_day = day(event.time)
-            screen.line()
-            screen.line(current_day, "bold")
+            screen.title(current_day, "bold")
         bank = names.get(event.bank, "") if timeline.bank == ALL_BANKS else ""
         _print_event(screen, event, bank)
     if not marked:
@@ -134,8 +133,7 @@ def _print_events(screen: Screen, timeline: Timeline, names: Mapping[str, str]) 
 
 
 def _print_mark(screen: Screen, time: str) -> None:
-    screen.line()
-    screen.line(f"▶ {minute(time)}", "bold", "yellow")
+    screen.title(f"▶ {minute(time)}", "bold", "yellow")
 
 
 def _print_event(screen: Screen, event: Event, bank: str) -> None:

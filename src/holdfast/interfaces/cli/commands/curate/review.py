@@ -88,10 +88,9 @@ def _list(screen: Screen, arguments: Arguments) -> None:
         screen.wrap(f"{head}see `holdfast promote candidates` in the project.")
     for one in rules:
         verb = "add to" if one["kind"] == ProposalKind.PROMOTE else "look at"
-        screen.wrap(
+        screen.item(
             f"{one['id']}  {one['bank']}: {verb} {one['path']}: {truncate(one['text'], _MAX_RULE)}",
             "  ",
-            "    ",
         )
 
 
@@ -101,10 +100,10 @@ def _print(screen: Screen, reader: Reader, review: Review) -> None:
     for record in reader.find(review.bank, "fact", review.target.rpartition("/")[2], 1):
         if isinstance(record, Fact):
             screen.wrap(truncate(record.content, _MAX_FACT), "      ")
-    screen.wrap(f"{review.target}: {review.reason}", "      ", "        ")
+    screen.item(f"{review.target}: {review.reason}", "      ")
     for name in review.evidence[:_MAX_EVIDENCE]:
         screen.line(f"      - {name}")
     if review.advice:
-        screen.wrap(f"a model says: {truncate(review.advice, _MAX_ADVICE)}", "      ", "        ")
+        screen.item(f"a model says: {truncate(review.advice, _MAX_ADVICE)}", "      ")
     if review.decided:
         screen.line(f"      {review.state.value} on {day(review.decided)} by {review.by}")

@@ -103,18 +103,16 @@ def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
     screen.wrap(c.summary, "  ")
     for label, values in (("files", c.files), ("keywords", c.keywords)):
         if values:
-            screen.wrap(f"{label}: {', '.join(values)}", "  ", "    ")
+            screen.item(f"{label}: {', '.join(values)}", "  ")
     screen.line(f"  trust: {c.trust.value}")
-    screen.line()
-    screen.line("how it came about:")
+    screen.title("how it came about:")
     for event in c.history:
         why = f" ({event.why})" if event.why else ""
-        screen.wrap(f"{day(event.time)} {event.what}{why}", "  ", "    ")
+        screen.item(f"{day(event.time)} {event.what}{why}", "  ")
     for entry in found.history:
         text = f": {truncate(entry.text, 100)}" if entry.text else ""
-        screen.wrap(f"{day(entry.time)} {entry.action.value} by {entry.who}{text}", "  ", "    ")
-    screen.line()
-    screen.line(f"{number(len(found.below), 'member')}:")
+        screen.item(f"{day(entry.time)} {entry.action.value} by {entry.who}{text}", "  ")
+    screen.title(f"{number(len(found.below), 'member')}:")
     for record in reversed(found.below):
         member = json_shapes.member_json(record)
         note = f" [{record.type.value}]" if isinstance(record, Exchange) else ""

@@ -89,16 +89,15 @@ def _print_entity(screen: Screen, about: EntityDetails, as_json: bool) -> None:
     screen.line(f"{entity.name}  ({entity.kind.value})", "bold")
     screen.line(uri("entity", entity.id), "cyan")
     if entity.aliases:
-        screen.wrap(f"also: {', '.join(entity.aliases)}", "  ", "    ")
-    screen.line()
-    screen.line(f"in {number(entity.mentions, 'record')}, the latest:")
+        screen.item(f"also: {', '.join(entity.aliases)}", "  ")
+    screen.title(f"in {number(entity.mentions, 'record')}, the latest:")
     for record in about.records:
         screen.line(f"  {day(record.time)}  {screen.paint(short(record.uri), 'cyan')}")
         screen.wrap(record.title, "      ")
     if about.together:
         screen.line()
         names = ", ".join(f"{t.name} ({t.records})" for t in about.together)
-        screen.wrap(f"together with: {names}", "", "  ")
+        screen.item(f"together with: {names}")
     _print_links(screen, about)
 
 
@@ -108,8 +107,7 @@ def _print_links(screen: Screen, about: EntityDetails) -> None:
     ordinary = (LinkKind.TEMPORAL, LinkKind.ENTITY)
     links = [link for link in about.links if link.kind not in ordinary]
     if links:
-        screen.line()
-        screen.line("links:")
+        screen.title("links:")
     for link in links[:_MAX_LINKS]:
         via = f"  by {link.via}" if link.via else ""
         kind = link.kind.value.replace("_", " ")

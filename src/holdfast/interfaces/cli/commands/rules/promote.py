@@ -97,8 +97,7 @@ def _print(screen: Screen, candidate: Candidate) -> None:
     if candidate.changed:
         screen.line(f"  {p.path} has changed since this was proposed")
     if candidate.diff:
-        screen.line()
-        screen.line(candidate.diff)
+        screen.title(candidate.diff)
     screen.line()
 
 

@@ -110,13 +110,13 @@ def _until_stopped() -> Iterator[str]:
 
 
 def _load_spec(name: str) -> ServerSpec:
-    if name == "memory":
-        from holdfast.interfaces.mcp.access_spec import SPEC
-    elif name == "search":
-        from holdfast.interfaces.mcp.search_spec import SPEC
-    else:
+    if name == MAIN:
         from holdfast.interfaces.mcp.main_spec import SPEC
-    return SPEC
+
+        return SPEC
+    from holdfast.interfaces.mcp.read_only_specs import SPECS
+
+    return SPECS[name]
 
 
 def _companions() -> Sequence[Companion]:

@@ -40,11 +40,9 @@ def show(screen: Screen, overview: Overview) -> None:
     }
     for name, text in lines.items():
         screen.wrap(text, f"  {name:<{_NAME_COLUMN_WIDTH}}", " " * (_NAME_COLUMN_WIDTH + 2))
-    screen.line()
-    screen.line(f"Next:  {screen.paint(overview.next.command, 'bold')}")
+    screen.title(f"Next:  {screen.paint(overview.next.command, 'bold')}")
     screen.wrap(overview.next.why, "       ")
-    screen.line()
-    screen.line("All commands: holdfast --help. Where everything stands: holdfast status.")
+    screen.title("All commands: holdfast --help. Where everything stands: holdfast status.")
 
 
 def _describe_memory(overview: Overview) -> str:

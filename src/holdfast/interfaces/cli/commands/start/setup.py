@@ -15,7 +15,7 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import install, plugin_files
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code.config_file import load
+from holdfast.hosts.claude_code.config_file import Change, InstallPlan, load
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, options, other_agents
@@ -60,7 +60,7 @@ def configure(parser: Parser) -> None:
     )
     parser.flag("--plugin", "install the plugin instead")
     parser.flag("--dry-run", "change nothing, show the diff")
-    parser.add_argument("--yes", "-y", action="store_true", help="go ahead without asking")
+    options.add(parser, "yes")
     parser.add_argument(
         "--ingest",
         action=argparse.BooleanOptionalAction,
@@ -75,12 +75,19 @@ def configure(parser: Parser) -> None:
     options.add(parser, "json")
 
 
-def run(screen: Screen, arguments: Arguments) -> int | None:
+def run(screen: Screen, arguments: Arguments) -> None:
     settings = load_settings()
     paths = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     if arguments.agent != DEFAULT_AGENT:
-        go_on = other_agents.set_up(screen, settings, paths, arguments)
-        return _offer_history(screen, settings, arguments) if go_on else None
+        if other_agents.set_up(screen, settings, paths, arguments):
+            _offer_history(screen, settings, arguments)
+    else:
+        _set_up_claude_code(screen, settings, paths, arguments)
+
+
+def _set_up_claude_code(
+    screen: Screen, settings: Settings, paths: HomePaths, arguments: Arguments
+) -> None:
     where = host.settings_files(settings, host.Scope(arguments.scope), Path.cwd())
     python = install.find_interpreter()
     enabled = plugin_files.is_enabled(where.hooks_file)
@@ -92,14 +99,13 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
     models: str | None = arguments.models
     new_service = models if models != settings.models.use else None
     if new_service is not None:
-        steps.append(f"set models.use to {arguments.models} in {paths.home / FILE_NAME}")
+        steps.append(f"set models.use to {new_service} in {paths.home / FILE_NAME}")
     if not arguments.json:
         _show(screen, plan, steps, where)
-    changed = bool(plan.changes or steps)
     done = False
-    if changed and not arguments.dry_run:
+    if (plan.changes or steps) and not arguments.dry_run:
         if not confirm.confirm_change(screen, arguments.yes):
-            return 0
+            return
         install.prepare_home(paths, python)
         install.apply_install(paths.home, plan.changes, host.default_home())
         if arguments.plugin or enabled:
@@ -108,12 +114,12 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
             choose_service(paths.home, new_service)
         done = True
     if arguments.json:
-        return _report(screen, settings, plan, steps, done, arguments)
-    if arguments.dry_run:
+        _report(screen, settings, plan, steps, done, arguments)
+    elif arguments.dry_run:
         screen.line("Nothing was changed.")
-        return 0
-    _print_next_steps(screen, done)
-    return _offer_history(screen, settings, arguments)
+    else:
+        _print_next_steps(screen, done)
+        _offer_history(screen, settings, arguments)
 
 
 def _notes(
@@ -159,21 +165,21 @@ def _steps(
     return steps
 
 
-def _show(screen: Screen, plan: install.Plan, steps: list[str], where: host.SettingsFiles) -> None:
+def _show(screen: Screen, plan: InstallPlan, steps: list[str], where: host.SettingsFiles) -> None:
     for change in plan.changes:
         screen.diff(change.diff)
     for change in plan.changes:
-        screen.wrap(f"will {_summarise_change(change)}", "", "  ")
+        screen.item(f"will {_summarise_change(change)}")
     for step in steps:
-        screen.wrap(f"will {step}", "", "  ")
+        screen.item(f"will {step}")
     if not plan.changes and not steps:
         whose = "you" if where.scope is host.Scope.USER else "this project"
         screen.line(f"Claude Code is set up for {whose}: nothing to change.")
     for note in plan.notes:
-        screen.wrap(f"note: {note}", "", "      ")
+        screen.note(note)
 
 
-def _summarise_change(change: install.Change) -> str:
+def _summarise_change(change: Change) -> str:
     """A diff as one line: the file, and the number of lines added and removed."""
     lines = change.diff.split("\n")
     added = sum(line[:1] == "+" and line[:3] != "+++" for line in lines)
@@ -207,21 +213,16 @@ def _install_plugin(paths: HomePaths, where: host.SettingsFiles, enabled: bool) 
 
 
 def _print_next_steps(screen: Screen, done: bool) -> None:
-    if done:
-        screen.line()
-        screen.line("Done. What happens next:")
-        screen.wrap(
-            "- From the next session of Claude Code on, what you say and what it does is kept, "
-            "without secrets, in the background. Sessions that run now go on without.",
-            "  ",
-            "    ",
-        )
-        screen.wrap(
-            "- A session starts with a brief of what is known, and Claude can ask for more.",
-            "  ",
-            "    ",
-        )
-        screen.line("  - `holdfast status` tells whether it works, `holdfast uninstall` undoes it.")
+    if not done:
+        return
+    screen.title("Done. What happens next:")
+    for what in (
+        "From the next session of Claude Code on, what you say and what it does is kept, without "
+        "secrets, in the background. Sessions that run now go on without.",
+        "A session starts with a brief of what is known, and Claude can ask for more.",
+    ):
+        screen.item(f"- {what}", "  ")
+    screen.line("  - `holdfast status` tells whether it works, `holdfast uninstall` undoes it.")
 
 
 def _estimate(settings: Settings) -> tuple[int, int, int]:
@@ -235,10 +236,10 @@ def _estimate(settings: Settings) -> tuple[int, int, int]:
     return len(new), size, round(seconds + 0.5)
 
 
-def _offer_history(screen: Screen, settings: Settings, arguments: Arguments) -> int:
+def _offer_history(screen: Screen, settings: Settings, arguments: Arguments) -> None:
     files, size, seconds = _estimate(settings)
     if not files:
-        return 0
+        return
     screen.line()
     screen.wrap(
         f"Your history: {number(files, 'transcript')} not read yet, {amount(size)}; reading "
@@ -253,20 +254,16 @@ def _offer_history(screen: Screen, settings: Settings, arguments: Arguments) -> 
             "It is read in the background from your next session on; `holdfast ingest` reads it "
             "at once."
         )
-        return 0
-    return _ingest(())
-
-
-def _ingest(more: tuple[str, ...]) -> int:
+        return
     parser = Parser()
     ingest.configure(parser)
-    return ingest.run(parser.parse_args(list(more)))
+    ingest.run(screen, parser.parse_args([]))
 
 
 def _report(
     screen: Screen,
     settings: Settings,
-    plan: install.Plan,
+    plan: InstallPlan,
     steps: list[str],
     done: bool,
     arguments: Arguments,

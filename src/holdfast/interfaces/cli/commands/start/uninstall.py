@@ -10,10 +10,10 @@ from holdfast.errors import InputError
 from holdfast.hosts import agent_install
 from holdfast.hosts.claude_code import install, plugin_files, uninstall
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code.config_file import load, save
+from holdfast.hosts.claude_code.config_file import InstallPlan, load, save
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
-from holdfast.interfaces.cli import confirm, other_agents
+from holdfast.interfaces.cli import confirm, options, other_agents
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
@@ -42,7 +42,7 @@ def configure(parser: Parser) -> None:
     )
     parser.flag("--data", "also remove the memory itself, for good")
     parser.flag("--dry-run", "change nothing, show the diff")
-    parser.add_argument("--yes", "-y", action="store_true", help="go ahead without asking")
+    options.add(parser, "yes")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
@@ -93,7 +93,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 def _show(
     screen: Screen,
-    plan: install.Plan,
+    plan: InstallPlan,
     plugins: list[host.SettingsFiles],
     parts: list[Path],
     paths: HomePaths,
@@ -106,11 +106,9 @@ def _show(
         screen.line(f"will remove {part}")
     unread = uninstall.unread_events(paths) if parts else 0
     if unread:
-        screen.wrap(
-            f"note: {number(unread, 'event')} in the inbox were not read yet and go with it. "
-            "Their words are in the transcripts; `holdfast worker` before this keeps them.",
-            "",
-            "      ",
+        screen.note(
+            f"{number(unread, 'event')} in the inbox were not read yet and go with it. "
+            "Their words are in the transcripts; `holdfast worker` before this keeps them."
         )
 
 

@@ -202,14 +202,14 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
         remote = item.remote
         screen.line(f"{screen.paint(remote.name, 'bold')}  {remote.url}")
         state = f"cannot be asked: {problem}" if problem else f"answers in {ms} ms"
-        screen.wrap(state, "  ", "    ")
+        screen.item(state, "  ")
         banks = ", ".join(h if h == t else f"{h} as {t}" for h, t in remote.banks)
-        screen.wrap(f"{number(len(remote.banks), 'bank')}: {banks}", "  ", "    ")
+        screen.item(f"{number(len(remote.banks), 'bank')}: {banks}", "  ")
         items = memory.reader.outbox(remote.name)
         counted = ", ".join(f"{n} {state}" for state, n in _counts(items).items() if n)
-        screen.wrap(f"shared there: {counted or 'nothing'}", "  ", "    ")
+        screen.item(f"shared there: {counted or 'nothing'}", "  ")
         for refused in (p for p in items if p.state is OutboxState.REFUSED):
-            screen.wrap(f"refused: {refused.origin} ({refused.problem})", "  ", "    ")
+            screen.item(f"refused: {refused.origin} ({refused.problem})", "  ")
     if not found:
         screen.line("No server is named here: holdfast remote add URL")
     if use == OFF:

@@ -1,51 +1,62 @@
-"""The engine of `holdfast mcp search`: index entries as data and as text."""
+"""The engine of `holdfast mcp memory` and `holdfast mcp search`: tools that only read, and records
+as resources."""
 
 from __future__ import annotations
 
-from holdfast.app.answers.search_tools import SearchTools, open_search_tools
+import json
+from collections.abc import Callable
+
+from holdfast.app.answers.memory_tools import open_memory_tools
+from holdfast.app.answers.read_only_memory import ReadOnlyMemory
+from holdfast.app.answers.search_tools import open_search_tools
 from holdfast.app.answers.tool import Object
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.memory_source import ReopeningMemory
-from holdfast.interfaces.mcp.server_spec import CallContext
-from holdfast.interfaces.mcp.tool_results import tool_error, tool_result
+from holdfast.interfaces.mcp.server_spec import CallContext, tool_error, tool_result
+from holdfast.settings import Settings
 
 _ANCHOR_MARK = " ← anchor"
 
 
-class SearchEngine:
-    """Answers from a memory that is opened read-only."""
+class ReadOnlyEngine:
+    """Answers from a memory that `open` opens read-only; `to_text` makes the text of a result."""
 
-    def __init__(self) -> None:
-        self._search: ReopeningMemory[SearchTools] = ReopeningMemory(open_search_tools)
+    def __init__(
+        self, open: Callable[[Settings], ReadOnlyMemory], to_text: Callable[[Object], str]
+    ) -> None:
+        self._memory = ReopeningMemory(open)
+        self._to_text = to_text
 
     def call(self, name: str, arguments: Object, context: CallContext) -> Object:
         """The result of a tool. An error becomes a result too, so that the model reads it."""
         context.progress("Searching memory")
         try:
-            data = self._search.current().call(name, arguments)
+            data = self._memory.current().call(name, arguments)
         except HoldfastError as error:
             return tool_error(error)
-        return tool_result(entries_text(data), data)
+        return tool_result(self._to_text(data), data)
 
     def list_resources(self) -> list[Object]:
         """A few records to start from."""
-        search = self._search.current()
-        return resources.list_resources(search.reader, search.bank())
+        memory = self._memory.current()
+        return resources.list_resources(memory.reader, memory.bank())
 
     def read_resource(self, uri: str) -> Object:
         """A record by its URI."""
-        search = self._search.current()
-        return resources.read_resource(search.reader, search.bank(), uri)
+        memory = self._memory.current()
+        return resources.read_resource(memory.reader, memory.bank(), uri)
 
     def close(self) -> None:
         """Close the files."""
-        self._search.close()
+        self._memory.close()
 
 
-def make_engine() -> SearchEngine:
-    """The engine of `holdfast mcp search`."""
-    return SearchEngine()
+def make_engine(server: str) -> ReadOnlyEngine:
+    """The engine of `holdfast mcp memory`, whose results are JSON as text too, or of `search`."""
+    if server == "search":
+        return ReadOnlyEngine(open_search_tools, entries_text)
+    return ReadOnlyEngine(open_memory_tools, lambda data: json.dumps(data, ensure_ascii=False))
 
 
 def entries_text(data: Object) -> str:

@@ -1,0 +1,105 @@
+"""What the worker asks a model service for: summaries, memories, and advice on open reviews.
+Imported only if the settings name a model service.
+
+A lock allows one process per home to ask for summaries, so that none is paid for twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from holdfast.app.core.lease import try_lock
+from holdfast.app.memory import Holdfast
+from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.redact import Redactor
+from holdfast.errors import HoldfastError
+from holdfast.inference.chat import Chat
+from holdfast.inference.service_choice import choose_chat
+from holdfast.model.records import Session
+from holdfast.refine.by_model.memory_extraction import EXTRACTION, ExtractionReport, Extractor
+from holdfast.refine.by_model.review_advice import OPERATION as ADVICE
+from holdfast.refine.by_model.review_advice import advise
+from holdfast.refine.by_model.summarise import SUMMARIES, Summariser, SummaryLimits, SummaryReport
+from holdfast.refine.hooks.reconcile import has_ended
+from holdfast.spend.governor import Governor, add_seconds
+
+_DAY_S = 86400.0
+OnProgress = Callable[[], None]
+
+
+class ModelTask(NamedTuple):
+    """A model service with everything that a task needs to ask it. Sessions that ended before
+    `since` are left alone."""
+
+    memory: Holdfast
+    chat: Chat
+    governor: Governor
+    redactor: Redactor
+    since: str
+
+    def is_over(self, session: Session) -> bool:
+        """Whether a session has ended."""
+        paths, ended = HomePaths(self.memory.settings.home), session.ended or session.started
+        return has_ended(paths, session.host, ended, self.memory.now())
+
+    def summariser(self) -> Summariser:
+        memory, models = self.memory, self.memory.settings.models
+        limits = SummaryLimits(models.input_tokens, models.tool_uses, self.since)
+        return Summariser(
+            memory.store, self.governor, limits, self.redactor, memory.now, self.is_over
+        )
+
+
+def open_model(memory: Holdfast, operation: str = SUMMARIES) -> ModelTask | None:
+    """The service that the settings name for an operation; None if they name none."""
+    models = memory.settings.models
+    chat = choose_chat(models, operation)
+    if chat is None:
+        return None
+    governor = Governor(chat, memory.store, models.caps, memory.now, models.prices)
+    since = add_seconds(memory.now(), -models.days * _DAY_S) if models.days else ""
+    return ModelTask(memory, chat, governor, memory.context.redactor(), since)
+
+
+def summarise(memory: Holdfast, on_progress: OnProgress) -> SummaryReport:
+    """Summarise what has no summary yet, as far as the caps allow. Does nothing while another
+    process asks."""
+    task = open_model(memory)
+    if task is None:
+        return SummaryReport()
+    with try_lock(HomePaths(memory.settings.home).summary_lock) as locked:
+        return task.summariser().run(on_progress) if locked else SummaryReport()
+
+
+def resummarise(
+    memory: Holdfast, sessions: Sequence[tuple[str, str]], on_progress: OnProgress
+) -> SummaryReport:
+    """Summarise these sessions (bank, id) again with the current prompts, as far as the caps allow.
+    Raises an error while another process asks."""
+    task = open_model(memory)
+    if task is None:
+        return SummaryReport()
+    with try_lock(HomePaths(memory.settings.home).summary_lock) as locked:
+        if not locked:
+            raise HoldfastError(
+                "A worker is asking a model just now.", "Run the same command again in a while."
+            )
+        return task.summariser().rerun(sessions, on_progress)
+
+
+def extract_memories(memory: Holdfast, on_progress: OnProgress) -> ExtractionReport:
+    """Extract memories from finished sessions, as far as the caps allow."""
+    task = open_model(memory, EXTRACTION)
+    if task is None:
+        return ExtractionReport()
+    tokens = memory.settings.models.input_tokens
+    return Extractor(
+        memory.store, task.governor, task.redactor, memory.now, task.is_over, tokens, task.since
+    ).run(on_progress)
+
+
+def advise_reviews(memory: Holdfast, on_progress: OnProgress) -> int:
+    """Ask about each open review, as far as the caps allow. Returns how many got advice."""
+    task = open_model(memory, ADVICE)
+    return advise(memory.store, task.governor, memory.now, on_progress) if task else 0
