@@ -59,20 +59,21 @@ else:
     def _make_init(cls: type, bare: dict[str, Any]) -> Callable[..., None]:
         """`__init__` as of a frozen dataclass. Most records are only made, and this takes 0.1 ms;
         dataclasses takes 0.8, because it makes `__setattr__` and `__delattr__` with it."""
-        space: dict[str, Any] = {"_set": object.__setattr__, "_default": {}, "_factory": {}}
+        defaults: dict[str, Any] = {}
         parameters, statements = ["self"], ["pass"]
         for name in bare["__annotations__"]:
             default, value = bare.get(name, dataclasses.MISSING), name
             if isinstance(default, dataclasses.Field):
-                if default.default_factory is not dataclasses.MISSING:
-                    space["_factory"][name] = factory = default.default_factory
-                    value = f"_factory[{name!r}]() if {name} is _factory[{name!r}] else {name}"
-                    default.default = factory
-                default = default.default
-            space["_default"][name] = default
+                factory, default = default.default_factory, default.default
+                if factory is not dataclasses.MISSING:
+                    # As a default, the factory marks that no value was given.
+                    default = factory
+                    value = f"defaults[{name!r}]() if {name} is defaults[{name!r}] else {name}"
+            defaults[name] = default
             has_default = default is not dataclasses.MISSING
-            parameters.append(f"{name}=_default[{name!r}]" if has_default else name)
-            statements.append(f"_set(self, {name!r}, {value})")
+            parameters.append(f"{name}=defaults[{name!r}]" if has_default else name)
+            statements.append(f"set(self, {name!r}, {value})")
+        space: dict[str, Any] = {"set": object.__setattr__, "defaults": defaults}
         code = "\n    ".join((f"def __init__({', '.join(parameters)}):", *statements))
         exec(code, space)  # noqa: S102 - made of the names of fields, as dataclasses does it
         space["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"

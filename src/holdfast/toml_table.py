@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -34,7 +33,7 @@ class TomlTable:
 
     def _read(self) -> dict[str, Any]:
         try:
-            return tomllib.loads(self.path.read_text("utf-8"))
+            text = self.path.read_text("utf-8")
         except FileNotFoundError:
             return {}
         except NotADirectoryError as error:
@@ -42,10 +41,19 @@ class TomlTable:
                 f"{self.path.parent} is a file, not a folder.",
                 "Set HOLDFAST_HOME to a folder; it is made if it is not there.",
             ) from error
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise SettingsError(
-                f"{self.path} cannot be read: {error}.", "Correct it, or move it away."
-            ) from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise self._unreadable(error) from error
+        import tomllib
+
+        try:
+            return tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> SettingsError:
+        return SettingsError(
+            f"{self.path} cannot be read: {error}.", "Correct it, or move it away."
+        )
 
     def _full_name(self, key: str) -> str:
         return f"{self._name}.{key}" if self._name else key
