@@ -12,9 +12,9 @@ from tests.learn.opinion_sessions import Clock, ingest_and_update, open_dated_me
 from tests.support.chats import ScriptedChat
 from tests.support.transcripts import bug_hunt
 
+from holdfast.app.background import model_tasks
 from holdfast.app.curation import model_reflection
 from holdfast.app.memory import Holdfast
-from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import ModelRefusedError
 from holdfast.inference.chat import Chat
 from holdfast.settings import ModelSettings
@@ -26,7 +26,8 @@ def with_model(memory: Holdfast, chat: Chat, monkeypatch: pytest.MonkeyPatch) ->
     def choose(models: ModelSettings, operation: str) -> Chat:
         return chat
 
-    monkeypatch.setattr(model_reflection, "choose_chat", choose)
+    for module in (model_reflection, model_tasks):
+        monkeypatch.setattr(module, "choose_chat", choose)
     models = ModelSettings(use="openai", reflection="played", extraction="played")
     memory.context.settings = replace(memory.settings, models=models)
 
@@ -77,10 +78,7 @@ def test_memories_of_sessions_that_are_over_are_extracted(
     with open_dated_memory(tmp_path, clock) as memory:
         ingest_and_update(memory, bug_hunt())
         with_model(memory, chat, monkeypatch)
-        places = HomePaths(memory.settings.home)
-        done = model_reflection.extract_with_model(
-            memory.store, memory.settings, places, clock, lambda: None
-        )
+        done = model_tasks.extract_memories(memory, lambda: None)
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.ingestion.update()
         (bank,) = memory.banks.all()

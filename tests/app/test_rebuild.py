@@ -23,9 +23,9 @@ from tests.dump import dump
 from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background import rebuild
-from holdfast.app.background.outdated import count_outdated
 from holdfast.app.ingest import stages as knowing
 from holdfast.app.memory import Holdfast
+from holdfast.app.status.memory_status import count_outdated
 from holdfast.settings import Settings
 from holdfast.store.protocol import Store
 

@@ -124,6 +124,8 @@ def _first_commit(folder: str) -> str:
 
 def run_git(folder: str, *arguments: str, partial: bool = False) -> str:
     """The output of git; "" where it fails, or with `partial` what it printed before that."""
+    import subprocess
+
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     environment.update(GIT_OPTIONAL_LOCKS="0", LC_ALL="C")
     try:

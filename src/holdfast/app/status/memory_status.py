@@ -8,12 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.background.outdated import OutdatedCounts, count_outdated
+from holdfast.app.ingest.stages import stages_behind
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.costs import Costs, gather_costs
 from holdfast.app.status.health import Health, Verdict, gather_health, judge_capture
 from holdfast.model.bank import Bank
 from holdfast.model.ledgers.lines import Balance, FailedLine, SourceState
+from holdfast.refine.core.rules_version import RULES_VERSION
+from holdfast.refine.model_output.prompts import PROMPT_VERSION
 from holdfast.settings import OFF
 from holdfast.sources.providers.reliability import Reliability, ReliabilityFile
 from holdfast.store.protocol import Counts
@@ -21,6 +23,21 @@ from holdfast.store.protocol import Counts
 # Lines that could not be read are listed up to this number: enough to see a pattern, and few enough
 # for a page.
 _MAX_FAILED_LINES = 20
+
+
+class OutdatedCounts(NamedTuple):
+    """What could be derived again: `unfinished` sessions have no derived records yet, `rules`
+    sessions were derived by older rules, `prompts` sessions were summarised with older prompts,
+    `stages` names the knowledge stages that have not processed every change."""
+
+    unfinished: int = 0
+    rules: int = 0
+    prompts: int = 0
+    stages: tuple[str, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        return bool(self.rules or self.prompts or self.stages)
 
 
 class CoreStatus(NamedTuple):
@@ -106,4 +123,15 @@ def gather_status(memory: Holdfast, bank: str | None, folder: Path | None) -> Me
             for line in memory.reader.failures(core.bank_id, _MAX_FAILED_LINES)
         ),
         file_problems=tuple(one for one in core.balance.problems if one not in gone),
+    )
+
+
+def count_outdated(memory: Holdfast) -> OutdatedCounts:
+    """Count what an older version of the rules or prompts has derived."""
+    store = memory.store
+    return OutdatedCounts(
+        len(memory.reader.stale_sessions()),
+        store.count_outdated_sessions(RULES_VERSION),
+        len(store.outdated_summaries(PROMPT_VERSION)),
+        tuple(stages_behind(store)),
     )

@@ -13,6 +13,11 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.settings import NO_MODEL
 
 JsonObject = dict[str, Any]
+# The keys of the numbers of records, in the order of the output.
+_COUNTED = (
+    "sessions turns exchanges digests commits facts memories opinions shared imported "
+    "raw_bytes l1_bytes"
+).split()
 
 
 def status_json(
@@ -53,27 +58,12 @@ def _contents(core: CoreStatus) -> JsonObject:
     return {
         "home": core.home,
         "banks": [{"id": bank.id, "name": bank.name} for bank in core.banks],
-        "sessions": counts.sessions,
-        "turns": counts.turns,
-        "exchanges": counts.exchanges,
-        "digests": counts.digests,
-        "commits": counts.commits,
-        "facts": counts.facts,
+        **{name: getattr(counts, name) for name in _COUNTED},
         "memories": counts.memories + counts.retained,
-        "opinions": counts.opinions,
-        "shared": counts.shared,
-        "imported": counts.imported,
-        "raw_bytes": counts.raw_bytes,
-        "l1_bytes": counts.l1_bytes,
         "ledger": {
-            "files": balance.files,
-            "lines": balance.lines,
-            "captured": balance.captured,
+            **to_jsonable(balance),
             "skipped": balance.skipped or {},
-            "failed": balance.failed,
-            "pending": balance.pending,
             "redacted": balance.redacted or {},
-            "problems": list(balance.problems),
             "balanced": core.is_balanced,
         },
     }
@@ -92,15 +82,9 @@ def cost_json(costs: Costs, whole: bool) -> JsonObject:
     }
     if not whole:
         return summary
+    names = ("day", "operation", "service", "model")
     days = [
-        {
-            "day": one.day,
-            "operation": one.operation,
-            "service": one.service,
-            "model": one.model,
-            **_spending(one.spent),
-        }
-        for one in costs.days
+        {name: getattr(one, name) for name in names} | _spending(one.spent) for one in costs.days
     ]
     return {
         **summary,

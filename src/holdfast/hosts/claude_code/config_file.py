@@ -60,12 +60,10 @@ class Change(NamedTuple):
     @property
     def diff(self) -> str:
         """The change as a unified diff."""
-        name, before = str(self.file.path), self.file.raw
-        names = (os.devnull if raw is None else name for raw in (before, self.after))
-        lines = (
-            (raw or b"").decode("utf-8", "replace").splitlines() for raw in (before, self.after)
-        )
-        return "\n".join(difflib.unified_diff(*lines, *names, n=2, lineterm=""))
+        sides = (self.file.raw, self.after)
+        before, after = ((raw or b"").decode("utf-8", "replace").splitlines() for raw in sides)
+        old, new = (os.devnull if raw is None else str(self.file.path) for raw in sides)
+        return "\n".join(difflib.unified_diff(before, after, old, new, n=2, lineterm=""))
 
 
 @dataclass(slots=True)

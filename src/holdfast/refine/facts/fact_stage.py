@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import truncate
-from holdfast.model.corrections import corrected_memory
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, Review, ReviewState
 from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import uri
+from holdfast.refine.core.curated_records import remembered_by_people
 from holdfast.refine.core.passages import fact_passage
 from holdfast.refine.core.statement_similarity import jaccard, statement_features
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
@@ -100,23 +100,13 @@ def _build_knowledge(writer: Writer, bank: str) -> DerivedKnowledge:
 
 def _remembered_claims(writer: Writer, bank: str) -> list[Claim]:
     """Texts that people asked to remember and did not forget since, as claims without a turn."""
-    found: list[Claim] = []
-    for memory in writer.all_remembered(bank):
-        known = writer.curation_state(bank, "memory", memory.id)
-        if known is not None and known.is_hidden:
-            continue
-        if memory.by_agent and not (known and known.text):
-            continue  # an agent's text is no rule until a person has corrected it
-        current = (
-            corrected_memory(memory, known.text) if known is not None and known.text else memory
+    return [
+        Claim(
+            bank, memory.id, f"memory {memory.id}", "", "", 0, memory.when, ClaimKind.RULING,
+            truncate(memory.what, _MAX_REMEMBERED_CHARS), memory.trust, by_person=True,
         )
-        found.append(
-            Claim(
-                bank, memory.id, f"memory {memory.id}", "", "", 0, memory.when, ClaimKind.RULING,
-                truncate(current.what, _MAX_REMEMBERED_CHARS), memory.trust, by_person=True,
-            )
-        )  # fmt: skip
-    return found
+        for memory in remembered_by_people(writer, bank)
+    ]  # fmt: skip
 
 
 def _add_compliance(writer: Writer, bank: str, drafts: Iterable[FactDraft]) -> None:

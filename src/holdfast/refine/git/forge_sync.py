@@ -92,28 +92,20 @@ class ForgeCount:
 
 def count_forge(writer: Writer, bank: str, forge: Forge) -> ForgeCount:
     """Count what is new on a forge. Changes nothing."""
-    known = (
-        next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None)
-        if bank
-        else None
-    )
-    slug = _slug(forge.repo)
-    pulls = issues = pages = 0
-    more = False
+    known = _known_repository(writer, bank, forge) if bank else None
+    changed: Counter[str] = Counter()
+    pages = 0
     for page in forge.threads(known.cursors.get(THREADS, "") if known else "", {}):
         pages += 1
         for draft in page.drafts:
-            kind = "pull" if draft.is_pull else "issue"
-            id = thread_id(draft.number, slug)
-            there = writer.known_threads(bank, kind, [id]).get(id)
-            changed = there != normal_time(draft.updated)
-            pulls += changed and draft.is_pull
-            issues += changed and not draft.is_pull
+            kind, id = _thread_name(draft, forge)
+            stored = writer.known_threads(bank, kind, [id]).get(id)
+            changed[kind] += stored != normal_time(draft.updated)
         if pages >= _MAX_COUNTED_PAGES:
-            more = True
             break
+    pulls, more = changed["pull"], pages >= _MAX_COUNTED_PAGES
     needed = pages + _REQUESTS_PER_PULL * pulls + len(forge.lists)
-    return ForgeCount(forge.repo, pulls, issues, needed, forge.requests, more)
+    return ForgeCount(forge.repo, pulls, changed["issue"], needed, forge.requests, more)
 
 
 def read_forge(
@@ -155,8 +147,7 @@ class _ForgeReader:
         self._redactor = redactor
         self._now = now
         self._on_progress = on_progress
-        self._slug = _slug(forge.repo)
-        known = next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None)
+        known = _known_repository(writer, bank, forge)
         self._cursors = dict(known.cursors) if known else {}
         self._tags = dict(known.tags) if known else {}
         self._remark_ids: dict[str, set[str]] = {}
@@ -187,25 +178,21 @@ class _ForgeReader:
         """Move the cursor behind a page, so that the next run starts there."""
         self._cursors[name] = max(self._cursors.get(name, ""), page.until)
         if page.address:
-            kept = {
-                a: tag
-                for a, tag in self._tags.items()
-                if _without_query(a) != _without_query(page.address)
-            }
-            self._tags = kept | ({page.address: page.tag} if page.tag else {})
+            list_address = page.address.partition("?")[0]
+            tags = self._tags.items()
+            self._tags = {a: tag for a, tag in tags if a.partition("?")[0] != list_address}
+            self._tags |= {page.address: page.tag} if page.tag else {}
         self._store_progress()
 
     def _store_progress(self) -> None:
+        repo, now = self._forge.repo, self._now()
         with self._writer.transaction():
             self._writer.put_forge_repository(
-                ForgeRepository(
-                    self._bank, self._forge.repo, self._cursors, self._tags, self._now()
-                )
+                ForgeRepository(self._bank, repo, self._cursors, self._tags, now)
             )
 
     def _read_thread(self, draft: ThreadDraft) -> None:
-        kind = "pull" if draft.is_pull else "issue"
-        id = thread_id(draft.number, self._slug)
+        kind, id = _thread_name(draft, self._forge)
         self._done += 1
         text_mark = ("words", f"{kind}/{id}")
         erased = ErasedNames(self._writer, self._bank, [(kind, id), text_mark])
@@ -216,12 +203,11 @@ class _ForgeReader:
         if self._writer.known_threads(self._bank, kind, [id]).get(id) == updated:
             self.report.unchanged += 1
             return
-        more = self._forge.pull(draft.number) if draft.is_pull else None
-        thread = self._build_pull(draft, id, more or PullDraft()) if draft.is_pull else None
-        record: Thread = thread or self._build_issue(draft, id)
-        if erased.has(*text_mark):
-            record = self._keep_scrubbed_text(record)
+        more = (self._forge.pull(draft.number) if draft.is_pull else None) or PullDraft()
+        record = self._build_thread(draft, id, more)
         before = self._writer.thread(self._bank, kind, id)
+        if before is not None and erased.has(*text_mark):
+            record = self._keep_scrubbed_text(record, before)
         with self._writer.transaction():
             if self._writer.put_thread(record, curated_thread_passage(self._writer, record)):
                 self.report.pulls += draft.is_pull
@@ -229,19 +215,15 @@ class _ForgeReader:
             if before is not None and before.title != record.title:
                 refresh_passages(self._writer, self._bank, kind, id)
             self._titles[uri(kind, id)] = record.title
-            for review in more.reviews if more else ():
+            for review in more.reviews:
                 self._read_remark(review)
-            self._writer.put_logins(self._bank, self._logins(more) if more else ())
+            self._writer.put_logins(self._bank, self._logins(more))
             # The tags are those of whole pages, and stay until the page is done.
             self._cursors[THREADS] = max(self._cursors.get(THREADS, ""), draft.updated)
             self._store_progress()
 
-    def _keep_scrubbed_text(self, record: Thread) -> Thread:
+    def _keep_scrubbed_text(self, record: Thread, before: Thread) -> Thread:
         """The thread with the stored texts, which were scrubbed, in place of those of the forge."""
-        kind = "pull" if isinstance(record, Pull) else "issue"
-        before = self._writer.thread(self._bank, kind, record.id)
-        if before is None:
-            return record
         self.report.erased += 1
         record = replace(
             record, title=before.title, body=before.body, author=before.author,
@@ -251,62 +233,44 @@ class _ForgeReader:
             return replace(record, files=before.files, base=before.base, branch=before.branch)
         return record
 
-    def _build_issue(self, draft: ThreadDraft, id: str) -> Issue:
+    def _build_thread(self, draft: ThreadDraft, id: str, more: PullDraft) -> Thread:
         d = draft
-        return Issue(
-            bank=self._bank,
-            id=id,
-            number=d.number,
-            time=d.time,
-            author=self._clean_name(d.author.login),
-            title=self._clean_line(d.title),
-            body=self._clean_text(d.body),
-            state=d.state,
-            url=_safe_link(d.url),
-            trust=_trust(d.author),
-            repo=self._forge.repo,
-            updated=normal_time(d.updated),
-            closed=d.closed,
-            labels=self._clean_names(d.labels, _MAX_LABELS),
-            bot=d.author.bot,
-        )
-
-    def _build_pull(self, draft: ThreadDraft, id: str, more: PullDraft) -> Pull:
-        d = draft
+        common: dict[str, Any] = {
+            "bank": self._bank,
+            "id": id,
+            "number": d.number,
+            "time": d.time,
+            "author": self._clean_name(d.author.login),
+            "title": self._clean_line(d.title),
+            "body": self._clean_text(d.body),
+            "state": more.state or d.state,
+            "url": _safe_link(d.url),
+            "trust": _trust(d.author),
+            "repo": self._forge.repo,
+            "updated": normal_time(d.updated),
+            "closed": d.closed,
+            "labels": self._clean_names(d.labels, _MAX_LABELS),
+            "bot": d.author.bot,
+        }
+        if not d.is_pull:
+            return Issue(**common)
         texts = "\n".join((d.title, d.body[:_MAX_READ_CHARACTERS], *more.messages))
         return Pull(
-            bank=self._bank,
-            id=id,
-            number=d.number,
-            time=d.time,
-            author=self._clean_name(d.author.login),
-            title=self._clean_line(d.title),
-            body=self._clean_text(d.body),
-            state=more.state or d.state,
-            url=_safe_link(d.url),
-            trust=_trust(d.author),
-            repo=self._forge.repo,
-            updated=normal_time(d.updated),
-            closed=d.closed,
-            labels=self._clean_names(d.labels, _MAX_LABELS),
+            **common,
             files=self._clean_names(more.files, _MAX_FILES),
             commits=tuple(filter(_is_sha, more.commits)),
             merge=more.merge if _is_sha(more.merge) else "",
             base=self._clean_name(more.base),
             branch=self._clean_name(more.branch),
             fixes=closed_issues(texts),
-            bot=d.author.bot,
         )
 
     def _read_remark(self, draft: RemarkDraft) -> None:
         d = draft
-        thread = uri("pull" if d.is_pull else "issue", thread_id(d.number, self._slug))
+        thread_name = _thread_name(d, self._forge)
+        thread = uri(*thread_name)
         id = content_id("remark", self._forge.repo, d.kind.value, d.id)
-        named = [
-            ("remark", id),
-            ("words", f"remark/{id}"),
-            ("pull" if d.is_pull else "issue", thread.rpartition("/")[2]),
-        ]
+        named = [("remark", id), ("words", f"remark/{id}"), thread_name]
         erased = ErasedNames(self._writer, self._bank, named)
         if any(erased.has(*name) for name in named):
             self.report.erased += 1
@@ -341,9 +305,7 @@ class _ForgeReader:
         self.report.remarks += self._writer.put_remark(remark, passage)
 
     def _logins(self, more: PullDraft) -> list[ForgeAccount]:
-        cleaned = [
-            ForgeAccount(*(self._clean_name(part) for part in login)) for login in more.logins
-        ]
+        cleaned = (ForgeAccount(*map(self._clean_name, login)) for login in more.logins)
         return [login for login in cleaned if login.login]
 
     def _clean_names(self, names: Iterable[str], most: int) -> tuple[str, ...]:
@@ -370,13 +332,15 @@ def _trust(author: Account) -> Trust:
     return Trust.TEAM if author.team and not author.bot else Trust.EXTERNAL
 
 
-def _slug(repo: str) -> str:
-    """The part of a thread's id that names the repository, without the host if that is GitHub."""
-    return repo.removeprefix("github.com/")
+def _known_repository(writer: Writer, bank: str, forge: Forge) -> ForgeRepository | None:
+    return next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None)
 
 
-def _without_query(address: str) -> str:
-    return address.partition("?")[0]
+def _thread_name(draft: ThreadDraft | RemarkDraft, forge: Forge) -> tuple[str, str]:
+    """The kind and the id of a thread, or of the thread of a remark. The id names the repository,
+    without the host if that is GitHub."""
+    id = thread_id(draft.number, forge.repo.removeprefix("github.com/"))
+    return ("pull" if draft.is_pull else "issue"), id
 
 
 def _safe_link(url: str) -> str:

@@ -10,11 +10,11 @@ import re
 
 from holdfast.model.corrections import corrected_remark, corrected_thread
 from holdfast.model.forge import Pull, Remark, RemarkKind, Thread, ThreadState
-from holdfast.model.ids import content_id
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
-from holdfast.refine.core.passages import date_words, split_identifiers
+from holdfast.refine.core.curated_records import apply_decision
+from holdfast.refine.core.passages import make_passage
 from holdfast.store.protocol import Reader, Writer
 
 FORGE_KINDS = ("pull", "issue", "remark")
@@ -68,12 +68,10 @@ def thread_passage(thread: Thread) -> Passage:
     t = thread
     body = thread_text(t)[:_MAX_PASSAGE_CHARACTERS]
     more = (t.base, t.branch, *t.files[:_MAX_FILES]) if isinstance(t, Pull) else ()
-    context = f"{date_words(t.time)} {t.author} {' '.join((*t.labels, *more))}"
     unmerged = isinstance(t, Pull) and t.state is ThreadState.CLOSED
-    return Passage(
-        t.bank, thread_kind(t), t.id, "", t.time, body, f"{context} {split_identifiers(body)}",
-        t.trust, Status.RETRACTED if unmerged else Status.OBSERVED, hash=content_id(body),
-    )  # fmt: skip
+    status = Status.RETRACTED if unmerged else Status.OBSERVED
+    context = f"{t.author} {' '.join((*t.labels, *more))}"
+    return make_passage(thread_kind(t), t, t.time, body, context, status)
 
 
 def remark_text(remark: Remark) -> str:
@@ -95,19 +93,15 @@ def remark_passage(remark: Remark, title: str = "") -> Passage | None:
     if r.bot or not r.text:
         return None
     body = remark_text(r)[:_MAX_PASSAGE_CHARACTERS]
-    context = f"{date_words(r.time)} {title} {r.path} {split_identifiers(body)}"
     status = Status.RETRACTED if r.state == "dismissed" else Status.OBSERVED
-    return Passage(
-        r.bank, "remark", r.id, "", r.time, body, context, r.trust, status, hash=content_id(body)
-    )
+    return make_passage("remark", r, r.time, body, f"{title} {r.path}", status)
 
 
 def curated_thread_passage(reader: Reader, thread: Thread) -> Passage | None:
     """The passage of a thread with people's corrections; None if it is forgotten."""
     known = reader.curation_state(thread.bank, thread_kind(thread), thread.id)
-    if known is not None and known.is_hidden:
-        return None
-    return thread_passage(corrected_thread(thread, known.text) if known and known.text else thread)
+    shown = apply_decision(known, thread, corrected_thread)
+    return thread_passage(shown) if shown else None
 
 
 def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> Passage | None:
@@ -115,10 +109,8 @@ def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> P
     named = parse_uri(remark.thread)
     above = reader.curation_state(remark.bank, *named) if named else None
     known = reader.curation_state(remark.bank, "remark", remark.id)
-    if any(one is not None and one.is_hidden for one in (above, known)):
-        return None
-    corrected = corrected_remark(remark, known.text) if known and known.text else remark
-    return remark_passage(corrected, title)
+    shown = apply_decision(known, remark, corrected_remark)
+    return remark_passage(shown, title) if shown and not (above and above.is_hidden) else None
 
 
 def refresh_passages(writer: Writer, bank: str, kind: str, id: str) -> str:
@@ -128,9 +120,8 @@ def refresh_passages(writer: Writer, bank: str, kind: str, id: str) -> str:
         remark = writer.remark(bank, id)
         if remark is None:
             return ""
-        writer.put_passage(
-            remark, curated_remark_passage(writer, remark, thread_title(writer, remark))
-        )
+        title = thread_title(writer, remark)
+        writer.put_passage(remark, curated_remark_passage(writer, remark, title))
         return remark.text
     thread = writer.thread(bank, kind, id)
     if thread is None:

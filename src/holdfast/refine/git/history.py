@@ -8,8 +8,9 @@ retracted, until the revert is reverted itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from holdfast.model.query import Passage
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
 from holdfast.refine.core.bank_creation import BankMaker
+from holdfast.refine.core.curated_records import apply_decision
 from holdfast.refine.core.passages import commit_passage
 from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.refine.ingest.turns import PrivacyRules
@@ -97,11 +99,8 @@ def read_history(
         with git.stream("rev-parse", "--git-dir"):
             pass  # raises an error that says what is wrong
     with writer.transaction():
-        bank = (
-            banks.ensure_named(writer, options.bank)
-            if options.bank
-            else banks.ensure(writer, str(folder))
-        )
+        named = options.bank
+        bank = banks.ensure_named(writer, named) if named else banks.ensure(writer, str(folder))
     tips = read_tips(git)
     before = next((r.tips for r in writer.repositories(bank) if r.path == git_dir), ())
     known = existing_commits(git, before)
@@ -119,8 +118,8 @@ def read_history(
         read = Repository(bank, git_dir, tips.head, tips.all, now(), str(folder), options.with_diff)
         writer.put_repository(read, tags, unmerged)
         writer.put_branches(bank, branches)
-    named = writer.bank(bank)
-    return HistoryReport(named.name if named else bank, total, new, len(unmerged))
+    found = writer.bank(bank)
+    return HistoryReport(found.name if found else bank, total, new, len(unmerged))
 
 
 def _read_commits(
@@ -138,7 +137,8 @@ def _read_commits(
         return 0
     redactor = Redactor(options.rules.patterns)
     seen = new = 0
-    for batch in _batches(read_log(git, bank, tips.all, known)):
+    log = iter(read_log(git, bank, tips.all, known))
+    while batch := list(islice(log, COMMIT_BATCH)):
         seen += len(batch)
         stored = writer.known_commits(bank, [commit.id for commit in batch])
         fresh = [commit for commit in batch if commit.id not in stored]
@@ -149,17 +149,6 @@ def _read_commits(
         new += _store_commits(writer, bank, cleaned, patches)
         on_batch(seen)
     return new
-
-
-def _batches(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
-    batch: list[Commit] = []
-    for commit in commits:
-        batch.append(commit)
-        if len(batch) >= COMMIT_BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _redacted_patches(
@@ -229,11 +218,11 @@ def is_reverted(reader: Reader, bank: str, commit: str, depth: int = _MAX_REVERT
 def curated_commit_passage(reader: Reader, commit: Commit) -> Passage | None:
     """The passage of a commit with people's corrections; None if it is forgotten."""
     known = reader.curation_state(commit.bank, "commit", commit.id)
-    if known is not None and known.is_hidden:
+    shown = apply_decision(known, commit, corrected_commit)
+    if shown is None:
         return None
-    corrected = corrected_commit(commit, known.text) if known is not None and known.text else commit
     patch = reader.patch(commit.bank, commit.id)
-    passage = commit_passage(corrected, touched_symbols(patch.diff) if patch else "")
+    passage = commit_passage(shown, touched_symbols(patch.diff) if patch else "")
     if is_reverted(reader, commit.bank, commit.id):
         return passage._replace(status=Status.RETRACTED)
     return passage

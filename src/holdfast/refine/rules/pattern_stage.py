@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from holdfast.model.corrections import corrected_commit, corrected_memory
-from holdfast.model.knowledge import FactKind, Memory
+from holdfast.model.corrections import corrected_commit
+from holdfast.model.knowledge import FactKind
 from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES
+from holdfast.refine.core.curated_records import apply_decision, remembered_by_people
 from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.patterns import make_patterns
 from holdfast.refine.rules.statements import (
@@ -52,33 +53,20 @@ def _update_statements(writer: Writer, bank: str, session: str) -> None:
     """Store the statements of a session, or with "" those of commits and remembered texts."""
     if not session:
         statements = [s for commit in _commits(writer, bank) for s in commit_statements(commit)]
-        statements += [s for memory in _memories(writer, bank) for s in memory_statements(memory)]
+        memories = remembered_by_people(writer, bank)
+        statements += [s for memory in memories for s in memory_statements(memory)]
         writer.put_statements(bank, "", statements)
         return
     known = writer.session(bank, session)
-    if known is None:
-        writer.put_statements(bank, session, ())
-        return
     turns, exchanges = writer.turns_from(bank, session), writer.exchanges(bank, session)
     claims = writer.claims(bank, session)
-    writer.put_statements(bank, session, list(session_statements(known, turns, exchanges, claims)))
+    found = session_statements(known, turns, exchanges, claims) if known else ()
+    writer.put_statements(bank, session, list(found))
 
 
 def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
     """The visible commits, in their corrected words."""
     for commit in writer.all_commits(bank):
         known = writer.curation_state(bank, "commit", commit.id)
-        if known is None:
-            yield commit
-        elif not known.is_hidden:
-            yield corrected_commit(commit, known.text) if known.text else commit
-
-
-def _memories(writer: Writer, bank: str) -> Iterator[Memory]:
-    """The visible remembered texts of people, in their corrected words."""
-    for memory in writer.all_remembered(bank):
-        known = writer.curation_state(bank, "memory", memory.id)
-        if memory.by_agent and not (known and known.text):
-            continue
-        if known is None or not known.is_hidden:
-            yield corrected_memory(memory, known.text) if known and known.text else memory
+        if shown := apply_decision(known, commit, corrected_commit):
+            yield shown

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.app.background import rebuild
-from holdfast.app.background.outdated import OutdatedCounts, count_outdated
 from holdfast.app.background.rebuild import ModelPlan
 from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.status.memory_status import OutdatedCounts, count_outdated
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.parser import Arguments, Parser

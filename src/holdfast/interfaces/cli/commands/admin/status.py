@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from holdfast.app.background.outdated import OutdatedCounts
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.status.costs import gather_costs
 from holdfast.app.status.health import SKIP_REASON_TEXT, Health, Verdict, ago, current_folder
-from holdfast.app.status.memory_status import CoreStatus, MemoryStatus, gather_status
+from holdfast.app.status.memory_status import (
+    CoreStatus,
+    MemoryStatus,
+    OutdatedCounts,
+    gather_status,
+)
 from holdfast.app.status.status_report import status_json
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.cost import print_costs, print_summary
